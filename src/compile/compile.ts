@@ -1,0 +1,105 @@
+import type { ResourceType, Format } from '../model/address.ts';
+import type { Coding, Kind } from '../model/artifact.ts';
+import type { Digest } from '../model/digest.ts';
+import type { Report } from '../model/problem.ts';
+import type { SnapshotFile } from '../source/snapshot.ts';
+
+/** The walls of DESIGN §6, each with a problem rule of its own. */
+export interface CompileLimits {
+  /** Bytes of one file. */
+  fileBytes: number;
+  /** Bytes of all collected files, and of the bundle. */
+  bundleBytes: number;
+  /** Number of collected files. */
+  files: number;
+  /** Nesting of a document's nodes. */
+  depth: number;
+  /** Alias nodes in one YAML document. */
+  aliases: number;
+  /** Nodes of one document with its aliases expanded. */
+  nodes: number;
+  /** Wall-clock seconds for one document, enforced with SIGKILL. */
+  seconds: number;
+  /** Megabytes of memory for one sandbox. */
+  memoryMegabytes: number;
+}
+
+/** A ruleset to check by: the bytes of a published version, and what it is. */
+export interface GivenRuleset {
+  digest: Digest;
+  /** JSON text of the published ruleset. */
+  json: string;
+}
+
+export interface CompileInput {
+  /** What the document is to be; null: whatever it is, as discovery and `stele lint` ask. */
+  type: ResourceType | null;
+  /** Path of the document in the snapshot. */
+  entry: string;
+  validation: 'strict' | 'lenient';
+  ruleset: GivenRuleset | null;
+  limits: CompileLimits;
+}
+
+/** One format in one coding, ready to be sent. */
+export interface Representation {
+  format: Format;
+  coding: Coding;
+  bytes: Uint8Array;
+}
+
+/** What a document compiles to. */
+export interface Artifact {
+  type: ResourceType;
+  kind: Kind;
+  /** `3.1.0`, `2020-12`, … */
+  specification: string;
+  title: string;
+  description: string;
+  /** The version that the document states, or null. */
+  version: string | null;
+  /** json and yaml, each as identity, gzip, br and zstd. */
+  representations: Representation[];
+}
+
+/** Every file that was read or looked for, the entry first, then by path. `blob` null and `bytes` null: absent or refused. */
+export interface CollectedFile {
+  path: string;
+  blob: string | null;
+  bytes: Uint8Array | null;
+}
+
+/** `artifact` is null exactly when the report blocks. */
+export interface Compiled {
+  artifact: Artifact | null;
+  report: Report;
+  files: CollectedFile[];
+}
+
+/** Reads files of the snapshot that is compiled, in one batch. */
+export type Load = (paths: readonly string[]) => Promise<SnapshotFile[]>;
+
+/** What a document is, seen without compiling it. */
+export interface Detected {
+  path: string;
+  type: ResourceType;
+  kind: Kind;
+  title: string | null;
+}
+
+/**
+ * The compiler behind its sandbox (DESIGN §6). A pure function of the files: the same input gives the same bytes and report. Whatever a
+ * document does to the sandbox (time, memory, a crash) becomes a blocking problem of that document, and nothing else notices.
+ */
+export interface Compiler {
+  /** Name, version and runtime: part of every artifact's provenance. */
+  readonly id: string;
+  compile(input: CompileInput, load: Load, signal?: AbortSignal): Promise<Compiled>;
+  /** Which of these files are documents of a kind that Stele knows. Files that do not parse are left out, like any other file. */
+  detect(
+    files: readonly { path: string; bytes: Uint8Array }[],
+    limits: CompileLimits,
+    signal?: AbortSignal,
+  ): Promise<Detected[]>;
+  close(): Promise<void>;
+}

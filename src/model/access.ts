@@ -1,0 +1,80 @@
+import type { ResourceType } from './address.ts';
+import type { Visibility } from './resource.ts';
+
+/** What a credential allows, each including the ones before it. */
+export const scopes = ['read', 'publish', 'admin'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Who asks. `operator` is the process itself or a person at its data folder's command line. */
+export type Principal =
+  | { kind: 'anonymous' }
+  | { kind: 'operator'; id: string }
+  | { kind: 'key'; id: string; org: string; scopes: readonly Scope[]; resources: readonly string[] | null }
+  | { kind: 'user'; id: string; organizations: Readonly<Record<string, readonly Scope[]>> };
+
+/** What is asked for: an organization, or a resource of it (with its visibility, where it exists). */
+export interface Target {
+  org: string;
+  resource?: { type: ResourceType; slug: string; visibility?: Visibility };
+}
+
+export const anonymous: Principal = { kind: 'anonymous' };
+
+/**
+ * The one policy: whether the principal may do to the target what the scope names. Every read, list, search, build and write
+ * decides by it. Reading what is public is anybody's, also with a credential that is meant for something else.
+ */
+export function isAllowed(principal: Principal, scope: Scope, target: Target): boolean {
+  if (principal.kind === 'operator') return true;
+  if (scope === 'read' && target.resource?.visibility === 'public') return true;
+  if (principal.kind === 'anonymous') return false;
+  if (principal.kind === 'user') {
+    const granted = Object.hasOwn(principal.organizations, target.org) ? principal.organizations[target.org]! : [];
+    return includesScope(granted, scope);
+  }
+  if (principal.org !== target.org || !includesScope(principal.scopes, scope)) return false;
+  if (principal.resources === null) return true;
+  const { resource } = target;
+  return (
+    resource !== undefined && principal.resources.some((glob) => matchesGlob(glob, `${resource.type}/${resource.slug}`))
+  );
+}
+
+function includesScope(granted: readonly Scope[], wanted: Scope): boolean {
+  return granted.some((scope) => scopes.indexOf(scope) >= scopes.indexOf(wanted));
+}
+
+const globGrammar = /^(?:apis|schemas|rulesets|\*)\/[a-z0-9*-]{1,63}$/;
+
+/** Whether the text may narrow a key: `type/slug` where `*` stands for any run of characters of one segment. */
+export function isResourceGlob(text: string): boolean {
+  return globGrammar.test(text);
+}
+
+/** Linear in both lengths for any number of `*`: a hostile glob cannot make it slow. */
+function matchesGlob(glob: string, name: string): boolean {
+  const [globType, globSlug] = glob.split('/');
+  const [type, slug] = name.split('/');
+  return (globType === '*' || globType === type) && matchesStars(globSlug!, slug!);
+}
+
+function matchesStars(pattern: string, text: string): boolean {
+  const parts = pattern.split('*');
+  if (parts.length === 1) return pattern === text;
+  const first = parts[0]!;
+  const last = parts.at(-1)!;
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  let position = first.length;
+  const end = text.length - last.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, position);
+    if (found < 0 || found + part.length > end) return false;
+    position = found + part.length;
+  }
+  return true;
+}
+
+/** How a principal is written down in refs and logs. Holds no secret. */
+export function formatPrincipal(principal: Principal): string {
+  return principal.kind === 'anonymous' ? 'anonymous' : `${principal.kind}:${principal.id}`;
+}

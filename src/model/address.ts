@@ -1,0 +1,124 @@
+import { isDigest, type Digest } from './digest.ts';
+import { isLabel, isRange } from './label.ts';
+
+export const resourceTypes = ['apis', 'schemas', 'rulesets'] as const;
+export type ResourceType = (typeof resourceTypes)[number];
+
+export type Format = 'json' | 'yaml';
+
+/** Which resource: `@org/type/slug`. */
+export interface Coordinate {
+  org: string;
+  type: ResourceType;
+  slug: string;
+}
+
+/** Which version of it. `version` is a label or a range; only the resource can tell which (an exact label wins). */
+export type Selector = { kind: 'latest' } | { kind: 'version'; version: string } | { kind: 'digest'; digest: Digest };
+
+/** What of it: the document itself, or what is known about it. */
+export type View = 'document' | 'report' | 'provenance' | 'versions' | 'diff';
+
+/** Everything that a registry URL's path can name (DESIGN §8). */
+export type Address =
+  | { kind: 'organization'; org: string }
+  | { kind: 'type'; org: string; type: ResourceType }
+  | { kind: 'resource'; coordinate: Coordinate; selector: Selector; view: View; format: Format | null };
+
+const slugGrammar = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Whether the text may be a slug or an organization's name: 1 to 63 of `[a-z0-9-]`, first and last alphanumeric, no `--`. */
+export function isSlug(text: string): boolean {
+  return slugGrammar.test(text) && !text.includes('--');
+}
+
+/** A slug made of any text, or null where nothing of it can be kept: `Swagger Petstore (v2)` → `swagger-petstore-v2`. */
+export function slugFrom(text: string): string | null {
+  const slug = text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 64)
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 63)
+    .replace(/-+$/, '');
+  return isSlug(slug) ? slug : null;
+}
+
+export function isResourceType(text: string): text is ResourceType {
+  return (resourceTypes as readonly string[]).includes(text);
+}
+
+/**
+ * Reads a URL's path, the only parser of addresses. Null for whatever is not exactly an address: no segment is decoded,
+ * trimmed or folded, except that `@` and `^`, `~`, `+` may come percent-encoded, as clients may write them (RFC 3986 §2.3).
+ */
+export function parseAddress(path: string): Address | null {
+  if (path.length > 1024 || !(path.startsWith('/@') || /^\/%40/.test(path))) return null;
+  const text = path.replace(/%(?:40|5[Ee]|7[Ee]|2[Bb]|3[Aa])/g, (escape) =>
+    String.fromCharCode(parseInt(escape.slice(1), 16)),
+  );
+  const segments = text.slice(2).split('/');
+  const [org, type, resource, tail, ...rest] = segments;
+  if (org === undefined || !isSlug(org) || rest.length > 0) return null;
+  if (type === undefined) return { kind: 'organization', org };
+  if (!isResourceType(type)) return null;
+  if (resource === undefined) return { kind: 'type', org, type };
+  return parseResource(org, type, resource, tail);
+}
+
+function parseResource(org: string, type: ResourceType, text: string, tail: string | undefined): Address | null {
+  const at = text.indexOf('@');
+  const bare = at < 0 ? splitFormat(text) : { stem: text.slice(0, at), format: null };
+  const pinned = at < 0 ? null : splitFormat(text.slice(at + 1));
+  if (!isSlug(bare.stem)) return null;
+  const selector = pinned === null ? ({ kind: 'latest' } as const) : parseSelector(pinned.stem);
+  if (selector === null) return null;
+  const format = pinned?.format ?? bare.format;
+  const view = parseView(tail, pinned !== null);
+  if (view === null || (view !== 'document' && format !== null)) return null;
+  return { kind: 'resource', coordinate: { org, type, slug: bare.stem }, selector, view, format };
+}
+
+function splitFormat(text: string): { stem: string; format: Format | null } {
+  if (text.endsWith('.json')) return { stem: text.slice(0, -5), format: 'json' };
+  if (text.endsWith('.yaml')) return { stem: text.slice(0, -5), format: 'yaml' };
+  return { stem: text, format: null };
+}
+
+/** Reads what stands after the `@`: a label, a range, a digest, or `latest`. */
+export function parseSelector(text: string): Selector | null {
+  if (text === 'latest') return { kind: 'latest' };
+  if (isDigest(text)) return { kind: 'digest', digest: text };
+  return isLabel(text) || isRange(text) ? { kind: 'version', version: text } : null;
+}
+
+function parseView(tail: string | undefined, pinned: boolean): View | null {
+  if (tail === undefined) return 'document';
+  if (tail === 'report' || tail === 'provenance') return tail;
+  return !pinned && (tail === 'versions' || tail === 'diff') ? tail : null;
+}
+
+/** The path that `parseAddress` reads back as the same address. */
+export function formatAddress(address: Address): string {
+  if (address.kind === 'organization') return `/@${address.org}`;
+  if (address.kind === 'type') return `/@${address.org}/${address.type}`;
+  const base = `/${formatCoordinate(address.coordinate, address.selector)}`;
+  if (address.view !== 'document') return `${base}/${address.view}`;
+  return address.format === null ? base : `${base}.${address.format}`;
+}
+
+/** `@org/type/slug`, with `@version` where one is selected. */
+export function formatCoordinate({ org, type, slug }: Coordinate, selector: Selector = { kind: 'latest' }): string {
+  const base = `@${org}/${type}/${slug}`;
+  if (selector.kind === 'latest') return base;
+  return `${base}@${selector.kind === 'digest' ? selector.digest : selector.version}`;
+}
+
+/** Reads `@org/type/slug[@version]` as people write it on a command line or in a document. Null for anything else. */
+export function parseCoordinate(text: string): { coordinate: Coordinate; selector: Selector } | null {
+  const address = parseAddress(`/${text}`);
+  if (address?.kind !== 'resource' || address.view !== 'document' || address.format !== null) return null;
+  return { coordinate: address.coordinate, selector: address.selector };
+}

@@ -1,0 +1,98 @@
+import type { Format, ResourceType } from './address.ts';
+import { digestOf, type Digest } from './digest.ts';
+
+export type Coding = 'identity' | 'gzip' | 'br' | 'zstd';
+
+/** What kind of document it is, more exactly than its resource type. */
+export type Kind = 'openapi' | 'json-schema' | 'redocly-ruleset' | 'spectral-ruleset';
+
+/** A digest with what is needed to fetch it (OCI image specification, content descriptors). */
+export interface Descriptor {
+  mediaType: string;
+  digest: Digest;
+  size: number;
+  annotations?: Record<string, string>;
+}
+
+/** Where the input came from. Null members: the document was uploaded. */
+export interface Provenance {
+  repository: string | null;
+  commit: string | null;
+  path: string;
+  /** Git blob ids of every file that was read, by path; null where a file that was looked for is absent. */
+  blobs: Record<string, string | null>;
+}
+
+/** What a version says about itself: the manifest's `config` object. Holds no time, so that it can be made again. */
+export interface ArtifactConfig {
+  kind: Kind;
+  /** Version of the specification the document follows: `3.1.0`, `2020-12`, … */
+  specification: string;
+  title: string;
+  description: string;
+  /** The version that the document states, or null. */
+  version: string | null;
+  provenance: Provenance;
+  /** The compiler that made it: name, version, and the runtime whose codecs compressed it. */
+  compiler: string;
+  validation: 'strict' | 'lenient';
+  ruleset: Digest | null;
+  report: Digest;
+}
+
+/** An artifact's manifest (OCI image manifest 1.1 with `artifactType`). Its digest is the version's identity. */
+export interface Manifest {
+  schemaVersion: 2;
+  mediaType: 'application/vnd.oci.image.manifest.v1+json';
+  artifactType: string;
+  config: Descriptor;
+  layers: Descriptor[];
+}
+
+export const formatAnnotation = 'dev.stele.format';
+export const codingAnnotation = 'dev.stele.coding';
+export const sourceAnnotation = 'dev.stele.source';
+
+const singular: Record<ResourceType, string> = { apis: 'api', schemas: 'schema', rulesets: 'ruleset' };
+
+/** `artifactType` of a resource type's manifests: `application/vnd.stele.api.v1`. */
+export function artifactType(type: ResourceType): string {
+  return `application/vnd.stele.${singular[type]}.v1`;
+}
+
+/** The media type under which a representation is stored. What is sent depends on what was asked for. */
+export function storedMediaType(type: ResourceType, format: Format): string {
+  if (type === 'apis') return `application/openapi+${format}`;
+  if (type === 'schemas' && format === 'json') return 'application/schema+json';
+  return `application/${format}`;
+}
+
+/** The layer that holds a format in a coding, or null. */
+export function findLayer(manifest: Manifest, format: Format, coding: Coding): Descriptor | null {
+  return (
+    manifest.layers.find(
+      ({ annotations }) => annotations?.[formatAnnotation] === format && annotations[codingAnnotation] === coding,
+    ) ?? null
+  );
+}
+
+/** The layers that hold the files as their author wrote them, by path. */
+export function sourceLayers(manifest: Manifest): Map<string, Descriptor> {
+  return new Map(
+    manifest.layers.flatMap((layer) => {
+      const path = layer.annotations?.[sourceAnnotation];
+      return path === undefined ? [] : [[path, layer] as const];
+    }),
+  );
+}
+
+/**
+ * The digest over what a manifest publishes: its formats' and sources' bytes. Codings are left out (a newer codec may pack the
+ * same bytes otherwise), and so is provenance (the same document in a later commit is the same content).
+ */
+export function contentDigest(manifest: Manifest): Digest {
+  const lines = manifest.layers
+    .filter(({ annotations }) => annotations?.[codingAnnotation] === 'identity')
+    .map(({ digest, annotations }) => `${annotations![formatAnnotation]} ${digest}`);
+  return digestOf(lines.sort().join('\n'));
+}

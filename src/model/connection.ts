@@ -1,0 +1,110 @@
+import { digestOf, hexOf, type Digest } from './digest.ts';
+import type { Visibility } from './resource.ts';
+
+/** What a branch sync does when the document's own version is already published with other content (DESIGN §7). */
+export type OnConflict = 'revise' | 'reject';
+
+/** A resource's link to the file that it is published from. */
+export interface Connection {
+  /** URL, or path of a local repository. Never holds a credential. */
+  repository: string;
+  /** Null follows the repository's HEAD. */
+  branch: string | null;
+  /** Path of the file in the repository's tree, `/` between segments. */
+  path: string;
+  onConflict: OnConflict;
+  /** Name of a credential in the configuration. */
+  credential: string | null;
+}
+
+/** How a repository stands to what was published from it. Only `following` and `new` are as they should be. */
+export type RepositoryState =
+  | 'new' // never synced
+  | 'following'
+  | 'diverged' // its history was rewritten; what is published stays
+  | 'detached' // branch or repository is gone; what is published stays
+  | 'unreachable'; // it did not answer; tried again
+
+/** What the last sync made of one document of a repository. */
+export interface DocumentState {
+  /** Coordinate of the resource: `@org/type/slug`. */
+  resource: string;
+  outcome: 'published' | 'unchanged' | 'rejected' | 'conflict';
+  /** Label of the version that holds this content; null when it was refused. */
+  label: string | null;
+  /** Digest of the report. */
+  report: Digest | null;
+  /** Digest of the object that lists the input blobs: `{path: blob id or null}`. Equal inputs are not compiled again. */
+  inputs: Digest;
+  /** Digest of the ruleset that the document was checked by. */
+  ruleset: Digest | null;
+  /** The compiler that read it: a newer one reads refused documents again. */
+  compiler: string;
+}
+
+/** One repository and branch that an organization follows: the value of one ref. */
+export interface Repository {
+  org: string;
+  url: string;
+  branch: string | null;
+  credential: string | null;
+  /** Set where documents are found by content rather than connected one by one: the folder to look in (`''`: the whole tree). */
+  discover: string | null;
+  /** Visibility of the resources that discovery creates. */
+  visibility: Visibility;
+  state: RepositoryState;
+  /** What a person should know about the state, in one sentence; null when all is well. */
+  detail: string | null;
+  /** Commit that was last synced. */
+  commit: string | null;
+  syncedAt: string | null;
+  /** By path. */
+  documents: Record<string, DocumentState>;
+}
+
+/** The identity of a followed repository within its organization: 16 hexadecimal digits from its URL and branch. */
+export function repositoryId(url: string, branch: string | null): string {
+  return hexOf(digestOf(`${url}\n${branch ?? ''}`)).slice(0, 16);
+}
+
+/** The name of the ref that holds a followed repository. */
+export function repositoryRef(org: string, id: string): string {
+  return `repositories/${org}/${id}`;
+}
+
+/** What started a run. */
+export type Trigger = 'start' | 'timer' | 'watch' | 'manual' | 'hook' | 'resume';
+
+/** The outcome of one document in one run. */
+export interface RunDocument {
+  path: string;
+  resource: string;
+  outcome: DocumentState['outcome'];
+  label: string | null;
+  report: Digest | null;
+  /** One sentence for people: why it was refused, or under which label it went. */
+  detail: string | null;
+}
+
+/** One reconciliation of one repository: the value of one ref, written when it starts and when it ends. */
+export interface Run {
+  id: string;
+  org: string;
+  repository: string;
+  url: string;
+  branch: string | null;
+  trigger: Trigger;
+  state: 'queued' | 'running' | 'succeeded' | 'failed';
+  from: string | null;
+  to: string | null;
+  startedAt: string;
+  finishedAt: string | null;
+  documents: RunDocument[];
+  /** Why the run as a whole failed; null where it did not. */
+  detail: string | null;
+}
+
+/** The name of the ref that holds a run. */
+export function runRef(org: string, id: string): string {
+  return `runs/${org}/${id}`;
+}

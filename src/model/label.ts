@@ -1,0 +1,155 @@
+/**
+ * Version labels (DESIGN §7): what may be one, how two compare, which one is latest, what a range means.
+ * Precedence follows Semantic Versioning 2.0.0 §11.
+ */
+
+const grammar = /^[A-Za-z0-9](?:[A-Za-z0-9._+-]{0,126}[A-Za-z0-9])?$/;
+
+/** Whether the text may be a version's label. */
+export function isLabel(text: string): boolean {
+  return grammar.test(text) && !text.includes('..') && !/\.(?:json|yaml|yml)$/i.test(text) && !isReservedLabel(text);
+}
+
+function isReservedLabel(text: string): boolean {
+  const folded = text.toLowerCase();
+  return folded === 'latest' || folded.startsWith('sha256');
+}
+
+/** The form under which labels are unique: two labels that differ in case alone are one. */
+export function foldLabel(label: string): string {
+  return label.toLowerCase();
+}
+
+/**
+ * The label for a version that a document states about itself, or null where nothing of it can be kept.
+ * Runs of characters outside the grammar become one `-`: `v 1.0 (beta)` → `v-1.0-beta`.
+ */
+export function labelFromVersion(version: string): string | null {
+  const mapped = version
+    .replace(/[^A-Za-z0-9._+-]+/g, '-')
+    .replace(/\.{2,}/g, '.')
+    .slice(0, 128)
+    .replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
+  if (isLabel(mapped)) return mapped;
+  const suffixed = `v-${mapped.replace(/\./g, '-')}`.slice(0, 128);
+  return mapped !== '' && isLabel(suffixed) ? suffixed : null;
+}
+
+/** A label read as a semantic version. Numbers are bigints: labels are up to 128 characters long. */
+export interface SemanticVersion {
+  core: readonly [bigint, bigint, bigint];
+  prerelease: readonly string[];
+}
+
+const semver =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+
+/** The semantic version that the label spells, a leading `v` allowed, or null. Build metadata is not kept (SemVer §10). */
+export function parseSemanticVersion(label: string): SemanticVersion | null {
+  const match = semver.exec(label.replace(/^v/, ''));
+  if (!match) return null;
+  return {
+    core: [BigInt(match[1]!), BigInt(match[2]!), BigInt(match[3]!)],
+    prerelease: match[4] === undefined ? [] : match[4].split('.'),
+  };
+}
+
+/** Negative when a precedes b, positive when it follows, 0 for equal precedence (SemVer §11). */
+export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion): number {
+  for (let i = 0; i < 3; i++) {
+    const difference = compareNumbers(a.core[i]!, b.core[i]!);
+    if (difference !== 0) return difference;
+  }
+  if (a.prerelease.length === 0 || b.prerelease.length === 0) return b.prerelease.length - a.prerelease.length;
+  for (let i = 0; i < Math.min(a.prerelease.length, b.prerelease.length); i++) {
+    const difference = comparePrerelease(a.prerelease[i]!, b.prerelease[i]!);
+    if (difference !== 0) return difference;
+  }
+  return a.prerelease.length - b.prerelease.length;
+}
+
+function comparePrerelease(a: string, b: string): number {
+  const numericA = /^\d+$/.test(a);
+  const numericB = /^\d+$/.test(b);
+  if (numericA && numericB) return compareNumbers(BigInt(a), BigInt(b));
+  if (numericA !== numericB) return numericA ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function compareNumbers(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A label and when it was published: `order` grows with every publication of its resource. */
+export interface Candidate {
+  label: string;
+  order: number;
+}
+
+/**
+ * The candidate that is latest: the highest semantic version that is no pre-release, else the highest pre-release, else the
+ * newest publication. Among equals the newest publication wins. Null for no candidates.
+ */
+export function latestOf<C extends Candidate>(candidates: readonly C[]): C | null {
+  const versioned = candidates.flatMap((candidate) => {
+    const version = parseSemanticVersion(candidate.label);
+    return version ? [{ candidate, version }] : [];
+  });
+  const releases = versioned.filter(({ version }) => version.prerelease.length === 0);
+  const pool = releases.length > 0 ? releases : versioned;
+  if (pool.length > 0) {
+    return pool.reduce((best, next) => {
+      const difference = compareSemanticVersions(next.version, best.version);
+      return difference > 0 || (difference === 0 && next.candidate.order > best.candidate.order) ? next : best;
+    }).candidate;
+  }
+  return candidates.reduce<C | null>((best, next) => (best === null || next.order > best.order ? next : best), null);
+}
+
+const rangeGrammar = /^([~^]?)(0|[1-9]\d{0,15})(?:\.(0|[1-9]\d{0,15}))?(?:\.(0|[1-9]\d{0,15}))?$/;
+
+/** Whether the text is a version range: `1`, `1.4`, `^1.2`, `~1.4`, `^1.2.3`, `~1.2.3`. */
+export function isRange(text: string): boolean {
+  const match = rangeGrammar.exec(text);
+  return match !== null && (match[1] !== '' || match[4] === undefined);
+}
+
+/** The highest candidate that the range takes in; pre-releases never match. Null when none does. */
+export function highestInRange<C extends Candidate>(range: string, candidates: readonly C[]): C | null {
+  const match = rangeGrammar.exec(range);
+  if (!match || !isRange(range)) return null;
+  const [, sign, majorText, minorText, patchText] = match;
+  const major = BigInt(majorText!);
+  const minor = minorText === undefined ? null : BigInt(minorText);
+  const patch = patchText === undefined ? null : BigInt(patchText);
+  const matching = candidates.filter(({ label }) => {
+    const version = parseSemanticVersion(label);
+    if (!version || version.prerelease.length > 0) return false;
+    const floor = { core: [major, minor ?? 0n, patch ?? 0n] as const, prerelease: [] };
+    if (compareSemanticVersions(version, floor) < 0) return false;
+    return isSameSeries(version.core, [major, minor, patch], sign!);
+  });
+  return latestOf(matching);
+}
+
+/** node-semver's meaning of caret and tilde: `^0.2` stays within 0.2, `^0.0.3` is exactly that. */
+function isSameSeries(
+  core: readonly [bigint, bigint, bigint],
+  [major, minor, patch]: readonly [bigint, bigint | null, bigint | null],
+  sign: string,
+): boolean {
+  if (core[0] !== major) return false;
+  if (sign !== '^') return minor === null || core[1] === minor;
+  if (major > 0n || minor === null) return true;
+  if (core[1] !== minor) return false;
+  return minor > 0n || patch === null || core[2] === patch;
+}
+
+/** The label for content that states no version: the next patch after the newest semantic version, first `1.0.0`. */
+export function nextLabel(candidates: readonly Candidate[]): string {
+  const versions = candidates.flatMap(({ label }) => parseSemanticVersion(label) ?? []);
+  if (versions.length === 0) return '1.0.0';
+  const highest = versions.reduce((best, next) => (compareSemanticVersions(next, best) > 0 ? next : best));
+  const [major, minor, patch] = highest.core;
+  return highest.prerelease.length > 0 ? `${major}.${minor}.${patch}` : `${major}.${minor}.${patch + 1n}`;
+}

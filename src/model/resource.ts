@@ -1,0 +1,116 @@
+import type { Coordinate, ResourceType, Selector } from './address.ts';
+import type { Connection } from './connection.ts';
+import type { Digest } from './digest.ts';
+import { foldLabel, highestInRange, latestOf } from './label.ts';
+
+export type Visibility = 'public' | 'private';
+
+/** What has become of a version since it was published. Kept outside its bytes (DESIGN §7). */
+export type Status =
+  | { state: 'active' }
+  | { state: 'deprecated'; reason: string; replacement?: string; sunset?: string; since: string }
+  | { state: 'yanked'; reason: string; since: string }
+  | { state: 'withdrawn'; reason: string; since: string };
+
+/** One immutable version of a resource. */
+export interface Version {
+  label: string;
+  /** The version's identity: the digest of its manifest. */
+  manifest: Digest;
+  /** The digest over what was published, provenance apart: two versions with equal content say the same (DESIGN §7). */
+  content: Digest;
+  /** ISO 8601, UTC. */
+  publishedAt: string;
+  status: Status;
+  /** The version as the document states it, where the grammar of labels made us change it. */
+  original?: string;
+}
+
+/** An API, a schema or a ruleset with all its versions: the value of one ref. */
+export interface Resource {
+  org: string;
+  type: ResourceType;
+  slug: string;
+  name: string;
+  description: string;
+  visibility: Visibility;
+  /** Coordinate of the ruleset that every version must pass; null: the organization's default. */
+  ruleset: string | null;
+  connection: Connection | null;
+  /** Label of the latest version; null while there is none. */
+  latest: string | null;
+  /** Whether `latest` was set by hand and stays until it is set again. */
+  latestPinned: boolean;
+  /** In order of publication, oldest first. */
+  versions: Version[];
+  createdAt: string;
+  /** When it was deleted. The slug and its labels are never used again. */
+  deletedAt: string | null;
+}
+
+export function coordinateOf({ org, type, slug }: Coordinate): Coordinate {
+  return { org, type, slug };
+}
+
+/** The name of the ref that holds a resource. */
+export function resourceRef({ org, type, slug }: Coordinate): string {
+  return `resources/${org}/${type}/${slug}`;
+}
+
+/** The version with this label, ignoring case (labels are unique ignoring case). */
+export function findVersion(resource: Resource, label: string): Version | null {
+  const folded = foldLabel(label);
+  return resource.versions.find((version) => foldLabel(version.label) === folded) ?? null;
+}
+
+/**
+ * What a selector means for a resource: the version itself, or, for a range, the version to redirect to. An exact label wins
+ * over a range that is spelled the same. Null when nothing matches. A withdrawn version is found: its absence must be visible.
+ */
+export function selectVersion(resource: Resource, selector: Selector): { version: Version; exact: boolean } | null {
+  if (selector.kind === 'digest') {
+    const version = resource.versions.find(({ manifest }) => manifest === selector.digest);
+    return version ? { version, exact: true } : null;
+  }
+  if (selector.kind === 'latest') {
+    const version = resource.latest === null ? null : findVersion(resource, resource.latest);
+    return version ? { version, exact: true } : null;
+  }
+  const named = resource.versions.find(({ label }) => label === selector.version);
+  if (named) return { version: named, exact: true };
+  const highest = highestInRange(selector.version, candidatesOf(resource));
+  return highest ? { version: highest.version, exact: false } : null;
+}
+
+/** The label that should be latest now, by the rules of DESIGN §7; null when every version is yanked or withdrawn. */
+export function chooseLatest(resource: Resource): string | null {
+  if (resource.latestPinned && resource.latest !== null) {
+    const pinned = findVersion(resource, resource.latest);
+    if (pinned && isOffered(pinned)) return resource.latest;
+  }
+  return latestOf(candidatesOf(resource))?.label ?? null;
+}
+
+/** The versions published before and after this one that are still there. */
+export function neighbours(
+  resource: Resource,
+  version: Version,
+): { predecessor: Version | null; successor: Version | null } {
+  const index = resource.versions.findIndex(({ label }) => label === version.label);
+  const isThere = (other: Version | undefined): other is Version =>
+    other !== undefined && other.status.state !== 'withdrawn';
+  return {
+    predecessor: resource.versions.slice(0, index).reverse().find(isThere) ?? null,
+    successor: resource.versions.slice(index + 1).find(isThere) ?? null,
+  };
+}
+
+function isOffered(version: Version): boolean {
+  return version.status.state === 'active' || version.status.state === 'deprecated';
+}
+
+function candidatesOf(resource: Resource): { label: string; order: number; version: Version }[] {
+  return resource.versions.flatMap((version, order) =>
+    isOffered(version) ? [{ label: version.label, order, version }] : [],
+  );
+}

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { assertKey, type Bucket } from './bucket.ts';
+
+/**
+ * A bucket in a folder: a file per key. `link()` is the compare-and-swap (DESIGN §5): it fails when the name exists, for every
+ * process on the same file system. Temporary files are in `.tmp`, which no key can name.
+ */
+export async function openFsBucket(root: string): Promise<Bucket> {
+  const temporary = join(root, '.tmp');
+  await mkdir(temporary, { recursive: true });
+  const durable = new Set<string>([root]);
+
+  /** Makes a folder and fsyncs the parents that gained an entry, so that a path to durable bytes is itself durable. */
+  async function makeFolder(folder: string): Promise<void> {
+    if (durable.has(folder)) return;
+    await makeFolder(dirname(folder));
+    await mkdir(folder).catch(ignoring('EEXIST'));
+    await syncFolder(dirname(folder));
+    if (durable.size > 50_000) durable.clear();
+    durable.add(root).add(folder);
+  }
+
+  return {
+    async get(key) {
+      assertKey(key);
+      return readFile(join(root, key)).catch(ignoring('ENOENT', 'ENOTDIR', 'EISDIR'));
+    },
+
+    async putIfAbsent(key, bytes) {
+      assertKey(key);
+      const path = join(root, key);
+      const scratch = join(temporary, randomUUID());
+      await writeDurably(scratch, bytes);
+      try {
+        await makeFolder(dirname(path));
+        const won = await link(scratch, path).then(() => true, ignoring('EEXIST'));
+        // A loser waits for the winner's name to be durable too: what it reads back must not vanish.
+        await syncFolder(dirname(path));
+        return won ? 'created' : 'exists';
+      } finally {
+        await unlink(scratch).catch(ignoring('ENOENT'));
+      }
+    },
+
+    async list(prefix, { after = '', limit = 1000 } = {}) {
+      const found: string[] = [];
+      await walk(root, '', { prefix, after, limit, found });
+      return found;
+    },
+
+    async delete(key) {
+      assertKey(key);
+      await rm(join(root, key), { force: true });
+      await syncFolder(dirname(join(root, key))).catch(ignoring('ENOENT'));
+    },
+  };
+}
+
+interface Walk {
+  prefix: string;
+  after: string;
+  limit: number;
+  found: string[];
+}
+
+/** Depth first in the order of whole keys: a folder `a` sorts as `a/`, after a file `a-b`. Prunes what cannot match. */
+async function walk(root: string, folder: string, search: Walk): Promise<void> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(ignoring('ENOENT', 'ENOTDIR'));
+  const names = (entries ?? [])
+    .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isFile()))
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+    .sort();
+  for (const name of names) {
+    if (search.found.length >= search.limit) return;
+    if (!name.startsWith(search.prefix) && !search.prefix.startsWith(name)) continue;
+    if (name.endsWith('/')) {
+      const isBefore = name < search.after && !search.after.startsWith(name);
+      if (!isBefore) await walk(root, name, search);
+    } else if (name.startsWith(search.prefix) && name > search.after) {
+      search.found.push(name);
+    }
+  }
+}
+
+async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } catch (error) {
+    await unlink(path).catch(ignoring('ENOENT'));
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function ignoring(...codes: string[]): (error: unknown) => null {
+  return (error) => {
+    if (codes.includes((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
+  };
+}

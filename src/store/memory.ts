@@ -1,0 +1,78 @@
+import { assertKey, type Bucket } from './bucket.ts';
+
+/** What goes wrong with one call on purpose. */
+export type Fault =
+  | 'fail' // it rejects, and nothing happened
+  | 'fail-after' // it rejects, though it happened: the answer was lost
+  | 'lose'; // putIfAbsent: another writer was faster; the rival bytes are there and the answer is `exists`
+
+/** A bucket in memory, for tests and dry runs. */
+export interface MemoryBucket extends Bucket {
+  /** The next `count` calls of the method whose key satisfies `when` go wrong this way. */
+  fault(
+    method: keyof Bucket,
+    kind: Fault,
+    options?: { count?: number; when?: (key: string) => boolean; rival?: Uint8Array },
+  ): void;
+  /** How many calls each method has taken. */
+  calls(): Record<keyof Bucket, number>;
+}
+
+interface Planned {
+  method: keyof Bucket;
+  kind: Fault;
+  left: number;
+  when: (key: string) => boolean;
+  rival: Uint8Array;
+}
+
+/** An empty memory bucket. Bytes are copied in and out, so that nobody changes what is stored. */
+export function createMemoryBucket(): MemoryBucket {
+  const entries = new Map<string, Uint8Array>();
+  const counts = { get: 0, putIfAbsent: 0, list: 0, delete: 0 };
+  let planned: Planned[] = [];
+
+  async function run<T>(method: keyof Bucket, key: string, work: () => T): Promise<T> {
+    counts[method]++;
+    const plan = planned.find((candidate) => candidate.method === method && candidate.when(key));
+    if (plan && --plan.left === 0) planned = planned.filter((other) => other !== plan);
+    await Promise.resolve();
+    if (plan?.kind === 'fail') throw new Error(`Planned failure of ${method} ${key}`);
+    if (plan?.kind === 'lose' && !entries.has(key)) entries.set(key, plan.rival);
+    const result = work();
+    if (plan?.kind === 'fail-after') throw new Error(`Planned loss of the answer of ${method} ${key}`);
+    return result;
+  }
+
+  return {
+    async get(key) {
+      assertKey(key);
+      return run('get', key, () => entries.get(key)?.slice() ?? null);
+    },
+    async putIfAbsent(key, bytes) {
+      assertKey(key);
+      const copy = bytes.slice();
+      return run('putIfAbsent', key, () => {
+        if (entries.has(key)) return 'exists';
+        entries.set(key, copy);
+        return 'created';
+      });
+    },
+    async list(prefix, { after = '', limit = 1000 } = {}) {
+      return run('list', prefix, () =>
+        [...entries.keys()]
+          .filter((key) => key.startsWith(prefix) && key > after)
+          .sort()
+          .slice(0, limit),
+      );
+    },
+    async delete(key) {
+      assertKey(key);
+      return run('delete', key, () => void entries.delete(key));
+    },
+    fault(method, kind, { count = 1, when = () => true, rival = new Uint8Array() } = {}) {
+      planned.push({ method, kind, left: count, when, rival });
+    },
+    calls: () => ({ ...counts }),
+  };
+}

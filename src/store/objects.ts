@@ -1,0 +1,95 @@
+import { digestOf, hexOf, type Digest } from '../model/digest.ts';
+import { RegistryError } from '../model/errors.ts';
+import { listAll, type Bucket } from './bucket.ts';
+
+/** Immutable bytes under their digest (DESIGN §5). */
+export interface Objects {
+  /** Stores the bytes and answers their digest, once they are durable. The same bytes twice is no error. */
+  put(bytes: Uint8Array | string): Promise<Digest>;
+  /** The bytes, or null when there are none. Rejects with `corrupt` rather than hand out bytes that do not match. */
+  get(digest: Digest): Promise<Uint8Array | null>;
+  /** Every digest that has bytes, matching or not. */
+  list(): AsyncIterable<Digest>;
+  /** Removes the bytes. For garbage collection and for withdrawn versions alone. */
+  delete(digest: Digest): Promise<void>;
+}
+
+/** The bucket key of an object: `objects/sha256/ab/cdef…`. */
+export function objectKey(digest: Digest): string {
+  const hex = hexOf(digest);
+  return `objects/sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
+}
+
+/** Objects on a bucket. `cacheBytes` of verified bytes are kept in memory, least recently used out first. */
+export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } = {}): Objects {
+  const cache = createByteCache(cacheBytes);
+  return {
+    async put(bytes) {
+      const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+      const digest = digestOf(buffer);
+      const key = objectKey(digest);
+      if (cache.get(digest)) return digest;
+      if ((await bucket.putIfAbsent(key, buffer)) === 'created') return digest;
+      const stored = await bucket.get(key);
+      if (stored !== null && digestOf(stored) === digest) return digest;
+      throw new RegistryError('corrupt', `The stored bytes of ${digest} do not match it. Run \`stele fsck\`.`);
+    },
+    async get(digest) {
+      const cached = cache.get(digest);
+      if (cached) return cached;
+      const bytes = await bucket.get(objectKey(digest));
+      if (bytes === null) return null;
+      if (digestOf(bytes) !== digest) {
+        throw new RegistryError('corrupt', `The stored bytes of ${digest} do not match it. Run \`stele fsck\`.`);
+      }
+      cache.set(digest, bytes);
+      return bytes;
+    },
+    async *list() {
+      for await (const key of listAll(bucket, 'objects/sha256/')) {
+        yield `sha256:${key.slice('objects/sha256/'.length).replace('/', '')}`;
+      }
+    },
+    async delete(digest) {
+      cache.delete(digest);
+      await bucket.delete(objectKey(digest));
+    },
+  };
+}
+
+interface ByteCache {
+  get(digest: Digest): Uint8Array | undefined;
+  set(digest: Digest, bytes: Uint8Array): void;
+  delete(digest: Digest): void;
+}
+
+/** Least recently used out first: a Map keeps insertion order, and a hit is inserted again. */
+function createByteCache(capacity: number): ByteCache {
+  const entries = new Map<Digest, Uint8Array>();
+  let size = 0;
+  function remove(digest: Digest): void {
+    size -= entries.get(digest)?.byteLength ?? 0;
+    entries.delete(digest);
+  }
+  return {
+    get(digest) {
+      const bytes = entries.get(digest);
+      if (bytes) {
+        entries.delete(digest);
+        entries.set(digest, bytes);
+      }
+      return bytes;
+    },
+    set(digest, bytes) {
+      if (bytes.byteLength > capacity / 4) return;
+      remove(digest);
+      entries.set(digest, bytes);
+      size += bytes.byteLength;
+      for (const oldest of entries.keys()) {
+        if (size <= capacity) break;
+        remove(oldest);
+      }
+    },
+    delete: remove,
+  };
+}
