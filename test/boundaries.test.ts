@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { checkBoundaries } from './boundaries.ts';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+describe('the house', () => {
+  const files = readdirSync(`${root}src`, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.[cm]?[jt]s$/.test(entry.name))
+    .map((entry) => `${entry.parentPath}/${entry.name}`.slice(root.length))
+    .map((path) => ({ path, text: readFileSync(`${root}${path}`, 'utf8') }));
+
+  test('keeps its boundaries', () => {
+    expect(files.length).toBeGreaterThan(15);
+    expect(checkBoundaries(files)).toEqual([]);
+  });
+
+  test('has the top level that its card names', () => {
+    const named = ['src', 'content', 'templates', 'scripts', 'test', 'docs', 'node_modules', 'dist', 'coverage'];
+    const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'registry.config.ts', 'README.md', 'LICENSE'];
+    const extra = readdirSync(root).filter(
+      (name) => !name.startsWith('.') && !named.includes(name) && !files.includes(name) && !name.endsWith('.tgz'),
+    );
+    expect(extra).toEqual([]);
+  });
+});
+
+describe('the checker', () => {
+  function check(path: string, text: string): string[] {
+    return checkBoundaries([{ path, text }]);
+  }
+
+  test.each([
+    [
+      'src/model/a.ts',
+      `import { createHash } from 'node:crypto'; import type { B } from './b.ts'; export const a: B = 1;`,
+    ],
+    [
+      'src/store/objects.ts',
+      `import type { Bucket } from './bucket.ts'; import { digestOf } from '../model/digest.ts';`,
+    ],
+    ['src/store/fs.ts', `import { open } from 'node:fs/promises'; import { assertKey } from './bucket.ts';`],
+    ['src/registry/publish.ts', `import type { Compiler } from '../compile/compile.ts'; import PQueue from 'p-queue';`],
+    ['src/server/app.ts', `import express from 'express'; import { read } from '../registry/read.ts';`],
+    ['src/open.ts', `import { openFsBucket } from './store/fs.ts'; const { openS3 } = await import('./store/s3.ts');`],
+    ['src/config.ts', `export const env = process.env;`],
+    ['src/cli/serve.ts', `import { openRegistry } from '../open.ts';`],
+    ['src/compile/lint.ts', `// process.env and export default are only words here\nexport const a = 'process.env';`],
+    ['src/compile/big.ts', `/** These 301 lines are one table. */\n${'\n'.repeat(301)}`],
+  ])('has nothing against %s', (path, text) => {
+    expect(check(path, text)).toEqual([]);
+  });
+
+  test.each([
+    ['src/model/a.ts', `import { readFile } from 'node:fs';`, 'model is pure'],
+    ['src/model/a.ts', `import { parse } from 'yaml';`, 'model is pure'],
+    ['src/model/a.ts', `import type { Bucket } from '../store/bucket.ts';`, 'model may not import ports'],
+    ['src/model/a.ts', `export { a } from '../store/objects.ts';`, 'model may not import store'],
+    ['src/model/a.ts', `export * from '../store/objects.ts';`, 'model may not import store'],
+    ['src/model/a.ts', `type A = import('../store/objects.ts').Objects;`, 'model may not import store'],
+    ['src/model/a.ts', `import schema from '../../content/a.json' with { type: 'json' };`, 'imports content/a.json'],
+    ['src/store/bucket.ts', `import { readFile } from 'node:fs';`, 'a port is an interface'],
+    [
+      'src/store/objects.ts',
+      `import type { Registry } from '../registry/registry.ts';`,
+      'store may not import registry',
+    ],
+    ['src/store/objects.ts', `import { openFsBucket } from './fs.ts';`, 'store may not import adapters'],
+    ['src/store/s3.ts', `import { openFsBucket } from './fs.ts';`, 'adapters may not import adapters'],
+    ['src/source/tree.ts', `import { compile } from '../compile/bundle.ts';`, 'source may not import compile'],
+    ['src/registry/publish.ts', `import { openFsBucket } from '../store/fs.ts';`, 'registry may not import adapters'],
+    ['src/registry/hooks.ts', `import { createGitHub } from '../hosts/github.ts';`, 'registry may not import adapters'],
+    ['src/registry/publish.ts', `const app = await import('../server/app.ts');`, 'registry may not import server'],
+    ['src/server/app.ts', `import { openRegistry } from '../open.ts';`, 'server may not import open'],
+    ['src/server/app.ts', `import { createMemoryBucket } from '../store/memory.ts';`, 'server may not import adapters'],
+    ['src/cli/serve.ts', `import { openFsBucket } from '../store/fs.ts';`, 'cli may not import adapters'],
+    ['src/registry/read.ts', `import type { Request } from 'express';`, 'express, which is not its to import'],
+    [
+      'src/registry/read.ts',
+      `import { Ajv2020 } from 'ajv/dist/2020.js';`,
+      'ajv/dist/2020.js, which is not its to import',
+    ],
+    ['src/registry/read.ts', `import addFormats from 'ajv-formats';`, 'ajv-formats, which is not its to import'],
+    ['src/server/lint.ts', `import { bundle } from '@redocly/openapi-core';`, 'which is not its to import'],
+    ['src/registry/sync.ts', `import { simpleGit } from 'simple-git';`, 'which is not its to import'],
+    ['src/compile/tree.ts', `import git from 'isomorphic-git';`, 'which is not its to import'],
+    ['src/server/app.ts', `const port = process.env.PORT;`, 'reads process.env'],
+    ['src/server/app.ts', `const port = process['env']['PORT'];`, 'reads process.env'],
+    ['src/server/app.ts', `const port = globalThis.process.env.PORT;`, 'reads process.env'],
+    ['src/server/app.ts', `const { env } = process;`, 'reads process.env'],
+    ['src/server/app.ts', `const { pid, ...rest } = process;`, 'reads process.env'],
+    ['src/server/app.ts', `import { env } from 'node:process';`, 'reads process.env'],
+    ['src/server/app.ts', `export default {};`, 'default export'],
+    ['src/server/app.ts', `const app = 1; export { app as default };`, 'default export'],
+    ['src/server/app.ts', `const name = 'x'; await import(name);`, 'computed name'],
+    ['src/server/utils.ts', ``, 'named for nothing'],
+    ['src/helpers/a.ts', ``, 'named for nothing'],
+    ['src/other/a.ts', ``, 'in no layer'],
+    ['src/server/app.ts', `import { a } from '../../test/a.ts';`, 'outside src/'],
+    ['src/server/app.ts', `import { a } from '../other/a.ts';`, 'may not import that'],
+    ['src/server/app.ts', `/** An app. */\n${'\n'.repeat(300)}`, 'has 301 lines'],
+    ['src/server/app.ts', '\n'.repeat(301), 'has 301 lines'],
+  ])('finds what is wrong with %s: %s', (path, text, finding) => {
+    expect(check(path, text)).toEqual(expect.arrayContaining([expect.stringContaining(finding)]));
+  });
+
+  test('finds layers that import each other', () => {
+    const found = checkBoundaries([
+      { path: 'src/site/page.ts', text: `import { a } from '../registry/a.ts';` },
+      { path: 'src/registry/a.ts', text: `import { b } from '../site/page.ts';` },
+    ]);
+    expect(found).toContain('site/ is part of an import cycle');
+    expect(found).toContain('registry/ is part of an import cycle');
+  });
+
+  test('refuses what it cannot read', () => {
+    expect(() => check('src/model/a.ts', 'import { from')).toThrow('src/model/a.ts does not parse');
+  });
+});
