@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+
+/** What a path of a commit holds. Null removes it. */
+export type FixtureFile =
+  string | Uint8Array | { symlink: string } | { submodule: string } | { lfs: { oid: string; size: number } } | null;
+
+export interface FixtureCommit {
+  /** Default `main`. */
+  branch?: string;
+  /** What changes to the parent's files, by path; any bytes but NUL may stand in a path. */
+  files: Record<string, FixtureFile>;
+  message?: string;
+  /** The parent: default the branch's tip; null begins a new history, which force-pushes. */
+  parent?: string | null;
+  /** Seconds since 1970; default: a minute after the commit before, from 2026-01-01. */
+  date?: number;
+}
+
+/** A bare repository whose author, committer and dates are fixed, so that commit ids can be asserted. */
+export interface FixtureRepository {
+  folder: string;
+  /** Commits straight to the branch, as a push would leave it, and gives the commit's id. */
+  commit(commit: FixtureCommit): string;
+  /** Points a branch at a commit, whatever it was; null deletes it. */
+  setBranch(branch: string, commit: string | null): void;
+  /** Which branch HEAD names. */
+  setHead(branch: string): void;
+  setConfig(key: string, value: string): void;
+  /** Runs git in the repository and gives its output, trimmed. */
+  git(...args: string[]): string;
+}
+
+const environment = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  LC_ALL: 'C',
+};
+
+/** Creates an empty bare repository with HEAD on `main`. It allows filters and any object id, as the big git hosts do. */
+export function createFixtureRepository(folder: string): FixtureRepository {
+  mkdirSync(folder, { recursive: true });
+  run(folder, ['init', '--quiet', '--bare', '--initial-branch=main', '--template=', '.']);
+  const repository = openFixtureRepository(folder);
+  repository.setConfig('uploadpack.allowFilter', 'true');
+  repository.setConfig('uploadpack.allowAnySHA1InWant', 'true');
+  return repository;
+}
+
+/** A bare repository made of a bundle's branches and tags; HEAD names the branch. */
+export function createRepositoryFromBundle(folder: string, bundle: string, head = 'main'): FixtureRepository {
+  const repository = createFixtureRepository(folder);
+  repository.git('fetch', '--quiet', bundle, 'refs/*:refs/*');
+  repository.setHead(head);
+  return repository;
+}
+
+/** Opens a repository that exists, bare or not. */
+export function openFixtureRepository(folder: string): FixtureRepository {
+  let clock = Date.UTC(2026, 0, 1) / 1000;
+  return {
+    folder,
+    commit({ branch = 'main', files, message = 'Change', parent, date }) {
+      clock = date ?? clock + 60;
+      const ref = `refs/heads/${branch}`;
+      const from = parent === undefined ? tipOf(folder, ref) : parent;
+      const identity = `Fixture <fixture@stele.test> ${clock} +0000`;
+      const input = [
+        ...(from === null ? [`reset ${ref}\n`] : []),
+        `commit ${ref}\nauthor ${identity}\ncommitter ${identity}\n`,
+        ...data(message),
+        ...(from === null ? [] : [`from ${from}\n`]),
+        ...Object.entries(files).flatMap(([path, file]) => change(path, file)),
+        '\n',
+      ];
+      run(folder, ['fast-import', '--quiet', '--force', '--date-format=raw'], Buffer.concat(input.map(bytesOf)));
+      return run(folder, ['rev-parse', ref]);
+    },
+    setBranch(branch, commit) {
+      const ref = `refs/heads/${branch}`;
+      run(folder, commit === null ? ['update-ref', '-d', ref] : ['update-ref', ref, commit]);
+    },
+    setHead: (branch) => void run(folder, ['symbolic-ref', 'HEAD', `refs/heads/${branch}`]),
+    setConfig: (key, value) => void run(folder, ['config', key, value]),
+    git: (...args) => run(folder, args),
+  };
+}
+
+function tipOf(folder: string, ref: string): string | null {
+  return run(folder, ['for-each-ref', '--format=%(objectname)', ref]) || null;
+}
+
+function change(path: string, file: FixtureFile): (string | Uint8Array)[] {
+  const name = quote(path);
+  if (file === null) return [`D ${name}\n`];
+  if (typeof file === 'string' || file instanceof Uint8Array) return [`M 100644 inline ${name}\n`, ...data(file)];
+  if ('symlink' in file) return [`M 120000 inline ${name}\n`, ...data(file.symlink)];
+  if ('submodule' in file) return [`M 160000 ${file.submodule} ${name}\n`];
+  const { oid, size } = file.lfs;
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
+  return [`M 100644 inline ${name}\n`, ...data(pointer)];
+}
+
+function data(content: string | Uint8Array): (string | Uint8Array)[] {
+  const bytes = bytesOf(content);
+  return [`data ${bytes.length}\n`, bytes, '\n'];
+}
+
+/** A path as git fast-import reads it: C-style, every byte that is not plain as an octal escape. */
+function quote(path: string): string {
+  const escaped = [...bytesOf(path)].map((byte) =>
+    byte > 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c
+      ? String.fromCharCode(byte)
+      : `\\${byte.toString(8).padStart(3, '0')}`,
+  );
+  return `"${escaped.join('')}"`;
+}
+
+function bytesOf(content: string | Uint8Array): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content) : content;
+}
+
+function run(folder: string, args: string[], input?: Uint8Array): string {
+  const options = { cwd: folder, env: environment, input: input ?? '', maxBuffer: 1 << 30 };
+  return execFileSync('git', args, { ...options, stdio: ['pipe', 'pipe', 'inherit'] })
+    .toString()
+    .trim();
+}
