@@ -1,6 +1,8 @@
 import type { ResourceType, Format } from '../model/address.ts';
 import type { Coding, Kind } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
+import type { OnConflict } from '../model/connection.ts';
+import type { Validation, Visibility } from '../model/resource.ts';
 import type { Report } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
@@ -36,7 +38,7 @@ export interface CompileInput {
   type: ResourceType | null;
   /** Path of the document in the snapshot. */
   entry: string;
-  validation: 'strict' | 'lenient';
+  validation: Validation;
   ruleset: GivenRuleset | null;
   limits: CompileLimits;
 }
@@ -87,6 +89,27 @@ export interface Detected {
   title: string | null;
 }
 
+/** A document that a repository's `stele.yaml` names. */
+export interface SettingsResource {
+  path: string;
+  type?: ResourceType;
+  slug?: string;
+  name?: string;
+  visibility?: Visibility;
+  ruleset?: string;
+  validation?: Validation;
+  onConflict?: OnConflict;
+}
+
+/** What a repository says about itself in `stele.yaml` (described by `content/schemas/repository.json`). */
+export interface Settings {
+  resources: SettingsResource[];
+  /** Whether documents that it does not name are looked for too. */
+  discover: boolean;
+  /** Files, and folders with all that is in them, that discovery passes over. */
+  ignore: string[];
+}
+
 /**
  * The compiler behind its sandbox (DESIGN §6). A pure function of the files: the same input gives the same bytes and report. Whatever a
  * document does to the sandbox (time, memory, a crash) becomes a blocking problem of that document, and nothing else notices.
@@ -101,5 +124,11 @@ export interface Compiler {
     limits: CompileLimits,
     signal?: AbortSignal,
   ): Promise<Detected[]>;
+  /** Reads a `stele.yaml`. `settings` is null exactly when the report blocks. */
+  readSettings(
+    file: { path: string; bytes: Uint8Array },
+    limits: CompileLimits,
+    signal?: AbortSignal,
+  ): Promise<{ settings: Settings | null; report: Report }>;
   close(): Promise<void>;
 }

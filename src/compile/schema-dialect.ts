@@ -108,7 +108,10 @@ function isSchema(value: unknown): boolean {
 }
 
 /** The references of a schema: keyword and text. */
-export function referencesOf(dialect: Dialect, schema: Readonly<Record<string, unknown>>): [ReferenceKeyword, string][] {
+export function referencesOf(
+  dialect: Dialect,
+  schema: Readonly<Record<string, unknown>>,
+): [ReferenceKeyword, string][] {
   const keywords = referenceKeywords.filter(([, since, until]) => has(dialect, since, until));
   return keywords.flatMap(([keyword]) => {
     const text = schema[keyword];
