@@ -2,16 +2,9 @@ import type { Problem } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
 import type { ParsedFile } from './parse.ts';
 import { followPointer, fragmentOf, joinPointer, parsePointer } from './pointer.ts';
-import { idOf, isAbsolute, type Resource } from './schema-index.ts';
+import { idOf, isAbsolute, type Scope } from './schema-index.ts';
 import { isObject, type Dialect } from './schema-dialect.ts';
-import type { Link, Linked } from './schema-link.ts';
-
-/** A schema of another file that is brought in: the whole file, or the part that is referred to. */
-interface Embedded {
-  file: ParsedFile;
-  pointer: string;
-  name: string;
-}
+import type { Link, Linked, Target } from './schema-link.ts';
 
 /**
  * One schema that means what the entry and the files it refers to mean. `entry.value` itself when there is nothing to bring in.
@@ -33,16 +26,19 @@ export function bundleSchema(
     : { bundle: bundlePointers(entry, dialect, linked, foreign), problems: [] };
 }
 
-/** References to the entry by its own file name lead nowhere once it is published under a URL. */
 function rewriteOwn(entry: ParsedFile, { links }: Linked): unknown {
   const edits = new Map<string, string>();
-  for (const link of links) {
-    const { target, text, scope } = link;
-    if (target === null || text.startsWith('#') || scope.resource.stated) continue;
-    if (target.resource === scope.resource && target.resource.pointer === '')
-      edits.set(joinPointer(link.pointer, link.keyword), fragmentOf(target.pointer));
+  for (const { pointer, keyword, text, scope, target } of links) {
+    if (target !== null && isOwnName(text, scope, target))
+      edits.set(joinPointer(pointer, keyword), fragmentOf(target.pointer));
   }
-  return edits.size === 0 ? entry.value : edit(entry.value, '', (pointer) => edits.get(pointer));
+  return edits.size === 0 ? entry.value : edit(entry.value, '', edits);
+}
+
+/** A reference to a file by its own name leads nowhere once the file is published under a URL. */
+function isOwnName(text: string, scope: Scope, target: Target): boolean {
+  const { resource } = scope;
+  return !text.startsWith('#') && target.resource === resource && !resource.stated && resource.pointer === '';
 }
 
 const dynamicKeywords = ['$recursiveRef', '$recursiveAnchor', '$dynamicRef', '$dynamicAnchor'];
@@ -60,45 +56,73 @@ function needsResources(entry: ParsedFile, dialect: Dialect, { links, reached, i
   return links.some(({ target, file, scope }) => target?.file !== file && scope.resource.pointer !== '');
 }
 
-function bundlePointers(entry: ParsedFile, dialect: Dialect, { links }: Linked, foreign: Link[]): unknown {
-  const embedded = chooseEmbedded(entry, dialect, foreign);
+function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }: Linked, foreign: Link[]): unknown {
+  const names = chooseEmbedded(entry, dialect, foreign);
+  const edits = new Map<ParsedFile, Map<string, string | null>>();
+  const editsOf = (file: ParsedFile) => edits.get(file) ?? edits.set(file, new Map()).get(file)!;
   const place = (file: ParsedFile, pointer: string): string => {
     if (file === entry) return pointer;
-    const { name, pointer: root } = embedded.find((one) => one.file === file && isBelow(pointer, one.pointer))!;
-    return joinPointer('', dialect.definitionsKeyword, name) + pointer.slice(root.length);
+    const own = names.get(file)!;
+    const root = ancestors(pointer).find((one) => own.has(one))!;
+    return joinPointer('', dialect.definitionsKeyword, own.get(root)!) + pointer.slice(root.length);
   };
-  const edits = new Map<ParsedFile, Map<string, string>>();
-  for (const { target, file, pointer, keyword, text } of links) {
-    if (target === null || (file === entry && target.file === entry && text.startsWith('#'))) continue;
-    if (file === entry && target.file === entry && target.resource.stated) continue;
-    const own = edits.get(file) ?? new Map<string, string>();
-    edits.set(file, own.set(joinPointer(pointer, keyword), fragmentOf(place(target.file, target.pointer))));
+  for (const { target, file, pointer, keyword, text, scope } of links) {
+    if (target === null) continue;
+    if (file === entry && target.file === entry && !isOwnName(text, scope, target)) continue;
+    editsOf(file).set(joinPointer(pointer, keyword), fragmentOf(place(target.file, target.pointer)));
   }
-  const schemas = embedded.map(({ file, pointer, name }) => {
-    const { value } = followPointer(file.value, pointer) as { value: unknown };
-    const rewritten = edit(value, pointer, (at) => edits.get(file)?.get(at));
-    return [name, stripIdentity(rewritten, dialect)] as const;
-  });
-  return withDefinitions(
-    edit(entry.value, '', (at) => edits.get(entry)?.get(at)),
-    dialect,
-    schemas,
+  for (const file of names.keys()) {
+    for (const [pointer, schema] of reached.get(file)!) {
+      for (const key of identityKeys(schema, dialect)) editsOf(file).set(joinPointer(pointer, key), null);
+    }
+  }
+  const schemas = [...names].flatMap(([file, own]) =>
+    [...own].map(([pointer, name]) => {
+      const found = followPointer(file.value, pointer);
+      return [name, edit(found.found ? found.value : true, pointer, editsOf(file))] as const;
+    }),
+  );
+  return withDefinitions(edit(entry.value, '', editsOf(entry)), dialect, schemas);
+}
+
+/** The largest parts of other files that are referred to, by file and pointer, each with a name that is free in the entry's definitions. */
+function chooseEmbedded(
+  entry: ParsedFile,
+  dialect: Dialect,
+  foreign: readonly Link[],
+): Map<ParsedFile, Map<string, string>> {
+  const pointers = new Map<ParsedFile, Set<string>>();
+  for (const { target } of foreign) {
+    const { file, pointer } = target!;
+    pointers.set(file, (pointers.get(file) ?? new Set()).add(pointer));
+  }
+  const taken = takenNames(entry, dialect);
+  return new Map(
+    [...pointers].map(([file, all]) => {
+      const largest = [...all].filter(
+        (pointer) =>
+          !ancestors(pointer)
+            .slice(1)
+            .some((outer) => all.has(outer)),
+      );
+      return [
+        file,
+        new Map(largest.map((pointer) => [pointer, freeName(parsePointer(pointer).at(-1) ?? stem(file.path), taken)])),
+      ];
+    }),
   );
 }
 
-/** The largest parts of other files that are referred to, each with a name that is free in the entry's definitions. */
-function chooseEmbedded(entry: ParsedFile, dialect: Dialect, foreign: readonly Link[]): Embedded[] {
-  const targets = foreign.map(({ target }) => target!);
-  const taken = takenNames(entry, dialect);
-  const chosen: Embedded[] = [];
-  for (const { file, pointer } of targets) {
-    const inside = (outer: { file: ParsedFile; pointer: string }) =>
-      outer.file === file && isBelow(pointer, outer.pointer);
-    if (chosen.some(inside) || targets.some((other) => other.pointer !== pointer && inside(other))) continue;
-    const wanted = parsePointer(pointer).at(-1) ?? stem(file.path);
-    chosen.push({ file, pointer, name: freeName(wanted, taken) });
-  }
-  return chosen;
+/** The pointer and those of everything around it, innermost first. */
+function ancestors(pointer: string): string[] {
+  const keys = pointer.split('/');
+  return keys.map((_, at) => keys.slice(0, keys.length - at).join('/'));
+}
+
+/** The members that give a schema a name of its own: brought in elsewhere, it is found by its pointer. */
+function identityKeys(schema: unknown, { idKeyword }: Dialect): string[] {
+  if (!isObject(schema)) return [];
+  return ['$schema', '$anchor', idKeyword].filter((key) => typeof schema[key] === 'string');
 }
 
 function bundleResources(
@@ -113,7 +137,6 @@ function bundleResources(
   );
   const others = [...new Set(foreign.map(({ target }) => target!.file))];
   const taken = takenNames(entry, dialect);
-  const uriOf = (resource: Resource) => resource.uri;
   const mustBeNamed = links.some(
     ({ file, target }) => file !== entry && target?.file === entry && !rootOf(entry).stated,
   );
@@ -126,9 +149,9 @@ function bundleResources(
       const dynamic = keyword === '$dynamicRef' ? text.slice(text.indexOf('#')) : null;
       const local = target.resource === scope.resource;
       const tail = dynamic ?? (fragment === '' && !local ? '' : fragmentOf(fragment));
-      edits.set(joinPointer(pointer, keyword), (local ? '' : uriOf(target.resource)) + tail);
+      edits.set(joinPointer(pointer, keyword), (local ? '' : target.resource.uri) + tail);
     }
-    return edit(file.value, '', (at) => edits.get(at));
+    return edit(file.value, '', edits);
   };
   const schemas = others.map((file) => {
     const name = freeName(stem(file.path), taken);
@@ -152,21 +175,6 @@ function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
   return { ...id, allOf: [{ $ref: rest['$ref'] }], ...definitions };
 }
 
-function stripIdentity(schema: unknown, dialect: Dialect): unknown {
-  if (!isObject(schema)) return schema;
-  const names = new Set(['$schema', '$anchor']);
-  const strip = (value: unknown): unknown => {
-    if (!isObject(value)) return value;
-    const id = value[dialect.idKeyword];
-    return Object.fromEntries(
-      Object.entries(value).filter(
-        ([key]) => !names.has(key) && !(key === dialect.idKeyword && typeof id === 'string'),
-      ),
-    );
-  };
-  return strip(schema);
-}
-
 function withDefinitions(root: unknown, dialect: Dialect, schemas: readonly (readonly [string, unknown])[]): unknown {
   const { definitionsKeyword } = dialect;
   const value = root as Record<string, unknown>;
@@ -180,22 +188,21 @@ function takenNames(entry: ParsedFile, { definitionsKeyword }: Dialect): Set<str
   return new Set(isObject(own) ? Object.keys(own) : []);
 }
 
-/** A copy of plain data in which the strings at some pointers are others. Members keep their order. */
-function edit(value: unknown, pointer: string, replacement: (pointer: string) => string | undefined): unknown {
-  if (Array.isArray(value)) return value.map((item, at) => edit(item, joinPointer(pointer, at), replacement));
+/** A copy of plain data in which the strings at some pointers are others, and the members whose pointer has null are left out. */
+function edit(value: unknown, pointer: string, edits: ReadonlyMap<string, string | null>): unknown {
+  if (Array.isArray(value)) return value.map((item, at) => edit(item, joinPointer(pointer, at), edits));
   if (isObject(value))
     return Object.fromEntries(
-      Object.entries(value).map(([key, child]) => [key, edit(child, joinPointer(pointer, key), replacement)]),
+      Object.entries(value)
+        .map(([key, child]) => [key, child, joinPointer(pointer, key)] as const)
+        .filter(([, , at]) => edits.get(at) !== null)
+        .map(([key, child, at]) => [key, edit(child, at, edits)]),
     );
-  return typeof value === 'string' ? (replacement(pointer) ?? value) : value;
+  return typeof value === 'string' ? (edits.get(pointer) ?? value) : value;
 }
 
 function without(value: Record<string, unknown>, key: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
-}
-
-function isBelow(pointer: string, root: string): boolean {
-  return pointer === root || pointer.startsWith(`${root}/`);
 }
 
 function freeName(wanted: string, taken: Set<string>): string {

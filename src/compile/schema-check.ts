@@ -1,0 +1,77 @@
+import ajv04 from 'ajv-draft-04';
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' };
+import { dialects, isObject, type Dialect, type DialectName } from './schema-dialect.ts';
+
+/**
+ * Nothing but the specification: no strict mode, no formats (they are annotations of the schemas that are checked here), patterns read as
+ * ECMA-262 with the u flag where that is possible and without it where not (JSON Schema 2020-12 §6.4 asks for u; schemas in use predate it).
+ */
+const options: Options = {
+  strict: false,
+  validateSchema: false,
+  addUsedSchema: false,
+  validateFormats: false,
+  logger: false,
+  messages: true,
+  code: { regExp: Object.assign(readPattern, { code: 'readPattern' }) },
+};
+
+/** The pattern as a regular expression, or a `SyntaxError` when it is none with the u flag and none without. */
+export function readPattern(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, 'u');
+  } catch {
+    return new RegExp(pattern);
+  }
+}
+
+function createAjv({ name, refStandsAlone }: Dialect, extra: Options = {}): Ajv {
+  const all = { ...options, ...extra, ...(refStandsAlone ? { ignoreKeywordsWithRef: true } : {}) };
+  if (name === 'draft-04') return new ajv04.default(all);
+  if (name === '2019-09') return new Ajv2019(all);
+  if (name === '2020-12') return new Ajv2020(all);
+  const ajv = new Ajv(all);
+  if (name === 'draft-06') ajv.addMetaSchema(draft06);
+  // ajv throws at an `id` beside `$id`'s drafts, where it is a keyword like any unknown one.
+  return ajv.removeKeyword('id');
+}
+
+/** Checks a value against the official meta-schema of a dialect: all errors, innermost causes only. */
+export type CheckMeta = (dialect: Dialect, schema: unknown) => ErrorObject[];
+
+/** Meta-schemas are compiled on first use and kept: they are the same for every document. */
+export function createCheckMeta(): CheckMeta {
+  const compiled = new Map<DialectName, ValidateFunction>();
+  return (dialect, schema) => {
+    const known = compiled.get(dialect.name);
+    const validate = known ?? createAjv(dialect, { allErrors: true }).getSchema(dialect.uri)!;
+    compiled.set(dialect.name, validate);
+    return validate(schema) ? [] : innermost(validate.errors ?? []);
+  };
+}
+
+const wrappers = new Set(['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', '$recursiveRef']);
+
+/** Leaves out the errors that only say that something inside them is wrong. */
+function innermost(errors: readonly ErrorObject[]): ErrorObject[] {
+  const causes = errors.filter(({ keyword }) => !wrappers.has(keyword));
+  return causes.length > 0 ? causes : [...errors];
+}
+
+/** Why a schema that its meta-schema accepts cannot be compiled, or null. The schema must hold every schema that it refers to. */
+export function checkCompiles(dialect: Dialect, schema: unknown): string | null {
+  if (!isObject(schema) && typeof schema !== 'boolean') return null;
+  try {
+    createAjv(dialect).compile(schema);
+    return null;
+  } catch (error) {
+    if (error instanceof Error) return error.message;
+    throw error;
+  }
+}
+
+/** The dialect that is taken where a schema states none. */
+export const assumedDialect = dialects['2020-12'];

@@ -1,0 +1,85 @@
+import type { ErrorObject } from 'ajv';
+import type { Problem } from '../model/problem.ts';
+import { problemAt } from './kind.ts';
+import type { ParsedFile } from './parse.ts';
+import { followPointer, joinPointer } from './pointer.ts';
+import { createCheckMeta, readPattern } from './schema-check.ts';
+import { isObject, type Dialect } from './schema-dialect.ts';
+import type { Linked } from './schema-link.ts';
+
+const checkMeta = createCheckMeta();
+
+/** What the meta-schema and ECMA-262 find wrong in the entry and in what it refers to. */
+export function checkSchemas(entry: ParsedFile, dialect: Dialect, { links, reached }: Linked): Problem[] {
+  const roots = new Map<ParsedFile, Set<string>>([[entry, new Set([''])]]);
+  for (const { target } of links) {
+    if (target === null) continue;
+    const own = roots.get(target.file) ?? new Set<string>();
+    roots.set(target.file, own.add(target.pointer));
+  }
+  const problems: Problem[] = [];
+  for (const [file, pointers] of roots) {
+    for (const pointer of pointers) {
+      if (hasAncestor(pointer, pointers)) continue;
+      const found = followPointer(file.value, pointer);
+      if (found.found) problems.push(...schemaProblems(file, pointer, checkMeta(dialect, found.value)));
+    }
+  }
+  for (const [file, schemas] of reached) {
+    for (const [pointer, schema] of schemas) problems.push(...checkPatterns(file, pointer, schema));
+  }
+  return problems;
+}
+
+function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
+  for (let at = pointer.lastIndexOf('/'); at >= 0; at = pointer.lastIndexOf('/', at - 1)) {
+    if (pointers.has(pointer.slice(0, at))) return true;
+    if (at === 0) break;
+  }
+  return false;
+}
+
+/** Errors of a JSON Schema validation as problems, one for each place. */
+export function schemaProblems(file: ParsedFile, pointer: string, errors: readonly ErrorObject[]): Problem[] {
+  const messages = new Map<string, { on: 'key' | 'value'; texts: Set<string> }>();
+  for (const error of errors) {
+    const extra = error.params['additionalProperty'] ?? error.params['unevaluatedProperty'];
+    const at = pointer + error.instancePath + (typeof extra === 'string' ? joinPointer('', extra) : '');
+    const place = messages.get(at) ?? { on: typeof extra === 'string' ? 'key' : 'value', texts: new Set() };
+    messages.set(at, place);
+    place.texts.add(describe(error));
+  }
+  return [...messages].map(([at, { on, texts }]) => {
+    const message = `${at === '' ? 'The document' : at} ${[...texts].slice(0, 4).join(', or ')}.`;
+    return problemAt(file, at, 'schema', message, { on });
+  });
+}
+
+function describe({ keyword, message, params }: ErrorObject): string {
+  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') return 'is not known here';
+  if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`;
+  if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`;
+  return message ?? `fails ${keyword}`;
+}
+
+function checkPatterns(file: ParsedFile, pointer: string, schema: unknown): Problem[] {
+  if (!isObject(schema)) return [];
+  const problems: Problem[] = [];
+  const check = (pattern: string, at: string, on: 'key' | 'value') => {
+    try {
+      readPattern(pattern);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      problems.push(
+        problemAt(file, at, 'schema-pattern', `This pattern is no ECMA-262 regular expression: ${error.message}.`, {
+          on,
+        }),
+      );
+    }
+  };
+  if (typeof schema['pattern'] === 'string') check(schema['pattern'], joinPointer(pointer, 'pattern'), 'value');
+  if (isObject(schema['patternProperties']))
+    for (const pattern of Object.keys(schema['patternProperties']))
+      check(pattern, joinPointer(pointer, 'patternProperties', pattern), 'key');
+  return problems;
+}
