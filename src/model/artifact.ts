@@ -1,4 +1,5 @@
 import type { Format, ResourceType } from './address.ts';
+import type { Validation } from './resource.ts';
 import { digestOf, type Digest } from './digest.ts';
 
 export type Coding = 'identity' | 'gzip' | 'br' | 'zstd';
@@ -35,7 +36,7 @@ export interface ArtifactConfig {
   provenance: Provenance;
   /** The compiler that made it: name, version, and the runtime whose codecs compressed it. */
   compiler: string;
-  validation: 'strict' | 'lenient';
+  validation: Validation;
   ruleset: Digest | null;
   report: Digest;
 }
@@ -87,7 +88,7 @@ export function sourceLayers(manifest: Manifest): Map<string, Descriptor> {
 }
 
 /**
- * The digest over what a manifest publishes: its formats' and sources' bytes. Codings are left out (a newer codec may pack the
+ * The digest over what a manifest publishes: its formats' bytes. Codings are left out (a newer codec may pack the
  * same bytes otherwise), and so is provenance (the same document in a later commit is the same content).
  */
 export function contentDigest(manifest: Manifest): Digest {

@@ -1,5 +1,5 @@
 import { digestOf, hexOf, type Digest } from './digest.ts';
-import type { Visibility } from './resource.ts';
+import type { Validation, Visibility } from './resource.ts';
 
 /** What a branch sync does when the document's own version is already published with other content (DESIGN §7). */
 export type OnConflict = 'revise' | 'reject';
@@ -25,18 +25,19 @@ export type RepositoryState =
   | 'detached' // branch or repository is gone; what is published stays
   | 'unreachable'; // it did not answer; tried again
 
-/** What the last sync made of one document of a repository. */
+/** What the last sync made of one document of a repository. `detached`: its file is gone; what is published stays. */
 export interface DocumentState {
   /** Coordinate of the resource: `@org/type/slug`. */
   resource: string;
-  outcome: 'published' | 'unchanged' | 'rejected' | 'conflict';
+  outcome: 'published' | 'unchanged' | 'rejected' | 'conflict' | 'detached';
   /** Label of the version that holds this content; null when it was refused. */
   label: string | null;
   /** Digest of the report. */
   report: Digest | null;
   /** Digest of the object that lists the input blobs: `{path: blob id or null}`. Equal inputs are not compiled again. */
-  inputs: Digest;
-  /** Digest of the ruleset that the document was checked by. */
+  inputs: Digest | null;
+  /** The ruleset that the document was checked by: its coordinate, and what that meant then. */
+  rulesetName: string | null;
   ruleset: Digest | null;
   /** The compiler that read it: a newer one reads refused documents again. */
   compiler: string;
@@ -50,8 +51,9 @@ export interface Repository {
   credential: string | null;
   /** Set where documents are found by content rather than connected one by one: the folder to look in (`''`: the whole tree). */
   discover: string | null;
-  /** Visibility of the resources that discovery creates. */
+  /** Visibility and validation of the resources that discovery creates. */
   visibility: Visibility;
+  validation: Validation;
   state: RepositoryState;
   /** What a person should know about the state, in one sentence; null when all is well. */
   detail: string | null;
@@ -60,6 +62,23 @@ export interface Repository {
   syncedAt: string | null;
   /** By path. */
   documents: Record<string, DocumentState>;
+}
+
+/** What the last sync made of the document at this path, or null. */
+export function documentAt(repository: Repository, path: string): DocumentState | null {
+  return Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
+}
+
+/** How a repository is named to the public: its URL, or the last segment of a local path, since a server's folders are its own. */
+export function repositoryName(url: string): string {
+  if (/^[a-z+]+:\/\//.test(url) || /^[^/@]+@[^/:]+:/.test(url)) return url;
+  return (
+    url
+      .replace(/\/(?:\.git)?\/*$/, '')
+      .split('/')
+      .at(-1)!
+      .replace(/\.git$/, '') || 'repository'
+  );
 }
 
 /** The identity of a followed repository within its organization: 16 hexadecimal digits from its URL and branch. */
@@ -78,7 +97,8 @@ export type Trigger = 'start' | 'timer' | 'watch' | 'manual' | 'hook' | 'resume'
 /** The outcome of one document in one run. */
 export interface RunDocument {
   path: string;
-  resource: string;
+  /** Coordinate; null for a file that belongs to none, such as `stele.yaml`. */
+  resource: string | null;
   outcome: DocumentState['outcome'];
   label: string | null;
   report: Digest | null;
@@ -94,6 +114,8 @@ export interface Run {
   url: string;
   branch: string | null;
   trigger: Trigger;
+  /** `host/pid` of the process that runs it: after a crash, nobody does. */
+  process: string;
   state: 'queued' | 'running' | 'succeeded' | 'failed';
   from: string | null;
   to: string | null;

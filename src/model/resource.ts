@@ -1,9 +1,12 @@
-import type { Coordinate, ResourceType, Selector } from './address.ts';
+import { formatCoordinate, type Coordinate, type ResourceType, type Selector } from './address.ts';
 import type { Connection } from './connection.ts';
 import type { Digest } from './digest.ts';
 import { foldLabel, highestInRange, latestOf } from './label.ts';
 
 export type Visibility = 'public' | 'private';
+
+/** Whether a document that its specification's schema refuses is refused (DESIGN §6). */
+export type Validation = 'strict' | 'lenient';
 
 /** What has become of a version since it was published. Kept outside its bytes (DESIGN §7). */
 export type Status =
@@ -22,6 +25,8 @@ export interface Version {
   /** ISO 8601, UTC. */
   publishedAt: string;
   status: Status;
+  /** Set when its publisher asked that it never become latest by itself. */
+  neverLatest?: true;
   /** The version as the document states it, where the grammar of labels made us change it. */
   original?: string;
 }
@@ -41,6 +46,8 @@ export interface Resource {
   latest: string | null;
   /** Whether `latest` was set by hand and stays until it is set again. */
   latestPinned: boolean;
+  /** Whether schema errors of its documents are warnings; null: the organization's default. */
+  validation: Validation | null;
   /** In order of publication, oldest first. */
   versions: Version[];
   createdAt: string;
@@ -50,6 +57,11 @@ export interface Resource {
 
 export function coordinateOf({ org, type, slug }: Coordinate): Coordinate {
   return { org, type, slug };
+}
+
+/** The coordinate of a resource as text: `@org/type/slug`. */
+export function nameOf(resource: Coordinate): string {
+  return formatCoordinate(coordinateOf(resource));
 }
 
 /** The name of the ref that holds a resource. */
@@ -88,7 +100,7 @@ export function chooseLatest(resource: Resource): string | null {
     const pinned = findVersion(resource, resource.latest);
     if (pinned && isOffered(pinned)) return resource.latest;
   }
-  return latestOf(candidatesOf(resource))?.label ?? null;
+  return latestOf(candidatesOf(resource).filter(({ version }) => !version.neverLatest))?.label ?? null;
 }
 
 /** The versions published before and after this one that are still there. */

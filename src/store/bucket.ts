@@ -12,7 +12,8 @@ export interface Bucket {
   /**
    * Writes the bytes unless the key has some already. Of any number of calls for one key, in any number of processes, exactly one
    * is told `created`; after that answer the bytes survive kill -9 and power loss. A reader sees all of the bytes or none.
-   * When it rejects, the bytes may or may not be there: read back to know.
+   * When it rejects, the bytes may or may not be there: read back to know. It rejects with `unavailable` when it knows that nothing
+   * was written (a full disk).
    */
   putIfAbsent(key: string, bytes: Uint8Array): Promise<'created' | 'exists'>;
 

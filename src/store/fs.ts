@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { RegistryError } from '../model/errors.ts';
 import { assertKey, type Bucket } from './bucket.ts';
 
 /**
@@ -32,13 +33,17 @@ export async function openFsBucket(root: string): Promise<Bucket> {
       assertKey(key);
       const path = join(root, key);
       const scratch = join(temporary, randomUUID());
-      await writeDurably(scratch, bytes);
       try {
+        await writeDurably(scratch, bytes);
         await makeFolder(dirname(path));
         const won = await link(scratch, path).then(() => true, ignoring('EEXIST'));
         // A loser waits for the winner's name to be durable too: what it reads back must not vanish.
         await syncFolder(dirname(path));
         return won ? 'created' : 'exists';
+      } catch (error) {
+        throw isFull(error)
+          ? new RegistryError('unavailable', 'The store has no space left; nothing was written.', { cause: error })
+          : error;
       } finally {
         await unlink(scratch).catch(ignoring('ENOENT'));
       }
@@ -95,6 +100,11 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+/** Whether the file system refused for want of space, before any name was made. */
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 async function syncFolder(path: string): Promise<void> {

@@ -139,6 +139,7 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
         if (isRegistryError(error)) throw error;
         throw outcomeUnknown(key, error);
       }
+      if (typeof answer === 'object' && isRegistryError(answer.error, 'unavailable')) throw answer.error;
       // Not there yet, though it may still arrive: the same write again, under the same writeId, is safe.
       if (attempt === 2) throw outcomeUnknown(key, typeof answer === 'object' ? answer.error : undefined);
     }

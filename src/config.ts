@@ -1,0 +1,207 @@
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { CompileLimits } from './compile/compile.ts';
+import type { Scope } from './model/access.ts';
+import { RegistryError } from './model/errors.ts';
+import type { Validation, Visibility } from './model/resource.ts';
+import type { Credential } from './source/source.ts';
+
+/** The name of an environment variable that holds a secret. */
+export interface SecretName {
+  env: string;
+}
+
+/** A repository whose documents are found by their content. */
+export interface RepositoryConfig {
+  url: string;
+  branch?: string;
+  path?: string;
+  credential?: string;
+  visibility?: Visibility;
+  validation?: Validation;
+}
+
+export interface OrganizationConfig {
+  name?: string;
+  repositories: RepositoryConfig[];
+  defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation };
+}
+
+export interface LoginConfig {
+  issuer: string;
+  clientId: string;
+  clientSecret: SecretName;
+  sessionSecret: SecretName;
+  scope: string;
+  claim: string;
+  organizations?: Record<string, { organization: string; scopes: Scope[] }[]>;
+  lifetime: number;
+}
+
+export interface TrustedPublisher {
+  issuer: string;
+  audience?: string;
+  organization: string;
+  repository: string;
+  ref?: string;
+  scopes: Scope[];
+  resources?: string[];
+}
+
+/** The configuration with every default filled in and every path absolute. `content/schemas/config.json` describes each key. */
+export interface Config {
+  url: string | null;
+  store: { kind: 'fs'; path: string };
+  /** Folder of what can be deleted at any time: mirrors. */
+  cacheFolder: string;
+  organizations: Record<string, OrganizationConfig>;
+  credentials: Record<string, { env: string; username: string } | { sshKeyFile: string }>;
+  login: LoginConfig | null;
+  trustedPublishing: TrustedPublisher[];
+  sync: {
+    interval: number;
+    concurrency: number;
+    hosts: string[];
+    allowLocalRepositories: boolean;
+    timeLimit: number;
+    sizeLimit: number;
+  };
+  limits: CompileLimits & { treeEntries: number };
+  cache: { pinned: number; latest: number };
+  rateLimit: { window: number; key: number; address: number; failures: number; reads?: number };
+  proxies: number;
+  log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
+}
+
+type DeepPartial<T> = T extends (infer Item)[]
+  ? DeepPartial<Item>[]
+  : T extends object
+    ? { [K in keyof T]?: DeepPartial<T[K]> }
+    : T;
+
+/** What a configuration file may say: everything has a default. */
+export type UserConfig = DeepPartial<Omit<Config, 'url' | 'login' | 'cacheFolder'>> & {
+  url?: string;
+  login?: DeepPartial<LoginConfig>;
+};
+
+/** Gives editors the types of a configuration. Returns it as it is. */
+export function defineConfig(config: UserConfig): UserConfig {
+  return config;
+}
+
+const schema: object = JSON.parse(readFileSync(new URL('../content/schemas/config.json', import.meta.url), 'utf8'));
+
+/**
+ * Loads and checks a configuration. `file` null: only the defaults. `data` is the data folder (`--data`, `STELE_DATA`, else `.stele`), used
+ * where the file names no store. Refuses with `malformed`, naming the key.
+ */
+export async function loadConfig(file: string | null, data: string | null): Promise<Config> {
+  const base = file === null ? process.cwd() : dirname(resolve(file));
+  return checkConfig(file === null ? {} : await importConfig(resolve(file)), {
+    base,
+    data: data ?? process.env.STELE_DATA ?? '.stele',
+  });
+}
+
+async function importConfig(file: string): Promise<unknown> {
+  try {
+    const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    return module.default;
+  } catch (error) {
+    throw new RegistryError(
+      'malformed',
+      `${file} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/** Checks a configuration's value and fills in the defaults. `base`: the folder that its relative paths start from. */
+export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
+  const copy: unknown = structuredClone(value ?? {});
+  const validate = new Ajv2020({ useDefaults: true, allErrors: true, strict: false }).compile(schema);
+  const filled = { sync: {}, limits: {}, cache: {}, rateLimit: {}, log: {}, ...(copy as object) };
+  if (!validate(filled)) {
+    const lines = (validate.errors ?? []).map(({ instancePath, message, params }) => {
+      const key = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
+      const extra = 'additionalProperty' in params ? `: ${JSON.stringify(params['additionalProperty'])}` : '';
+      return `${key} ${message}${extra}`;
+    });
+    throw new RegistryError('malformed', `The configuration is not valid: ${[...new Set(lines)].join('; ')}.`);
+  }
+  const given = filled as UserConfig & Pick<Config, 'sync' | 'limits' | 'cache' | 'rateLimit' | 'log' | 'proxies'>;
+  const folder = resolve(base, given.store?.path ?? data);
+  const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
+    const { repositories = [], defaults = {}, ...rest } = organization as Partial<OrganizationConfig>;
+    const absolute = repositories.map((repository) => ({ ...repository, url: absoluteUrl(base, repository.url) }));
+    return [name, { ...rest, repositories: absolute, defaults }] as const;
+  });
+  const config: Config = {
+    url: given.url?.replace(/\/$/, '') ?? null,
+    store: { kind: 'fs', path: folder },
+    cacheFolder: resolve(base, data, 'cache'),
+    organizations: Object.fromEntries(organizations),
+    credentials: (given.credentials ?? {}) as Config['credentials'],
+    login: (given.login ?? null) as LoginConfig | null,
+    trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
+    sync: given.sync,
+    limits: given.limits,
+    cache: given.cache,
+    rateLimit: given.rateLimit,
+    proxies: given.proxies,
+    log: given.log,
+  };
+  assertCredentials(config);
+  return config;
+}
+
+/** A local repository's folder becomes absolute; URLs and `host:path` stay. */
+function absoluteUrl(base: string, url: string): string {
+  return isLocalUrl(url) && !isAbsolute(url) ? resolve(base, url) : url;
+}
+
+/** Whether a repository's URL is a folder of this machine. */
+export function isLocalUrl(url: string): boolean {
+  return !/^[a-z][a-z0-9+.-]*:\/\//i.test(url) && !/^[^/]+:/.test(url);
+}
+
+function assertCredentials(config: Config): void {
+  for (const [org, { repositories }] of Object.entries(config.organizations)) {
+    for (const { credential, url } of repositories) {
+      if (credential !== undefined && !Object.hasOwn(config.credentials, credential)) {
+        throw new RegistryError(
+          'malformed',
+          `organizations.${org}: ${url} names the credential ${JSON.stringify(credential)}, which credentials does not have.`,
+        );
+      }
+    }
+  }
+}
+
+/** The credential of that name, its secret read from the environment. Refuses with `malformed` when either is not there. */
+export function readCredential(config: Config, name: string): Credential {
+  const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
+  if (credential === null)
+    throw new RegistryError('malformed', `The configuration has no credential ${JSON.stringify(name)}.`);
+  if ('sshKeyFile' in credential) return { kind: 'ssh', keyFile: credential.sshKeyFile };
+  return {
+    kind: 'token',
+    username: credential.username ?? 'x-access-token',
+    token: readSecret({ env: credential.env }),
+  };
+}
+
+/** The secret itself. Refuses with `malformed`, naming the variable, when it is not set. */
+export function readSecret({ env }: SecretName): string {
+  const secret = process.env[env];
+  if (!secret)
+    throw new RegistryError('malformed', `The environment variable ${env}, which the configuration names, is not set.`);
+  return secret;
+}
+
+/** What the command line takes from the environment where no option says otherwise. */
+export function readEnvironment(): { port: string | undefined; key: string | undefined; registry: string | undefined } {
+  return { port: process.env.PORT, key: process.env.STELE_KEY, registry: process.env.STELE_REGISTRY };
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { pino } from 'pino';
+import type { Config } from './config.ts';
+import { openCompiler } from './compile/sandbox.ts';
+import { openSource } from './source/mirror.ts';
+import { newId, type Log, type Registry } from './registry/registry.ts';
+import { openFsBucket } from './store/fs.ts';
+import { createObjects } from './store/objects.ts';
+import { createRefs } from './store/refs.ts';
+
+/** A registry that holds processes and folders open. */
+export interface OpenRegistry extends Registry {
+  close(): Promise<void>;
+}
+
+/** Puts a registry together from its configuration: the only place where a backend or a host is named. */
+export async function openRegistry(config: Config, log: Log = createLog(config)): Promise<OpenRegistry> {
+  const now = () => new Date();
+  const random = (length: number) => new Uint8Array(randomBytes(length));
+  const bucket = await openFsBucket(config.store.path);
+  const compiler = openCompiler({ children: Math.min(4, availableParallelism()) });
+  const source = openSource({
+    folder: `${config.cacheFolder}/mirrors`,
+    allowLocalRepositories: true,
+    hosts: config.sync.hosts,
+    timeLimit: config.sync.timeLimit,
+    sizeLimit: config.sync.sizeLimit,
+    limits: { fileBytes: config.limits.fileBytes, entries: config.limits.treeEntries },
+  });
+  return {
+    config,
+    bucket,
+    objects: createObjects(bucket),
+    refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes: random }) }),
+    source,
+    compiler,
+    now,
+    randomBytes: random,
+    log,
+    close: () => compiler.close(),
+  };
+}
+
+/** Logs to stderr: JSON lines, or short lines for people where it is a terminal. */
+function createLog(config: Config): Log {
+  if (process.stderr.isTTY && config.log.level !== 'silent') {
+    return (level, event, fields = {}) => {
+      const told = Object.entries(fields).flatMap(([key, value]) =>
+        value === null || value === undefined ? [] : [`${key}=${String(value)}`],
+      );
+      process.stderr.write(`${level === 'info' ? '' : `${level} `}${event} ${told.join(' ')}\n`);
+    };
+  }
+  const logger = pino({ level: config.log.level, base: undefined }, pino.destination({ dest: 2, sync: true }));
+  return (level, event, fields = {}) => logger[level](fields, event);
+}

@@ -1,0 +1,199 @@
+import { posix } from 'node:path';
+import { formatCoordinate, parseCoordinate, slugFrom, type Coordinate, type ResourceType } from '../model/address.ts';
+import { documentAt, type OnConflict, type Repository } from '../model/connection.ts';
+import type { Report } from '../model/problem.ts';
+import { resourceRef, type Resource, type Validation, type Visibility } from '../model/resource.ts';
+import type { Detected, Settings, SettingsResource } from '../compile/compile.ts';
+import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
+import type { Registry } from './registry.ts';
+
+/** A document of a repository, and the resource that it is published to. */
+export interface Planned {
+  path: string;
+  coordinate: Coordinate;
+  name: string;
+  visibility: Visibility;
+  ruleset: string | null;
+  validation: Validation | null;
+  onConflict: OnConflict;
+}
+
+/** What discovery makes of a repository's tree. `refused`: its `stele.yaml` did not pass; nothing is planned then. */
+export interface Plan {
+  documents: Planned[];
+  refused: { path: string; report: Report } | null;
+}
+
+const documentName = /\.(?:json|ya?ml)$/i;
+const passedOver =
+  /(?:^|\/)(?:node_modules|\.git)\/|(?:^|\/)(?:package(?:-lock)?|composer|tsconfig[^/]*)\.json$|(?:^|\/)(?:pnpm-lock|stele)\.yaml$/;
+const batchBytes = 32 * 1024 * 1024;
+
+/**
+ * Finds the documents of a repository: those that its `stele.yaml` names and, where it does not say otherwise, every other that is one
+ * by its content. A document keeps the resource that it was published to before; a new one gets a slug from its title, else its
+ * path, that no other resource of the organization has. A file that moved takes its resource along.
+ */
+export async function planDocuments(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  signal?: AbortSignal,
+): Promise<Plan> {
+  const folder = repository.discover ?? '';
+  const inFolder = (path: string) => folder === '' || path.startsWith(`${folder}/`);
+  const entries = (await snapshot.entries()).filter(({ path, kind }) => kind === 'file' && inFolder(path));
+  const read = await readSettings(registry, snapshot, posix.join(folder, 'stele.yaml'), signal);
+  if (read.refused) return { documents: [], refused: read.refused };
+  const settings = read.settings;
+  const listed = new Map((settings?.resources ?? []).map((resource) => [posix.join(folder, resource.path), resource]));
+  const ignored = (settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, ''));
+  const isIgnored = (path: string) => ignored.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  const searched = entries.filter(
+    ({ path }) =>
+      listed.has(path) ||
+      ((settings?.discover ?? true) && documentName.test(path) && !passedOver.test(path) && !isIgnored(path)),
+  );
+  const detected = await detectAll(registry, snapshot, searched, signal);
+  // A listed file that is no document by its content is planned all the same: its report says what is wrong with it.
+  const unknown = [...listed].filter(([path]) => !detected.some((each) => each.path === path));
+  const all = [
+    ...detected,
+    ...unknown.map(([path, { type }]) => ({ path, type: type ?? ('apis' as const), title: null })),
+  ];
+  return { documents: await assignSlugs(registry, repository, all, listed), refused: null };
+}
+
+async function readSettings(
+  registry: Registry,
+  snapshot: Snapshot,
+  path: string,
+  signal: AbortSignal | undefined,
+): Promise<{ settings: Settings | null; refused: Plan['refused'] }> {
+  const [file] = await snapshot.read([path]);
+  if (!file?.found) return { settings: null, refused: null };
+  const { settings, report } = await registry.compiler.readSettings(file, registry.config.limits, signal);
+  return settings === null ? { settings, refused: { path, report } } : { settings, refused: null };
+}
+
+/** Detection by content, in batches of bounded size. Known blobs are not looked at again. */
+async function detectAll(
+  registry: Registry,
+  snapshot: Snapshot,
+  entries: readonly SnapshotEntry[],
+  signal: AbortSignal | undefined,
+): Promise<Pick<Detected, 'path' | 'type' | 'title'>[]> {
+  const found: Detected[] = [];
+  let batch: { path: string; bytes: Uint8Array }[] = [];
+  let size = 0;
+  const flush = async () => {
+    if (batch.length > 0) found.push(...(await registry.compiler.detect(batch, registry.config.limits, signal)));
+    batch = [];
+    size = 0;
+  };
+  for (let start = 0; start < entries.length; start += 500) {
+    signal?.throwIfAborted();
+    for (const file of await snapshot.read(entries.slice(start, start + 500).map(({ path }) => path))) {
+      if (!file.found) continue;
+      batch.push({ path: file.path, bytes: file.bytes });
+      size += file.bytes.byteLength;
+      if (size > batchBytes) await flush();
+    }
+  }
+  await flush();
+  return found;
+}
+
+type Found = Pick<Detected, 'path' | 'type' | 'title'>;
+
+async function assignSlugs(
+  registry: Registry,
+  repository: Repository,
+  found: readonly Found[],
+  listed: ReadonlyMap<string, SettingsResource>,
+): Promise<Planned[]> {
+  const present = new Set(found.map(({ path }) => path));
+  const taken = new Set<string>();
+  const chosen = new Map<string, Coordinate>();
+  const choose = (path: string, coordinate: Coordinate) => {
+    chosen.set(path, coordinate);
+    taken.add(formatCoordinate(coordinate));
+  };
+  const typeOf = ({ path, type }: Found): ResourceType => listed.get(path)?.type ?? type;
+
+  for (const document of found) {
+    const slug = listed.get(document.path)?.slug;
+    if (slug !== undefined) choose(document.path, { org: repository.org, type: typeOf(document), slug });
+  }
+  for (const document of found) {
+    const known = documentAt(repository, document.path);
+    const before = known && parseCoordinate(known.resource);
+    if (before === null || chosen.has(document.path) || before.coordinate.type !== typeOf(document)) continue;
+    if (!taken.has(formatCoordinate(before.coordinate))) choose(document.path, before.coordinate);
+  }
+  const rest = found
+    .filter(({ path }) => !chosen.has(path))
+    .sort((a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1));
+  for (const document of rest) {
+    for (const slug of slugCandidates(document)) {
+      const coordinate = { org: repository.org, type: typeOf(document), slug };
+      if (taken.has(formatCoordinate(coordinate)) || !(await isFree(registry, repository, coordinate, present)))
+        continue;
+      choose(document.path, coordinate);
+      break;
+    }
+  }
+  return found
+    .flatMap((document): Planned[] => {
+      const given = listed.get(document.path);
+      const coordinate = chosen.get(document.path);
+      if (coordinate === undefined) return [];
+      return [
+        {
+          path: document.path,
+          coordinate,
+          name: given?.name ?? nameFrom(document, coordinate),
+          visibility: given?.visibility ?? repository.visibility,
+          ruleset: given?.ruleset ?? null,
+          validation: given?.validation ?? repository.validation,
+          onConflict: given?.onConflict ?? 'revise',
+        },
+      ];
+    })
+    .sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function nameFrom({ title }: Found, { slug }: Coordinate): string {
+  return title?.trim().slice(0, 200) || slug;
+}
+
+function depth(path: string): number {
+  return path.split('/').length;
+}
+
+/** Title, then title and path, then numbers: unique in the end, and the same for the same tree. */
+function* slugCandidates({ path, title }: Found): Generator<string> {
+  const stem = path.replace(documentName, '').replace(/\.(?:openapi|swagger|schema)$/i, '');
+  const fromPath = slugFrom(stem) ?? slugFrom(posix.basename(stem)) ?? 'document';
+  const base = (title === null ? null : slugFrom(title)) ?? fromPath;
+  yield base;
+  const both = slugFrom(`${base.slice(0, 30)} ${fromPath.slice(-30)}`);
+  if (both !== null) yield both;
+  for (let n = 2; n < 10_000; n++) yield `${base.slice(0, 56).replace(/-+$/, '')}-${n}`;
+}
+
+/** Whether the name is nobody's, or belongs to a file of this repository that is no longer there: the document has moved. */
+async function isFree(
+  registry: Registry,
+  repository: Repository,
+  coordinate: Coordinate,
+  present: ReadonlySet<string>,
+): Promise<boolean> {
+  const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value;
+  if (!resource) return true;
+  const { connection } = resource;
+  if (resource.deletedAt !== null || connection === null) return false;
+  return (
+    connection.repository === repository.url && connection.branch === repository.branch && !present.has(connection.path)
+  );
+}

@@ -1,0 +1,137 @@
+import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
+import { digestOf, type Digest } from '../model/digest.ts';
+import { resourceRef, type Resource } from '../model/resource.ts';
+import { listAll } from '../store/bucket.ts';
+import { generationKey, parseGenerationKey, type Generation } from '../store/refs.ts';
+import { objectKey } from '../store/objects.ts';
+import type { Registry } from './registry.ts';
+
+/** One thing that is not as it was written. */
+export interface Damage {
+  /** Bucket key. */
+  key: string;
+  detail: string;
+}
+
+/** What a check of the whole store found. */
+export interface Checked {
+  objects: number;
+  bytes: number;
+  refs: number;
+  generations: number;
+  versions: number;
+  damages: Damage[];
+}
+
+/**
+ * Reads everything that is stored: every object is hashed again, every ref's chain is walked, and every version that a resource offers is
+ * followed down to its last byte. Changes nothing. `progress` is told of each key.
+ */
+export async function fsck(
+  registry: Registry,
+  progress: (checked: Checked) => void = () => undefined,
+): Promise<Checked> {
+  const checked: Checked = { objects: 0, bytes: 0, refs: 0, generations: 0, versions: 0, damages: [] };
+  const sound = new Set<Digest>();
+  for await (const digest of registry.objects.list()) {
+    const bytes = await registry.bucket.get(objectKey(digest));
+    checked.objects++;
+    checked.bytes += bytes?.byteLength ?? 0;
+    if (bytes && digestOf(bytes) === digest) sound.add(digest);
+    else damaged(checked, objectKey(digest), 'Its bytes do not match its digest.');
+    progress(checked);
+  }
+  for await (const [name, generations] of chains(registry)) {
+    checked.refs++;
+    const newest = await checkChain(registry, name, generations, checked);
+    progress(checked);
+    if (newest && name.startsWith('resources/'))
+      await checkResource(registry, newest.value as Resource, sound, checked);
+  }
+  return checked;
+}
+
+function damaged(checked: Checked, key: string, detail: string): void {
+  checked.damages.push({ key, detail });
+}
+
+/** Every ref with the numbers of its generations, newest first. */
+async function* chains(registry: Registry): AsyncGenerator<[string, number[]]> {
+  let name: string | null = null;
+  let numbers: number[] = [];
+  for await (const key of listAll(registry.bucket, 'refs/')) {
+    const parsed = parseGenerationKey(key);
+    if (parsed.name !== name) {
+      if (name !== null) yield [name, numbers];
+      name = parsed.name;
+      numbers = [];
+    }
+    numbers.push(parsed.generation);
+  }
+  if (name !== null) yield [name, numbers];
+}
+
+/** Walks one chain from the newest to the first; answers the newest generation when it can be read. */
+async function checkChain(
+  registry: Registry,
+  name: string,
+  numbers: readonly number[],
+  checked: Checked,
+): Promise<Generation<unknown> | null> {
+  let newest: Generation<unknown> | null = null;
+  let expected: Digest | null = null;
+  const highest = numbers[0]!;
+  for (let number = highest; number > 0; number--) {
+    const key = generationKey(name, number);
+    const bytes = await registry.bucket.get(key);
+    checked.generations++;
+    if (bytes === null) {
+      damaged(checked, key, 'The generation is missing.');
+      return newest;
+    }
+    if (expected !== null && digestOf(bytes) !== expected)
+      damaged(checked, key, 'It is not the one that the next generation was built on.');
+    const generation = parseGeneration(bytes);
+    if (generation === null || generation.generation !== number || (number === 1) !== (generation.previous === null)) {
+      damaged(checked, key, 'It is no generation of this ref.');
+      return newest;
+    }
+    newest ??= generation;
+    expected = generation.previous;
+  }
+  return newest;
+}
+
+function parseGeneration(bytes: Uint8Array): Generation<unknown> | null {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString()) as Generation<unknown>;
+  } catch {
+    return null;
+  }
+}
+
+async function checkResource(
+  registry: Registry,
+  resource: Resource,
+  sound: ReadonlySet<Digest>,
+  checked: Checked,
+): Promise<void> {
+  for (const version of resource.versions) {
+    if (version.status.state === 'withdrawn') continue;
+    checked.versions++;
+    const needed = sound.has(version.manifest) ? await namedBy(registry, version.manifest, sound) : [version.manifest];
+    for (const digest of needed.filter((each) => !sound.has(each))) {
+      damaged(checked, resourceRef(resource), `Version ${version.label} needs ${digest}, which is missing or damaged.`);
+    }
+  }
+}
+
+/** Every digest that a version's manifest leads to. */
+async function namedBy(registry: Registry, manifest: Digest, sound: ReadonlySet<Digest>): Promise<Digest[]> {
+  const read = async <T>(digest: Digest) =>
+    JSON.parse(Buffer.from((await registry.bucket.get(objectKey(digest)))!).toString()) as T;
+  const { config, layers } = await read<Manifest>(manifest);
+  const digests = [manifest, config.digest, ...layers.map(({ digest }) => digest)];
+  if (sound.has(config.digest)) digests.push((await read<ArtifactConfig>(config.digest)).report);
+  return digests;
+}

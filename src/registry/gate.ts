@@ -1,0 +1,48 @@
+import { formatCoordinate, parseCoordinate } from '../model/address.ts';
+import { isAllowed } from '../model/access.ts';
+import { RegistryError } from '../model/errors.ts';
+import { selectVersion, type Resource } from '../model/resource.ts';
+import type { GivenRuleset } from '../compile/compile.ts';
+import type { Registry } from './registry.ts';
+import { findResource } from './resources.ts';
+import { readRuleset } from './stored.ts';
+
+/** Coordinate of the ruleset that a resource's documents must pass: its own, else its organization's default; null for none. */
+export function rulesetName(
+  registry: Pick<Registry, 'config'>,
+  { org, ruleset }: Pick<Resource, 'org' | 'ruleset'>,
+): string | null {
+  return ruleset ?? registry.config.organizations[org]?.defaults.ruleset ?? null;
+}
+
+/**
+ * The ruleset of that name as it stands now, pinned to a digest that the publish records. One of another organization than `org`
+ * must be public. Refuses with `refused` when the name leads nowhere: a gate that cannot be found must not stand open.
+ */
+export async function resolveRuleset(
+  registry: Registry,
+  org: string,
+  name: string | null,
+): Promise<GivenRuleset | null> {
+  if (name === null) return null;
+  const parsed = parseCoordinate(name);
+  if (parsed?.coordinate.type !== 'rulesets') {
+    throw new RegistryError(
+      'refused',
+      `Documents here are checked by ${JSON.stringify(name)}, which is no coordinate of a ruleset.`,
+    );
+  }
+  const ruleset = await findResource(registry, parsed.coordinate);
+  const reader = { kind: 'key', id: 'gate', org, scopes: ['read'], resources: null } as const;
+  const selected =
+    ruleset && isAllowed(reader, 'read', { org: ruleset.org, resource: ruleset })
+      ? selectVersion(ruleset, parsed.selector)
+      : null;
+  if (selected === null || selected.version.status.state === 'withdrawn') {
+    throw new RegistryError(
+      'refused',
+      `Documents here are checked by ${formatCoordinate(parsed.coordinate, parsed.selector)}, which is not there. Publish that ruleset or name another.`,
+    );
+  }
+  return readRuleset(registry, selected.version.manifest);
+}

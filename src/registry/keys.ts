@@ -1,0 +1,129 @@
+import { timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { isResourceGlob, scopes, type Principal, type Scope } from '../model/access.ts';
+import { isSlug } from '../model/address.ts';
+import { digestOf } from '../model/digest.ts';
+import { RegistryError } from '../model/errors.ts';
+import { formatKey, keyRef, parseKey, type Key } from '../model/key.ts';
+import type { Author, Registry } from './registry.ts';
+
+/** What a key is made with. */
+export interface NewKey {
+  org: string;
+  name: string;
+  scopes: Scope[];
+  resources?: string[] | null;
+  /** ISO 8601; null: does not expire. */
+  expiresAt?: string | null;
+}
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Makes a key. Its text is in the answer and nowhere else, ever again. */
+export async function createKey(
+  registry: Registry,
+  given: NewKey,
+  author: Author,
+): Promise<{ key: Key; text: string }> {
+  if (!isSlug(given.org))
+    throw new RegistryError('malformed', `${JSON.stringify(given.org)} is no organization's name.`);
+  const unknown = given.scopes.find((scope) => !scopes.includes(scope));
+  if (unknown !== undefined || given.scopes.length === 0) {
+    throw new RegistryError(
+      'malformed',
+      `A key needs at least one scope of ${scopes.join(', ')}; got ${JSON.stringify(unknown ?? '')}.`,
+    );
+  }
+  const bad = given.resources?.find((glob) => !isResourceGlob(glob));
+  if (bad !== undefined)
+    throw new RegistryError('malformed', `${JSON.stringify(bad)} is no glob of resources such as "apis/pay-*".`);
+  const id = randomText(registry, 12).toLowerCase();
+  const secret = randomText(registry, 32);
+  const text = formatKey({ id, secret, checksum: checksumOf(`stele_${id}_${secret}`) });
+  const key: Key = {
+    id,
+    org: given.org,
+    name: given.name,
+    scopes: given.scopes,
+    resources: given.resources ?? null,
+    hash: digestOf(text),
+    createdAt: registry.now().toISOString(),
+    expiresAt: given.expiresAt ?? null,
+    revokedAt: null,
+  };
+  await registry.refs.update<Key>(keyRef(id), (current) => {
+    if (current !== null) throw new RegistryError('conflict', 'The random id is taken; try again.');
+    return { value: key, change: { ...author, action: 'create key' } };
+  });
+  return { key, text };
+}
+
+/**
+ * Who a key's text stands for, or null when it is malformed, unknown, expired or revoked: nobody is told which. A text whose checksum
+ * does not fit is refused without a look at the store.
+ */
+export async function authenticateKey(
+  registry: Registry,
+  text: string,
+): Promise<Extract<Principal, { kind: 'key' }> | null> {
+  const parsed = parseKey(text);
+  if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
+  const key = (await registry.refs.read<Key>(keyRef(parsed.id)))?.value ?? null;
+  const given = Buffer.from(digestOf(text));
+  // Compared also when there is no such key, so that both take the same time.
+  const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
+  if (key === null || !matches || !isUsable(key, registry.now())) return null;
+  return { kind: 'key', id: key.id, org: key.org, scopes: key.scopes, resources: key.resources };
+}
+
+/** Whether a key is neither revoked nor expired at that time. */
+export function isUsable(key: Key, at: Date): boolean {
+  return key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > at.getTime());
+}
+
+/** Revokes a key: within 1 s no process takes it any more. Revoking twice is no error. `not_found` for another organization's. */
+export async function revokeKey(registry: Registry, org: string, id: string, author: Author): Promise<Key> {
+  const unknown = () => new RegistryError('not_found', 'There is no such key.');
+  if (!/^[0-9a-z]{12}$/.test(id)) throw unknown();
+  const generation = await registry.refs.update<Key>(keyRef(id), (current) => {
+    if (current === null || current.value.org !== org) throw unknown();
+    if (current.value.revokedAt !== null) return null;
+    return {
+      value: { ...current.value, revokedAt: registry.now().toISOString() },
+      change: { ...author, action: 'revoke key' },
+    };
+  });
+  return generation!.value;
+}
+
+/** The keys of an organization, oldest first. */
+export async function listKeys(registry: Registry, org: string): Promise<Key[]> {
+  const keys: Key[] = [];
+  for await (const name of registry.refs.list('keys/')) {
+    const key = (await registry.refs.read<Key>(name))?.value;
+    if (key?.org === org) keys.push(key);
+  }
+  return keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+}
+
+/** CRC-32 in base 62, 6 characters: finds typing errors and lets scanners for leaked secrets be sure. */
+function checksumOf(text: string): string {
+  let rest = crc32(text);
+  let checksum = '';
+  for (let i = 0; i < 6; i++) {
+    checksum = alphabet[rest % 62]! + checksum;
+    rest = Math.floor(rest / 62);
+  }
+  return checksum;
+}
+
+/** Characters drawn evenly: bytes past the last whole multiple of 62 are thrown away. */
+function randomText(registry: Registry, length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of registry.randomBytes(length)) {
+      if (byte < 248 && text.length < length) text += alphabet[byte % 62]!;
+    }
+  }
+  return text;
+}

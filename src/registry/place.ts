@@ -1,0 +1,78 @@
+import type { OnConflict } from '../model/connection.ts';
+import type { Digest } from '../model/digest.ts';
+import { isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
+import { findVersion, type Resource, type Version } from '../model/resource.ts';
+
+/** New content, and what is known about the label it should get. */
+export interface Placing {
+  /** The label that the request names, or null. */
+  version: string | null;
+  /** The version that the document states, or null. */
+  stated: string | null;
+  content: Digest;
+  onConflict: OnConflict;
+  /** Commit that the content is from; null for an upload. */
+  commit: string | null;
+}
+
+/** Where it goes: under a label, where it is already, or nowhere. */
+export type Placed =
+  | { outcome: 'published'; label: string }
+  | { outcome: 'unchanged'; version: Version }
+  | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
+
+/** Which label the content gets (DESIGN §7). Pure. */
+export function placeVersion(resource: Resource, placing: Placing): Placed {
+  const { content, stated } = placing;
+  const asked = placing.version ?? (stated === null ? null : labelFromVersion(stated));
+  if (asked === null) {
+    const newest = resource.versions.at(-1);
+    if (newest && newest.content === content && newest.status.state !== 'withdrawn') {
+      return { outcome: 'unchanged', version: newest };
+    }
+    return { outcome: 'published', label: nextLabel(resource.versions.map(({ label }, order) => ({ label, order }))) };
+  }
+  const taken = findVersion(resource, asked);
+  if (taken === null) return { outcome: 'published', label: asked };
+  if (taken.content === content && taken.status.state !== 'withdrawn') return { outcome: 'unchanged', version: taken };
+  const suggestion = nextLabel(resource.versions.map(({ label }, order) => ({ label, order })));
+  if (taken.status.state === 'withdrawn') {
+    return conflict(asked, suggestion, `Version ${asked} was withdrawn; its label is never used again.`);
+  }
+  if (placing.version !== null) {
+    return conflict(asked, suggestion, `Version ${asked} is published with other content and never changes.`);
+  }
+  if (placing.onConflict === 'reject') {
+    return conflict(
+      asked,
+      suggestion,
+      `Version ${asked} is published with other content. Raise the document's version, for instance to ${suggestion}.`,
+    );
+  }
+  return revise(resource, asked, placing.commit, content, suggestion);
+}
+
+/** `<label>+<first 7 of the commit>` for git, `<label>+<n>` from 2 on for uploads; the first that is free. */
+function revise(resource: Resource, asked: string, commit: string | null, content: Digest, suggestion: string): Placed {
+  // SemVer §10 allows one `+`: what a label has after its own stays, joined by a dot.
+  const stem = asked.includes('+') ? `${asked}.` : `${asked}+`;
+  const same = resource.versions.find(
+    (version) => version.label.startsWith(stem) && version.content === content && version.status.state !== 'withdrawn',
+  );
+  if (same) return { outcome: 'unchanged', version: same };
+  for (let n = 2; n < resource.versions.length + 3; n++) {
+    const suffix = commit === null ? `${n}` : n === 2 ? commit.slice(0, 7) : `${commit.slice(0, 7)}.${n - 1}`;
+    const label = `${stem}${suffix}`;
+    if (!isLabel(label)) break;
+    if (findVersion(resource, label) === null) return { outcome: 'published', label };
+  }
+  return conflict(
+    asked,
+    suggestion,
+    `Version ${asked} is published with other content, and no revision of it fits the grammar of labels.`,
+  );
+}
+
+function conflict(label: string, suggestion: string | null, detail: string): Placed {
+  return { outcome: 'conflict', label, suggestion, detail };
+}

@@ -1,0 +1,88 @@
+import { formatCoordinate } from '../model/address.ts';
+import {
+  documentAt,
+  type Connection,
+  type DocumentState,
+  type Repository,
+  type RunDocument,
+} from '../model/connection.ts';
+import { coordinateOf, type Resource } from '../model/resource.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import { planDocuments, type Planned } from './discover.ts';
+import type { Registry } from './registry.ts';
+import { listResources } from './resources.ts';
+
+type Connected = Resource & { connection: Connection };
+
+/** The resources whose connection names this repository and branch. */
+export async function connectedResources(registry: Registry, repository: Repository): Promise<Connected[]> {
+  const all = await listResources(registry, { kind: 'operator', id: 'sync' }, repository.org);
+  return all.filter(
+    (resource): resource is Connected =>
+      resource.connection?.repository === repository.url && resource.connection.branch === repository.branch,
+  );
+}
+
+/** Documents that were connected one by one, and those that discovery finds. What was connected by hand comes first. */
+export async function planAll(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  signal: AbortSignal,
+): Promise<{ planned: Planned[]; refused: RunDocument | null }> {
+  const discovered = repository.discover === null ? null : await planDocuments(registry, repository, snapshot, signal);
+  const planned = new Map((discovered?.documents ?? []).map((each) => [formatCoordinate(each.coordinate), each]));
+  const present = new Set((await snapshot.entries()).map(({ path }) => path));
+  for (const resource of await connectedResources(registry, repository)) {
+    const { connection, name, visibility, ruleset, validation } = resource;
+    const coordinate = coordinateOf(resource);
+    const key = formatCoordinate(coordinate);
+    const known = documentAt(repository, connection.path);
+    // A file that was published and is gone is detached, not refused.
+    const isGone =
+      !present.has(connection.path) && known !== null && (known.label !== null || known.outcome === 'detached');
+    if (planned.has(key) || isGone) continue;
+    planned.set(key, {
+      path: connection.path,
+      coordinate,
+      name,
+      visibility,
+      ruleset,
+      validation,
+      onConflict: connection.onConflict,
+    });
+  }
+  if (!discovered?.refused) return { planned: [...planned.values()], refused: null };
+  const { path, report } = discovered.refused;
+  const digest = await registry.objects.put(JSON.stringify(report));
+  const detail = report.problems[0]?.message ?? null;
+  return {
+    planned: [...planned.values()],
+    refused: { path, resource: null, outcome: 'rejected', label: null, report: digest, detail },
+  };
+}
+
+/** Documents that were published and whose file is gone, or no document any more. Told once. */
+export function detachedDocuments(
+  repository: Repository,
+  planned: readonly Planned[],
+  isPlanRefused: boolean,
+): { states: Record<string, DocumentState>; results: RunDocument[] } {
+  if (isPlanRefused) return { states: {}, results: [] };
+  const paths = new Set(planned.map(({ path }) => path));
+  const gone = Object.entries(repository.documents).filter(
+    ([path, { outcome }]) => !paths.has(path) && outcome !== 'detached',
+  );
+  const detail = 'The file is no longer in the repository, or is no document any more. What is published stays.';
+  return {
+    states: Object.fromEntries(gone.map(([path, state]) => [path, { ...state, outcome: 'detached' as const }])),
+    results: gone.map(([path, { resource, label }]) => ({
+      path,
+      resource,
+      outcome: 'detached',
+      label,
+      report: null,
+      detail,
+    })),
+  };
+}

@@ -1,0 +1,208 @@
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import type { Connection, OnConflict } from '../model/connection.ts';
+import { digestOf, type Digest } from '../model/digest.ts';
+import { RegistryError } from '../model/errors.ts';
+import { isLabel } from '../model/label.ts';
+import type { Report } from '../model/problem.ts';
+import { chooseLatest, resourceRef, type Resource, type Validation, type Version } from '../model/resource.ts';
+import type { Compiled, GivenRuleset } from '../compile/compile.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import { buildArtifact, encodeJson } from './artifact.ts';
+import { resolveRuleset, rulesetName } from './gate.ts';
+import { placeVersion } from './place.ts';
+import type { Author, Registry } from './registry.ts';
+import { newResource, type NewResource } from './resources.ts';
+
+/** What to publish, and what to do where it meets what is there. */
+export interface PublishRequest {
+  coordinate: Coordinate;
+  snapshot: Snapshot;
+  /** Path of the document in the snapshot. */
+  entry: string;
+  /** The label asked for; null: what the document says, else the next one (DESIGN §7). */
+  version: string | null;
+  /** What happens when the label came from the document and is taken by other content. */
+  onConflict: OnConflict;
+  /** False: never latest by itself. */
+  latest: boolean;
+  /** Compile, check and decide, but write nothing. */
+  dryRun: boolean;
+  /** What the resource is made with when it does not exist; null refuses with `not_found` instead. */
+  create: NewResource | null;
+  /** Set on the resource in the same step; undefined leaves its connection alone. */
+  connection?: Connection;
+  author: Author;
+  signal?: AbortSignal;
+}
+
+/** How a publish ended. Only `published` changed anything. */
+export type PublishResult =
+  | {
+      outcome: 'published' | 'unchanged';
+      resource: Resource;
+      version: Version;
+      report: Report;
+      compiled: Compiled;
+      ruleset: Digest | null;
+    }
+  | { outcome: 'rejected'; report: Report; reportDigest: Digest | null; compiled: Compiled; ruleset: Digest | null }
+  | {
+      outcome: 'conflict';
+      detail: string;
+      label: string;
+      suggestion: string | null;
+      report: Report;
+      compiled: Compiled;
+      ruleset: Digest | null;
+    };
+
+/**
+ * Compiles a document and makes it a version. Bytes first, the ref last: that append is the only commit point (DESIGN §2), so a
+ * crash anywhere leaves unused objects and never half a version, and doing it again ends the same.
+ */
+export async function publish(registry: Registry, request: PublishRequest): Promise<PublishResult> {
+  if (request.version !== null && !isLabel(request.version)) throw malformedLabel(request.version);
+  const existing = await currentResource(registry, request.coordinate);
+  if (existing === null && request.create === null) {
+    throw new RegistryError('not_found', `There is no ${formatCoordinate(request.coordinate)}. Create it first.`);
+  }
+  const resource = existing ?? newResource(registry, request.coordinate, request.create!);
+  const ruleset = await resolveRuleset(registry, resource.org, rulesetName(registry, resource));
+  const compiled = await compileDocument(registry, request, resource, ruleset);
+  const report = compiled.report;
+  const rulesetDigest = ruleset?.digest ?? null;
+  if (compiled.artifact === null) {
+    const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(report));
+    return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
+  }
+  const made = await storeArtifact(registry, request, resource, compiled, ruleset);
+  return { ...(await appendVersion(registry, request, made)), report, compiled, ruleset: rulesetDigest };
+}
+
+/** The resource as it stands, null when there is none. Deleted ones keep their slug for ever. */
+async function currentResource(registry: Registry, coordinate: Coordinate): Promise<Resource | null> {
+  const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
+  if (resource?.deletedAt) throw slugTaken(coordinate);
+  return resource;
+}
+
+async function compileDocument(
+  registry: Registry,
+  request: PublishRequest,
+  resource: Resource,
+  ruleset: GivenRuleset | null,
+): Promise<Compiled> {
+  return registry.compiler.compile(
+    {
+      type: request.coordinate.type,
+      entry: request.entry,
+      validation: validationOf(registry, resource),
+      ruleset,
+      limits: registry.config.limits,
+    },
+    (paths) => request.snapshot.read(paths),
+    request.signal,
+  );
+}
+
+/** `strict` unless the resource or its organization says otherwise. */
+export function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): Validation {
+  return resource.validation ?? registry.config.organizations[resource.org]?.defaults.validation ?? 'strict';
+}
+
+interface Made {
+  manifest: Digest;
+  content: Digest;
+  /** The version that the document states, or null. */
+  stated: string | null;
+}
+
+/** Stores every byte of the artifact, the manifest last. With `dryRun` it is only named, not stored. */
+async function storeArtifact(
+  registry: Registry,
+  request: PublishRequest,
+  resource: Resource,
+  compiled: Compiled,
+  ruleset: GivenRuleset | null,
+): Promise<Made> {
+  const built = buildArtifact({
+    coordinate: request.coordinate,
+    entry: request.entry,
+    origin: request.snapshot.origin,
+    compiled,
+    compiler: registry.compiler.id,
+    validation: validationOf(registry, resource),
+    ruleset,
+  });
+  if (!request.dryRun) {
+    // The manifest goes last: whoever finds it finds all that it names.
+    await Promise.all(built.objects.map((bytes) => registry.objects.put(bytes)));
+    await registry.objects.put(built.manifest);
+  }
+  return { manifest: digestOf(built.manifest), content: built.content, stated: compiled.artifact!.version };
+}
+
+type Appended =
+  | { outcome: 'published' | 'unchanged'; resource: Resource; version: Version }
+  | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
+
+/** The commit point: one new generation of the resource's ref, decided against the newest one. */
+async function appendVersion(registry: Registry, request: PublishRequest, made: Made): Promise<Appended> {
+  let result: Appended | null = null;
+  const at = registry.now().toISOString();
+  const decide = (current: Resource | null): Resource | null => {
+    if (current?.deletedAt) throw slugTaken(request.coordinate);
+    const resource = current ?? newResource(registry, request.coordinate, request.create!);
+    const placed = placeVersion(resource, {
+      version: request.version,
+      stated: made.stated,
+      content: made.content,
+      onConflict: request.onConflict,
+      commit: request.snapshot.origin.commit,
+    });
+    if (placed.outcome === 'conflict') {
+      result = placed;
+      return null;
+    }
+    const connected = request.connection === undefined ? resource : { ...resource, connection: request.connection };
+    if (placed.outcome === 'unchanged') {
+      result = { outcome: 'unchanged', resource: connected, version: placed.version };
+      return JSON.stringify(connected.connection) === JSON.stringify(current?.connection) ? null : connected;
+    }
+    const version: Version = {
+      label: placed.label,
+      manifest: made.manifest,
+      content: made.content,
+      publishedAt: at,
+      status: { state: 'active' },
+      ...(!request.latest && { neverLatest: true as const }),
+      ...(made.stated !== null && made.stated !== placed.label && { original: made.stated }),
+    };
+    const next = { ...connected, versions: [...connected.versions, version] };
+    next.latest = chooseLatest(next);
+    result = { outcome: 'published', resource: next, version };
+    return next;
+  };
+  if (request.dryRun) {
+    decide(await currentResource(registry, request.coordinate));
+    return result!;
+  }
+  await registry.refs.update<Resource>(resourceRef(request.coordinate), (generation) => {
+    const value = decide(generation?.value ?? null);
+    if (value === null) return null;
+    const action = result?.outcome === 'published' ? `publish ${result.version.label}` : 'connect';
+    return { value, change: { ...request.author, action } };
+  });
+  return result!;
+}
+
+function malformedLabel(text: string): RegistryError {
+  return new RegistryError(
+    'malformed',
+    `${JSON.stringify(text.slice(0, 140))} cannot be a version: use 1 to 128 of A-Z a-z 0-9 . _ + -, first and last a letter or digit, no "..", not "latest", "sha256…", ".json", ".yaml" or ".yml" at the end.`,
+  );
+}
+
+function slugTaken(coordinate: Coordinate): RegistryError {
+  return new RegistryError('conflict', `${formatCoordinate(coordinate)} was deleted; its name is never used again.`);
+}

@@ -1,0 +1,135 @@
+import PQueue from 'p-queue';
+import { repositoryRef, type Repository, type Run, type Trigger } from '../model/connection.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import type { Registry } from './registry.ts';
+import { newRun, recordRun } from './runs.ts';
+import { syncRepository } from './sync.ts';
+
+/** A run that was asked for: its first record, and its end. */
+export interface Requested {
+  run: Run;
+  /** Resolves to the finished run, also to a failed one. */
+  done: Promise<Run>;
+}
+
+/** One sync at a time per repository, several repositories at once. */
+export interface SyncQueue {
+  /**
+   * Asks for a reconciliation. While one runs, one more may wait: it starts after the question, so it sees all that the asker saw, and
+   * every further asker is given that same one.
+   */
+  request(org: string, repositoryId: string, trigger: Trigger): Promise<Requested>;
+  /** Stops what runs, and takes no more. */
+  close(): Promise<void>;
+}
+
+interface Slot {
+  running: Promise<unknown> | null;
+  waiting: Promise<Requested> | null;
+}
+
+/** A queue for this process. Other processes may sync the same repository at the same time: that is harmless, publishing decides. */
+export function createSyncQueue(registry: Registry): SyncQueue {
+  const queue = new PQueue({ concurrency: registry.config.sync.concurrency });
+  const slots = new Map<string, Slot>();
+  const stop = new AbortController();
+
+  async function enqueue(org: string, id: string, trigger: Trigger, slot: Slot): Promise<Requested> {
+    const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
+    if (!repository) throw new RegistryError('not_found', 'There is no such repository.');
+    const run = newRun(registry, repository, id, trigger);
+    // What somebody asked for can be looked up at once; a timer's look at an unmoved repository is not worth a record.
+    if (trigger === 'manual') await recordRun(registry, run);
+    const before = slot.running ?? Promise.resolve();
+    const done = before.then(() => {
+      slot.waiting = null;
+      return queue.add(() => perform(registry, run, stop.signal));
+    });
+    slot.running = done;
+    const leave = () => {
+      if (slot.running === done) slot.running = null;
+    };
+    done.then(leave, leave);
+    return { run, done };
+  }
+
+  return {
+    async request(org, id, trigger) {
+      if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
+      const key = `${org}/${id}`;
+      const slot = slots.get(key) ?? { running: null, waiting: null };
+      slots.set(key, slot);
+      if (slot.waiting) return slot.waiting;
+      const isBusy = slot.running !== null;
+      const requested = enqueue(org, id, trigger, slot);
+      slot.waiting = requested;
+      requested.then(
+        () => {
+          if (!isBusy && slot.waiting === requested) slot.waiting = null;
+        },
+        () => {
+          slot.waiting = null;
+        },
+      );
+      return requested;
+    },
+    async close() {
+      stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      await queue.onIdle();
+    },
+  };
+}
+
+/** Runs one sync to its end and records it. The edge of the background: an error ends the run, never the process. */
+async function perform(registry: Registry, queued: Run, signal: AbortSignal): Promise<Run> {
+  const repository = (await registry.refs.read<Repository>(repositoryRef(queued.org, queued.repository)))!.value;
+  let run: Run = { ...queued, state: 'running', from: repository.commit, startedAt: registry.now().toISOString() };
+  const isAsked = queued.trigger === 'manual';
+  let isRecorded = isAsked;
+  try {
+    if (isAsked) await recordRun(registry, run);
+    const { repository: next, documents, changed } = await syncRepository(registry, repository, run, signal);
+    run = { ...run, state: 'succeeded', to: next.commit, documents, detail: next.detail };
+    isRecorded ||= changed;
+  } catch (error) {
+    const detail = isRegistryError(error) ? error.message : 'Something unexpected went wrong; the log says what.';
+    run = { ...run, state: 'failed', to: repository.commit, detail };
+    isRecorded ||= await noteFailure(registry, run, error, detail);
+  }
+  run = { ...run, finishedAt: registry.now().toISOString() };
+  const published = run.documents.filter(({ outcome }) => outcome === 'published').length;
+  const refused = run.documents.filter(({ outcome }) => outcome === 'rejected' || outcome === 'conflict').length;
+  const told = {
+    run: run.id,
+    org: run.org,
+    repository: run.url,
+    from: run.from,
+    to: run.to,
+    published,
+    refused,
+    detail: run.detail,
+  };
+  if (isRecorded)
+    registry.log(run.state === 'failed' ? 'warn' : 'info', 'sync', { ...told, state: run.state, trigger: run.trigger });
+  return isRecorded ? recordRun(registry, run).catch(() => run) : run;
+}
+
+/** Notes on the repository that it did not answer, once. Whether this failure is news. */
+async function noteFailure(registry: Registry, run: Run, error: unknown, detail: string): Promise<boolean> {
+  if (!isRegistryError(error))
+    registry.log('error', 'sync failed', { run: run.id, error: error instanceof Error ? error.stack : error });
+  const state = isRegistryError(error, 'unreachable') ? ('unreachable' as const) : null;
+  let isNews = false;
+  await registry.refs
+    .update<Repository>(repositoryRef(run.org, run.repository), (current) => {
+      const value = current!.value;
+      isNews = value.detail !== detail;
+      if (!isNews) return null;
+      const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'sync failed' };
+      return { value: { ...value, state: state ?? value.state, detail }, change };
+    })
+    .catch((cause: unknown) =>
+      registry.log('error', 'sync failure not recorded', { run: run.id, error: String(cause) }),
+    );
+  return isNews;
+}

@@ -1,0 +1,37 @@
+import type { Config } from '../config.ts';
+import type { Compiler } from '../compile/compile.ts';
+import type { Source } from '../source/source.ts';
+import type { Bucket } from '../store/bucket.ts';
+import type { Objects } from '../store/objects.ts';
+import type { Refs } from '../store/refs.ts';
+
+/** Where things that happened are told. Fields hold no secret and no document. */
+export type Log = (level: 'info' | 'warn' | 'error', event: string, fields?: Record<string, unknown>) => void;
+
+/** All that the verbs work on: the ports, the configuration, and what varies (time, randomness). Made by `open.ts`. */
+export interface Registry {
+  config: Config;
+  bucket: Bucket;
+  objects: Objects;
+  refs: Refs;
+  source: Source;
+  compiler: Compiler;
+  now: () => Date;
+  /** Cryptographically random bytes. */
+  randomBytes: (length: number) => Uint8Array;
+  log: Log;
+}
+
+/** Who asks for a change and from where, as it is recorded with it. */
+export interface Author {
+  actor: string;
+  /** A network address, a sync run, `cli`; null where nothing is known. */
+  origin: string | null;
+}
+
+/** An identifier that sorts by time and that nobody can guess: 9 characters of time in base 36, 11 random ones. */
+export function newId(registry: Pick<Registry, 'now' | 'randomBytes'>): string {
+  const time = registry.now().getTime().toString(36).padStart(9, '0');
+  const random = Array.from(registry.randomBytes(11), (byte) => (byte % 32).toString(32)).join('');
+  return `${time}${random}`;
+}

@@ -1,0 +1,23 @@
+import { findLayer, type Manifest } from '../model/artifact.ts';
+import type { Digest } from '../model/digest.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { GivenRuleset } from '../compile/compile.ts';
+import type { Registry } from './registry.ts';
+
+/** The bytes of an object that something stored refers to. Its absence is `corrupt`: what is referred to was durable before. */
+export async function readObject(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<Uint8Array> {
+  const bytes = await registry.objects.get(digest);
+  if (bytes === null) throw new RegistryError('corrupt', `Object ${digest} is missing. Run \`stele fsck\`.`);
+  return bytes;
+}
+
+/** The JSON document in an object that Stele wrote. */
+export async function readJson<T>(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<T> {
+  return JSON.parse(Buffer.from(await readObject(registry, digest)).toString()) as T;
+}
+
+/** A published ruleset, as the compiler takes it. */
+export async function readRuleset(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<GivenRuleset> {
+  const layer = findLayer(await readJson<Manifest>(registry, digest), 'json', 'identity')!;
+  return { digest, json: Buffer.from(await readObject(registry, layer.digest)).toString() };
+}

@@ -1,0 +1,143 @@
+import { formatCoordinate } from '../model/address.ts';
+import { documentAt, type DocumentState, type Repository, type Run, type RunDocument } from '../model/connection.ts';
+import type { Digest } from '../model/digest.ts';
+import { isRegistryError } from '../model/errors.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Planned } from './discover.ts';
+import { resolveRuleset, rulesetName } from './gate.ts';
+import { publish, type PublishResult } from './publish.ts';
+import type { Registry } from './registry.ts';
+import { findResource } from './resources.ts';
+
+/** What a sync made of one document. */
+export interface Looked {
+  path: string;
+  state: DocumentState;
+  /** Null where nothing changed and nothing was done. */
+  result: RunDocument | null;
+}
+
+/**
+ * Publishes one document of a commit unless everything that the last look read is as it was. What is wrong with it is its own
+ * outcome; only what concerns the whole registry (the store, the repository, a bug) rejects.
+ */
+export async function syncDocument(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  document: Planned,
+  blobs: ReadonlyMap<string, string>,
+  run: Run,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const { path, coordinate } = document;
+  const name = formatCoordinate(coordinate);
+  const known = documentAt(repository, path);
+  if (known !== null && known.resource === name && (await isUnchanged(registry, known, document, blobs))) {
+    return { path, state: known, result: null };
+  }
+  const started = registry.now().getTime();
+  const result = await attempt(registry, repository, snapshot, document, run, signal);
+  if ('refusal' in result) {
+    const told = { resource: name, outcome: 'conflict', label: null, report: null } as const;
+    return {
+      path,
+      state: {
+        ...told,
+        inputs: null,
+        rulesetName: await rulesetNameFor(registry, document),
+        ruleset: null,
+        compiler: registry.compiler.id,
+      },
+      result: { path, ...told, detail: result.refusal },
+    };
+  }
+  const inputs = Object.fromEntries(result.compiled.files.map((file) => [file.path, file.blob]).sort());
+  const report = result.outcome === 'rejected' ? result.reportDigest : null;
+  const label = 'version' in result ? result.version.label : null;
+  const state: DocumentState = {
+    resource: name,
+    outcome: result.outcome,
+    label,
+    report,
+    inputs: await registry.objects.put(JSON.stringify(inputs)),
+    rulesetName: await rulesetNameFor(registry, document),
+    ruleset: result.ruleset,
+    compiler: registry.compiler.id,
+  };
+  const detail = detailOf(result);
+  registry.log(result.outcome === 'published' || result.outcome === 'unchanged' ? 'info' : 'warn', 'document', {
+    ...{ run: run.id, path, resource: name, outcome: result.outcome, label, detail },
+    milliseconds: registry.now().getTime() - started,
+  });
+  return { path, state, result: { path, resource: name, outcome: result.outcome, label, report, detail } };
+}
+
+/** Publishes one document. A refusal is that document's own: the others go on. */
+async function attempt(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  { path, coordinate, name, visibility, ruleset, validation, onConflict }: Planned,
+  run: Run,
+  signal: AbortSignal,
+): Promise<PublishResult | { refusal: string }> {
+  const { url, branch, credential } = repository;
+  try {
+    return await publish(registry, {
+      ...{ coordinate, snapshot, entry: path, version: null, onConflict, latest: true, dryRun: false },
+      create: { name, visibility, ruleset, validation },
+      connection: { repository: url, branch, path, onConflict, credential },
+      author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
+      signal,
+    });
+  } catch (error) {
+    const isOwn = isRegistryError(error) && ['conflict', 'refused', 'malformed', 'not_found'].includes(error.code);
+    if (!isOwn) throw error;
+    return { refusal: error.message };
+  }
+}
+
+/** Whether every file that the last look read, and the ruleset, is what it was then. */
+async function isUnchanged(
+  registry: Registry,
+  known: DocumentState,
+  document: Planned,
+  blobs: ReadonlyMap<string, string>,
+): Promise<boolean> {
+  if (known.inputs === null || known.outcome === 'detached') return false;
+  if (known.outcome === 'rejected' && known.compiler !== registry.compiler.id) return false;
+  const resource = await findResource(registry, document.coordinate);
+  if (resource === null && known.label !== null) return false;
+  const name = await rulesetNameFor(registry, document);
+  if (name !== known.rulesetName || (await rulesetDigest(registry, document.coordinate.org, name)) !== known.ruleset)
+    return false;
+  const bytes = await registry.objects.get(known.inputs);
+  if (bytes === null) return false;
+  const inputs = JSON.parse(Buffer.from(bytes).toString()) as Record<string, string | null>;
+  return Object.entries(inputs).every(([path, blob]) => (blobs.get(path) ?? null) === blob);
+}
+
+/** The ruleset that a document is checked by now: its resource's, or the one that its resource would be made with. */
+async function rulesetNameFor(registry: Registry, document: Planned): Promise<string | null> {
+  const resource = await findResource(registry, document.coordinate);
+  return rulesetName(registry, resource ?? { org: document.coordinate.org, ruleset: document.ruleset });
+}
+
+/** The digest that a ruleset's name means now; null for no ruleset, and for one that is not there. */
+export async function rulesetDigest(registry: Registry, org: string, name: string | null): Promise<Digest | null> {
+  return resolveRuleset(registry, org, name).then(
+    (ruleset) => ruleset?.digest ?? null,
+    (error: unknown) => {
+      if (isRegistryError(error, 'refused')) return null;
+      throw error;
+    },
+  );
+}
+
+function detailOf(result: PublishResult): string | null {
+  if (result.outcome === 'conflict') return result.detail;
+  if (result.outcome !== 'rejected') return null;
+  const first = result.report.problems[0];
+  return first ? `${first.file}:${first.line}:${first.column} ${first.message}` : null;
+}
