@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import { assertKey, type Bucket } from './bucket.ts';
 
@@ -8,9 +8,11 @@ import { assertKey, type Bucket } from './bucket.ts';
  * A bucket in a folder: a file per key. `link()` is the compare-and-swap (DESIGN §5): it fails when the name exists, for every
  * process on the same file system. Temporary files are in `.tmp`, which no key can name.
  */
-export async function openFsBucket(root: string): Promise<Bucket> {
+export async function openFsBucket(path: string): Promise<Bucket> {
+  const root = resolve(path);
   const temporary = join(root, '.tmp');
-  await mkdir(temporary, { recursive: true });
+  const made = await mkdir(temporary, { recursive: true });
+  if (made !== undefined) await syncFolders(root, dirname(resolve(made)));
   const durable = new Set<string>([root]);
 
   /** Makes a folder and fsyncs the parents that gained an entry, so that a path to durable bytes is itself durable. */
@@ -31,17 +33,19 @@ export async function openFsBucket(root: string): Promise<Bucket> {
 
     async putIfAbsent(key, bytes) {
       assertKey(key);
-      const path = join(root, key);
+      const target = join(root, key);
       const scratch = join(temporary, randomUUID());
+      let named = false;
       try {
         await writeDurably(scratch, bytes);
-        await makeFolder(dirname(path));
-        const won = await link(scratch, path).then(() => true, ignoring('EEXIST'));
+        await makeFolder(dirname(target));
+        const won = await link(scratch, target).then(() => true, ignoring('EEXIST'));
+        named = true;
         // A loser waits for the winner's name to be durable too: what it reads back must not vanish.
-        await syncFolder(dirname(path));
+        await syncFolder(dirname(target));
         return won ? 'created' : 'exists';
       } catch (error) {
-        throw isFull(error)
+        throw !named && isFull(error)
           ? new RegistryError('unavailable', 'The store has no space left; nothing was written.', { cause: error })
           : error;
       } finally {
@@ -57,8 +61,8 @@ export async function openFsBucket(root: string): Promise<Bucket> {
 
     async delete(key) {
       assertKey(key);
-      await rm(join(root, key), { force: true });
-      await syncFolder(dirname(join(root, key))).catch(ignoring('ENOENT'));
+      await unlink(join(root, key)).catch(ignoring('ENOENT', 'ENOTDIR', 'EISDIR'));
+      await syncFolder(dirname(join(root, key))).catch(ignoring('ENOENT', 'ENOTDIR'));
     },
   };
 }
@@ -114,6 +118,12 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
+}
+
+/** Fsyncs a folder and those above it, up to and with `top`. */
+async function syncFolders(folder: string, top: string): Promise<void> {
+  await syncFolder(folder);
+  if (folder !== top && folder !== dirname(folder)) await syncFolders(dirname(folder), top);
 }
 
 function ignoring(...codes: string[]): (error: unknown) => null {

@@ -1,10 +1,13 @@
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
-import { RegistryError } from '../model/errors.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
 
 /** Immutable bytes under their digest (DESIGN §5). */
 export interface Objects {
-  /** Stores the bytes and answers their digest, once they are durable. The same bytes twice is no error. */
+  /**
+   * Stores the bytes and answers their digest, once they are durable. The same bytes twice is no error. Rejects with `unavailable`
+   * when the bucket did not take them; whether they are there or not does no harm, and doing it again is safe.
+   */
   put(bytes: Uint8Array | string): Promise<Digest>;
   /** The bytes, or null when there are none. Rejects with `corrupt` rather than hand out bytes that do not match. */
   get(digest: Digest): Promise<Uint8Array | null>;
@@ -28,10 +31,16 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
       const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
       const digest = digestOf(buffer);
       const key = objectKey(digest);
-      if (cache.get(digest)) return digest;
-      if ((await bucket.putIfAbsent(key, buffer)) === 'created') return digest;
-      const stored = await bucket.get(key);
-      if (stored !== null && digestOf(stored) === digest) return digest;
+      // The cache proves nothing about the bucket: another process may have collected what it holds.
+      const answer = await bucket.putIfAbsent(key, buffer).catch((error: unknown) => ({ error }));
+      if (answer === 'created') return digest;
+      const cause = typeof answer === 'object' ? answer.error : undefined;
+      if (isRegistryError(cause)) throw cause;
+      const stored = await bucket.get(key).catch((error: unknown) => {
+        throw notStored(error);
+      });
+      if (stored === null) throw notStored(cause);
+      if (digestOf(stored) === digest) return digest;
       throw new RegistryError('corrupt', `The stored bytes of ${digest} do not match it. Run \`stele fsck\`.`);
     },
     async get(digest) {
@@ -55,6 +64,11 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
       await bucket.delete(objectKey(digest));
     },
   };
+}
+
+function notStored(cause: unknown): RegistryError {
+  const message = 'The store did not take the bytes; nothing was published. Try again.';
+  return new RegistryError('unavailable', message, { cause, retryAfter: 1 });
 }
 
 interface ByteCache {

@@ -1,6 +1,6 @@
 import { digestOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
-import type { Bucket } from './bucket.ts';
+import { assertKey, type Bucket } from './bucket.ts';
 
 /** One step in a ref's history: a JSON document that is never changed. */
 export interface Generation<T> {
@@ -32,8 +32,9 @@ type Decision<T> = { value: T; change: Change } | null;
 export type Decide<T> = (current: Generation<T> | null) => Decision<T> | Promise<Decision<T>>;
 
 /**
- * Named values with a history (DESIGN §5). A name is a bucket key of at least two segments. The history of a name never loses or
- * changes a generation, and each names the digest of the one before.
+ * Named values with a history (DESIGN §5). A name is a bucket key of at least two segments, and never the beginning of another name
+ * (`a/b` and `a/b/c`); any other name is a bug of the caller and throws a TypeError. The history of a name never loses or changes a
+ * generation, and each names the digest of the one before.
  */
 export interface Refs {
   /** The newest generation, or null. What another process wrote is seen within `maxAge`; what this one wrote, at once. */
@@ -83,7 +84,7 @@ interface Known {
 /** Refs on a bucket. */
 export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: RefsOptions): Refs {
   const known = new Map<string, Known>();
-  const pending = new Map<string, Promise<Known>>();
+  const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
   const turns = new Map<string, Promise<unknown>>();
 
   function remember(name: string, entry: Known): Known {
@@ -97,6 +98,7 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
   }
 
   async function readNewest(name: string): Promise<Known> {
+    assertName(name);
     const checkedAt = now().getTime();
     const [key] = await bucket.list(`refs/${name}/`, { limit: 1 });
     if (key === undefined) return remember(name, { checkedAt, newest: null });
@@ -109,13 +111,14 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
     return remember(name, { checkedAt, newest: { generation: decodeGeneration(key, bytes), digest: digestOf(bytes) } });
   }
 
-  /** Readers that come while the bucket is being asked share its answer: it was asked after they could know of anything newer. */
+  /** Readers that come while the bucket is being asked share its answer, unless it was asked too long ago for them. */
   function readShared(name: string): Promise<Known> {
+    const startedAt = now().getTime();
     const running = pending.get(name);
-    if (running) return running;
-    const started = readNewest(name).finally(() => pending.delete(name));
-    pending.set(name, started);
-    return started;
+    if (running && startedAt - running.startedAt < maxAge) return running.answer;
+    const answer = readNewest(name).finally(() => pending.get(name)?.answer === answer && pending.delete(name));
+    pending.set(name, { startedAt, answer });
+    return answer;
   }
 
   /** Writers of one process take turns at a name: they would only make each other read again. */
@@ -139,7 +142,9 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
         if (isRegistryError(error)) throw error;
         throw outcomeUnknown(key, error);
       }
-      if (typeof answer === 'object' && isRegistryError(answer.error, 'unavailable')) throw answer.error;
+      // Only of a first write is it certain that nothing is on its way.
+      if (attempt === 0 && typeof answer === 'object' && isRegistryError(answer.error, 'unavailable'))
+        throw answer.error;
       // Not there yet, though it may still arrive: the same write again, under the same writeId, is safe.
       if (attempt === 2) throw outcomeUnknown(key, typeof answer === 'object' ? answer.error : undefined);
     }
@@ -212,11 +217,25 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
   };
 }
 
+function assertName(name: string): void {
+  assertKey(generationKey(name, 1));
+  if (!name.includes('/')) throw new TypeError(`Not the name of a ref: ${JSON.stringify(name)}`);
+}
+
 function decodeGeneration<T>(key: string, bytes: Uint8Array): Generation<T> {
+  const decoded = parseJson(Buffer.from(bytes).toString()) as Partial<Generation<T>> | null | undefined;
+  if (decoded?.generation !== parseGenerationKey(key).generation || typeof decoded.writeId !== 'string') {
+    throw new RegistryError('corrupt', `${key} does not hold its generation. Run \`stele fsck\`.`);
+  }
+  return decoded as Generation<T>;
+}
+
+/** The value, or undefined for what is no JSON. */
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString()) as Generation<T>;
+    return JSON.parse(text);
   } catch {
-    throw new RegistryError('corrupt', `${key} is no JSON document. Run \`stele fsck\`.`);
+    return undefined;
   }
 }
 
