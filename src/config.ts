@@ -167,6 +167,22 @@ export function isLocalUrl(url: string): boolean {
   return !/^[a-z][a-z0-9+.-]*:\/\//i.test(url) && !/^[^/]+:/.test(url);
 }
 
+/** The hosts that git may contact: those of `sync.hosts` and those of the configured repositories. */
+export function allowedHosts(config: Config): string[] {
+  const configured = Object.values(config.organizations).flatMap(({ repositories }) =>
+    repositories.flatMap(({ url }) => hostOf(url) ?? []),
+  );
+  return [...new Set([...config.sync.hosts, ...configured])];
+}
+
+/** `host[:port]` of a repository's URL, with `http://` before it where the URL has that; null for a folder. */
+function hostOf(url: string): string | null {
+  if (isLocalUrl(url)) return null;
+  if (!url.includes('://')) return url.replace(/:.*$/s, '').replace(/^.*@/, '');
+  const { protocol, host } = new URL(url);
+  return protocol === 'http:' ? `http://${host}` : host;
+}
+
 function assertCredentials(config: Config): void {
   for (const [org, { repositories }] of Object.entries(config.organizations)) {
     for (const { credential, url } of repositories) {

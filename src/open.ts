@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { pino } from 'pino';
-import type { Config } from './config.ts';
+import { allowedHosts, type Config } from './config.ts';
 import { openCompiler } from './compile/sandbox.ts';
 import { openSource } from './source/mirror.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
@@ -23,7 +23,7 @@ export async function openRegistry(config: Config, log: Log = createLog(config))
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,
-    hosts: config.sync.hosts,
+    hosts: allowedHosts(config),
     timeLimit: config.sync.timeLimit,
     sizeLimit: config.sync.sizeLimit,
     limits: { fileBytes: config.limits.fileBytes, entries: config.limits.treeEntries },
@@ -52,6 +52,6 @@ function createLog(config: Config): Log {
       process.stderr.write(`${level === 'info' ? '' : `${level} `}${event} ${told.join(' ')}\n`);
     };
   }
-  const logger = pino({ level: config.log.level, base: undefined }, pino.destination({ dest: 2, sync: true }));
+  const logger = pino({ level: config.log.level, base: null }, pino.destination({ dest: 2, sync: true }));
   return (level, event, fields = {}) => logger[level](fields, event);
 }
