@@ -31,8 +31,8 @@ export function labelFromVersion(version: string): string | null {
     .slice(0, 128)
     .replace(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '');
   if (isLabel(mapped)) return mapped;
-  const suffixed = `v-${mapped.replace(/\./g, '-')}`.slice(0, 128);
-  return mapped !== '' && isLabel(suffixed) ? suffixed : null;
+  const prefixed = `v-${mapped.replace(/\./g, '-')}`.slice(0, 128).replace(/[^A-Za-z0-9]+$/, '');
+  return mapped !== '' && isLabel(prefixed) ? prefixed : null;
 }
 
 /** A label read as a semantic version. Numbers are bigints: labels are up to 128 characters long. */

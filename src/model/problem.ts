@@ -27,10 +27,13 @@ export interface Report {
 const kept = 1000;
 const rank: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
 
-/** Makes a report: errors first, then by file and place; repeated findings once; at most 1,000 kept. */
+/**
+ * Makes a report: errors first, then by file and place; repeated findings once, as the worst that they were; at most 1,000 kept. The
+ * order in which they were found does not matter.
+ */
 export function createReport(problems: readonly Problem[]): Report {
   const seen = new Set<string>();
-  const unique = problems.filter((problem) => {
+  const unique = problems.toSorted(compareProblems).filter((problem) => {
     const key = JSON.stringify([
       problem.rule,
       problem.file,
@@ -43,15 +46,6 @@ export function createReport(problems: readonly Problem[]): Report {
     seen.add(key);
     return true;
   });
-  unique.sort(
-    (a, b) =>
-      rank[a.severity] - rank[b.severity] ||
-      compareText(a.file, b.file) ||
-      a.line - b.line ||
-      a.column - b.column ||
-      compareText(a.rule, b.rule) ||
-      compareText(a.message, b.message),
-  );
   const counts = { error: 0, warning: 0, info: 0 };
   for (const problem of unique) counts[problem.severity]++;
   return { problems: unique.slice(0, kept), counts, truncated: unique.length > kept };
@@ -70,6 +64,18 @@ export function problemAtFile(rule: string, file: string, message: string, sever
 /** One line for a terminal or a log: `file:line:column severity rule message`. */
 export function formatProblem(problem: Problem): string {
   return `${problem.file}:${problem.line}:${problem.column} ${problem.severity} ${problem.rule}: ${problem.message}`;
+}
+
+function compareProblems(a: Problem, b: Problem): number {
+  return (
+    rank[a.severity] - rank[b.severity] ||
+    compareText(a.file, b.file) ||
+    a.line - b.line ||
+    a.column - b.column ||
+    compareText(a.rule, b.rule) ||
+    compareText(a.message, b.message) ||
+    compareText(a.pointer, b.pointer)
+  );
 }
 
 function compareText(a: string, b: string): number {
