@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+import { anonymous, type Principal } from '../model/access.ts';
+import { RegistryError } from '../model/errors.ts';
+import { authenticateKey } from '../registry/keys.ts';
+import type { ServerContext } from './context.ts';
+
+const principals = new WeakMap<IncomingMessage, Principal>();
+
+/** Who asks, as `authenticate` found out. Anonymous before it ran. */
+export function principalOf(request: IncomingMessage): Principal {
+  return principals.get(request) ?? anonymous;
+}
+
+/**
+ * Finds out who asks, before anything else is looked at: `Authorization: Bearer <key>` (RFC 6750), Basic with the key as password
+ * (RFC 7617), or a session. A credential that is not valid is refused with `unauthenticated` everywhere, also where none is needed.
+ */
+export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login'>): RequestHandler {
+  return async (request, _response, next) => {
+    const { authorization, cookie } = request.headers;
+    if (authorization !== undefined) principals.set(request, await authenticateHeader(context, authorization));
+    else if (cookie !== undefined && context.login) {
+      const principal = await context.login.readSession(request);
+      if (principal) principals.set(request, principal);
+    }
+    next();
+  };
+}
+
+async function authenticateHeader(
+  { registry }: Pick<ServerContext, 'registry'>,
+  authorization: string,
+): Promise<Principal> {
+  const key = keyIn(authorization);
+  const principal = key === null ? null : await authenticateKey(registry, key);
+  if (principal === null) throw new RegistryError('unauthenticated', 'The credential is not valid.');
+  return principal;
+}
+
+/** The key's text in an `Authorization` field value, or null for any other scheme or form. */
+function keyIn(authorization: string): string | null {
+  const match = /^(bearer|basic) +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization);
+  if (!match) return null;
+  if (match[1]!.toLowerCase() === 'bearer') return match[2]!;
+  const pair = Buffer.from(match[2]!, 'base64').toString();
+  const colon = pair.indexOf(':');
+  return colon < 0 ? null : pair.slice(colon + 1);
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import type { Router } from 'express';
+import type { Principal } from '../model/access.ts';
+import type { SyncQueue } from '../registry/queue.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** All that the server works on. */
+export interface ServerContext {
+  registry: Registry;
+  queue: SyncQueue;
+  /** Public base URL, without a slash at its end. */
+  url: string;
+  /** False before the registry can answer, and from when it shuts down. */
+  isReady(): boolean;
+  /** The management API, mounted under `/v1`. */
+  v1?: Router;
+  /** Sign-in of people. */
+  login?: Login;
+}
+
+/** What signs people in, and tells who they are. */
+export interface Login {
+  router: Router;
+  /** Who the request's session stands for; null when it has none, or one that is over. */
+  readSession(request: IncomingMessage): Promise<Principal | null>;
+  /** Path of the page that signs in and comes back to the path `returnTo`; null where people cannot sign in. */
+  signInUrl(returnTo: string): string | null;
+}
