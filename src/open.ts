@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { pino } from 'pino';
 import { allowedHosts, type Config } from './config.ts';
+import type { Compiler } from './compile/compile.ts';
 import { openCompiler } from './compile/sandbox.ts';
 import { openSource } from './source/mirror.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
@@ -19,7 +20,7 @@ export async function openRegistry(config: Config, log: Log = createLog(config))
   const now = () => new Date();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openFsBucket(config.store.path);
-  const compiler = openCompiler({ children: Math.min(4, availableParallelism()) });
+  const compiler = openLocalCompiler();
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,
@@ -40,6 +41,11 @@ export async function openRegistry(config: Config, log: Log = createLog(config))
     log,
     close: () => compiler.close(),
   };
+}
+
+/** The compiler alone, for what needs no store. */
+export function openLocalCompiler(): Compiler {
+  return openCompiler({ children: Math.min(4, availableParallelism()) });
 }
 
 /** Logs to stderr: JSON lines, or short lines for people where it is a terminal. */

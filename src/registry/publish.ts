@@ -28,7 +28,7 @@ export interface PublishRequest {
   /** Compile, check and decide, but write nothing. */
   dryRun: boolean;
   /** What the resource is made with when it does not exist; null refuses with `not_found` instead. */
-  create: NewResource | null;
+  create: (Omit<NewResource, 'name'> & { /** Default: the document's title, else the slug. */ name?: string }) | null;
   /** Set on the resource in the same step; undefined leaves its connection alone. */
   connection?: Connection;
   author: Author;
@@ -66,7 +66,7 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   if (existing === null && request.create === null) {
     throw new RegistryError('not_found', `There is no ${formatCoordinate(request.coordinate)}. Create it first.`);
   }
-  const resource = existing ?? newResource(registry, request.coordinate, request.create!);
+  const resource = existing ?? createFor(registry, request, null);
   const ruleset = await resolveRuleset(registry, resource.org, rulesetName(registry, resource));
   const compiled = await compileDocument(registry, request, resource, ruleset);
   const report = compiled.report;
@@ -77,6 +77,13 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   }
   const made = await storeArtifact(registry, request, resource, compiled, ruleset);
   return { ...(await appendVersion(registry, request, made)), report, compiled, ruleset: rulesetDigest };
+}
+
+function createFor(registry: Registry, { coordinate, create }: PublishRequest, title: string | null): Resource {
+  return newResource(registry, coordinate, {
+    ...create,
+    name: create?.name ?? (title?.trim().slice(0, 200) || coordinate.slug),
+  });
 }
 
 /** The resource as it stands, null when there is none. Deleted ones keep their slug for ever. */
@@ -115,6 +122,7 @@ interface Made {
   content: Digest;
   /** The version that the document states, or null. */
   stated: string | null;
+  title: string;
 }
 
 /** Stores every byte of the artifact, the manifest last. With `dryRun` it is only named, not stored. */
@@ -139,7 +147,12 @@ async function storeArtifact(
     await Promise.all(built.objects.map((bytes) => registry.objects.put(bytes)));
     await registry.objects.put(built.manifest);
   }
-  return { manifest: digestOf(built.manifest), content: built.content, stated: compiled.artifact!.version };
+  return {
+    manifest: digestOf(built.manifest),
+    content: built.content,
+    stated: compiled.artifact!.version,
+    title: compiled.artifact!.title,
+  };
 }
 
 type Appended =
@@ -152,7 +165,7 @@ async function appendVersion(registry: Registry, request: PublishRequest, made: 
   const at = registry.now().toISOString();
   const decide = (current: Resource | null): Resource | null => {
     if (current?.deletedAt) throw slugTaken(request.coordinate);
-    const resource = current ?? newResource(registry, request.coordinate, request.create!);
+    const resource = current ?? createFor(registry, request, made.title);
     const placed = placeVersion(resource, {
       version: request.version,
       stated: made.stated,

@@ -59,7 +59,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
 }
 
 /** Makes a record of every repository that the configuration names, or brings it up to date. */
-async function followConfigured(registry: Registry): Promise<void> {
+export async function followConfigured(registry: Registry): Promise<void> {
   for (const [org, { repositories, defaults }] of Object.entries(registry.config.organizations)) {
     for (const repository of repositories) {
       await follow(registry, org, {

@@ -1,0 +1,35 @@
+import ora from 'ora';
+import { formatProblem, type Report } from '../model/problem.ts';
+
+/** Writes data, and nothing else, to stdout. */
+export function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Writes for a person to stderr. */
+export function complain(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Runs the work; on a terminal, tells that it is running when it takes longer than a second. */
+export async function withProgress<T>(text: string, work: (tell: (text: string) => void) => Promise<T>): Promise<T> {
+  const spinner = ora({ text, isSilent: !process.stderr.isTTY });
+  const timer = setTimeout(() => spinner.start(), 1000);
+  try {
+    return await work((next) => {
+      spinner.text = next;
+    });
+  } finally {
+    clearTimeout(timer);
+    spinner.stop();
+  }
+}
+
+/** A report for a person: a line per problem, and the counts. */
+export function formatReport(report: Report): string {
+  const { error, warning, info } = report.counts;
+  const lines = report.problems.map(formatProblem);
+  if (report.truncated) lines.push(`… only the first ${report.problems.length} problems are shown`);
+  if (lines.length > 0) lines.push(`${error} errors, ${warning} warnings, ${info} notes`);
+  return lines.join('\n');
+}

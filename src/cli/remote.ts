@@ -1,0 +1,134 @@
+import type { Command } from 'commander';
+import type { Compiled, Compiler } from '../compile/compile.ts';
+import { readEnvironment, type Config } from '../config.ts';
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import type { Run } from '../model/connection.ts';
+import { RegistryError } from '../model/errors.ts';
+import { createReport, isBlocking, type Problem } from '../model/problem.ts';
+import { openFolder } from '../source/folder.ts';
+import { withCompiler, type CommonOptions } from './context.ts';
+import { complain, formatReport, print, withProgress } from './output.ts';
+import type { PublishOptions } from './publish.ts';
+import { tellRun } from './sync.ts';
+
+/** An answer of a registry's management API. */
+interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** Publishes through a running registry, and prints its report as the local command does. Answers the exit code. */
+export async function publishRemotely(
+  registry: string,
+  file: string,
+  coordinate: Coordinate,
+  command: Command,
+): Promise<number> {
+  const options = command.optsWithGlobals<PublishOptions>();
+  const document = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
+  if (document === null) return 1;
+  const collection = `/v1/${coordinate.type}`;
+  const path = `${collection}/${coordinate.slug}/${coordinate.type === 'apis' ? 'spec' : 'document'}`;
+  const body = {
+    document,
+    latest: options.latest,
+    dryRun: options.dryRun ?? false,
+    ...(options.version !== undefined && { version: options.version }),
+  };
+  let answer = await request(registry, 'POST', path, body);
+  if (answer.status === 404 && !options.dryRun) {
+    const visibility = options.public ? { visibility: 'public' } : {};
+    const created = await request(registry, 'POST', collection, {
+      name: coordinate.slug,
+      slug: coordinate.slug,
+      ...visibility,
+    });
+    if (created.status !== 201) return refuse(created, options);
+    answer = await request(registry, 'POST', path, body);
+  }
+  if (answer.status !== 200 && answer.status !== 201) return refuse(answer, options);
+  if (options.json) print(JSON.stringify(answer.body));
+  else {
+    complainReport(answer);
+    print(formatCoordinate(coordinate, { kind: 'version', version: labelOf(answer) }));
+    if (answer.status === 200 && !options.dryRun) complain('It was published before; nothing changed.');
+  }
+  return 0;
+}
+
+/** Asks a running registry for one reconciliation and waits for it. */
+export async function syncRemotely(registry: string, coordinate: Coordinate, options: CommonOptions): Promise<number> {
+  const path = `/v1/${coordinate.type}/${coordinate.slug}/sync?wait=30`;
+  const answer = await withProgress('Syncing', () => request(registry, 'POST', path, {}));
+  if (answer.status !== 200 && answer.status !== 202) return refuse(answer, options);
+  const run = answer.body as unknown as Run;
+  tellRun(run, options.json ?? false);
+  return run.state === 'failed' ? 1 : 0;
+}
+
+/**
+ * The text to send: the file as it is, or, where it refers to others, the bundle, since an upload is one document. Null when it does not
+ * compile here: the report is printed.
+ */
+async function readDocument(
+  compiler: Compiler,
+  { limits }: Config,
+  file: string,
+  { type }: Coordinate,
+): Promise<string | null> {
+  const { snapshot, entry } = await openFolder(file, limits);
+  const input = { type, entry, validation: 'lenient', ruleset: null, limits } as const;
+  const compiled = await withProgress(`Bundling ${entry}`, () =>
+    compiler.compile(input, (paths) => snapshot.read(paths)),
+  );
+  const bytes = compiled.files.length > 1 ? bundleOf(compiled) : (compiled.files[0]?.bytes ?? null);
+  if (bytes !== null) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+  complain(formatReport(compiled.report));
+  return null;
+}
+
+function bundleOf({ artifact }: Compiled): Uint8Array | null {
+  return (
+    artifact?.representations.find(({ format, coding }) => format === 'yaml' && coding === 'identity')?.bytes ?? null
+  );
+}
+
+async function request(registry: string, method: string, path: string, body: unknown): Promise<Answer> {
+  const { key } = readEnvironment();
+  if (!key) throw new RegistryError('malformed', 'Set STELE_KEY to an API key of that registry.');
+  const url = new URL(path, registry);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json' };
+  const response = await fetch(url, { method, headers, body: JSON.stringify(body), redirect: 'error' }).catch(
+    (cause: unknown) => {
+      throw new RegistryError('unreachable', `${url.origin} does not answer.`, { cause });
+    },
+  );
+  const answered: unknown = await response.json().catch(() => null);
+  if (answered === null || typeof answered !== 'object') {
+    throw new RegistryError('unreachable', `${url.origin} answered ${response.status}, and not as a registry does.`);
+  }
+  return { status: response.status, body: answered as Record<string, unknown> };
+}
+
+/** Prints a problem document (RFC 9457), its report first. */
+function refuse(answer: Answer, { json }: CommonOptions): number {
+  if (json) print(JSON.stringify(answer.body));
+  else {
+    complainReport(answer);
+    complain(String(answer.body['detail'] ?? answer.body['title'] ?? `The registry answered ${answer.status}.`));
+  }
+  return answer.status >= 500 ? 3 : 1;
+}
+
+function complainReport({ body }: Answer): void {
+  const report = body['report'] as { problems?: Problem[] } | undefined;
+  const problems = (body['problems'] ?? report?.problems ?? []) as Problem[];
+  const told = createReport(problems);
+  if (told.problems.length > 0) complain(formatReport(told));
+  if (isBlocking(told)) complain('The document was not published.');
+}
+
+function labelOf({ body }: Answer): string {
+  const version = (body['version'] ?? body) as { label?: string } | string;
+  return typeof version === 'string' ? version : (version.label ?? '');
+}

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { isLocalUrl, readEnvironment, type Config } from '../config.ts';
+import { isSlug } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import { openRegistry } from '../open.ts';
+import { createSyncQueue } from '../registry/queue.ts';
+import { openReconciler } from '../registry/reconcile.ts';
+import { openServer } from '../server/server.ts';
+import { readConfig } from './context.ts';
+import { print } from './output.ts';
+
+interface ServeOptions {
+  org: string;
+  private?: boolean;
+  strict?: boolean;
+  branch?: string;
+  port: string;
+  host: string;
+}
+
+/** `stele serve [repository…]`: runs the registry until it is told to stop. */
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('Run the registry; the repositories named here are followed and their documents published.')
+    .argument('[repository...]', 'URL or folder of a git repository')
+    .option('--org <name>', 'organization that the repositories are published to', 'local')
+    .option('--branch <name>', "branch to follow (default: the repository's HEAD)")
+    .option('--private', 'publish to members only')
+    .option('--strict', 'refuse documents that their specification refuses, rather than warn')
+    .addOption(
+      new Option('--port <number>', 'port to listen on; 0 picks one').default(readEnvironment().port ?? '7700'),
+    )
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .action(async (repositories: string[], options: ServeOptions, command: Command) => {
+      await serve(addRepositories(await readConfig(command), repositories, options), options);
+    });
+}
+
+/** The configuration with the repositories of the command line in it. Public and lenient, unless told otherwise (DESIGN §6, §12). */
+function addRepositories(config: Config, repositories: readonly string[], options: ServeOptions): Config {
+  if (!isSlug(options.org))
+    throw new RegistryError('malformed', `${JSON.stringify(options.org)} cannot be an organization's name.`);
+  if (repositories.length === 0) return config;
+  const organization = config.organizations[options.org] ?? { repositories: [], defaults: {} };
+  const added = repositories.map((url) => ({
+    url: isLocalUrl(url) ? resolve(url) : url,
+    visibility: options.private ? ('private' as const) : ('public' as const),
+    validation: options.strict ? ('strict' as const) : ('lenient' as const),
+    ...(options.branch !== undefined && { branch: options.branch }),
+  }));
+  const next = { ...organization, repositories: [...organization.repositories, ...added] };
+  return { ...config, organizations: { ...config.organizations, [options.org]: next } };
+}
+
+async function serve(config: Config, { port, host }: ServeOptions): Promise<void> {
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
+    throw new RegistryError('malformed', `${JSON.stringify(port)} is no port.`);
+  const registry = await openRegistry(config);
+  const queue = createSyncQueue(registry);
+  const server = await openServer(registry, queue, { port: Number(port), host });
+  const reconciler = await openReconciler(registry, queue);
+  print(`stele listening on ${server.url}`);
+  await untilStopped();
+  await server.close();
+  await reconciler.close();
+  await queue.close();
+  await registry.close();
+}
+
+/** Resolves on SIGTERM or SIGINT. A second one ends the process at once, as everybody expects. */
+function untilStopped(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = () => {
+      process.off('SIGTERM', stop).off('SIGINT', stop);
+      resolve();
+    };
+    process.on('SIGTERM', stop).on('SIGINT', stop);
+  });
+}

@@ -1,0 +1,72 @@
+import { Command } from 'commander';
+import { repositoryId, type Run } from '../model/connection.ts';
+import { RegistryError } from '../model/errors.ts';
+import { createSyncQueue } from '../registry/queue.ts';
+import { followConfigured, listRepositories } from '../registry/reconcile.ts';
+import type { Registry } from '../registry/registry.ts';
+import { findResource } from '../registry/resources.ts';
+import { requireCoordinate, withRegistry, type CommonOptions } from './context.ts';
+import { complain, print, withProgress } from './output.ts';
+import { syncRemotely } from './remote.ts';
+
+/** `stele sync [coordinate]`: one reconciliation, in the foreground. */
+export function syncCommand(): Command {
+  return new Command('sync')
+    .description('Bring the registry to where its repositories stand now.')
+    .argument('[coordinate]', "only this resource's repository")
+    .option('--registry <url>', 'ask a running registry over HTTP, with the key in STELE_KEY')
+    .action(async (name: string | undefined, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { registry?: string }>();
+      if (options.registry !== undefined) {
+        if (name === undefined)
+          throw new RegistryError('malformed', 'Name the resource: a registry is asked for one at a time.');
+        process.exitCode = await syncRemotely(options.registry, requireCoordinate(name).coordinate, options);
+        return;
+      }
+      const runs = await withRegistry(command, (registry) => withProgress('Syncing', () => syncAll(registry, name)));
+      for (const run of runs) tellRun(run, options.json ?? false);
+      if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;
+    });
+}
+
+async function syncAll(registry: Registry, name: string | undefined): Promise<Run[]> {
+  await followConfigured(registry);
+  const queue = createSyncQueue(registry);
+  const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
+  const runs = await Promise.all(wanted.map(async ({ org, id }) => (await queue.request(org, id, 'manual')).done));
+  await queue.close();
+  return runs;
+}
+
+interface Wanted {
+  org: string;
+  id: string;
+}
+
+async function everyRepository(registry: Registry): Promise<Wanted[]> {
+  return (await listRepositories(registry)).map(({ org, url, branch }) => ({ org, id: repositoryId(url, branch) }));
+}
+
+async function repositoryOf(registry: Registry, name: string): Promise<Wanted> {
+  const { coordinate } = requireCoordinate(name);
+  const resource = await findResource(registry, coordinate);
+  if (!resource?.connection)
+    throw new RegistryError('not_found', `${name} is not there or not connected to a repository.`);
+  return { org: coordinate.org, id: repositoryId(resource.connection.repository, resource.connection.branch) };
+}
+
+function isRefused({ outcome }: Run['documents'][number]): boolean {
+  return outcome === 'rejected' || outcome === 'conflict';
+}
+
+/** Prints a run: a line per document that was looked at again, or the whole record as JSON. */
+export function tellRun(run: Run, json: boolean): void {
+  if (json) return print(JSON.stringify(run));
+  for (const { resource, outcome, label, path, detail } of run.documents) {
+    print(`${outcome} ${resource ?? path}${label === null ? '' : `@${label}`}${detail === null ? '' : `: ${detail}`}`);
+  }
+  const where = `${run.url}${run.branch === null ? '' : ` ${run.branch}`}`;
+  complain(
+    run.detail === null ? `${where} is synced at ${run.to?.slice(0, 12) ?? 'no commit'}` : `${where}: ${run.detail}`,
+  );
+}
