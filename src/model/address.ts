@@ -55,7 +55,7 @@ export function isResourceType(text: string): text is ResourceType {
  * trimmed or folded, except that `@` and `^`, `~`, `+` may come percent-encoded, as clients may write them (RFC 3986 §2.3).
  */
 export function parseAddress(path: string): Address | null {
-  if (path.length > 1024 || !(path.startsWith('/@') || /^\/%40/.test(path))) return null;
+  if (path.length > 1024 || !(path.startsWith('/@') || path.startsWith('/%40'))) return null;
   const text = path.replace(/%(?:40|5[Ee]|7[Ee]|2[Bb]|3[Aa])/g, (escape) =>
     String.fromCharCode(parseInt(escape.slice(1), 16)),
   );

@@ -1,0 +1,20 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { repositoryId, repositoryRef, runRef } from '../../src/model/connection.ts';
+
+test('a repository is known by its URL and branch, and by nothing shorter', () => {
+  const branch = fc.option(fc.string({ minLength: 1 }).filter((text) => !text.includes('\n')));
+  const url = fc.webUrl();
+  fc.assert(
+    fc.property(url, branch, url, branch, (url1, branch1, url2, branch2) => {
+      const [one, two] = [repositoryId(url1, branch1), repositoryId(url2, branch2)];
+      expect(one).toMatch(/^[0-9a-f]{16}$/);
+      expect(one === two).toBe(url1 === url2 && branch1 === branch2);
+    }),
+  );
+});
+
+test('refs of repositories and runs are apart by organization', () => {
+  expect(repositoryRef('acme', '0123456789abcdef')).toBe('repositories/acme/0123456789abcdef');
+  expect(runRef('acme', 'r1')).toBe('runs/acme/r1');
+});
