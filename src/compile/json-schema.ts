@@ -37,11 +37,7 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const { bundle, problems: bundling } = bundleSchema(entry, dialect, linked);
   problems.push(...bundling);
   if (findings.length === 0 && bundling.length === 0) {
-    const failure = checkCompiles(dialect, bundle);
-    if (failure !== null) {
-      const problem = problemAt(entry, '', 'schema', `The schema cannot be compiled: ${failure}.`);
-      problems.push(input.validation === 'strict' ? problem : asWarning(problem));
-    }
+    problems.push(...checkBundle(entry, dialect, bundle).map(input.validation === 'strict' ? keep : asWarning));
   }
   return result(given, dialect, problems, bundling.length > 0 ? null : bundle);
 };
@@ -78,6 +74,18 @@ function findMixed({ files }: KindInput, dialect: Dialect, reached: readonly Par
     const message = `This file states ${JSON.stringify(stated.slice(0, 200))}, the file that refers to it ${dialect.name}; one document has one dialect.`;
     return [problemAt(file, joinPointer('', '$schema'), 'schema-dialect', message)];
   });
+}
+
+function checkBundle(entry: ParsedFile, dialect: Dialect, bundle: unknown): Problem[] {
+  const failure = checkCompiles(dialect, bundle);
+  if (failure === null) return [];
+  if (!failure.limit) return [problemAt(entry, '', 'schema', `The schema cannot be compiled: ${failure.message}.`)];
+  const message = `The schema is valid, but ajv, by which many tools validate, cannot use it: ${failure.message}.`;
+  return [problemAt(entry, '', 'schema-portability', message, { severity: 'warning' })];
+}
+
+function keep(problem: Problem): Problem {
+  return problem;
 }
 
 function asWarning(problem: Problem): Problem {

@@ -4,6 +4,7 @@ import type { ParsedFile } from './parse.ts';
 import { followPointer, fragmentOf, joinPointer, parsePointer } from './pointer.ts';
 import { idOf, isAbsolute, type Scope } from './schema-index.ts';
 import { isObject, type Dialect } from './schema-dialect.ts';
+import { edit, freeName, stem, takenNames, without, withDefinitions } from './schema-edit.ts';
 import type { Link, Linked, Target } from './schema-link.ts';
 
 /**
@@ -173,46 +174,4 @@ function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
   if (!dialect.refStandsAlone || typeof rest['$ref'] !== 'string') return { ...id, ...rest };
   const definitions = isObject(rest['definitions']) ? { definitions: rest['definitions'] } : {};
   return { ...id, allOf: [{ $ref: rest['$ref'] }], ...definitions };
-}
-
-function withDefinitions(root: unknown, dialect: Dialect, schemas: readonly (readonly [string, unknown])[]): unknown {
-  const { definitionsKeyword } = dialect;
-  const value = root as Record<string, unknown>;
-  const own = isObject(value[definitionsKeyword]) ? Object.entries(value[definitionsKeyword]) : [];
-  const definitions = Object.fromEntries([...own, ...schemas]);
-  return Object.fromEntries([...Object.entries(without(value, definitionsKeyword)), [definitionsKeyword, definitions]]);
-}
-
-function takenNames(entry: ParsedFile, { definitionsKeyword }: Dialect): Set<string> {
-  const own = isObject(entry.value) ? entry.value[definitionsKeyword] : null;
-  return new Set(isObject(own) ? Object.keys(own) : []);
-}
-
-/** A copy of plain data in which the strings at some pointers are others, and the members whose pointer has null are left out. */
-function edit(value: unknown, pointer: string, edits: ReadonlyMap<string, string | null>): unknown {
-  if (Array.isArray(value)) return value.map((item, at) => edit(item, joinPointer(pointer, at), edits));
-  if (isObject(value))
-    return Object.fromEntries(
-      Object.entries(value)
-        .map(([key, child]) => [key, child, joinPointer(pointer, key)] as const)
-        .filter(([, , at]) => edits.get(at) !== null)
-        .map(([key, child, at]) => [key, edit(child, at, edits)]),
-    );
-  return typeof value === 'string' ? (edits.get(pointer) ?? value) : value;
-}
-
-function without(value: Record<string, unknown>, key: string): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
-}
-
-function freeName(wanted: string, taken: Set<string>): string {
-  const plain = wanted.replace(/[^A-Za-z0-9._-]+/g, '-') || 'schema';
-  let name = plain;
-  for (let count = 2; taken.has(name); count++) name = `${plain}-${count}`;
-  taken.add(name);
-  return name;
-}
-
-function stem(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1).replace(/(?:\.schema)?\.(?:json|ya?ml)$/i, '');
 }

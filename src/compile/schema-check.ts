@@ -1,18 +1,17 @@
 import ajv04 from 'ajv-draft-04';
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' };
 import { dialects, isObject, type Dialect, type DialectName } from './schema-dialect.ts';
 
 /**
- * Nothing but the specification: no strict mode, no formats (they are annotations of the schemas that are checked here), patterns read as
+ * Nothing but the specification, in an instance of its own for each schema, so that none sees another's ids: no strict mode, no formats (they are annotations of the schemas that are checked here), patterns read as
  * ECMA-262 with the u flag where that is possible and without it where not (JSON Schema 2020-12 §6.4 asks for u; schemas in use predate it).
  */
 const options: Options = {
   strict: false,
   validateSchema: false,
-  addUsedSchema: false,
   validateFormats: false,
   logger: false,
   messages: true,
@@ -61,16 +60,36 @@ function innermost(errors: readonly ErrorObject[]): ErrorObject[] {
   return causes.length > 0 ? causes : [...errors];
 }
 
-/** Why a schema that its meta-schema accepts cannot be compiled, or null. The schema must hold every schema that it refers to. */
-export function checkCompiles(dialect: Dialect, schema: unknown): string | null {
+/** Why ajv cannot compile a schema. `limit`: the schema is right, and ajv does not do what it asks for. */
+export interface CompileFailure {
+  message: string;
+  limit: boolean;
+}
+
+/**
+ * Compiles a schema that its meta-schema accepts and that holds every schema that it refers to; null when ajv can. That ajv fails to find what
+ * has been found before, or to follow a `$dynamicRef` out of a resource, is its limit and not the schema's fault.
+ */
+export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure | null {
   if (!isObject(schema) && typeof schema !== 'boolean') return null;
   try {
-    createAjv(dialect).compile(schema);
+    createAjv(dialect).compile(withoutExtensions(schema) as AnySchema);
     return null;
   } catch (error) {
-    if (error instanceof Error) return error.message;
-    throw error;
+    if (!(error instanceof Error)) throw error;
+    const limit = error instanceof Ajv.MissingRefError || /only supports hash fragment/.test(error.message);
+    return { message: error.message, limit };
   }
+}
+
+/** Members that mean something to ajv and nothing to JSON Schema, which would refuse schemas for them. */
+const extensions = new Set(['nullable', '$async']);
+
+function withoutExtensions(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutExtensions);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([key, child]) => !(extensions.has(key) && typeof child === 'boolean'));
+  return Object.fromEntries(members.map(([key, child]) => [key, withoutExtensions(child)]));
 }
 
 /** The dialect that is taken where a schema states none. */

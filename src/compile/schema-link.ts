@@ -48,9 +48,7 @@ export interface Linked {
   reached: Map<ParsedFile, Map<string, unknown>>;
 }
 
-interface Pending extends Omit<Link, 'target'> {
-  text: string;
-}
+type Pending = Omit<Link, 'target'>;
 
 type Outcome = { target: Target | null } | { refused: { rule: string; message: string } };
 
@@ -99,7 +97,9 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     if (uri !== null) {
       const [base, fragment] = splitFragment(uri);
       const known = index.resource(base);
-      if (known) return locate(known, fragment, text);
+      // A file that states no URI is found by its path alone, which is held to the rules of paths.
+      const byUri = known && (known.stated || known.pointer !== '' || text.startsWith('#'));
+      if (byUri) return locate(known, fragment, text);
       if (dialectOf(base) !== null) return { target: null };
       if (isMetaVocabulary(base)) return { target: null };
     }
@@ -140,14 +140,14 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   index.add(entry);
   reach(entry, '', entry.value);
   // What a reference names may be stated in a file that only a later one leads to: the open ones are tried again while there is progress.
-  let open_: Pending[] = [];
+  let unresolved: Pending[] = [];
   for (let progress = true; progress;) {
     const before = links.length;
-    const round = [...open_, ...queue.splice(0)];
-    open_ = round.filter((pending) => !follow(pending));
+    const round = [...unresolved, ...queue.splice(0)];
+    unresolved = round.filter((pending) => !follow(pending));
     progress = links.length > before || queue.length > 0;
   }
-  for (const pending of open_) {
+  for (const pending of unresolved) {
     const outcome = resolve(pending);
     if (!('refused' in outcome)) continue;
     const { rule, message } = outcome.refused;
