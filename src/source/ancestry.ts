@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { runGit } from './command.ts';
+import { fetchInto } from './fetch.ts';
+import { refOf, type MirrorOptions, type Target } from './mirror.ts';
+import { withScratch } from './scratch.ts';
+import type { Ancestry } from './source.ts';
+import type { Transport } from './transport.ts';
+
+// How many commits deep to look, a step at a time: most pushes are short.
+const steps = [50, 1000];
+
+/**
+ * Whether the ancestor is among the commit's ancestors, by their commit objects alone. `unrelated` is said only when the whole history was
+ * seen; a history longer than the last step, or larger than the size limit, is `unknown` unless the ancestor turned up.
+ */
+export async function traceAncestry(
+  transport: Transport,
+  target: Target,
+  ancestor: string,
+  options: MirrorOptions,
+): Promise<Ancestry> {
+  const { searchPath, sizeLimit } = options;
+  return withScratch(options, null, async (repository) => {
+    async function fetch(depth: number): Promise<boolean> {
+      for (const want of [target.commit, refOf(target)]) {
+        const request = { options: [`--depth=${depth}`, '--filter=tree:0'], wants: [want] };
+        if (await fetchInto(repository, transport, request, { sizeLimit, counted: [] })) return true;
+      }
+      return false;
+    }
+
+    async function history(): Promise<string[]> {
+      const args = ['rev-list', target.commit];
+      const { signal } = transport;
+      const result = await runGit({ args, folder: repository, protocols: 'none', searchPath, signal });
+      if (!result.ok) throw new RegistryError('unreachable', goneFrom(transport, target));
+      return result.stdout.toString().split('\n');
+    }
+
+    for (const depth of steps) {
+      try {
+        if (!(await fetch(depth))) throw new RegistryError('unreachable', goneFrom(transport, target));
+      } catch (error) {
+        if (isRegistryError(error, 'too_large')) return 'unknown';
+        throw error;
+      }
+      if ((await history()).includes(ancestor)) return 'descendant';
+      if (await isComplete(repository)) return 'unrelated';
+    }
+    return 'unknown';
+  });
+}
+
+async function isComplete(repository: string): Promise<boolean> {
+  const boundary = await readFile(join(repository, 'shallow'), 'utf8').catch(() => '');
+  return boundary.trim() === '';
+}
+
+function goneFrom({ location }: Transport, { commit }: Target): string {
+  return `${location.url} does not hand out commit ${commit}: it is gone from the repository.`;
+}

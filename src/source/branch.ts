@@ -1,0 +1,18 @@
+/**
+ * Whether git accepts the text as the name of a branch: the rules of git-check-ref-format(1) for `refs/heads/<name>`, and with a leading
+ * `-` refused, as `git branch` does. Only then is it put behind `refs/heads/` and given to git.
+ */
+export function isBranchName(name: string): boolean {
+  return (
+    name.length > 0 &&
+    Buffer.byteLength(name) <= 1000 &&
+    name.isWellFormed() &&
+    !name.startsWith('-') &&
+    name !== '@' &&
+    !/[\p{Cc} ~^:?*[\\]/u.test(name) &&
+    !name.includes('..') &&
+    !name.includes('@{') &&
+    !name.endsWith('.') &&
+    name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
+  );
+}

@@ -1,0 +1,173 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChildProcess } from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { simpleGit } from 'simple-git';
+import { RegistryError } from '../model/errors.ts';
+
+/** One run of git. */
+export interface GitCommand {
+  /** Never holds a secret: everybody on the machine may read it. */
+  args: readonly string[];
+  /** The repository that git works in and the folder it starts in. */
+  folder: string;
+  /** The transports git may use, as `GIT_ALLOW_PROTOCOL` takes them; `none` for commands that only read. */
+  protocols: string;
+  /** Settings, handed over in the environment, so that they may hold a secret. */
+  config?: Readonly<Record<string, string>>;
+  /** Further environment variables. */
+  environment?: Readonly<Record<string, string>>;
+  /** What git reads from its standard input. */
+  input?: string;
+  /** Where git and ssh are looked for, as `PATH` takes it. */
+  searchPath: string;
+  /** Ends git and everything that it has started. */
+  signal: AbortSignal;
+}
+
+/** How a run of git ended. */
+export interface GitResult {
+  ok: boolean;
+  stdout: Buffer;
+  stderr: string;
+}
+
+// What no repository and nobody's configuration may change (DESIGN §10).
+const walls: Readonly<Record<string, string>> = {
+  'core.hooksPath': '/dev/null',
+  'core.fsmonitor': 'false',
+  'core.askPass': '',
+  'core.bigFileThreshold': '8m',
+  'credential.helper': '',
+  'fetch.recurseSubmodules': 'false',
+  'fetch.unpackLimit': '1',
+  'gc.auto': '0',
+  'http.followRedirects': 'false',
+  'http.lowSpeedLimit': '1',
+  'http.proxy': '',
+  'maintenance.auto': 'false',
+  'pack.threads': '1',
+  'protocol.version': '2',
+  'submodule.recurse': 'false',
+  // Real repositories hold old mistakes that fsck refuses. What is read is checked here instead: sizes, names and blob ids.
+  'transfer.fsckObjects': 'false',
+};
+
+// simple-git has no way to a process it starts, and its own abort leaves git-remote-https running; Node announces each new process here.
+const started = new AsyncLocalStorage<(child: ChildProcess) => void>();
+subscribe('child_process', (message) => {
+  started.getStore()?.((message as { process: ChildProcess }).process);
+});
+
+/**
+ * Runs git through simple-git, in an environment made from nothing. An exit code other than 0 is a result. When the signal aborts, the
+ * whole process group gets SIGTERM and a second later SIGKILL, and the call rejects with the signal's reason.
+ */
+export async function runGit(command: GitCommand): Promise<GitResult> {
+  const { args, folder, input, searchPath, signal } = command;
+  signal.throwIfAborted();
+  const environment = environmentOf(command);
+  let failure = { exitCode: 0, stderr: '' };
+  const git = simpleGit({
+    baseDir: folder,
+    // A session of its own makes the process the leader of its group.
+    binary: hasSetsid(searchPath) ? ['setsid', 'git'] : 'git',
+    completion: { onClose: true, onExit: false },
+    allowEnvironment: Object.keys(environment),
+    unsafe: {
+      allowUnsafeAskPass: true,
+      allowUnsafeConfigEnvCount: true,
+      allowUnsafeConfigPaths: true,
+      allowUnsafeCredentialHelper: true,
+      allowUnsafeFsMonitor: true,
+      allowUnsafeHooksPath: true,
+      allowUnsafePack: true,
+      allowUnsafeSshCommand: true,
+    },
+    ...(input === undefined ? {} : { input: () => input }),
+    errors: (_error, { exitCode, stdErr }) => {
+      failure = { exitCode, stderr: Buffer.concat(stdErr).toString() };
+      return undefined;
+    },
+  }).env(environment);
+
+  let child: ChildProcess | undefined;
+  const remember = (process: ChildProcess): void => void (child ??= process);
+  const [task = '', ...rest] = args;
+  const output = started.run(remember, () =>
+    task === 'cat-file' ? git.binaryCatFile(rest) : git.raw([task, ...rest]).then((text) => Buffer.from(text)),
+  );
+  const stdout = await untilAborted(Promise.resolve(output), signal, () => endGroup(child, output));
+  if (isMissing(failure)) {
+    throw new RegistryError('unavailable', 'git is not installed here, or not where the server looks for it.');
+  }
+  return { ok: failure.exitCode === 0, stdout, stderr: failure.stderr };
+}
+
+function environmentOf({ protocols, config, environment, folder, searchPath }: GitCommand): Record<string, string> {
+  const settings = Object.entries({ ...walls, ...config });
+  return {
+    PATH: searchPath,
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_DIR: folder,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ALLOW_PROTOCOL: protocols,
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...Object.fromEntries(
+      settings.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+    ...environment,
+  };
+}
+
+function hasSetsid(searchPath: string): boolean {
+  return searchPath.split(':').some((folder) => existsSync(join(folder, 'setsid')));
+}
+
+function isMissing({ exitCode, stderr }: { exitCode: number; stderr: string }): boolean {
+  return exitCode !== 0 && /spawn git ENOENT|failed to execute git|spawn setsid ENOENT/.test(stderr);
+}
+
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, end: () => Promise<void>): Promise<T> {
+  const { promise: aborted, resolve: onAbort } = Promise.withResolvers<'aborted'>();
+  const listener = (): void => onAbort('aborted');
+  signal.addEventListener('abort', listener, { once: true });
+  try {
+    const first = await Promise.race([work.then((value) => ({ value })), aborted]);
+    if (first !== 'aborted') return first.value;
+    await end();
+    throw signal.reason;
+  } finally {
+    signal.removeEventListener('abort', listener);
+  }
+}
+
+/** Returns when the processes are gone, at the latest two seconds after the first signal. */
+async function endGroup(child: ChildProcess | undefined, output: PromiseLike<unknown>): Promise<void> {
+  const over = Promise.resolve(output).then(
+    () => true,
+    () => true,
+  );
+  for (const name of ['SIGTERM', 'SIGKILL'] as const) {
+    signalGroup(child, name);
+    if (await Promise.race([over, sleep(1000, false, { ref: false })])) break;
+  }
+  signalGroup(child, 'SIGKILL');
+}
+
+function signalGroup(child: ChildProcess | undefined, name: NodeJS.Signals): void {
+  if (child?.pid === undefined) return;
+  try {
+    process.kill(child.spawnfile === 'setsid' ? -child.pid : child.pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,162 @@
+import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { blobId } from './blob.ts';
+import { findPath, listEntries, type Found } from './commit-tree.ts';
+import type { Mirror, ObjectInfo, Target } from './mirror.ts';
+import { fileTooLarge, lfsPointer } from './refusal.ts';
+import type { Snapshot, SnapshotFile } from './snapshot.ts';
+import type { Transport } from './transport.ts';
+import { createTreeReader, type TreeEntry } from './tree.ts';
+
+/** What may be read at most. */
+export interface SnapshotLimits {
+  /** Bytes of one file. */
+  fileBytes: number;
+  /** Names in a tree, folders included. */
+  entries: number;
+}
+
+/** One call: its time limit, and its way to the repository, made when it is needed. */
+export interface Call {
+  signal: AbortSignal;
+  connect(): Promise<Transport>;
+}
+
+export interface CommitSnapshotOptions {
+  /** URL of the repository, as people know it. */
+  repository: string;
+  target: Target;
+  mirror: Mirror;
+  limits: SnapshotLimits;
+  begin: () => Call;
+}
+
+// Bytes of a commit or tree object, and of the blobs that are read at once.
+const mostObjectBytes = 64 * 2 ** 20;
+
+/**
+ * A snapshot of a commit in a mirror. Trees are read with isomorphic-git; blobs with `git cat-file`, which tells their sizes first. Whatever the
+ * mirror lacks is fetched; a mirror that was deleted or damaged meanwhile is made anew, once per call.
+ */
+export async function openCommitSnapshot(options: CommitSnapshotOptions): Promise<Snapshot> {
+  const { repository, target, mirror, limits, begin } = options;
+  const trees = new Map<string, TreeEntry[]>();
+  let known = new Map<string, ObjectInfo>();
+
+  async function fetchCommit(call: Call): Promise<void> {
+    await mirror.fetchCommit(await call.connect(), target);
+    known = await mirror.objects(call.signal);
+  }
+
+  /** Does work that reads the mirror; when the mirror lets it down, once again on a new one. */
+  async function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (isRegistryError(error) || call.signal.aborted) throw error;
+    }
+    await mirror.delete();
+    await fetchCommit(call);
+    return work().catch((cause: unknown) => {
+      if (isRegistryError(cause) || call.signal.aborted) throw cause;
+      throw new RegistryError('unreachable', `${repository} sent objects that cannot be read.`, { cause });
+    });
+  }
+
+  function createLister(): { root: () => Promise<string>; list: (tree: string) => Promise<TreeEntry[]> } {
+    const reader = createTreeReader(mirror.folder);
+    function checkSize(id: string): void {
+      if ((known.get(id)?.size ?? 0) > mostObjectBytes) {
+        throw new RegistryError('too_large', `${repository} has a commit or tree object that is over the limit.`);
+      }
+    }
+    return {
+      root: () => {
+        checkSize(target.commit);
+        return reader.rootOf(target.commit);
+      },
+      list: async (tree) => {
+        checkSize(tree);
+        const entries = trees.get(tree) ?? (await reader.entriesOf(tree));
+        trees.set(tree, entries);
+        return entries;
+      },
+    };
+  }
+
+  async function bringBlobs(call: Call, ids: readonly string[]): Promise<void> {
+    const absent = (): string[] => ids.filter((id) => !known.has(id));
+    if (absent().length > 0) known = await mirror.objects(call.signal);
+    if (absent().length === 0) return;
+    await mirror.fetchBlobs(await call.connect(), absent(), target);
+    known = await mirror.objects(call.signal);
+    const left = absent().length;
+    if (left > 0) throw new RegistryError('unreachable', `${repository} did not send ${left} of the files asked for.`);
+  }
+
+  async function readBlobs(call: Call, ids: readonly string[]): Promise<Map<string, Buffer>> {
+    const contents = new Map<string, Buffer>();
+    for (const batch of batches(ids, (id) => known.get(id)?.size ?? 0)) {
+      for (const [id, bytes] of await mirror.readObjects(batch, call.signal)) {
+        if (blobId(bytes) !== id) throw new Error(`Object ${id} is damaged.`);
+        contents.set(id, bytes);
+      }
+    }
+    return contents;
+  }
+
+  async function readPaths(call: Call, paths: readonly string[]): Promise<SnapshotFile[]> {
+    const { root, list } = createLister();
+    const tree = await root();
+    const found: Found[] = [];
+    for (const path of paths) found.push(await findPath(tree, path, list));
+    const ids = [...new Set(found.flatMap((each) => (each.found ? [each.blob] : [])))];
+    await bringBlobs(call, ids);
+    const sizeOf = (id: string): number => known.get(id)?.size ?? 0;
+    const contents = await readBlobs(
+      call,
+      ids.filter((id) => sizeOf(id) <= limits.fileBytes),
+    );
+    return found.map((each) => {
+      if (!each.found) return each;
+      const { path, blob } = each;
+      const bytes = contents.get(blob);
+      if (bytes === undefined) return fileTooLarge(path, sizeOf(blob), limits.fileBytes);
+      return lfsPointer(path, bytes) ?? { path, found: true, bytes, blob };
+    });
+  }
+
+  const opening = begin();
+  known = await mirror.objects(opening.signal);
+  if (!known.has(target.commit)) await fetchCommit(opening);
+  if (known.get(target.commit)?.type !== 'commit') {
+    throw new RegistryError('unreachable', `${repository} has no commit ${target.commit}.`);
+  }
+
+  return {
+    origin: { repository, commit: target.commit },
+    entries: () =>
+      reading(begin(), async () => {
+        const { root, list } = createLister();
+        return listEntries(await root(), list, limits.entries);
+      }),
+    read: (paths) => {
+      const call = begin();
+      return reading(call, () => readPaths(call, paths));
+    },
+  };
+}
+
+function* batches(ids: readonly string[], sizeOf: (id: string) => number): Generator<string[]> {
+  let batch: string[] = [];
+  let bytes = 0;
+  for (const id of ids) {
+    if (batch.length > 0 && bytes + sizeOf(id) > mostObjectBytes) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(id);
+    bytes += sizeOf(id);
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,72 @@
+import { RegistryError } from '../model/errors.ts';
+import { isPlainPath, nearestName } from './path.ts';
+import { inSubmodule, missing, outsideTree, symlinked } from './refusal.ts';
+import type { SnapshotEntry, SnapshotFile } from './snapshot.ts';
+import type { TreeEntry } from './tree.ts';
+
+/** Gives the entries of a tree object. */
+export type ListTree = (tree: string) => Promise<TreeEntry[]>;
+
+/** Where a path leads: to a blob, or why it does not. */
+export type Found = { found: true; path: string; blob: string } | Extract<SnapshotFile, { found: false }>;
+
+/** Every file, symlink and submodule below a tree, in order of path. More names than the limit are refused with `too_large`. */
+export async function listEntries(root: string, list: ListTree, limit: number): Promise<SnapshotEntry[]> {
+  const found: SnapshotEntry[] = [];
+  let seen = 0;
+  async function visit(tree: string, prefix: string): Promise<void> {
+    for (const { name, kind, id } of await list(tree)) {
+      if (++seen > limit) {
+        throw new RegistryError(
+          'too_large',
+          `The commit's tree has more than ${limit} entries, which is over the limit.`,
+        );
+      }
+      const path = prefix + name;
+      if (kind === 'folder') await visit(id, `${path}/`);
+      else found.push({ path, kind, id });
+    }
+  }
+  await visit(root, '');
+  return found;
+}
+
+/** Looks a path up, segment by segment, and follows nothing. */
+export async function findPath(root: string, path: string, list: ListTree): Promise<Found> {
+  if (!isPlainPath(path)) return outsideTree(path);
+  const segments = path.split('/');
+  let tree = root;
+  for (const [index, segment] of segments.entries()) {
+    const entry = (await list(tree)).find(({ name }) => name === segment);
+    const at = segments.slice(0, index + 1).join('/');
+    if (entry?.kind === 'symlink') return symlinked(path, at);
+    if (entry?.kind === 'submodule') return inSubmodule(path, at);
+    const isLast = index === segments.length - 1;
+    if (entry?.kind === 'file' && isLast) return { found: true, path, blob: entry.id };
+    if (entry?.kind === 'folder' && isLast) return missing(path, null, 'This is a folder, not a file');
+    if (entry?.kind !== 'folder') return missing(path, await guess(root, segments, list));
+    tree = entry.id;
+  }
+  return missing(path, null);
+}
+
+/** The file that was probably meant: each segment as it stands, or else the name nearest to it. */
+async function guess(root: string, segments: readonly string[], list: ListTree): Promise<string | null> {
+  let tree = root;
+  const names: string[] = [];
+  for (const [index, segment] of segments.entries()) {
+    const kind = index === segments.length - 1 ? 'file' : 'folder';
+    const entries = (await list(tree)).filter((entry) => entry.kind === kind);
+    const name = entries.some((entry) => entry.name === segment)
+      ? segment
+      : nearestName(
+          segment,
+          entries.map((entry) => entry.name),
+        );
+    const entry = entries.find((each) => each.name === name);
+    if (entry === undefined) return null;
+    names.push(entry.name);
+    tree = entry.id;
+  }
+  return names.join('/');
+}

@@ -1,0 +1,87 @@
+import { isUnadvertised } from './explain.ts';
+import { RegistryError } from '../model/errors.ts';
+import { packBytes } from './scratch.ts';
+import type { Transport } from './transport.ts';
+
+/** What to fetch. */
+export interface FetchRequest {
+  options: readonly string[];
+  /** Object ids and full refs. */
+  wants: readonly string[];
+  input?: string;
+  config?: Readonly<Record<string, string>>;
+  /** Failures, besides the server's refusal to hand out an id, that the caller has another way for. */
+  expects?: (stderr: string) => boolean;
+}
+
+export interface FetchLimit {
+  /** Bytes. */
+  sizeLimit: number;
+  /** Repositories whose packs count, too. */
+  counted: readonly string[];
+}
+
+/**
+ * Fetches into a scratch repository. False when the server does not hand out what was wanted, or for a failure that the caller expects.
+ * Past the size limit the fetch is killed and refused with `too_large`.
+ */
+export async function fetchInto(
+  repository: string,
+  transport: Transport,
+  request: FetchRequest,
+  { sizeLimit, counted }: FetchLimit,
+): Promise<boolean> {
+  const { location, signal } = transport;
+  const watch = watchSize([repository, ...counted], sizeLimit, () => tooLarge(location.url, sizeLimit));
+  try {
+    const { ok } = await transport.run({
+      folder: repository,
+      args: (url) => [...fetchArguments(transport), ...request.options, '--', url, ...request.wants],
+      ...(request.config === undefined ? {} : { config: request.config }),
+      ...(request.input === undefined ? {} : { input: request.input }),
+      expects: (stderr) => isUnadvertised(stderr) || request.expects?.(stderr) === true,
+      signal: AbortSignal.any([signal, watch.signal]),
+    });
+    await watch.check();
+    watch.signal.throwIfAborted();
+    return ok;
+  } finally {
+    watch.stop();
+  }
+}
+
+// A local repository's own settings do not decide what may be left out.
+const serveLocally = 'git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack';
+
+function fetchArguments({ location }: Transport): string[] {
+  return [
+    'fetch',
+    '--quiet',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+    '--no-auto-maintenance',
+    ...(location.kind === 'local' ? [`--upload-pack=${serveLocally}`] : []),
+  ];
+}
+
+interface Watch {
+  signal: AbortSignal;
+  check(): Promise<void>;
+  stop(): void;
+}
+
+function watchSize(repositories: readonly string[], limit: number, reason: () => RegistryError): Watch {
+  const controller = new AbortController();
+  async function check(): Promise<void> {
+    const sizes = await Promise.all(repositories.map(packBytes));
+    if (sizes.reduce((sum, size) => sum + size, 0) > limit) controller.abort(reason());
+  }
+  const timer = setInterval(() => void check(), 200);
+  return { signal: controller.signal, check, stop: () => clearInterval(timer) };
+}
+
+function tooLarge(url: string, limit: number): RegistryError {
+  const megabytes = Math.ceil(limit / 2 ** 20);
+  return new RegistryError('too_large', `${url} has more than ${megabytes} MiB to fetch, which is over the limit.`);
+}

@@ -1,0 +1,109 @@
+import { mkdir } from 'node:fs/promises';
+import { RegistryError } from '../model/errors.ts';
+import { traceAncestry } from './ancestry.ts';
+import { isBranchName } from './branch.ts';
+import { openCommitSnapshot, type Call, type SnapshotLimits } from './commit-snapshot.ts';
+import { lookup as systemLookup, type Lookup } from './host.ts';
+import { gitDirectory } from './local.ts';
+import { parseLocation, type Location, type Reach } from './location.ts';
+import { createMirror } from './mirror.ts';
+import type { Remote, Source } from './source.ts';
+import { createTransport } from './transport.ts';
+
+export interface SourceOptions extends Reach {
+  /** The cache folder. Whatever is in it can be deleted at any time. */
+  folder: string;
+  /** Seconds that one call may wait for the network. */
+  timeLimit: number;
+  /** Bytes that may be fetched of one repository. */
+  sizeLimit: number;
+  limits: SnapshotLimits;
+  /** Where git and ssh are looked for, as `PATH` takes it. Default: the usual folders of a Unix system. */
+  searchPath?: string;
+  /** Default: the system's resolver. */
+  lookup?: Lookup;
+}
+
+const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
+
+/** Opens the git repositories elsewhere that the options allow, with mirrors of them in the cache folder. */
+export function openSource(options: SourceOptions): Source {
+  const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
+
+  /** Checks the address first, so that nothing happens for one that is not allowed. */
+  function begin(remote: Remote, signal: AbortSignal | undefined): Call & { location: Location } {
+    const location = parseLocation(remote.url, options);
+    const late = new AbortController();
+    setTimeout(() => late.abort(tooSlow(location.url, timeLimit)), 1000 * timeLimit).unref();
+    const ends = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const { credential } = remote;
+    return {
+      location,
+      signal: ends,
+      connect: () => createTransport({ location, credential, searchPath, timeLimit, lookup, signal: ends }),
+    };
+  }
+
+  return {
+    async tip(remote, signal) {
+      const { branch } = remote;
+      const call = begin(remote, signal);
+      if (branch !== null && !isBranchName(branch)) {
+        return { found: false, detail: `${JSON.stringify(branch)} cannot be the name of a branch.` };
+      }
+      const ref = branch === null ? 'HEAD' : `refs/heads/${branch}`;
+      const transport = await call.connect();
+      await mkdir(folder, { recursive: true });
+      const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--', url, ref] });
+      const commit = parseTip(stdout.toString(), ref);
+      if (commit !== null) return { found: true, commit };
+      const what = branch === null ? 'no commits on its default branch' : `no branch ${JSON.stringify(branch)}`;
+      return { found: false, detail: `${call.location.url} has ${what}.` };
+    },
+
+    async snapshot(remote, commit, signal) {
+      assertCommit(commit);
+      const { location } = begin(remote, signal);
+      return openCommitSnapshot({
+        repository: location.url,
+        target: { commit, branch: remote.branch },
+        mirror: createMirror(location.url, { folder, searchPath, timeLimit, sizeLimit }),
+        limits,
+        begin: () => begin(remote, signal),
+      });
+    },
+
+    async ancestry(remote, commit, ancestor, signal) {
+      assertCommit(commit);
+      assertCommit(ancestor);
+      if (commit === ancestor) return 'descendant';
+      const transport = await begin(remote, signal).connect();
+      const target = { commit, branch: remote.branch };
+      return traceAncestry(transport, target, ancestor, { folder, searchPath, timeLimit, sizeLimit });
+    },
+
+    watchable(remote) {
+      const location = parseLocation(remote.url, options);
+      return location.kind === 'local' ? gitDirectory(location.url) : null;
+    },
+  };
+}
+
+/** Reads the line of `git ls-remote` for exactly this ref; patterns also match longer names that end alike. */
+function parseTip(output: string, ref: string): string | null {
+  for (const line of output.split('\n')) {
+    const [commit, name] = line.split('\t');
+    if (name === ref && commit !== undefined && /^[0-9a-f]{40}$/.test(commit)) return commit;
+  }
+  return null;
+}
+
+function assertCommit(commit: string): void {
+  if (!/^[0-9a-f]{40}$/.test(commit)) {
+    throw new RegistryError('malformed', 'A commit is named by the 40 hexadecimal digits of its id.');
+  }
+}
+
+function tooSlow(url: string, seconds: number): RegistryError {
+  return new RegistryError('unreachable', `${url} did not answer within ${seconds} seconds; it is tried again later.`);
+}

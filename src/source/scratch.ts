@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A commit to build on: its objects are in another repository's `objects` folder. */
+export interface Base {
+  objects: string;
+  commit: string;
+}
+
+export interface ScratchOptions {
+  /** The cache folder: scratch repositories are in `scratch/` of it. */
+  folder: string;
+  /** Seconds that one call may take. What is older is nobody's any more. */
+  timeLimit: number;
+}
+
+/**
+ * Makes an empty bare repository for one fetch, and removes it when the work is over, however it ends. What is fetched into it is
+ * nobody's until it is moved, so a fetch that is killed halfway leaves nothing but a folder, which a later one sweeps away.
+ */
+export async function withScratch<T>(
+  { folder, timeLimit }: ScratchOptions,
+  base: Base | null,
+  work: (repository: string) => Promise<T>,
+): Promise<T> {
+  const parent = join(folder, 'scratch');
+  await sweep(parent, 2000 * timeLimit);
+  const repository = join(parent, `${Date.now()}-${randomUUID()}`);
+  try {
+    await createBareRepository(repository);
+    if (base !== null) {
+      await mkdir(join(repository, 'refs', 'heads'));
+      await writeFile(join(repository, 'objects', 'info', 'alternates'), `${base.objects}\n`);
+      await writeFile(join(repository, 'refs', 'heads', 'base'), `${base.commit}\n`);
+      await writeFile(join(repository, 'shallow'), `${base.commit}\n`);
+    }
+    return await work(repository);
+  } finally {
+    await rm(repository, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Removes what killed processes left, begun longer ago than these milliseconds. */
+async function sweep(folder: string, age: number): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const left = (await readdir(folder)).filter((name) => Number.parseInt(name, 10) < Date.now() - age);
+  await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true, maxRetries: 3 })));
+}
+
+/** Lays out an empty bare repository (gitrepository-layout(5)). Where there is one already, it stays as it is. */
+export async function createBareRepository(folder: string): Promise<void> {
+  await mkdir(join(folder, 'objects', 'pack'), { recursive: true });
+  await mkdir(join(folder, 'objects', 'info'), { recursive: true });
+  await mkdir(join(folder, 'refs'), { recursive: true });
+  await ensureFile(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
+  await ensureFile(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
+}
+
+async function ensureFile(path: string, content: string): Promise<void> {
+  if ((await readFile(path, 'utf8').catch(() => null)) === content) return;
+  const temporary = `${path}-${randomUUID()}`;
+  await writeFile(temporary, content);
+  await rename(temporary, path);
+}
+
+/** Bytes of the packs in a repository; 0 where there is none. */
+export async function packBytes(repository: string): Promise<number> {
+  const folder = join(repository, 'objects', 'pack');
+  const names = await readdir(folder).catch(() => []);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,76 @@
+import { readObject } from 'isomorphic-git';
+import fs from 'node:fs';
+import type { SnapshotEntry } from './snapshot.ts';
+import { isPlainSegment } from './path.ts';
+
+/** One name in one tree. */
+export interface TreeEntry {
+  name: string;
+  kind: SnapshotEntry['kind'] | 'folder';
+  id: string;
+}
+
+/** Reads commits and trees of a repository by id. The cache holds whole packs: drop the reader when the work is done. */
+export interface TreeReader {
+  /** The root tree of a commit. */
+  rootOf(commit: string): Promise<string>;
+  entriesOf(tree: string): Promise<TreeEntry[]>;
+}
+
+/** Creates a reader of the bare repository. Rejects with isomorphic-git's errors for what is absent or broken there. */
+export function createTreeReader(gitdir: string): TreeReader {
+  const cache = {};
+  async function read(oid: string, type: string): Promise<Buffer> {
+    const found = await readObject({ fs, gitdir, oid, format: 'content', cache });
+    if (found.type !== type) throw new TypeError(`Object ${oid} is a ${found.type}, not a ${type}.`);
+    return Buffer.from(found.object as Uint8Array);
+  }
+  return {
+    async rootOf(commit) {
+      const { 1: tree } = /^tree ([0-9a-f]{40})\n/.exec((await read(commit, 'commit')).toString('latin1')) ?? [];
+      if (tree === undefined) throw new TypeError(`Commit ${commit} names no tree.`);
+      return tree;
+    },
+    entriesOf: async (tree) => parseTree(await read(tree, 'tree')),
+  };
+}
+
+/**
+ * Reads a tree object: `<octal mode> <name>NUL<20 bytes of id>`, repeated. isomorphic-git's own parser refuses the whole tree for one name with a
+ * backslash and turns bytes that are no UTF-8 into others. Names that no path can hold, and all but the first of equal ones, are left out.
+ */
+export function parseTree(bytes: Buffer): TreeEntry[] {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const found = new Map<string, TreeEntry & { key: Buffer }>();
+  for (let position = 0; position < bytes.length;) {
+    const space = bytes.indexOf(0x20, position);
+    const end = bytes.indexOf(0, space + 1);
+    if (space < 0 || end < 0 || end + 21 > bytes.length) throw new TypeError('A tree object is cut off.');
+    const mode = Number.parseInt(bytes.toString('latin1', position, space), 8);
+    const raw = bytes.subarray(space + 1, end);
+    const id = bytes.toString('hex', end + 1, end + 21);
+    position = end + 21;
+    const name = decode(decoder, raw);
+    const kind = kindOf(mode);
+    if (name === null || !isPlainSegment(name) || name.includes('/') || found.has(name)) continue;
+    found.set(name, { name, kind, id, key: kind === 'folder' ? Buffer.concat([raw, Buffer.from('/')]) : raw });
+  }
+  return [...found.values()]
+    .sort((a, b) => Buffer.compare(a.key, b.key))
+    .map(({ name, kind, id }) => ({ name, kind, id }));
+}
+
+function decode(decoder: TextDecoder, raw: Buffer): string | null {
+  try {
+    return decoder.decode(raw);
+  } catch {
+    return null;
+  }
+}
+
+function kindOf(mode: number): TreeEntry['kind'] {
+  const type = mode & 0o170000;
+  if (type === 0o040000) return 'folder';
+  if (type === 0o120000) return 'symlink';
+  return type === 0o160000 ? 'submodule' : 'file';
+}
