@@ -137,7 +137,7 @@ async function assignSlugs(
   for (const document of rest) {
     for (const slug of slugCandidates(document)) {
       const coordinate = { org: repository.org, type: typeOf(document), slug };
-      if (taken.has(formatCoordinate(coordinate)) || !(await isFree(registry, repository, coordinate, present)))
+      if (taken.has(formatCoordinate(coordinate)) || !(await isFree(registry, repository, coordinate, document.path, present)))
         continue;
       choose(document.path, coordinate);
       break;
@@ -182,11 +182,15 @@ function* slugCandidates({ path, title }: Found): Generator<string> {
   for (let n = 2; n < 10_000; n++) yield `${base.slice(0, 56).replace(/-+$/, '')}-${n}`;
 }
 
-/** Whether the name is nobody's, or belongs to a file of this repository that is no longer there: the document has moved. */
+/**
+ * Whether the name is nobody's, or this file's own (a crash came between its publish and the note of it), or that of a file of this repository
+ * that is no longer there: the document has moved.
+ */
 async function isFree(
   registry: Registry,
   repository: Repository,
   coordinate: Coordinate,
+  path: string,
   present: ReadonlySet<string>,
 ): Promise<boolean> {
   const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value;

@@ -7,12 +7,16 @@ import type { Registry } from './registry.ts';
 import { findResource } from './resources.ts';
 import { readRuleset } from './stored.ts';
 
-/** Coordinate of the ruleset that a resource's documents must pass: its own, else its organization's default; null for none. */
+/**
+ * Coordinate of the ruleset that a resource's documents must pass: its own, else its organization's default; null for none. The default is
+ * for APIs alone: a ruleset that had to pass itself could never be published.
+ */
 export function rulesetName(
   registry: Pick<Registry, 'config'>,
-  { org, ruleset }: Pick<Resource, 'org' | 'ruleset'>,
+  { org, type, ruleset }: Pick<Resource, 'org' | 'type' | 'ruleset'>,
 ): string | null {
-  return ruleset ?? registry.config.organizations[org]?.defaults.ruleset ?? null;
+  const inherited = type === 'apis' ? registry.config.organizations[org]?.defaults.ruleset : null;
+  return ruleset ?? inherited ?? null;
 }
 
 /**

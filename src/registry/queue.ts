@@ -94,7 +94,8 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   } catch (error) {
     const detail = isRegistryError(error) ? error.message : 'Something unexpected went wrong; the log says what.';
     run = { ...run, state: 'failed', to: repository.commit, detail };
-    isRecorded ||= await noteFailure(registry, run, error, detail);
+    const isNews = await noteFailure(registry, run, error, detail);
+    isRecorded ||= isNews;
   }
   run = { ...run, finishedAt: registry.now().toISOString() };
   const published = run.documents.filter(({ outcome }) => outcome === 'published').length;

@@ -77,5 +77,7 @@ export async function listResources(
         found.push(resource);
     }
   }
-  return found;
+  return found.sort(
+    (a, b) => resourceTypes.indexOf(a.type) - resourceTypes.indexOf(b.type) || (a.slug < b.slug ? -1 : 1),
+  );
 }

@@ -121,7 +121,7 @@ async function isUnchanged(
 /** The ruleset that a document is checked by now: its resource's, or the one that its resource would be made with. */
 async function rulesetNameFor(registry: Registry, document: Planned): Promise<string | null> {
   const resource = await findResource(registry, document.coordinate);
-  return rulesetName(registry, resource ?? { org: document.coordinate.org, ruleset: document.ruleset });
+  return rulesetName(registry, resource ?? { ...document.coordinate, ruleset: document.ruleset });
 }
 
 /** The digest that a ruleset's name means now; null for no ruleset, and for one that is not there. */

@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest';
+import { resourceRef, selectVersion, type Resource } from '../../src/model/resource.ts';
+import { fsck } from '../../src/registry/fsck.ts';
+import { publish, type PublishRequest } from '../../src/registry/publish.ts';
+import type { Registry } from '../../src/registry/registry.ts';
+import { createWorld, snapshotOf } from './world.ts';
+
+const coordinate = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+
+function api(version: string | null, more = ''): string {
+  return `openapi: 3.1.0\ninfo: {title: Pay${version === null ? '' : `, version: "${version}"`}}\n${more}`;
+}
+
+function upload(text: string, given: Partial<PublishRequest> = {}): PublishRequest {
+  return {
+    coordinate,
+    snapshot: snapshotOf(null, null, { 'api.yaml': text }),
+    entry: 'api.yaml',
+    version: null,
+    onConflict: 'revise',
+    latest: true,
+    dryRun: false,
+    create: {},
+    author: { actor: 'operator:test', origin: null },
+    ...given,
+  };
+}
+
+function fromCommit(text: string, commit: string): Partial<PublishRequest> {
+  return { snapshot: snapshotOf('https://example.test/r', commit, { 'api.yaml': text }) };
+}
+
+async function labels(registry: Registry): Promise<string[]> {
+  return (await resourceOf(registry)).versions.map(({ label }) => label);
+}
+
+async function resourceOf(registry: Registry): Promise<Resource> {
+  return (await registry.refs.read<Resource>(resourceRef(coordinate)))!.value;
+}
+
+async function published(registry: Registry, request: PublishRequest): Promise<string> {
+  const result = await publish(registry, request);
+  return 'version' in result ? `${result.outcome} ${result.version.label}` : result.outcome;
+}
+
+describe('labels (DESIGN §7)', () => {
+  test('the request names it, else the document, else the next patch', async () => {
+    const { registry } = createWorld();
+    expect(await published(registry, upload(api(null)))).toBe('published 1.0.0');
+    expect(await published(registry, upload(api(null, 'x: 1')))).toBe('published 1.0.1');
+    expect(await published(registry, upload(api('2.0.0')))).toBe('published 2.0.0');
+    expect(await published(registry, upload(api('2.0.0', 'x: 2'), { version: '3.0.0-rc.1' }))).toBe(
+      'published 3.0.0-rc.1',
+    );
+    expect((await resourceOf(registry)).latest).toBe('2.0.0');
+  });
+
+  test('a version outside the grammar is mapped and the original kept', async () => {
+    const { registry } = createWorld();
+    expect(await published(registry, upload(api('v1 (beta)')))).toBe('published v1-beta');
+    expect((await resourceOf(registry)).versions[0]!.original).toBe('v1 (beta)');
+  });
+
+  test('the same content again changes nothing', async () => {
+    const { registry } = createWorld();
+    await publish(registry, upload(api('1.0.0')));
+    const before = await registry.refs.read(resourceRef(coordinate));
+    expect(await published(registry, upload(api('1.0.0')))).toBe('unchanged 1.0.0');
+    expect(await published(registry, upload(api('1.0.0'), { version: '1.0.0' }))).toBe('unchanged 1.0.0');
+    expect(await registry.refs.read(resourceRef(coordinate))).toEqual(before);
+  });
+
+  test('other content under a named label is a conflict', async () => {
+    const { registry } = createWorld();
+    await publish(registry, upload(api('1.0.0')));
+    const result = await publish(registry, upload(api('1.0.0', 'x: 1'), { version: '1.0.0' }));
+    expect(result).toMatchObject({ outcome: 'conflict', label: '1.0.0', suggestion: '1.0.1' });
+    expect(await labels(registry)).toEqual(['1.0.0']);
+  });
+
+  test('labels are unique ignoring case', async () => {
+    const { registry } = createWorld();
+    await publish(registry, upload(api('1.0.0-RC1')));
+    expect(await published(registry, upload(api('1.0.0-rc1', 'x: 1'), { version: '1.0.0-rc1' }))).toBe('conflict');
+  });
+
+  test('an upload whose document says a taken version is revised as +2, +3', async () => {
+    const { registry } = createWorld();
+    for (const more of ['', 'x: 1', 'x: 2']) await publish(registry, upload(api('1.0.0', more)));
+    expect(await labels(registry)).toEqual(['1.0.0', '1.0.0+2', '1.0.0+3']);
+    expect((await resourceOf(registry)).latest).toBe('1.0.0+3');
+    expect(await published(registry, upload(api('1.0.0', 'x: 1')))).toBe('unchanged 1.0.0+2');
+  });
+
+  test('a commit whose document says a taken version is revised by the commit', async () => {
+    const { registry } = createWorld();
+    await publish(registry, upload('', fromCommit(api('1.0.0'), 'a'.repeat(40))));
+    const changed = fromCommit(api('1.0.0', 'x: 1'), 'bcdef01'.padEnd(40, '2'));
+    expect(await published(registry, upload('', changed))).toBe('published 1.0.0+bcdef01');
+    expect(await published(registry, upload('', changed))).toBe('unchanged 1.0.0+bcdef01');
+  });
+
+  test('onConflict reject refuses and says which version to take', async () => {
+    const { registry } = createWorld();
+    await publish(registry, upload(api('1.4.0')));
+    const result = await publish(registry, upload(api('1.4.0', 'x: 1'), { onConflict: 'reject' }));
+    expect(result).toMatchObject({ outcome: 'conflict', suggestion: '1.4.1' });
+  });
+
+  test.each(['latest', 'sha256-x', '1.json', '../x', '', 'a..b', '-1', 'x'.repeat(129)])(
+    '%j is refused as a label',
+    async (version) => {
+      const { registry, compiler } = createWorld();
+      await expect(publish(registry, upload(api('1.0.0'), { version }))).rejects.toMatchObject({ code: 'malformed' });
+      expect(compiler.compiled).toEqual([]);
+    },
+  );
+
+  test('constructor is a label like any other', async () => {
+    const { registry } = createWorld();
+    expect(await published(registry, upload(api('1.0.0'), { version: 'constructor' }))).toBe('published constructor');
+    expect(selectVersion(await resourceOf(registry), { kind: 'version', version: 'toString' })).toBeNull();
+  });
+});
+
+describe('latest', () => {
+  test('an upload may decline it', async () => {
+    const { registry } = createWorld();
+    await publish(registry, upload(api('1.0.0')));
+    await publish(registry, upload(api('2.0.0'), { latest: false }));
+    expect((await resourceOf(registry)).latest).toBe('1.0.0');
+    await publish(registry, upload(api('1.0.1')));
+    expect((await resourceOf(registry)).latest).toBe('1.0.1');
+  });
+
+  test('an older release published later does not move it back', async () => {
+    const { registry } = createWorld();
+    for (const version of ['2.0.0', '1.9.0', '3.0.0-beta']) await publish(registry, upload(api(version)));
+    expect((await resourceOf(registry)).latest).toBe('2.0.0');
+  });
+});
+
+describe('all or nothing', () => {
+  test('a refused document leaves no resource', async () => {
+    const { registry } = createWorld();
+    const result = await publish(registry, upload('broken: true'));
+    expect(result.outcome).toBe('rejected');
+    expect(await registry.refs.read(resourceRef(coordinate))).toBeNull();
+  });
+
+  test('a dry run says what would happen and writes nothing', async () => {
+    const { registry, bucket } = createWorld();
+    const result = await publish(registry, upload(api('1.0.0'), { dryRun: true }));
+    expect(result).toMatchObject({ outcome: 'published', version: { label: '1.0.0' } });
+    expect(bucket.calls().putIfAbsent).toBe(0);
+  });
+
+  test.each(['fail', 'fail-after'] as const)(
+    'any one write that goes wrong (%s) leaves nothing half-done, and doing it again ends well',
+    async (kind) => {
+      const probe = createWorld();
+      await publish(probe.registry, upload(api('1.0.0')));
+      const writes = probe.bucket.calls().putIfAbsent;
+      expect(writes).toBeGreaterThan(5);
+      for (let step = 0; step < writes; step++) {
+        const { registry, bucket, another } = createWorld();
+        let seen = 0;
+        bucket.fault('putIfAbsent', kind, { count: 1, when: () => seen++ === step });
+        const first = await published(registry, upload(api('1.0.0'))).catch(() => 'failed');
+        const reader = another();
+        if (first === 'failed') expect(await reader.refs.read(resourceRef(coordinate))).toBeNull();
+        expect(await published(reader, upload(api('1.0.0')))).toBe(
+          first === 'failed' ? 'published 1.0.0' : 'unchanged 1.0.0',
+        );
+        expect((await fsck(reader)).damages).toEqual([]);
+      }
+    },
+  );
+
+  test('of many writers of one label with other content, one wins and the rest are revised', async () => {
+    const { registry, another } = createWorld();
+    const processes = [registry, another(), another()];
+    const results = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => published(processes[n % 3]!, upload(api('1.0.0', `x: ${n}`)))),
+    );
+    expect(results.filter((result) => result === 'published 1.0.0')).toHaveLength(1);
+    expect(new Set(results).size).toBe(12);
+    expect(new Set(await labels(another())).size).toBe(12);
+  });
+
+  test('of many writers who name one label, one wins and the rest are told', async () => {
+    const { registry, another } = createWorld();
+    const processes = [registry, another()];
+    const results = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        published(processes[n % 2]!, upload(api(null, `x: ${n}`), { version: '1.0.0' })),
+      ),
+    );
+    expect(results.sort()).toEqual([...Array<string>(9).fill('conflict'), 'published 1.0.0']);
+  });
+});
+
+describe('the gate', () => {
+  const ruleset = { org: 'acme', type: 'rulesets', slug: 'style' } as const;
+
+  test('a ruleset decides, and is recorded by its digest', async () => {
+    const { registry } = createWorld({ organizations: { acme: { defaults: { ruleset: '@acme/rulesets/style' } } } });
+    await expect(publish(registry, upload(api('1.0.0')))).rejects.toMatchObject({ code: 'refused' });
+    const first = await publish(registry, upload('rules: {}', { coordinate: ruleset }));
+    expect(first.outcome).toBe('published');
+    expect((await publish(registry, upload(api('1.0.0')))).outcome).toBe('rejected');
+    const passed = await publish(registry, upload(api('1.0.0', 'ok: true')));
+    expect(passed).toMatchObject({ outcome: 'published', ruleset: 'version' in first ? first.version.manifest : '' });
+  });
+});

@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'vitest';
+import { repositoryRef, type Repository, type Run } from '../../src/model/connection.ts';
+import { createSyncQueue } from '../../src/registry/queue.ts';
+import { follow } from '../../src/registry/reconcile.ts';
+import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/registry/runs.ts';
+import { findResource, listResources } from '../../src/registry/resources.ts';
+import { createWorld, type World } from './world.ts';
+
+const url = 'https://git.test/acme/apis.git';
+const operator = { kind: 'operator', id: 'test' } as const;
+
+function api(title: string, version: string, more = ''): string {
+  return `openapi: 3.1.0\ninfo: {title: ${title}, version: "${version}"}\n${more}`;
+}
+
+async function connected(): Promise<
+  World & { sync: () => Promise<Run>; repository: () => Promise<Repository>; names: () => Promise<string[]> }
+> {
+  const world = createWorld();
+  const { registry } = world;
+  const id = await follow(registry, 'acme', {
+    ...{ url, branch: null, credential: null, discover: '' },
+    ...{ visibility: 'public' as const, validation: 'lenient' as const },
+  });
+  const queue = createSyncQueue(registry);
+  return {
+    ...world,
+    sync: async () => (await queue.request('acme', id, 'manual')).done,
+    repository: async () => (await registry.refs.read<Repository>(repositoryRef('acme', id)))!.value,
+    names: async () =>
+      (await listResources(registry, operator, 'acme')).map(({ type, slug, latest }) => `${type}/${slug}@${latest}`),
+  };
+}
+
+describe('following a repository', () => {
+  test('publishes what it finds by content, and reports what does not compile', async () => {
+    const { source, sync, names } = await connected();
+    source.push(url, {
+      'pay.yaml': api('Pay', '1.0.0'),
+      'schemas/money.json': '{"$schema": "https://json-schema.org/draft/2020-12/schema"}',
+      'style.yaml': 'rules: {}',
+      'bad.yaml': `${api('Bad', '1.0.0')}broken: true`,
+      'notes.yaml': 'a: 1',
+      'README.md': '# openapi: 3.1.0',
+      'node_modules/x/api.yaml': api('Not ours', '1.0.0'),
+    });
+    const run = await sync();
+    expect(await names()).toEqual(['apis/pay@1.0.0', 'schemas/schemas-money@1.0.0', 'rulesets/style@1.0.0']);
+    expect(run.documents.find(({ path }) => path === 'bad.yaml')).toMatchObject({
+      outcome: 'rejected',
+      detail: 'bad.yaml:1:1 It is broken.',
+    });
+    expect(run.state).toBe('succeeded');
+  });
+
+  test('a push that changes one document makes one version; the others are not compiled again', async () => {
+    const { source, sync, names, compiler } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') });
+    await sync();
+    compiler.compiled.length = 0;
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.1.0') });
+    const run = await sync();
+    expect(compiler.compiled).toEqual(['b.yaml']);
+    expect(run.documents).toMatchObject([{ path: 'b.yaml', outcome: 'published', label: '1.1.0' }]);
+    expect(await names()).toEqual(['apis/a@1.0.0', 'apis/b@1.1.0']);
+  });
+
+  test('a change in an included file, also one that was absent, compiles the document again', async () => {
+    const { source, sync, compiler, names } = await connected();
+    const root = api('A', '1.0.0', 'include: [part.txt, late.txt]');
+    source.push(url, { 'a.yaml': root, 'part.txt': 'one' });
+    await sync();
+    source.push(url, { 'a.yaml': root, 'part.txt': 'two' });
+    await sync();
+    source.push(url, { 'a.yaml': root, 'part.txt': 'two', 'late.txt': 'here' });
+    await sync();
+    source.push(url, { 'a.yaml': root, 'part.txt': 'two', 'late.txt': 'here', 'other.txt': 'x' });
+    await sync();
+    expect(compiler.compiled).toHaveLength(3);
+    expect((await names())[0]).toMatch(/^apis\/a@1\.0\.0\+/);
+  });
+
+  test('rewritten history publishes on, says so, and removes nothing', async () => {
+    const { source, sync, repository, registry } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '2.0.0') }, { force: true });
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'diverged' });
+    const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!;
+    expect(resource.versions.map(({ label }) => label)).toEqual(['1.0.0', '2.0.0']);
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'diverged' });
+    source.push(url, { 'a.yaml': api('A', '2.1.0') });
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'following', detail: null });
+  });
+
+  test('a deleted branch detaches and removes nothing; its return is followed', async () => {
+    const { source, sync, repository, names } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.deleteBranch(url);
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'detached' });
+    expect(await names()).toEqual(['apis/a@1.0.0']);
+    source.push(url, { 'a.yaml': api('A', '1.1.0') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.1.0']);
+  });
+
+  test('a deleted file detaches its document once; the file coming back publishes again', async () => {
+    const { source, sync, names } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') });
+    await sync();
+    source.push(url, { 'b.yaml': api('B', '1.0.0') });
+    expect((await sync()).documents).toMatchObject([{ path: 'a.yaml', outcome: 'detached' }]);
+    source.push(url, { 'b.yaml': api('B', '1.0.1') });
+    expect((await sync()).documents).toMatchObject([{ path: 'b.yaml', outcome: 'published' }]);
+    source.push(url, { 'a.yaml': api('A', '1.2.0'), 'b.yaml': api('B', '1.0.1') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.2.0', 'apis/b@1.0.1']);
+  });
+
+  test('a moved file takes its resource along', async () => {
+    const { source, sync, names } = await connected();
+    source.push(url, { 'old/a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.push(url, { 'new/a.yaml': api('A', '1.1.0') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.1.0']);
+  });
+
+  test('equal titles get slugs of their own, which stay when the titles change', async () => {
+    const { source, sync, names } = await connected();
+    source.push(url, {
+      'x.yaml': api('Same', '1.0.0'),
+      'v2/x.yaml': api('Same', '2.0.0'),
+      'Ü berg.yaml': api('日本', '1.0.0'),
+    });
+    await sync();
+    const before = await names();
+    expect(before).toEqual(['apis/same@1.0.0', 'apis/same-v2-x@2.0.0', 'apis/u-berg@1.0.0']);
+    source.push(url, {
+      'x.yaml': api('Other', '1.0.1'),
+      'v2/x.yaml': api('Same', '2.0.0'),
+      'Ü berg.yaml': api('日本', '1.0.0'),
+    });
+    await sync();
+    expect(await names()).toEqual(['apis/same@1.0.1', 'apis/same-v2-x@2.0.0', 'apis/u-berg@1.0.0']);
+  });
+
+  test('an uploaded resource of the same name is not taken over', async () => {
+    const { source, sync, names, registry } = await connected();
+    const { createResource } = await import('../../src/registry/resources.ts');
+    await createResource(
+      registry,
+      { org: 'acme', type: 'apis', slug: 'a' },
+      { name: 'Mine' },
+      { actor: 'operator:test', origin: null },
+    );
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@null', 'apis/a-a@1.0.0']);
+  });
+
+  test('stele.yaml decides; a broken one publishes nothing and says why', async () => {
+    const { source, sync, names } = await connected();
+    const files = { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') };
+    source.push(url, { ...files, 'stele.yaml': 'broken: true' });
+    expect((await sync()).documents).toMatchObject([{ path: 'stele.yaml', resource: null, outcome: 'rejected' }]);
+    source.push(url, {
+      ...files,
+      'stele.yaml': 'resources: [{path: b.yaml, slug: bee, visibility: private}, {path: gone.yaml, slug: gone}]',
+    });
+    const run = await sync();
+    expect(await names()).toEqual(['apis/bee@1.0.0']);
+    expect(run.documents.find(({ path }) => path === 'gone.yaml')).toMatchObject({
+      outcome: 'rejected',
+      detail: 'gone.yaml:1:1 There is no gone.yaml.',
+    });
+  });
+
+  test('an unreachable repository is told once and tried again', async () => {
+    const { source, sync, repository, names } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    source.setReachable(false);
+    expect(await sync()).toMatchObject({ state: 'failed', detail: `${url} does not answer.` });
+    expect(await repository()).toMatchObject({ state: 'unreachable' });
+    source.setReachable(true);
+    expect(await sync()).toMatchObject({ state: 'succeeded' });
+    expect(await repository()).toMatchObject({ state: 'following', detail: null });
+    expect(await names()).toEqual(['apis/a@1.0.0']);
+  });
+
+  test('any one write that goes wrong is made good by the next sync', async () => {
+    const files = { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') };
+    for (let step = 0; step < 24; step++) {
+      const { source, sync, names, bucket } = await connected();
+      source.push(url, files);
+      let seen = 0;
+      bucket.fault('putIfAbsent', 'fail', { count: 3, when: () => ++seen > step && seen <= step + 3 });
+      await sync().catch(() => 'the run itself could not be written down');
+      await sync();
+      expect(await names()).toEqual(['apis/a@1.0.0', 'apis/b@1.0.0']);
+    }
+  });
+});
+
+describe('the queue', () => {
+  test('while one sync runs, all further askers share the one that waits', async () => {
+    const { registry, source } = await connected();
+    const queue = createSyncQueue(registry);
+    const [{ org, url: where, branch }] = [await (await connected()).repository()];
+    const { repositoryId } = await import('../../src/model/connection.ts');
+    const id = repositoryId(where, branch);
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    const first = await queue.request(org, id, 'manual');
+    const second = await queue.request(org, id, 'manual');
+    const third = await queue.request(org, id, 'manual');
+    expect(second.run.id).not.toBe(first.run.id);
+    expect(third.run.id).toBe(second.run.id);
+    await Promise.all([first.done, second.done]);
+    expect(await listRuns(registry, 'acme')).toHaveLength(2);
+  });
+
+  test('runs of a process that is gone are closed', async () => {
+    const { registry, repository } = await connected();
+    const run = {
+      ...newRun(registry, await repository(), 'x'.repeat(16), 'manual'),
+      process: `${(await import('node:os')).hostname()}/999999999`,
+    };
+    await recordRun(registry, { ...run, state: 'running' });
+    await closeAbandonedRuns(registry, 'acme');
+    expect((await listRuns(registry, 'acme'))[0]).toMatchObject({ id: run.id, state: 'failed' });
+  });
+});

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { parseDocument } from 'yaml';
+import type { Compiled, Compiler, Detected } from '../../src/compile/compile.ts';
+import { checkConfig, type Config, type UserConfig } from '../../src/config.ts';
+import type { ResourceType } from '../../src/model/address.ts';
+import { createReport, problemAtFile } from '../../src/model/problem.ts';
+import { RegistryError } from '../../src/model/errors.ts';
+import { newId, type Registry } from '../../src/registry/registry.ts';
+import type { Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
+import type { Source } from '../../src/source/source.ts';
+import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createObjects } from '../../src/store/objects.ts';
+import { createRefs } from '../../src/store/refs.ts';
+
+/** Repositories in memory, whose history a test writes. */
+export interface FakeSource extends Source {
+  /** Commits these files (text by path; `null` target: a symlink) to a branch and answers the commit. */
+  push(url: string, files: Record<string, string>, options?: { branch?: string; force?: boolean }): string;
+  deleteBranch(url: string, branch?: string): void;
+  /** The next calls of `tip` reject as an unreachable host does. */
+  setReachable(isReachable: boolean): void;
+}
+
+interface Commit {
+  files: Record<string, string>;
+  parent: string | null;
+}
+
+function sha1(text: string): string {
+  return createHash('sha1').update(text).digest('hex');
+}
+
+export function createFakeSource(): FakeSource {
+  const branches = new Map<string, string>();
+  const commits = new Map<string, Commit>();
+  let isReachable = true;
+  const key = (url: string, branch: string | null) => `${url}#${branch ?? 'main'}`;
+  return {
+    push(url, files, { branch = 'main', force = false } = {}) {
+      const parent = force ? null : (branches.get(key(url, branch)) ?? null);
+      const id = sha1(JSON.stringify([url, files, parent]));
+      commits.set(id, { files, parent });
+      branches.set(key(url, branch), id);
+      return id;
+    },
+    deleteBranch: (url, branch = 'main') => void branches.delete(key(url, branch)),
+    setReachable(next) {
+      isReachable = next;
+    },
+    async tip({ url, branch }) {
+      if (!isReachable) throw new RegistryError('unreachable', `${url} does not answer.`);
+      const commit = branches.get(key(url, branch));
+      return commit ? { found: true, commit } : { found: false, detail: `${url} has no branch ${branch ?? 'main'}.` };
+    },
+    async snapshot({ url }, commit) {
+      return snapshotOf(url, commit, commits.get(commit)!.files);
+    },
+    async ancestry(_remote, commit, ancestor) {
+      for (let at: string | null = commit; at !== null; at = commits.get(at)!.parent) {
+        if (at === ancestor) return 'descendant';
+      }
+      return 'unrelated';
+    },
+    watchable: () => null,
+  };
+}
+
+export function snapshotOf(repository: string | null, commit: string | null, files: Record<string, string>): Snapshot {
+  return {
+    origin: { repository, commit },
+    entries: async (): Promise<SnapshotEntry[]> =>
+      Object.entries(files)
+        .map(([path, text]) => ({ path, kind: 'file' as const, id: sha1(text) }))
+        .sort((a, b) => (a.path < b.path ? -1 : 1)),
+    read: async (paths) =>
+      paths.map((path) =>
+        Object.hasOwn(files, path)
+          ? { path, found: true, bytes: Buffer.from(files[path]!), blob: sha1(files[path]!) }
+          : { path, found: false, problem: problemAtFile('file-missing', path, `There is no ${path}.`) },
+      ),
+  };
+}
+
+/** A compiler that knows just enough: documents are YAML mappings; `broken: true` is refused; `include` names more files. */
+export interface FakeCompiler extends Compiler {
+  /** Paths that were compiled, in order. */
+  compiled: string[];
+}
+
+export function createFakeCompiler(): FakeCompiler {
+  const compiled: string[] = [];
+  return {
+    id: 'fake/1',
+    compiled,
+    async compile({ entry, type, ruleset }, load): Promise<Compiled> {
+      compiled.push(entry);
+      const [file] = await load([entry]);
+      if (!file?.found)
+        return refuse(entry, file?.problem.message ?? 'absent', [{ path: entry, blob: null, bytes: null }]);
+      const value = parse(file.bytes);
+      const included = await load((value?.['include'] as string[] | undefined) ?? []);
+      const files = [file, ...included].map((each) =>
+        each.found
+          ? { path: each.path, blob: each.blob, bytes: each.bytes }
+          : { path: each.path, blob: null, bytes: null },
+      );
+      if (value === null || value['broken']) return refuse(entry, 'It is broken.', files);
+      if (ruleset && !value['ok']) return refuse(entry, 'The ruleset wants ok.', files);
+      const info = value['info'] as { title?: string; version?: string } | undefined;
+      const parts = included.map((each) => (each.found ? Buffer.from(each.bytes).toString() : null));
+      const json = Buffer.from(JSON.stringify(parts.length > 0 ? { ...value, parts } : value));
+      const yaml = parts.length > 0 ? json : file.bytes;
+      return {
+        artifact: {
+          type: type ?? 'apis',
+          kind: 'openapi',
+          specification: '3.1.0',
+          title: info?.title ?? '',
+          description: '',
+          version: info?.version ?? null,
+          representations: [
+            { format: 'json', coding: 'identity', bytes: json },
+            { format: 'json', coding: 'gzip', bytes: gzipSync(json) },
+            { format: 'yaml', coding: 'identity', bytes: yaml },
+          ],
+        },
+        report: createReport(
+          included.flatMap((each) => (each.found ? [] : [{ ...each.problem, severity: 'warning' as const }])),
+        ),
+        files,
+      };
+    },
+    async detect(files) {
+      return files.flatMap(({ path, bytes }): Detected[] => {
+        const value = parse(bytes);
+        const kind = value?.['openapi']
+          ? 'openapi'
+          : value?.['$schema']
+            ? 'json-schema'
+            : value?.['rules']
+              ? 'redocly-ruleset'
+              : null;
+        if (kind === null) return [];
+        const types: Record<string, ResourceType> = {
+          openapi: 'apis',
+          'json-schema': 'schemas',
+          'redocly-ruleset': 'rulesets',
+        };
+        return [
+          { path, type: types[kind]!, kind, title: (value?.['info'] as { title?: string } | undefined)?.title ?? null },
+        ];
+      });
+    },
+    async readSettings({ path, bytes }) {
+      const value = parse(bytes);
+      if (value === null || value['broken']) {
+        return { settings: null, report: createReport([problemAtFile('settings', path, 'It is broken.')]) };
+      }
+      const resources = (value['resources'] as []) ?? [];
+      const discover = (value['discover'] as boolean | undefined) ?? resources.length === 0;
+      return {
+        settings: { resources, discover, ignore: (value['ignore'] as string[]) ?? [] },
+        report: createReport([]),
+      };
+    },
+    close: async () => undefined,
+  };
+}
+
+function refuse(path: string, message: string, files: Compiled['files']): Compiled {
+  return { artifact: null, report: createReport([problemAtFile('broken', path, message)]), files };
+}
+
+function parse(bytes: Uint8Array): Record<string, unknown> | null {
+  const document = parseDocument(Buffer.from(bytes).toString());
+  const value: unknown = document.errors.length > 0 ? null : document.toJS();
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+}
+
+/** A registry in memory, with a clock that only a test moves. */
+export interface World {
+  registry: Registry;
+  bucket: MemoryBucket;
+  source: FakeSource;
+  compiler: FakeCompiler;
+  /** What was logged. */
+  events: { level: string; event: string; fields: Record<string, unknown> }[];
+  /** Moves the clock. */
+  pass(milliseconds: number): void;
+  /** Another process on the same bucket: its own memory, the same clock. */
+  another(): Registry;
+}
+
+export function createWorld(user: UserConfig = { organizations: { acme: {} } }): World {
+  const config: Config = checkConfig(user, { base: '/nowhere', data: '/nowhere/data' });
+  const bucket = createMemoryBucket();
+  const source = createFakeSource();
+  const compiler = createFakeCompiler();
+  const events: World['events'] = [];
+  let time = Date.parse('2026-01-01T00:00:00Z');
+  let counter = 0;
+  const now = () => new Date(time);
+  const randomBytes = (length: number) =>
+    new Uint8Array(createHash('sha512').update(String(counter++)).digest()).slice(0, length);
+  const open = (): Registry => ({
+    config,
+    bucket,
+    objects: createObjects(bucket),
+    refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes }) }),
+    source,
+    compiler,
+    now,
+    randomBytes,
+    log: (level, event, fields = {}) => void events.push({ level, event, fields }),
+  });
+  return {
+    registry: open(),
+    bucket,
+    source,
+    compiler,
+    events,
+    pass: (milliseconds) => void (time += milliseconds),
+    another: open,
+  };
+}
