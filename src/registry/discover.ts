@@ -197,7 +197,6 @@ async function isFree(
   if (!resource) return true;
   const { connection } = resource;
   if (resource.deletedAt !== null || connection === null) return false;
-  return (
-    connection.repository === repository.url && connection.branch === repository.branch && !present.has(connection.path)
-  );
+  if (connection.repository !== repository.url || connection.branch !== repository.branch) return false;
+  return connection.path === path || !present.has(connection.path);
 }
