@@ -1,0 +1,143 @@
+import { execFile, type ExecFileException } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+const run = promisify(execFile);
+
+/** What a finished command printed, and its exit code. */
+interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * The tarball that `npm pack` makes, installed by npm into an empty folder without a network: the packages that it depends on, and
+ * no others, lie there already, as npm itself would have put them.
+ */
+describe('the tarball', () => {
+  let home: string;
+  let folder: string;
+  let files: string[];
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'stele-pack-'));
+    folder = join(home, 'project');
+    await mkdir(join(folder, 'node_modules'), { recursive: true });
+    // Packed from a copy: building leaves nothing in the working tree, nor meets another build there.
+    const source = join(home, 'source');
+    await mkdir(source);
+    for (const name of await readdir(root)) {
+      if (/^(?:\..*|node_modules|dist|coverage|test)$/.test(name)) continue;
+      await cp(join(root, name), join(source, name), { recursive: true });
+    }
+    await symlink(join(root, 'node_modules'), join(source, 'node_modules'));
+    const packed = await npm(source, 'pack', '--json', '--pack-destination', home);
+    const [report] = readPackReport(packed.stdout);
+    files = report.files.map(({ path }) => path);
+    for (const path of [...(await readProductionPackages()), 'node_modules/.bin']) {
+      await cp(join(root, path), join(folder, path), { recursive: true, verbatimSymlinks: true });
+    }
+    await writeFile(join(folder, 'package.json'), '{}');
+    await npm(folder, 'install', '--offline', '--ignore-scripts', join(home, report.filename));
+  }, 180_000);
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  async function npm(cwd: string, command: string, ...args: string[]): Promise<Outcome> {
+    const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--cache', join(home, 'cache')];
+    const outcome = await start('npm', [command, ...quiet, ...args], cwd);
+    if (outcome.code !== 0) throw new Error(`npm ${command} failed:\n${outcome.stdout}\n${outcome.stderr}`);
+    return outcome;
+  }
+
+  function stele(...args: string[]): Promise<Outcome> {
+    return start(join(folder, 'node_modules', '.bin', 'stele'), args, folder);
+  }
+
+  async function start(file: string, args: string[], cwd: string): Promise<Outcome> {
+    const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+    return run(file, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }).then(
+      ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+      (error: ExecFileException) => ({
+        code: typeof error.code === 'number' ? error.code : -1,
+        stdout: error.stdout ?? '',
+        stderr: error.stderr ?? String(error),
+      }),
+    );
+  }
+
+  test('holds JavaScript, its types, and what the program reads; no source and no test', () => {
+    expect(files).toEqual(
+      expect.arrayContaining([
+        'package.json',
+        'README.md',
+        'LICENSE',
+        'dist/cli.js',
+        'dist/config.js',
+        'dist/config.d.ts',
+      ]),
+    );
+    expect(
+      files.filter((path) => !/^(?:dist|content|templates)\/|^(?:package\.json|README\.md|LICENSE)$/.test(path)),
+    ).toEqual([]);
+    expect(files.filter((path) => /(?<!\.d)\.ts$|\.test\./.test(path))).toEqual([]);
+  });
+
+  test('has a stele that says its version', async () => {
+    const { version } = await readManifest();
+    expect(await stele('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test('has a stele that checks a document in its sandbox', async () => {
+    const good = { openapi: '3.1.0', info: { title: 'Good', version: '1.0.0' }, paths: {} };
+    await writeFile(join(folder, 'good.json'), JSON.stringify(good));
+    await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo:\n  title: 7\n');
+    expect(await stele('lint', 'good.json')).toMatchObject({ code: 0 });
+    const bad = await stele('lint', '--json', 'bad.yaml');
+    expect(bad).toMatchObject({ code: 1 });
+    expect(bad.stdout).toContain('bad.yaml');
+  });
+
+  test('publishes into a store and reads its history', async () => {
+    expect(await stele('publish', 'good.json', '@acme/apis/good')).toMatchObject({ code: 0 });
+    const log = await stele('log', '@acme/apis/good');
+    expect(log).toMatchObject({ code: 0 });
+    expect(log.stdout).toContain('1.0.0');
+    expect(await stele('fsck')).toMatchObject({ code: 0 });
+  });
+
+  test('gives a configuration its defineConfig', async () => {
+    await writeFile(
+      join(folder, 'try.mjs'),
+      `import { defineConfig } from 'stele'; console.log(typeof defineConfig({}));`,
+    );
+    expect(await start(process.execPath, ['try.mjs'], folder)).toEqual({ code: 0, stdout: 'object\n', stderr: '' });
+  });
+});
+
+async function readManifest(): Promise<{ version: string }> {
+  return JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Awaited<ReturnType<typeof readManifest>>;
+}
+
+/** Where the packages lie that the project needs to run, by its lock. What another lies in is copied with that one. */
+async function readProductionPackages(): Promise<string[]> {
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dev?: boolean }>;
+  };
+  return Object.entries(lock.packages)
+    .filter(
+      ([path, { dev }]) => /^node_modules\/(?:@[^/]+\/)?[^/]+$/.test(path) && !dev && existsSync(join(root, path)),
+    )
+    .map(([path]) => path);
+}
+
+/** npm tells what it packed as a list, or, since npm 12, by name. */
+function readPackReport(json: string): [{ filename: string; files: { path: string }[] }] {
+  return Object.values(JSON.parse(json.slice(json.search(/^[[{]/m))) as object) as ReturnType<typeof readPackReport>;
+}
