@@ -66,8 +66,8 @@ describe('the tarball', () => {
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error: ExecFileException) => ({
         code: typeof error.code === 'number' ? error.code : -1,
-        stdout: error.stdout ?? '',
-        stderr: error.stderr ?? String(error),
+        stdout: String(error.stdout ?? ''),
+        stderr: String(error.stderr ?? error),
       }),
     );
   }
