@@ -9,6 +9,7 @@ import { RegistryError } from '../../src/model/errors.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import type { Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
 import type { Source } from '../../src/source/source.ts';
+import type { Bucket } from '../../src/store/bucket.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
@@ -192,9 +193,11 @@ export interface World {
   another(): Registry;
 }
 
-export function createWorld(user: UserConfig = { organizations: { acme: {} } }): World {
+/** `on`: the bucket to stand on, instead of one in memory. */
+export function createWorld(user: UserConfig = { organizations: { acme: {} } }, on: Bucket | null = null): World {
   const config: Config = checkConfig(user, { base: '/nowhere', data: '/nowhere/data' });
-  const bucket = createMemoryBucket();
+  const memory = createMemoryBucket();
+  const bucket = on ?? memory;
   const source = createFakeSource();
   const compiler = createFakeCompiler();
   const events: World['events'] = [];
@@ -202,7 +205,7 @@ export function createWorld(user: UserConfig = { organizations: { acme: {} } }):
   let counter = 0;
   const now = () => new Date(time);
   const randomBytes = (length: number) =>
-    new Uint8Array(createHash('sha512').update(String(counter++)).digest()).slice(0, length);
+    new Uint8Array(createHash('sha512').update(`${process.pid} ${counter++}`).digest()).slice(0, length);
   const open = (): Registry => ({
     config,
     bucket,
@@ -216,7 +219,7 @@ export function createWorld(user: UserConfig = { organizations: { acme: {} } }):
   });
   return {
     registry: open(),
-    bucket,
+    bucket: memory,
     source,
     compiler,
     events,

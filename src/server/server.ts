@@ -1,0 +1,34 @@
+import type { RequestListener } from 'node:http';
+import type { SyncQueue } from '../registry/queue.ts';
+import type { Registry } from '../registry/registry.ts';
+import { createApp } from './app.ts';
+import { listen } from './listen.ts';
+
+/** A registry that answers over HTTP. */
+export interface Server {
+  /** The public base URL: the configuration's, else where it listens. */
+  url: string;
+  /** Says that it is no longer ready, stops accepting, lets what runs finish. */
+  close(): Promise<void>;
+}
+
+/** Starts to serve. Rejects when the address cannot be had. */
+export async function openServer(
+  registry: Registry,
+  queue: SyncQueue,
+  address: { host: string; port: number },
+): Promise<Server> {
+  let isReady = true;
+  let app: RequestListener = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
+  // With port 0 the public URL is known only once it listens.
+  const listening = await listen((request, response) => app(request, response), address);
+  const url = registry.config.url ?? listening.url;
+  app = createApp({ registry, queue, url, isReady: () => isReady });
+  return {
+    url: listening.url,
+    async close() {
+      isReady = false;
+      await listening.close();
+    },
+  };
+}
