@@ -1,0 +1,33 @@
+import type { LoginConfig } from '../../config.ts';
+import { scopes, type Scope } from '../../model/access.ts';
+
+/** The values of the configured claim: a text or a list of texts. Null when the claims lack it; what is neither is no value. */
+export function readGroups(claims: Readonly<Record<string, unknown>>, claim: string): string[] | null {
+  if (!Object.hasOwn(claims, claim)) return null;
+  const value = claims[claim];
+  const values: unknown[] = Array.isArray(value) ? value : [value];
+  return [...new Set(values.filter((group) => typeof group === 'string'))];
+}
+
+/** The groups that the configuration gives anything to. Only these are kept in a session. */
+export function knownGroups({ organizations = {} }: LoginConfig, groups: readonly string[]): string[] {
+  return groups.filter((group) => group !== everybody && Object.hasOwn(organizations, group));
+}
+
+const everybody = '*';
+
+/** What somebody in these groups may do, by organization, as the configuration says now. `*` stands for everybody. */
+export function organizationsOf(
+  { organizations = {} }: LoginConfig,
+  groups: readonly string[],
+): Record<string, readonly Scope[]> {
+  const granted = new Map<string, Set<Scope>>();
+  for (const group of [everybody, ...groups]) {
+    const entries = Object.hasOwn(organizations, group) ? organizations[group]! : [];
+    for (const entry of entries) {
+      const held = granted.get(entry.organization) ?? new Set();
+      granted.set(entry.organization, held.union(new Set(entry.scopes)));
+    }
+  }
+  return Object.fromEntries([...granted].map(([org, held]) => [org, scopes.filter((scope) => held.has(scope))]));
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from 'express';
+import { RegistryError } from '../../model/errors.ts';
+
+/**
+ * Whether another site may have made a browser send this request: `Sec-Fetch-Site` is neither `same-origin` nor `none` (Fetch
+ * Metadata §2.3) or, from a browser that does not send it, `Origin` is not the registry's own.
+ */
+function isCrossSite({ headers }: Pick<IncomingMessage, 'headers'>, url: string): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return headers.origin !== new URL(url).origin;
+}
+
+/**
+ * Refuses with `forbidden` what another site may have made a browser send with its cookies (CSRF). Requests of safe methods, with an
+ * `Authorization` header or without a cookie pass: a browser adds only cookies by itself.
+ */
+export function refuseCrossSite(url: string): RequestHandler {
+  return (request, _response, next) => {
+    const { authorization, cookie } = request.headers;
+    const safe = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
+    if (!safe && authorization === undefined && cookie !== undefined && isCrossSite(request, url)) {
+      throw new RegistryError('forbidden', 'A session allows changes only from the pages of this registry. Use a key.');
+    }
+    next();
+  };
+}

@@ -1,0 +1,122 @@
+import {
+  allowInsecureRequests,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  type ClientAuth,
+} from 'openid-client';
+import { ClientSecretBasic, ClientSecretPost, None, type Configuration } from 'openid-client';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { Log } from '../../registry/registry.ts';
+import { isSecureUrl } from './secure-url.ts';
+
+export interface DiscoveryOptions {
+  issuer: string;
+  /** Who asks; null: only the issuer's keys are wanted. */
+  client: { id: string; secret: string } | null;
+  now: () => Date;
+  log: Log;
+  /** Seconds for one request to the issuer. */
+  timeout?: number;
+}
+
+/** What is known of an issuer is looked up again after an hour, and not before 2 s after it could not be had. */
+const maxAge = 3_600_000;
+const pause = 2_000;
+const attempts = 2;
+
+/**
+ * An issuer's metadata (OpenID Connect Discovery 1.0), looked up when it is first needed, so that a registry starts while its issuer
+ * is down. Rejects with `unavailable` while it cannot be had at all; what was known before stays good until then. Signatures
+ * are checked always. Refuses with `malformed` an issuer that is reached neither by https nor on this machine.
+ */
+export function createDiscovery({
+  issuer,
+  client,
+  now,
+  log,
+  timeout = 5,
+}: DiscoveryOptions): () => Promise<Configuration> {
+  if (!isSecureUrl(issuer)) throw new RegistryError('malformed', `The issuer ${issuer} must be an https URL.`);
+  let known: { configuration: Configuration; at: number } | null = null;
+  let failure: { error: RegistryError; at: number } | null = null;
+  let running: Promise<Configuration> | null = null;
+
+  async function look(): Promise<Configuration> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const configuration = await discovery(
+          new URL(issuer),
+          client?.id ?? 'stele',
+          {},
+          client === null ? None() : authenticateClient(client.secret),
+          {
+            execute: [allowInsecureRequests, enableNonRepudiationChecks],
+            [customFetch]: (url, options) => askIssuer(url, options as RequestInit),
+            timeout,
+          },
+        );
+        known = { configuration, at: now().getTime() };
+        failure = null;
+        return configuration;
+      } catch (error) {
+        if (attempt < attempts) continue;
+        log('warn', 'issuer not reachable', { issuer, error: explain(error) });
+        failure = {
+          error: new RegistryError('unavailable', notAnswering, { cause: error, retryAfter: 5 }),
+          at: now().getTime(),
+        };
+        if (known !== null) return known.configuration;
+        throw failure.error;
+      }
+    }
+  }
+
+  return async () => {
+    const time = now().getTime();
+    if (known !== null && time - known.at < maxAge) return known.configuration;
+    if (failure !== null && time - failure.at < pause) {
+      if (known !== null) return known.configuration;
+      throw failure.error;
+    }
+    running ??= look().finally(() => (running = null));
+    return running;
+  };
+}
+
+/** A secret by Basic, the default of OpenID Connect Core §9; in the body where the provider takes it only there. */
+function authenticateClient(secret: string): ClientAuth {
+  const basic = ClientSecretBasic(secret);
+  const post = ClientSecretPost(secret);
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    return (methods.includes('client_secret_basic') ? basic : post)(server, client, body, headers);
+  };
+}
+
+/** What people are told while an issuer cannot be asked. */
+export const notAnswering = 'The identity provider does not answer. Try again in a moment.';
+
+/** `fetch`, but what is not answered becomes `unavailable`, so that it can be told from a bug. Plain http stays on this machine. */
+export async function askIssuer(url: string, options: RequestInit): Promise<Response> {
+  if (!isSecureUrl(url)) throw new RegistryError('unavailable', 'The identity provider names a URL that is not https.');
+  try {
+    return await fetch(url, options);
+  } catch (error) {
+    throw new RegistryError('unavailable', notAnswering, { cause: error, retryAfter: 5 });
+  }
+}
+
+/** A message for the log: what failed, and why. */
+export function explain(error: unknown): string {
+  const messages: string[] = [];
+  for (let one: unknown = error; one instanceof Error && messages.length < 4; one = one.cause)
+    messages.push(one.message);
+  return messages.join(': ');
+}
+
+/** The refusal that lies under an error of openid-client, if one does. */
+export function refusalUnder(error: unknown): RegistryError | null {
+  for (let one: unknown = error; one instanceof Error; one = one.cause) if (isRegistryError(one)) return one;
+  return null;
+}

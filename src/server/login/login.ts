@@ -1,0 +1,132 @@
+import { Router, type Request, type Response } from 'express';
+import { readSecret } from '../../config.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { Principal } from '../../model/access.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { Login } from '../context.ts';
+import { knownGroups, organizationsOf } from './claims.ts';
+import { refuseCrossSite } from './cross-site.ts';
+import { createPendingSignIns } from './pending.ts';
+import { createProvider } from './provider.ts';
+import { resolveReturnTo } from './return-to.ts';
+import { createSeal } from './seal.ts';
+import { isSecureUrl } from './secure-url.ts';
+import { createSessions, type Session } from './session.ts';
+
+/** The parts of a registry that sign-in works on, and its public URL. */
+export type LoginParts = Pick<Registry, 'config' | 'refs' | 'now' | 'randomBytes' | 'log'> & { url: string };
+
+/**
+ * Browser sign-in with OpenID Connect, or null where the configuration has none. The provider is asked when somebody signs in, and
+ * may be down until then. Refuses with `malformed` a registry whose URL is neither https nor on this machine (browsers would not
+ * keep its cookies, and anybody on the way could), an issuer of that kind, and secrets that are not set or too short.
+ */
+export function createLogin({ url, ...registry }: LoginParts): Login | null {
+  const { login } = registry.config;
+  if (login === null) return null;
+  if (!isSecureUrl(url)) {
+    throw new RegistryError('malformed', `login needs an https url (or http://localhost), and the url is ${url}.`);
+  }
+  // Another issuer's users are others: its sessions end when the configuration names a new one.
+  const seal = (purpose: string) =>
+    createSeal({
+      secret: readSecret(login.sessionSecret),
+      purpose: `${purpose} ${login.issuer}`,
+      url,
+      now: registry.now,
+    });
+  const provider = createProvider(login, url, registry);
+  const pendingSignIns = createPendingSignIns(registry, seal('sign-in'));
+  const sessions = createSessions(registry, seal('session'), login.lifetime);
+
+  function principalOf({ issuer, subject, groups }: Session): Extract<Principal, { kind: 'user' }> {
+    return { kind: 'user', id: `${issuer}#${subject}`, organizations: organizationsOf(login!, groups) };
+  }
+
+  async function begin(request: Request, response: Response): Promise<void> {
+    const asked = new URLSearchParams(searchOf(request)).getAll('returnTo');
+    const returnTo = asked.length > 1 ? null : resolveReturnTo(asked[0] ?? '/', url);
+    if (returnTo === null) throw new RegistryError('malformed', 'returnTo must be one path of this registry.');
+    const pending = await pendingSignIns.begin(request, response, returnTo);
+    response.redirect(303, await provider.authorizationUrl(pending));
+  }
+
+  async function finish(request: Request, response: Response): Promise<void> {
+    const search = searchOf(request);
+    const states = new URLSearchParams(search).getAll('state');
+    const pending = states.length === 1 ? await pendingSignIns.take(request, response, states[0]!) : null;
+    if (pending === null) {
+      const message =
+        'This sign-in was not begun in this browser, is finished already, or took too long. Start it again.';
+      throw new RegistryError('malformed', message);
+    }
+    const { issuer, subject, groups, idToken } = await provider.signIn(search, pending);
+    const user = { issuer, subject, groups: knownGroups(login!, groups), idToken };
+    if (Object.keys(organizationsOf(login!, user.groups)).length === 0) {
+      registry.log('info', 'sign-in without an organization', { issuer, subject });
+      throw new RegistryError('forbidden', 'Your account belongs to no organization of this registry.');
+    }
+    await sessions.begin(response, user);
+    registry.log('info', 'signed in', { issuer, subject });
+    response.redirect(303, pending.returnTo);
+  }
+
+  async function leave(request: Request, response: Response): Promise<void> {
+    const session = await sessions.read(request);
+    const author = { actor: session ? `user:${principalOf(session).id}` : '', origin: request.ip ?? null };
+    if (session) await sessions.end(response, session, author);
+    const end = session && (await provider.endSessionUrl(session.idToken));
+    if (end) sendOnwards(response, end);
+    else response.redirect(303, `${url}/`);
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(['/login', '/login/callback', '/logout'], (_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+  // Express 5 waits for what a handler returns.
+  router.get('/login', (request, response) => begin(request, response));
+  router.get('/login/callback', (request, response) => finish(request, response));
+  router.post('/logout', refuseCrossSite(url), (request, response) => leave(request, response));
+  router.all(['/login', '/login/callback'], refuseMethod('GET, HEAD'));
+  router.all('/logout', refuseMethod('POST'));
+
+  return {
+    router,
+    async readSession(request) {
+      const session = await sessions.read(request);
+      return session && principalOf(session);
+    },
+    signInUrl(returnTo) {
+      const target = resolveReturnTo(returnTo, url);
+      return target === null
+        ? '/login'
+        : `/login?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
+    },
+  };
+}
+
+/** The query as it was sent: Express's own parser would fold what comes twice. */
+function searchOf({ originalUrl }: Request): string {
+  const mark = originalUrl.indexOf('?');
+  return mark < 0 ? '' : originalUrl.slice(mark);
+}
+
+function refuseMethod(allowed: string) {
+  return (_request: Request, response: Response): never => {
+    response.setHeader('Allow', allowed);
+    throw new RegistryError('method_not_allowed', `Only ${allowed} here.`);
+  };
+}
+
+/** Goes on by a page, since `form-action 'self'` of the form that was sent here forbids a redirect to another origin. */
+function sendOnwards(response: Response, target: string): void {
+  const href = target.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  response.setHeader('Refresh', `0;url=${target}`);
+  response
+    .type('html')
+    .send(
+      `<!doctype html><html lang="en"><title>Signed out</title><p>You are signed out here. <a href="${href}">Sign out at the identity provider too</a>.</p></html>`,
+    );
+}

@@ -1,0 +1,63 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Request, Response } from 'express';
+import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
+import { newId, type Registry } from '../../registry/registry.ts';
+import { cookieOptions, readCookies } from './cookies.ts';
+import type { Seal } from './seal.ts';
+
+/** A sign-in that was begun in this browser and has not come back from the provider. */
+export interface Pending {
+  state: string;
+  nonce: string;
+  /** The secret of PKCE (RFC 7636 §4.1). */
+  verifier: string;
+  /** Absolute URL of where to go afterwards. */
+  returnTo: string;
+}
+
+export interface PendingSignIns {
+  /** Begins one, in a cookie of its own, so that several tabs do not disturb each other. */
+  begin(request: Request, response: Response, returnTo: string): Promise<Pending>;
+  /** The one with this state, which is over with that; null when this browser has none such, or began it too long ago. */
+  take(request: Request, response: Response, state: string): Promise<Pending | null>;
+}
+
+/** Seconds in which to come back from the provider. */
+const lifetime = 600;
+/** How many are kept in one browser: more would make its requests too long. */
+const most = 4;
+const prefix = '__Host-stele-login-';
+
+/** Pending sign-ins, each in a sealed cookie that is named after when it was begun. */
+export function createPendingSignIns(registry: Pick<Registry, 'now' | 'randomBytes'>, seal: Seal): PendingSignIns {
+  return {
+    async begin(request, response, returnTo) {
+      const older = [...readCookies(request).keys()].filter((name) => name.startsWith(prefix)).sort();
+      const surplus = Math.max(0, older.length - most + 1);
+      for (const name of older.slice(0, surplus)) response.clearCookie(name, cookieOptions);
+      const id = newId(registry);
+      const pending: Pending = {
+        state: `${id}.${randomState()}`,
+        nonce: randomNonce(),
+        verifier: randomPKCECodeVerifier(),
+        returnTo,
+      };
+      const text = await seal.seal({ ...pending }, new Date(registry.now().getTime() + lifetime * 1000));
+      response.cookie(prefix + id, text, { ...cookieOptions, maxAge: lifetime * 1000 });
+      return pending;
+    },
+    async take(request, response, state) {
+      const name = prefix + state.replace(/\..*$/s, '');
+      const text = readCookies(request).get(name);
+      const pending = text === undefined ? null : ((await seal.open(text)) as Pending | null);
+      if (pending === null || !isEqual(pending.state, state)) return null;
+      response.clearCookie(name, cookieOptions);
+      return pending;
+    },
+  };
+}
+
+function isEqual(a: string, b: string): boolean {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,59 @@
+import { hkdfSync } from 'node:crypto';
+import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
+import { RegistryError } from '../../model/errors.ts';
+
+/** Makes values that only this registry can read, that nobody can change, and that end (RFC 7516, `dir` with A256GCM). */
+export interface Seal {
+  seal(value: Record<string, unknown>, expiresAt: Date): Promise<string>;
+  /** The value, or null for whatever is not a seal of this purpose and registry, or is over. */
+  open(text: string): Promise<Record<string, unknown> | null>;
+}
+
+export interface SealOptions {
+  /** One secret, or several with white space between: the first seals, all of them open, so that a secret can be replaced. */
+  secret: string;
+  /** What the values are for: one purpose's cannot be taken for another's. */
+  purpose: string;
+  /** The registry's URL: another registry's values are not ours, even under the same secret. */
+  url: string;
+  now: () => Date;
+}
+
+const shortest = 32;
+
+/** A seal under keys derived from the secret (HKDF, RFC 5869). Refuses with `malformed` a secret of less than 32 characters. */
+export function createSeal({ secret, purpose, url, now }: SealOptions): Seal {
+  const secrets = secret.split(/\s+/).filter((text) => text !== '');
+  if (secrets.length === 0 || secrets.some((text) => text.length < shortest)) {
+    throw new RegistryError('malformed', `login.sessionSecret must have at least ${shortest} characters.`);
+  }
+  const keys = secrets.map((text) => new Uint8Array(hkdfSync('sha256', text, url, `stele ${purpose}`, 32)));
+  return {
+    async seal(value, expiresAt) {
+      const jwt = new EncryptJWT({ value }).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' });
+      return jwt.setIssuedAt(now()).setExpirationTime(expiresAt).encrypt(keys[0]!);
+    },
+    async open(text) {
+      for (const key of keys) {
+        const payload = await decrypt(text, key, now());
+        if (payload !== null) return payload['value'] as Record<string, unknown>;
+      }
+      return null;
+    },
+  };
+}
+
+async function decrypt(text: string, key: Uint8Array, currentDate: Date): Promise<JWTPayload | null> {
+  try {
+    const { payload } = await jwtDecrypt(text, key, {
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A256GCM'],
+      requiredClaims: ['exp', 'value'],
+      currentDate,
+    });
+    return payload;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}

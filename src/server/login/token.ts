@@ -1,0 +1,131 @@
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  errors,
+  jwtVerify,
+  type FetchImplementation,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
+import { RegistryError } from '../../model/errors.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { exchangeToken, findPublisher, readJob, type ExchangedKey } from '../../registry/trust.ts';
+import { askIssuer, createDiscovery, notAnswering } from './discovery.ts';
+import { isSecureUrl } from './secure-url.ts';
+
+/**
+ * `POST /v1/token`: a CI job's OpenID Connect token for a key that lives 15 minutes. Refuses with `malformed` what is no token at
+ * all, with `unavailable` while the issuer does not answer, and with `unauthenticated`, always in the same words, a token that is
+ * not valid, not for us, used before, or of a job that no entry of the configuration is about. The log has the reason.
+ */
+export type TokenExchange = (token: string, origin: string | null) => Promise<ExchangedKey>;
+
+/** Signatures that only the issuer can make. A shared secret's (`HS256`) and none are no such. */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+/** Longest token that is looked at. */
+const longest = 16 * 1024;
+/** Seconds by which clocks may differ, and after which a token is too old whatever it says itself (GitLab's live as long as a job). */
+const leeway = 60;
+const oldest = 3600;
+
+/** The exchange for the publishers of the configuration. Asks an issuer for its keys when the first token of it comes. */
+export function createTokenExchange(registry: Registry, url: string): TokenExchange {
+  const publishers = registry.config.trustedPublishing;
+  const issuers = new Map(
+    [...new Set(publishers.map(({ issuer }) => issuer))].map((issuer) => [issuer, createKeys(issuer, registry)]),
+  );
+
+  async function verify(token: string, issuer: string, keys: () => Promise<JWTVerifyGetKey>): Promise<JWTPayload> {
+    const { payload } = await jwtVerify(token, await keys(), {
+      algorithms,
+      issuer,
+      clockTolerance: leeway,
+      maxTokenAge: oldest,
+      currentDate: registry.now(),
+      requiredClaims: ['exp', 'iat', 'aud', 'sub', 'jti'],
+    });
+    return payload;
+  }
+
+  function refuse(reason: string, fields: Record<string, unknown>): RegistryError {
+    registry.log('warn', 'token refused', { reason, ...fields });
+    return new RegistryError('unauthenticated', 'The token is not accepted here.');
+  }
+
+  return async (token, origin) => {
+    const issuer = readIssuer(token);
+    const keys = issuers.get(issuer);
+    if (keys === undefined) throw refuse('issuer not configured', { issuer: String(issuer).slice(0, 200), origin });
+    const claims = await verify(token, issuer, keys).catch((error: unknown) => {
+      const reason = explainRefusal(error);
+      if (reason !== null) throw refuse(reason, { issuer, origin });
+      if (!(error instanceof errors.JOSEError)) throw error;
+      registry.log('error', 'issuer without keys', { issuer, error: error.message });
+      throw new RegistryError('unavailable', notAnswering, { cause: error, retryAfter: 5 });
+    });
+    const job = readJob(claims);
+    if (job === null) throw refuse('token names no repository', { issuer, origin });
+    const { subject, repository, ref, audiences } = job;
+    const facts = { issuer, subject, repository, ref, audiences: audiences.join(' '), origin };
+    const publisher = findPublisher(publishers, job, url);
+    if (publisher === null) throw refuse('no trusted publisher matches', facts);
+    const exchanged = await exchangeToken(registry, publisher, job, origin);
+    if (exchanged === null) throw refuse('token used before', facts);
+    registry.log('info', 'token exchanged', { ...facts, organization: exchanged.organization });
+    return exchanged;
+  };
+}
+
+/** Who the token says that it is from. Nothing of it is believed: it only tells whose keys to try. */
+function readIssuer(token: string): string {
+  try {
+    if (token.length <= longest) return decodeJwt(token).iss ?? '';
+  } catch (error) {
+    if (!(error instanceof errors.JOSEError)) throw error;
+  }
+  throw new RegistryError('malformed', 'token must be the OpenID Connect token of a CI job.');
+}
+
+/** An issuer's public keys, which are kept for 10 minutes and asked for again when an unknown one is named. */
+function createKeys(issuer: string, { now, log }: Registry): () => Promise<JWTVerifyGetKey> {
+  const discover = createDiscovery({ issuer, client: null, now, log });
+  let known: { location: string; keys: JWTVerifyGetKey } | null = null;
+  return async () => {
+    const location = (await discover()).serverMetadata().jwks_uri;
+    if (location === undefined || !isSecureUrl(location)) {
+      log('error', 'issuer without keys', { issuer, location });
+      throw new RegistryError('unavailable', 'The issuer of the token names no keys.');
+    }
+    if (known?.location !== location)
+      known = { location, keys: createRemoteJWKSet(new URL(location), { [customFetch]: askForKeys }) };
+    return known.keys;
+  };
+}
+
+const askForKeys: FetchImplementation = async (location, options) => {
+  const response = await askIssuer(location, options);
+  if (response.status === 200) return response;
+  throw new RegistryError('unavailable', notAnswering, { retryAfter: 5 });
+};
+
+/** Why a token is not valid, for the log. Null for what is not the token's fault. */
+function explainRefusal(error: unknown): string | null {
+  if (!(error instanceof errors.JOSEError) || issuerFaults.includes(error.code)) return null;
+  return `${error.code}: ${error.message}`;
+}
+
+/** What jose says when keys do not come in time, or are no keys. */
+const issuerFaults = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];
