@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { runGit } from './command.ts';
 import { fetchInto } from './fetch.ts';
-import { refOf, type MirrorOptions, type Target } from './mirror.ts';
+import { refOf, type MirrorOptions, type Target } from './mirror-repository.ts';
 import { withScratch } from './scratch.ts';
 import type { Ancestry } from './source.ts';
 import type { Transport } from './transport.ts';

@@ -1,7 +1,7 @@
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { blobId } from './blob.ts';
-import { findPath, listEntries, type Found } from './commit-tree.ts';
-import type { Mirror, ObjectInfo, Target } from './mirror.ts';
+import { findPath, listEntries, type Found } from './lookup.ts';
+import type { Mirror, ObjectInfo, Target } from './mirror-repository.ts';
 import { fileTooLarge, lfsPointer } from './refusal.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
 import type { Transport } from './transport.ts';

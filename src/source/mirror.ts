@@ -1,204 +1,109 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { digestOf, hexOf } from '../model/digest.ts';
-import { RegistryError, isRegistryError } from '../model/errors.ts';
-import { runGit } from './command.ts';
-import { fetchInto, type FetchRequest } from './fetch.ts';
-import { createBareRepository, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
-import type { Transport } from './transport.ts';
+import { mkdir } from 'node:fs/promises';
+import { RegistryError } from '../model/errors.ts';
+import { traceAncestry } from './ancestry.ts';
+import { isBranchName } from './branch.ts';
+import { openCommitSnapshot, type Call, type SnapshotLimits } from './commit-snapshot.ts';
+import { lookup as systemLookup, type Lookup } from './host.ts';
+import { gitDirectory } from './local.ts';
+import { parseLocation, type Location, type Reach } from './location.ts';
+import { createMirror } from './mirror-repository.ts';
+import type { Remote, Source } from './source.ts';
+import { createTransport } from './transport.ts';
 
-/** What is known of an object without reading it. */
-export interface ObjectInfo {
-  type: string;
-  size: number;
-}
-
-/**
- * What is kept of one remote repository: a bare repository of packs in the cache folder, shallow and without the blobs that nobody asked for.
- * Packs come in whole and by rename, so any number of processes may use one mirror, and any of them may delete it at any time: what is
- * missing is fetched again. It has no remote, so that reading it contacts nobody.
- */
-export interface Mirror {
-  /** The bare repository. */
-  readonly folder: string;
-  /** Every object that is here, by id. */
-  objects(signal: AbortSignal): Promise<Map<string, ObjectInfo>>;
-  /** Brings a commit and its trees here. */
-  fetchCommit(transport: Transport, target: Target): Promise<void>;
-  /** Brings these blobs here, by one request. Falls back to the whole commit with servers that hand out no single objects. */
-  fetchBlobs(transport: Transport, ids: readonly string[], target: Target): Promise<void>;
-  /** The contents of these objects, all of which must be here. */
-  readObjects(ids: readonly string[], signal: AbortSignal): Promise<Map<string, Buffer>>;
-  delete(): Promise<void>;
-}
-
-/** A commit, and the branch (null: HEAD) to ask for where a server hands out nothing but tips. */
-export interface Target {
-  commit: string;
-  branch: string | null;
-}
-
-export interface MirrorOptions extends ScratchOptions {
-  searchPath: string;
-  /** Bytes. */
+export interface SourceOptions extends Reach {
+  /** The cache folder. Whatever is in it can be deleted at any time. */
+  folder: string;
+  /** Seconds that one call may wait for the network. */
+  timeLimit: number;
+  /** Bytes that may be fetched of one repository. */
   sizeLimit: number;
+  limits: SnapshotLimits;
+  /** Where git and ssh are looked for, as `PATH` takes it. Default: the usual folders of a Unix system. */
+  searchPath?: string;
+  /** Default: the system's resolver. */
+  lookup?: Lookup;
 }
 
-// A mirror of more packs is begun anew at the next commit: every pack costs on every read.
-const mostPacks = 40;
+const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
 
-/** The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing yet. */
-export function createMirror(url: string, options: MirrorOptions): Mirror {
-  const { searchPath, sizeLimit } = options;
-  const folder = join(options.folder, 'mirrors', `${hexOf(digestOf(url)).slice(0, 32)}.git`);
-  const baseFile = join(folder, 'base');
+/** Opens the git repositories elsewhere that the options allow, with mirrors of them in the cache folder. */
+export function openSource(options: SourceOptions): Source {
+  const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
 
-  async function fetch(transport: Transport, request: FetchRequest & { base: Base | null }): Promise<boolean> {
-    return withScratch(options, request.base, async (repository) => {
-      try {
-        const isHere = await fetchInto(repository, transport, request, { sizeLimit, counted: [folder] });
-        if (isHere) await movePacks(repository, folder);
-        return isHere;
-      } catch (error) {
-        if (isRegistryError(error, 'too_large')) await remove();
-        throw error;
-      }
-    });
-  }
-
-  async function fetchFirst(
-    transport: Transport,
-    target: Target,
-    attempts: readonly (FetchRequest & { base: Base | null })[],
-  ): Promise<void> {
-    for (const attempt of attempts) {
-      if (await fetch(transport, attempt)) return;
-    }
-    throw new RegistryError(
-      'unreachable',
-      `${transport.location.url} does not hand out commit ${target.commit}: it is gone from the repository.`,
-    );
-  }
-
-  async function remove(): Promise<void> {
-    const aside = join(options.folder, 'scratch', `0-${randomUUID()}`);
-    await mkdir(join(options.folder, 'scratch'), { recursive: true });
-    await rename(folder, aside).catch(ignoringAbsence);
-    await rm(aside, { recursive: true, force: true, maxRetries: 3 });
-  }
-
-  async function isWorn(): Promise<boolean> {
-    const names = await readdir(join(folder, 'objects', 'pack')).catch(ignoringAbsence);
-    const packs = (names ?? []).filter((name) => name.endsWith('.pack')).length;
-    return packs > mostPacks || (await packBytes(folder)) > sizeLimit / 2;
-  }
-
-  async function readBase(): Promise<Base | null> {
-    const commit = (await readFile(baseFile, 'utf8').catch(ignoringAbsence))?.trim();
-    return commit !== undefined && /^[0-9a-f]{40}$/.test(commit) ? { objects: join(folder, 'objects'), commit } : null;
-  }
-
-  async function cat(args: readonly string[], signal: AbortSignal, input?: string): Promise<Buffer> {
-    const command = { args: ['cat-file', ...args], folder, protocols: 'none', searchPath, signal };
-    const { ok, stdout, stderr } = await runGit(input === undefined ? command : { ...command, input });
-    if (!ok) throw new Error(`git cat-file failed: ${stderr}`);
-    return stdout;
+  /** Checks the address first, so that nothing happens for one that is not allowed. */
+  function begin(remote: Remote, signal: AbortSignal | undefined): Call & { location: Location } {
+    const location = parseLocation(remote.url, options);
+    const late = new AbortController();
+    setTimeout(() => late.abort(tooSlow(location.url, timeLimit)), 1000 * timeLimit).unref();
+    const ends = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
+    const { credential } = remote;
+    return {
+      location,
+      signal: ends,
+      connect: () => createTransport({ location, credential, searchPath, timeLimit, lookup, signal: ends }),
+    };
   }
 
   return {
-    folder,
-
-    async objects(signal) {
-      await createBareRepository(folder);
-      return parseObjects(await cat(['--batch-check', '--batch-all-objects', '--unordered'], signal));
+    async tip(remote, signal) {
+      const { branch } = remote;
+      const call = begin(remote, signal);
+      if (branch !== null && !isBranchName(branch)) {
+        return { found: false, detail: `${JSON.stringify(branch)} cannot be the name of a branch.` };
+      }
+      const ref = branch === null ? 'HEAD' : `refs/heads/${branch}`;
+      const transport = await call.connect();
+      await mkdir(folder, { recursive: true });
+      const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--', url, ref] });
+      const commit = parseTip(stdout.toString(), ref);
+      if (commit !== null) return { found: true, commit };
+      const what = branch === null ? 'no commits on its default branch' : `no branch ${JSON.stringify(branch)}`;
+      return { found: false, detail: `${call.location.url} has ${what}.` };
     },
 
-    async fetchCommit(transport, target) {
-      if (await isWorn()) await remove();
-      const base = await readBase();
-      const shallow = { options: ['--depth=1', '--filter=blob:none'], base: null };
-      await fetchFirst(transport, target, [
-        ...(base === null ? [] : [{ ...shallow, base, wants: [target.commit], expects: isBaseBroken }]),
-        { ...shallow, wants: [target.commit] },
-        { ...shallow, wants: [refOf(target)] },
-      ]);
-      await writeFile(baseFile, target.commit).catch(ignoringAbsence);
+    async snapshot(remote, commit, signal) {
+      assertCommit(commit);
+      const { location } = begin(remote, signal);
+      return openCommitSnapshot({
+        repository: location.url,
+        target: { commit, branch: remote.branch },
+        mirror: createMirror(location.url, { folder, searchPath, timeLimit, sizeLimit }),
+        limits,
+        begin: () => begin(remote, signal),
+      });
     },
 
-    async fetchBlobs(transport, ids, target) {
-      const whole = { options: ['--depth=1'], base: null };
-      await fetchFirst(transport, target, [
-        {
-          options: ['--filter=blob:none', '--stdin'],
-          wants: [],
-          input: ids.map((id) => `${id}\n`).join(''),
-          // There is nothing to negotiate about.
-          config: { 'fetch.negotiationAlgorithm': 'noop' },
-          base: null,
-        },
-        { ...whole, wants: [target.commit] },
-        { ...whole, wants: [refOf(target)] },
-      ]);
+    async ancestry(remote, commit, ancestor, signal) {
+      assertCommit(commit);
+      assertCommit(ancestor);
+      if (commit === ancestor) return 'descendant';
+      const transport = await begin(remote, signal).connect();
+      const target = { commit, branch: remote.branch };
+      return traceAncestry(transport, target, ancestor, { folder, searchPath, timeLimit, sizeLimit });
     },
 
-    async readObjects(ids, signal) {
-      return parseBatch(await cat(['--batch'], signal, ids.map((id) => `${id}\n`).join('')));
+    watchable(remote) {
+      const location = parseLocation(remote.url, options);
+      return location.kind === 'local' ? gitDirectory(location.url) : null;
     },
-
-    delete: remove,
   };
 }
 
-/** The full name of the branch, or HEAD. */
-export function refOf({ branch }: Target): string {
-  return branch === null ? 'HEAD' : `refs/heads/${branch}`;
+/** Reads the line of `git ls-remote` for exactly this ref; patterns also match longer names that end alike. */
+function parseTip(output: string, ref: string): string | null {
+  for (const line of output.split('\n')) {
+    const [commit, name] = line.split('\t');
+    if (name === ref && commit !== undefined && /^[0-9a-f]{40}$/.test(commit)) return commit;
+  }
+  return null;
 }
 
-/** Whether a fetch stumbled over the commit it was to build on: another process has deleted the mirror meanwhile. */
-function isBaseBroken(stderr: string): boolean {
-  return /bad object|not a valid object|Could not read|unable to (?:find|read)|missing (?:blob|tree|commit)|alternate/.test(
-    stderr,
-  );
-}
-
-/** An index goes last: a pack is seen by its index. */
-async function movePacks(from: string, to: string): Promise<void> {
-  await createBareRepository(to);
-  const names = await readdir(join(from, 'objects', 'pack'));
-  for (const ending of ['.pack', '.rev', '.idx']) {
-    for (const name of names.filter((each) => each.startsWith('pack-') && each.endsWith(ending))) {
-      await rename(join(from, 'objects', 'pack', name), join(to, 'objects', 'pack', name));
-    }
+function assertCommit(commit: string): void {
+  if (!/^[0-9a-f]{40}$/.test(commit)) {
+    throw new RegistryError('malformed', 'A commit is named by the 40 hexadecimal digits of its id.');
   }
 }
 
-/** Reads the lines of `git cat-file --batch-check`: `<id> <type> <size>`. */
-function parseObjects(output: Buffer): Map<string, ObjectInfo> {
-  const found = new Map<string, ObjectInfo>();
-  for (const line of output.toString('latin1').split('\n')) {
-    const [id, type, size] = line.split(' ');
-    if (id && type && size) found.set(id, { type, size: Number(size) });
-  }
-  return found;
-}
-
-/** Reads what `git cat-file --batch` prints: `<id> <type> <size>`, a newline, the content, a newline. */
-function parseBatch(output: Buffer): Map<string, Buffer> {
-  const contents = new Map<string, Buffer>();
-  for (let position = 0; position < output.length;) {
-    const end = output.indexOf(10, position);
-    const [id = '', , size] = output.toString('latin1', position, end).split(' ');
-    if (size === undefined) throw new Error(`The mirror lost object ${id}.`);
-    const start = end + 1;
-    position = start + Number(size) + 1;
-    contents.set(id, output.subarray(start, position - 1));
-  }
-  return contents;
-}
-
-function ignoringAbsence(error: unknown): null {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-  throw error;
+function tooSlow(url: string, seconds: number): RegistryError {
+  return new RegistryError('unreachable', `${url} did not answer within ${seconds} seconds; it is tried again later.`);
 }

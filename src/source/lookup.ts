@@ -17,10 +17,7 @@ export async function listEntries(root: string, list: ListTree, limit: number): 
   async function visit(tree: string, prefix: string): Promise<void> {
     for (const { name, kind, id } of await list(tree)) {
       if (++seen > limit) {
-        throw new RegistryError(
-          'too_large',
-          `The commit's tree has more than ${limit} entries, which is over the limit.`,
-        );
+        throw new RegistryError('too_large', `The tree has more than ${limit} entries, which is over the limit.`);
       }
       const path = prefix + name;
       if (kind === 'folder') await visit(id, `${path}/`);

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { constants, type Dirent } from 'node:fs';
+import { lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { RegistryError } from '../model/errors.ts';
+import { blobId } from './blob.ts';
+import { findPath, listEntries, type ListTree } from './lookup.ts';
+import { fileTooLarge, lfsPointer, missing } from './refusal.ts';
+import type { Snapshot, SnapshotEntry, SnapshotFile } from './snapshot.ts';
+import type { TreeEntry } from './tree.ts';
+
+export interface FolderLimits {
+  /** Bytes of one file. */
+  fileBytes: number;
+  /** Names in the folder and below; default 100,000. */
+  entries?: number;
+}
+
+const mostEntries = 100_000;
+
+/**
+ * A snapshot of the working folder around a file that a person names: of the git work tree that it is in, or else of the file's folder; and the file's
+ * path in it (`entry`). The name itself may lead through links; nothing in the snapshot does, nor out of the folder, nor into `.git`.
+ * What changes in the folder meanwhile shows.
+ */
+export async function openFolder(file: string, limits: FolderLimits): Promise<{ snapshot: Snapshot; entry: string }> {
+  const real = await realpath(file).catch((cause: unknown) => {
+    throw new RegistryError('not_found', `There is no file ${file}.`, { cause });
+  });
+  const root = (await workTreeOf(dirname(real))) ?? dirname(real);
+  const entry = relative(root, real).split(sep).join('/');
+  return { snapshot: createFolderSnapshot(root, limits), entry };
+}
+
+async function workTreeOf(folder: string): Promise<string | null> {
+  if (await exists(join(folder, '.git'))) return folder;
+  return dirname(folder) === folder ? null : workTreeOf(dirname(folder));
+}
+
+function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
+  const list: ListTree = (folder) => listFolder(root, folder);
+  return {
+    origin: { repository: null, commit: null },
+    entries: async () => {
+      const entries: SnapshotEntry[] = [];
+      for (const { path, kind } of await listEntries('', list, limits.entries ?? mostEntries)) {
+        entries.push({ path, kind, id: await idOf(join(root, path), kind) });
+      }
+      return entries;
+    },
+    read: async (paths) => {
+      const files: SnapshotFile[] = [];
+      for (const path of paths) {
+        const found = await findPath('', path, list);
+        files.push(found.found ? await readFile(root, path, limits.fileBytes) : found);
+      }
+      return files;
+    },
+  };
+}
+
+/**
+ * The names in a folder as git would see them, in git's order; the id is the path. A folder with a repository of its own is a submodule. `.git`
+ * is no part of a tree, a name that is no UTF-8 cannot be written as a path, and sockets, pipes and devices are nothing to git.
+ */
+async function listFolder(root: string, folder: string): Promise<TreeEntry[]> {
+  const found: (TreeEntry & { key: Buffer })[] = [];
+  for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
+    const { name } = entry;
+    if (name.toLowerCase() === '.git' || name.includes('\ufffd')) continue;
+    const id = folder === '' ? name : `${folder}/${name}`;
+    const kind = await kindOf(entry, join(root, id));
+    if (kind !== null) found.push({ name, kind, id, key: Buffer.from(kind === 'folder' ? `${name}/` : name) });
+  }
+  return found.sort((a, b) => Buffer.compare(a.key, b.key)).map(({ name, kind, id }) => ({ name, kind, id }));
+}
+
+async function kindOf(entry: Dirent, path: string): Promise<TreeEntry['kind'] | null> {
+  if (entry.isDirectory()) return (await exists(join(path, '.git'))) ? 'submodule' : 'folder';
+  if (entry.isSymbolicLink()) return 'symlink';
+  return entry.isFile() ? 'file' : null;
+}
+
+async function idOf(path: string, kind: SnapshotEntry['kind']): Promise<string> {
+  if (kind === 'submodule') return '0'.repeat(40);
+  if (kind === 'symlink') return blobId(Buffer.from(await readlink(path)));
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const hash = createHash('sha1').update(`blob ${(await file.stat()).size}\0`);
+  await pipeline(file.createReadStream(), hash);
+  return hash.digest('hex');
+}
+
+async function readFile(root: string, path: string, limit: number): Promise<SnapshotFile> {
+  const at = join(root, path);
+  const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const status = await file.stat();
+    // Another may have put a link in the place of a folder between the look and the opening.
+    const isInside = (await realpath(dirname(at))) === dirname(at);
+    if (!status.isFile() || !isInside) return missing(path, null, 'This is not a file');
+    if (status.size > limit) return fileTooLarge(path, status.size, limit);
+    const bytes = await file.readFile();
+    return lfsPointer(path, bytes) ?? { path, found: true, bytes, blob: null };
+  } finally {
+    await file.close();
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
