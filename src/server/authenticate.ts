@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestHandler } from 'express';
 import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { authenticateKey } from '../registry/keys.ts';
@@ -12,19 +11,23 @@ export function principalOf(request: IncomingMessage): Principal {
   return principals.get(request) ?? anonymous;
 }
 
+/** Finds out who asks, and remembers it for `principalOf`. */
+export type Authenticate = (request: IncomingMessage) => Promise<Principal>;
+
 /**
  * Finds out who asks, before anything else is looked at: `Authorization: Bearer <key>` (RFC 6750), Basic with the key as password
  * (RFC 7617), or a session. A credential that is not valid is refused with `unauthenticated` everywhere, also where none is needed.
  */
-export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login'>): RequestHandler {
-  return async (request, _response, next) => {
+export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login'>): Authenticate {
+  return async (request) => {
     const { authorization, cookie } = request.headers;
-    if (authorization !== undefined) principals.set(request, await authenticateHeader(context, authorization));
-    else if (cookie !== undefined && context.login) {
-      const principal = await context.login.readSession(request);
-      if (principal) principals.set(request, principal);
-    }
-    next();
+    if (authorization === undefined && cookie === undefined) return anonymous;
+    const principal =
+      authorization !== undefined
+        ? await authenticateHeader(context, authorization)
+        : ((await context.login?.readSession(request)) ?? anonymous);
+    principals.set(request, principal);
+    return principal;
   };
 }
 

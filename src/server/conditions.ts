@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What a request's conditions come to. */
+export type Outcome = 'proceed' | 'not_modified' | 'failed';
+
+/**
+ * Evaluates `If-Match` and `If-None-Match` of a GET or HEAD in the order of RFC 9110 §13.2.2. There are no modification dates: `latest`
+ * may move to an older version, so a date cannot tell, and the date conditions are ignored as §13.1.3 and §13.1.4 ask.
+ */
+export function evaluateConditions(headers: IncomingHttpHeaders, etag: string): Outcome {
+  const ifMatch = headers['if-match'];
+  if (ifMatch !== undefined && !listsTag(ifMatch, etag, 'strong')) return 'failed';
+  const ifNoneMatch = headers['if-none-match'];
+  if (ifNoneMatch !== undefined && listsTag(ifNoneMatch, etag, 'weak')) return 'not_modified';
+  return 'proceed';
+}
+
+/** Whether a list of entity tags, or `*`, takes in this strong tag (RFC 9110 §8.8.3.2). */
+function listsTag(list: string, etag: string, comparison: 'strong' | 'weak'): boolean {
+  if (list.trim() === '*') return true;
+  for (const [tag] of list.matchAll(/(?:W\/)?"[^"]*"/g)) {
+    if (tag === etag || (comparison === 'weak' && tag === `W/${etag}`)) return true;
+  }
+  return false;
+}
+
+/** Bytes of a representation, both ends included. */
+export interface ByteRange {
+  first: number;
+  last: number;
+}
+
+/**
+ * The one range that a GET asks for (RFC 9110 §14.2); null where the whole is to be sent: no range, another unit, several ranges, an
+ * invalid one, or an `If-Range` that does not hold. `unsatisfiable` when it starts past the end.
+ */
+export function chooseRange(
+  { range, 'if-range': ifRange }: IncomingHttpHeaders,
+  etag: string,
+  size: number,
+): ByteRange | 'unsatisfiable' | null {
+  if (range === undefined || (ifRange !== undefined && ifRange !== etag)) return null;
+  const match = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(range);
+  if (!match || (match[1] === '' && match[2] === '')) return null;
+  if (match[1] === '') {
+    const length = Math.min(Number(match[2]), size);
+    return length === 0 ? 'unsatisfiable' : { first: size - length, last: size - 1 };
+  }
+  const first = Number(match[1]);
+  const last = match[2] === '' ? Infinity : Number(match[2]);
+  if (last < first) return null;
+  return first >= size ? 'unsatisfiable' : { first, last: Math.min(last, size - 1) };
+}

@@ -1,0 +1,67 @@
+import {
+  formatAddress,
+  parseCoordinate,
+  type Coordinate,
+  type Format,
+  type Selector,
+  type View,
+} from '../model/address.ts';
+import { coordinateOf, findVersion, neighbours, type Resource, type Version } from '../model/resource.ts';
+
+/** What makes a link's target: paths from the registry's base, so that they hold under whatever name it is reached. */
+export interface Links {
+  /** Path of a resource, of one version of it, of a view of either. */
+  to(coordinate: Coordinate, options?: { label?: string; view?: View; format?: Format | null }): string;
+  /** Path under the base. */
+  path(path: string): string;
+}
+
+/** Links under the public base URL, whose path (if it has one) they keep. */
+export function createLinks(url: string): Links {
+  const base = new URL(url).pathname.replace(/\/$/, '');
+  return {
+    path: (path) => `${base}${path}`,
+    to(coordinate, { label, view = 'document', format = null } = {}) {
+      const selector: Selector = label === undefined ? { kind: 'latest' } : { kind: 'version', version: label };
+      return `${base}${formatAddress({ kind: 'resource', coordinate, selector, view, format })}`;
+    },
+  };
+}
+
+/** The `Link` value of a version (RFC 8288; relations of RFC 5829, RFC 6596 and RFC 6892). */
+export function versionLinks(links: Links, resource: Resource, version: Version): string {
+  const coordinate = coordinateOf(resource);
+  const toVersion = (label: string) => links.to(coordinate, { label });
+  const { predecessor, successor } = neighbours(resource, version);
+  const next = replacementOf(links, resource, version) ?? (successor && toVersion(successor.label));
+  const all: (readonly [string, string | null])[] = [
+    ['canonical', toVersion(version.label)],
+    ['latest-version', resource.latest === null ? null : links.to(coordinate)],
+    ['predecessor-version', predecessor && toVersion(predecessor.label)],
+    ['successor-version', next],
+    ['version-history', links.to(coordinate, { view: 'versions' })],
+    ['describedby', links.to(coordinate, { label: version.label, view: 'report' })],
+  ];
+  return all.flatMap(([relation, target]) => (target === null ? [] : [`<${target}>; rel="${relation}"`])).join(', ');
+}
+
+/** What a deprecated version names in its place: a label of the same resource, a coordinate, or a URL of somewhere else. */
+function replacementOf(links: Links, resource: Resource, { status }: Version): string | null {
+  if (status.state !== 'deprecated' || status.replacement === undefined) return null;
+  const named = findVersion(resource, status.replacement);
+  if (named) return links.to(coordinateOf(resource), { label: named.label });
+  const other = parseCoordinate(status.replacement);
+  if (other) return links.path(formatAddress({ kind: 'resource', ...other, view: 'document', format: null }));
+  const url = URL.parse(status.replacement);
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
+}
+
+/** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) of a version, as far as its status has them. */
+export function statusHeaders({ status }: Version): string[] {
+  if (status.state !== 'deprecated') return [];
+  const since = Math.floor(Date.parse(status.since) / 1000);
+  const headers = ['Deprecation', `@${since}`];
+  const sunset = status.sunset === undefined ? NaN : Date.parse(status.sunset);
+  if (!Number.isNaN(sunset)) headers.push('Sunset', new Date(sunset).toUTCString());
+  return headers;
+}

@@ -1,0 +1,20 @@
+import { RegistryError } from '../model/errors.ts';
+import type { Visibility } from '../model/resource.ts';
+import { preflightHeaders, securityHeaders } from './headers.ts';
+import type { ReadRequest } from './read-request.ts';
+
+const allowed = 'GET, HEAD, OPTIONS';
+
+/**
+ * Answers OPTIONS, also a preflight, and refuses what a read does not take. True where an answer was sent. Called after the access
+ * check: what a method does tells that there is something.
+ */
+export function answerMethod({ request, response }: ReadRequest, visibility: Visibility): boolean {
+  const { method } = request;
+  if (method === 'GET' || method === 'HEAD') return false;
+  response.setHeader('Allow', allowed);
+  if (method !== 'OPTIONS') throw new RegistryError('method_not_allowed', `This answers ${allowed} alone.`);
+  const cors = visibility === 'public' ? preflightHeaders : [];
+  response.writeHead(204, ['Allow', allowed, 'Cache-Control', 'no-store', ...securityHeaders, ...cors]).end();
+  return true;
+}

@@ -1,0 +1,95 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseAddress, type Selector } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../registry/read.ts';
+import type { Authenticate } from './authenticate.ts';
+import type { ServerContext } from './context.ts';
+import { createSendDocument, type ResourceAddress, type SendDocument } from './documents.ts';
+import { sendProblem } from './errors.ts';
+import { corsHeaders } from './headers.ts';
+import { sharing, type Lifetime } from './lifetime.ts';
+import { createLinks } from './links.ts';
+import { sendListing } from './listings.ts';
+import { answerMethod } from './methods.ts';
+import { nothingHere } from './nothing-here.ts';
+import { splitTarget, type ReadRequest } from './read-request.ts';
+import { sendProvenance, sendReport, sendVersions } from './views.ts';
+
+/** Answers a request for anything whose path starts with `/@`. Never rejects: what goes wrong is told as a problem. */
+export type Read = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Whether a request target belongs to the registry's reads. */
+export function isRead(target: string): boolean {
+  return target.startsWith('/@') || target.startsWith('/%40') || /^https?:\/\/[^/]*\/(?:@|%40)/i.test(target);
+}
+
+/** The registry's reads (DESIGN §8): who asks, what for, whether they may, and only then anything else. */
+export function createReads(context: ServerContext, authenticate: Authenticate): Read {
+  const links = createLinks(context.url);
+  const sendDocument = createSendDocument(links);
+  return async (request, response) => {
+    try {
+      const principal = await authenticate(request);
+      const { path, query } = splitTarget(request.url!);
+      await answer({ context, links, request, response, principal, query }, path, sendDocument);
+    } catch (error) {
+      sendProblem(context, request, response, error);
+    }
+  };
+}
+
+async function answer(read: ReadRequest, path: string, sendDocument: SendDocument): Promise<void> {
+  const address = parseAddress(path);
+  if (address === null) throw new RegistryError('not_found', nothingHere);
+  if (address.kind !== 'resource') {
+    await sendListing(read, address.org, address.kind === 'type' ? address.type : null);
+    return;
+  }
+  const granted = await grantRead(read.context.registry, read.principal, address.coordinate);
+  if (granted === null) throw new RegistryError('not_found', nothingHere);
+  try {
+    if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, sendDocument);
+  } catch (error) {
+    allowScripts(read.response, granted.resource);
+    throw error;
+  }
+}
+
+/** Scripts of other origins may read why a public read was refused. */
+function allowScripts(response: ServerResponse, { visibility }: Resource): void {
+  if (visibility !== 'public' || response.headersSent) return;
+  for (let i = 0; i < corsHeaders.length; i += 2) response.setHeader(corsHeaders[i]!, corsHeaders[i + 1]!);
+}
+
+async function sendView(
+  read: ReadRequest,
+  granted: Granted,
+  address: ResourceAddress,
+  sendDocument: SendDocument,
+): Promise<void> {
+  const { view, selector } = address;
+  if (view === 'versions') return sendVersions(read, granted);
+  if (view === 'diff') throw new RegistryError('not_found', 'This registry does not compare versions.');
+  const selected = grantVersion(granted, selector);
+  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+  if (!selected.exact) return redirect(read, selected.granted, address);
+  const lifetime: Lifetime = selector.kind === 'latest' ? 'latest' : 'pinned';
+  if (view === 'report') return sendReport(read, selected.granted, lifetime);
+  if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
+  return sendDocument(read, selected.granted, address);
+}
+
+function explainAbsence(resource: Resource, selector: Selector): string {
+  const name = nameOf(resource);
+  if (selector.kind === 'latest') return `${name} has no version yet.`;
+  return `${name} has no version ${selector.kind === 'digest' ? selector.digest : selector.version}.`;
+}
+
+/** A range's reader goes to the version that it means now; 307 keeps the method, and the answer ages as `latest` does. */
+function redirect(read: ReadRequest, { resource, version }: GrantedVersion, { view, format }: ResourceAddress): void {
+  const target = read.links.to(coordinateOf(resource), { label: version.label, view, format });
+  const location = read.query === '' ? target : `${target}?${read.query}`;
+  const shared = sharing(read.context.registry.config, resource.visibility, 'latest');
+  read.response.writeHead(307, ['Location', location, 'Content-Length', '0', ...shared]).end();
+}
