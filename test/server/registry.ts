@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { checkConfig, type UserConfig } from '../../src/config.ts';
+import type { Compiler, Representation } from '../../src/compile/compile.ts';
+import { parseCoordinate, type Format } from '../../src/model/address.ts';
+import { createReport, problemAtFile } from '../../src/model/problem.ts';
+import type { Resource, Status, Version, Visibility } from '../../src/model/resource.ts';
+import { chooseLatest, resourceRef } from '../../src/model/resource.ts';
+import { createSyncQueue } from '../../src/registry/queue.ts';
+import { publish } from '../../src/registry/publish.ts';
+import { newId, type Log, type Registry } from '../../src/registry/registry.ts';
+import type { Snapshot } from '../../src/source/snapshot.ts';
+import type { Source } from '../../src/source/source.ts';
+import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createObjects } from '../../src/store/objects.ts';
+import { createRefs } from '../../src/store/refs.ts';
+
+/** A line that a registry logged. */
+export interface LogLine {
+  level: Parameters<Log>[0];
+  event: string;
+  fields: Record<string, unknown>;
+}
+
+/** A registry in memory, with what a test looks into. */
+export interface TestRegistry extends Registry {
+  bucket: MemoryBucket;
+  logged: LogLine[];
+}
+
+/**
+ * A registry on a memory bucket. Its compiler takes any JSON document for OpenAPI 3.1 with the document's `info` for title and version;
+ * `{"refuse": "why"}` is refused. Its source reaches nothing.
+ */
+export function createTestRegistry(user: UserConfig = {}): TestRegistry {
+  const logged: LogLine[] = [];
+  const bucket = createMemoryBucket();
+  const now = () => new Date();
+  const random = (length: number) => new Uint8Array(randomBytes(length));
+  return {
+    config: checkConfig(user, { base: '/', data: '/nowhere' }),
+    bucket,
+    objects: createObjects(bucket),
+    refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
+    source: unreachable,
+    compiler: createFakeCompiler(),
+    now,
+    randomBytes: random,
+    log: (level, event, fields = {}) => void logged.push({ level, event, fields }),
+    logged,
+  };
+}
+
+/** A queue for a registry whose source reaches nothing. */
+export const createTestQueue = createSyncQueue;
+
+const reachesNothing = async (): Promise<never> => {
+  throw new Error('This test has no source.');
+};
+const unreachable: Source = {
+  tip: reachesNothing,
+  snapshot: reachesNothing,
+  ancestry: reachesNothing,
+  watchable: () => null,
+};
+
+function createFakeCompiler(): Compiler {
+  return {
+    id: 'fake 1',
+    async compile({ type, entry }, load) {
+      const [file] = await load([entry]);
+      if (!file?.found) throw new Error(`${entry} is not in the snapshot.`);
+      const text = Buffer.from(file.bytes).toString();
+      const document = JSON.parse(text) as { refuse?: string; info?: { title?: string; version?: string } };
+      const files = [{ path: entry, blob: file.blob, bytes: file.bytes }];
+      if (document.refuse !== undefined) {
+        return { artifact: null, report: createReport([problemAtFile('fake', entry, document.refuse)]), files };
+      }
+      const artifact = {
+        type: type ?? ('apis' as const),
+        kind: 'openapi' as const,
+        specification: '3.1.0',
+        title: document.info?.title ?? 'untitled',
+        description: '',
+        version: document.info?.version ?? null,
+        representations: [...encode('json', text), ...encode('yaml', toYaml(document))],
+      };
+      return { artifact, report: createReport([problemAtFile('fake-hint', entry, 'Well done.', 'info')]), files };
+    },
+    detect: reachesNothing,
+    readSettings: reachesNothing,
+    close: async () => undefined,
+  };
+}
+
+/** One level of YAML with JSON values: YAML all the same. */
+export function toYaml(document: object): string {
+  return Object.entries(document)
+    .map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`)
+    .join('');
+}
+
+function encode(format: Format, text: string): Representation[] {
+  const bytes = Buffer.from(text);
+  return [
+    { format, coding: 'identity', bytes },
+    { format, coding: 'gzip', bytes: gzipSync(bytes) },
+    { format, coding: 'br', bytes: brotliCompressSync(bytes) },
+    { format, coding: 'zstd', bytes: zstdCompressSync(bytes) },
+  ];
+}
+
+/** A snapshot of one uploaded file. */
+export function snapshotOf(text: string, path = 'openapi.json'): Snapshot {
+  return {
+    origin: { repository: null, commit: null },
+    entries: async () => [{ path, kind: 'file', id: '0'.repeat(40) }],
+    read: async (paths) => paths.map((each) => ({ path: each, found: true, bytes: Buffer.from(text), blob: null })),
+  };
+}
+
+/** Publishes a version through the real verb; makes the resource when it is not there. */
+export async function publishVersion(
+  registry: Registry,
+  coordinate: string,
+  version: string,
+  { visibility = 'public', document = {} }: { visibility?: Visibility; document?: object } = {},
+): Promise<{ resource: Resource; version: Version; text: string }> {
+  const parsed = parseCoordinate(coordinate)!.coordinate;
+  const text = JSON.stringify({ openapi: '3.1.0', info: { title: parsed.slug, version }, ...document });
+  const result = await publish(registry, {
+    coordinate: parsed,
+    snapshot: snapshotOf(text),
+    entry: 'openapi.json',
+    version,
+    onConflict: 'reject',
+    latest: true,
+    dryRun: false,
+    create: { name: parsed.slug, visibility },
+    author: { actor: 'operator:test', origin: null },
+  });
+  if (result.outcome !== 'published') throw new Error(`${coordinate}@${version} was not published: ${result.outcome}`);
+  return { resource: result.resource, version: result.version, text };
+}
+
+/** Changes a resource in the store, as the verbs of the management API do. */
+export async function changeResource(
+  registry: Registry,
+  coordinate: string,
+  change: (resource: Resource) => Resource,
+): Promise<void> {
+  const name = resourceRef(parseCoordinate(coordinate)!.coordinate);
+  await registry.refs.update<Resource>(name, (current) => ({
+    value: change(current!.value),
+    change: { actor: 'operator:test', origin: null, action: 'change' },
+  }));
+}
+
+/** Gives a version a status, and lets latest follow from it. */
+export async function setStatus(registry: Registry, coordinate: string, label: string, status: Status): Promise<void> {
+  await changeResource(registry, coordinate, (resource) => {
+    const versions = resource.versions.map((version) => (version.label === label ? { ...version, status } : version));
+    const changed = { ...resource, versions };
+    return { ...changed, latest: chooseLatest(changed) };
+  });
+}
