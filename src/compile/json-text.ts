@@ -1,5 +1,6 @@
 import type { CompileLimits } from './compile.ts';
-import { childPointer, numberIssue, pointerTokens, type TextIssue } from './text.ts';
+import { joinPointer, parsePointer } from './pointer.ts';
+import { numberIssue, type TextIssue } from './text.ts';
 
 /** A finding in a JSON text, at a node. */
 export interface JsonIssue extends TextIssue {
@@ -40,7 +41,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
   let nodes = 0;
   let expected: Expected = 'value';
 
-  const pointer = () => stack.reduce((path, { token }) => childPointer(path, token), '');
+  const pointer = () => stack.reduce((path, { token }) => joinPointer(path, token), '');
   const note = (issue: TextIssue) => issues.length < keptIssues && issues.push({ ...issue, pointer: pointer() });
   const fail = (message: string, offset = at, rule = 'json-syntax'): JsonText => {
     note({ rule, severity: 'error', message, offset });
@@ -238,7 +239,7 @@ function createFind(text: string, starts: number[], ends: number[]): JsonText['f
   return (pointer) => {
     const root = skipSpace(0);
     let place = { key: root, value: root };
-    for (const token of pointerTokens(pointer)) {
+    for (const token of parsePointer(pointer)) {
       const child = childrenOf(place.value).get(token);
       if (child === undefined) break;
       place = child;

@@ -30,6 +30,8 @@ export interface KindResult {
   title: string;
   description: string;
   version: string | null;
+  /** Paths of the files whose own findings (syntax, repeated keys, …) count; absent: of all that were collected. */
+  used?: ReadonlySet<string>;
 }
 
 /** Compiles one kind of document. Pure; never rejects because of a document. */

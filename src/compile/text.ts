@@ -93,19 +93,6 @@ export function numberIssue(literal: string, value: number, offset: number): Tex
   return null;
 }
 
-/** Joins a JSON Pointer (RFC 6901) and one more token. */
-export function childPointer(pointer: string, token: string | number): string {
-  return `${pointer}/${typeof token === 'number' ? token : token.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-}
-
-/** The tokens of a JSON Pointer (RFC 6901). */
-export function pointerTokens(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
 /** Sets a member as plain data, whatever its name: `__proto__` becomes an own member too. */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__')

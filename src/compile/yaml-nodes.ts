@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Alias, type ParsedNode, type YAMLMap } from 'yaml';
-import { pointerTokens } from './text.ts';
+import { parsePointer } from './pointer.ts';
 
 /** What each alias of a document stands for. */
 export type AliasTargets = ReadonlyMap<Alias, ParsedNode>;
@@ -92,7 +92,7 @@ export function createYamlFind(
   return (pointer) => {
     let place = { key: offsetOf(root), value: offsetOf(root) };
     let node: ParsedNode | null | undefined = root;
-    for (const token of pointerTokens(pointer)) {
+    for (const token of parsePointer(pointer)) {
       const inside: ParsedNode | null | undefined = isAlias(node) ? targets.get(node) : node;
       if (isMap(inside)) {
         const member = membersOf(inside as YAMLMap.Parsed).get(token);

@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from 'yaml';
 import type { CompileLimits } from './compile.ts';
-import { childPointer, numberIssue, setMember } from './text.ts';
+import { joinPointer } from './pointer.ts';
+import { numberIssue, setMember } from './text.ts';
 import { isMergeKey, keyName, mergedMaps, offsetOf, type AliasTargets } from './yaml-nodes.ts';
 import type { YamlIssue } from './yaml-text.ts';
 
@@ -44,7 +45,7 @@ export function readYamlValue(
     if (stopped) return null;
     if (isMap(node)) return readMap(node as YAMLMap.Parsed, pointer, depth);
     return isSeq(node)
-      ? node.items.map((item, index) => read(item as ParsedNode, childPointer(pointer, index), depth + 1))
+      ? node.items.map((item, index) => read(item as ParsedNode, joinPointer(pointer, index), depth + 1))
       : null;
   }
 
@@ -91,7 +92,7 @@ export function readYamlValue(
         );
         continue;
       }
-      const at = childPointer(pointer, name);
+      const at = joinPointer(pointer, name);
       if (own.has(name))
         note(
           'duplicate-key',

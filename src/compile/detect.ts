@@ -1,0 +1,101 @@
+import type { ResourceType } from '../model/address.ts';
+import type { Kind } from '../model/artifact.ts';
+import type { CompileLimits, Detected } from './compile.ts';
+import { parseFile } from './parse.ts';
+import { isObject } from './schema-dialect.ts';
+
+const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'];
+
+/** Whether a file is worth parsing to see what it is: a name and a few bytes that every known kind has. Looks at no more than the bytes. */
+export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
+  if (!/\.(?:json|ya?ml)$/i.test(path)) return false;
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return marks.some((mark) => view.includes(mark));
+}
+
+/** Which of these files are documents of a known kind, by their root alone. Runs in the sandbox. */
+export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[], limits: CompileLimits): Detected[] {
+  return files.flatMap(({ path, bytes }) => {
+    const parsed = parseFile(path, bytes, limits);
+    const found = parsed.ok ? kindOf(parsed.file.value) : null;
+    return found === null ? [] : [{ path, ...found }];
+  });
+}
+
+/** What a document says it is, by its root; null for every other document. */
+export function kindOf(value: unknown): { type: ResourceType; kind: Kind; title: string | null } | null {
+  if (!isObject(value)) return null;
+  if (isVersion(value['openapi']) || isVersion(value['swagger'])) {
+    const info = isObject(value['info']) ? value['info'] : {};
+    return { type: 'apis', kind: 'openapi', title: textOf(info['title']) };
+  }
+  if (typeof value['$schema'] === 'string')
+    return dialectUri.test(value['$schema'])
+      ? { type: 'schemas', kind: 'json-schema', title: textOf(value['title']) }
+      : null;
+  if (isSpectral(value)) return { type: 'rulesets', kind: 'spectral-ruleset', title: null };
+  return isRedocly(value) ? { type: 'rulesets', kind: 'redocly-ruleset', title: null } : null;
+}
+
+const dialectUri = /^https?:\/\/json-schema\.org\/(?:draft-0[0-9]|draft\/20\d\d-\d\d)\/schema#?$/;
+
+function isVersion(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'string' && /^\d+(?:\.\d+)*(?:[-+.]|$)/.test(value));
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+/** Spectral: a rule that has both `given` and `then`, or a built-in ruleset that is extended. */
+function isSpectral(value: Record<string, unknown>): boolean {
+  const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
+  if (rules.some((rule) => isObject(rule) && 'given' in rule && 'then' in rule)) return true;
+  return extended(value).some((name) => /^spectral:(?:oas|asyncapi|arazzo)$/.test(name));
+}
+
+function extended(value: Record<string, unknown>): string[] {
+  const extend = value['extends'];
+  return (Array.isArray(extend) ? extend.flat() : [extend]).filter((name) => typeof name === 'string');
+}
+
+const redoclyPresets = new Set(['minimal', 'recommended', 'recommended-strict', 'spec', 'all']);
+const redoclyRoot = new Set(
+  [
+    'apis',
+    'decorators',
+    'extends',
+    'plugins',
+    'preprocessors',
+    'resolve',
+    'rules',
+    'theme',
+    'openapi',
+    'telemetry',
+    'scorecard',
+  ]
+    .concat(['arazzo1Rules', 'async2Rules', 'async3Rules', 'oas2Rules', 'oas3_0Rules', 'oas3_1Rules', 'oas3_2Rules'])
+    .concat(['overlay1Rules', 'struct', 'apiDefinitions', 'lint', 'name', 'version', 'title', 'description']),
+);
+const redoclySeverities = new Set(['error', 'warn', 'off']);
+
+/** Redocly: a root of its own keys only, and built-in rulesets extended, or rules that carry its severities. */
+function isRedocly(value: Record<string, unknown>): boolean {
+  if (!Object.keys(value).every((key) => redoclyRoot.has(key) || key.startsWith('x-'))) return false;
+  const rules = isObject(value['rules']) ? Object.entries(value['rules']) : [];
+  const carries = rules.some(([name, rule]) => isRedoclyRule(name, rule));
+  if (rules.length > 0 && !rules.every(([, rule]) => typeof rule === 'string' || isObject(rule))) return false;
+  if (carries) return true;
+  return rules.length === 0 && extended(value).some((name) => redoclyPresets.has(name)) && 'extends' in value;
+}
+
+/** Every rule of Redocly's is written with its severity; an assertion (`rule/…`) is also known by its subject. */
+function isRedoclyRule(name: string, rule: unknown): boolean {
+  if (/^(?:rule|assert)\//.test(name)) return isObject(rule) && ('subject' in rule || 'assertions' in rule);
+  if (!redoclyRuleNames.test(name)) return false;
+  return isObject(rule) ? true : redoclySeverities.has(String(rule));
+}
+
+// Words that Redocly's built-in rules are named by, and no rule of a linter for code.
+const redoclyRuleNames =
+  /^(?:struct|spec|info-|operation-|operations?-|path-|paths?-|tags?-|no-(?:server|path|identical-paths|ambiguous-paths|unresolved-refs|invalid-|enum-|example-|unused-components|http-verbs|required-schema|schema-type|undefined-server|illogical|duplicated|mixed|query|component|empty-servers)|security-|parameter-|request-|response-|boolean-|scalar-|component-|configurable|nullable|spec-|array-|rule\/|array|discriminator|required-)/;

@@ -1,0 +1,94 @@
+import type { ResourceType } from '../model/address.ts';
+import { createReport, isBlocking, problemAtFile, type Problem } from '../model/problem.ts';
+import { collect, type LoadedFile } from './collect.ts';
+import type { Artifact, CompileInput } from './compile.ts';
+import { kindOf } from './detect.ts';
+import { compileJsonSchema } from './json-schema.ts';
+import { isParsed, problemAt, type CompileKind, type KindResult } from './kind.ts';
+import { compileOpenapi } from './openapi.ts';
+import { openapiReferencePaths } from './openapi-paths.ts';
+import type { ParsedFile } from './parse.ts';
+import { formatsOf, represent } from './represent.ts';
+import { schemaReferencePaths } from './schema-refs.ts';
+import type { Report } from '../model/problem.ts';
+
+const compilers: Record<ResourceType, CompileKind> = {
+  apis: compileOpenapi,
+  schemas: compileJsonSchema,
+  rulesets: async (given) => (await import('./ruleset.ts')).compileRuleset(given),
+};
+
+const nouns: Record<ResourceType, string> = {
+  apis: 'an OpenAPI document',
+  schemas: 'a JSON Schema',
+  rulesets: 'a ruleset',
+};
+
+/** Compiles one document: collects its files, compiles it as its kind, and makes its representations. Runs in the sandbox. */
+export async function runCompile(
+  input: CompileInput,
+  load: (paths: string[]) => Promise<LoadedFile[]>,
+): Promise<{ artifact: Artifact | null; report: Report }> {
+  const { limits } = input;
+  const pathsOf = (file: ParsedFile) => new Set([...openapiReferencePaths(file), ...schemaReferencePaths(file)]);
+  const { files, findings, wall } = await collect(input.entry, limits, load, pathsOf);
+  const entry = files.get(input.entry);
+  if (wall !== null) return refused([wall]);
+  if (entry === undefined || !isParsed(entry)) return refused(findings.get(input.entry) ?? []);
+
+  const type = typeOf(entry, input);
+  if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
+  const result = await compilers[type]({ entry, files, input });
+  const problems = [...result.problems];
+  for (const [path, found] of findings)
+    if (path === input.entry || (result.used?.has(path) ?? true)) problems.push(...found);
+  if (result.bundle === null || isBlocking(createReport(problems))) return refused(problems);
+
+  const formats = formatsOf(entry, result.bundle);
+  const bytes = Math.max(Buffer.byteLength(formats.json), Buffer.byteLength(formats.yaml));
+  if (bytes > limits.bundleBytes)
+    return refused([
+      ...problems,
+      problemAtFile(
+        'limit-bundle-bytes',
+        input.entry,
+        `The document has ${bytes} bytes once it is bundled; the limit is ${limits.bundleBytes}.`,
+      ),
+    ]);
+  return { artifact: await artifactOf(type, result, formats), report: createReport(problems) };
+}
+
+async function artifactOf(
+  type: ResourceType,
+  result: KindResult,
+  formats: ReturnType<typeof formatsOf>,
+): Promise<Artifact> {
+  const { kind, specification, title, description, version } = result;
+  return { type, kind, specification, title, description, version, representations: await represent(formats) };
+}
+
+/** What the document is to be compiled as, or why it cannot be. */
+function typeOf(entry: ParsedFile, { type }: CompileInput): ResourceType | Problem {
+  const found = kindOf(entry.value);
+  if (type === null) {
+    if (found !== null) return found.type;
+    const message =
+      'The document is no OpenAPI document (a root "openapi" or "swagger"), no JSON Schema (a root "$schema" that names a draft) and no ruleset.';
+    return problemAt(entry, '', 'kind-unknown', message);
+  }
+  if (found !== null && found.type !== type)
+    return problemAt(entry, '', 'kind-mismatch', `The document is ${nouns[found.type]}, not ${nouns[type]}.`);
+  if (found === null && type === 'apis')
+    return problemAt(
+      entry,
+      '',
+      'kind-unknown',
+      'The document has no root "openapi" or "swagger" that names a version, so it is no OpenAPI document.',
+    );
+  return type;
+}
+
+/** A report that blocks, and no artifact. */
+function refused(problems: Problem[]): { artifact: null; report: Report } {
+  return { artifact: null, report: createReport(problems) };
+}

@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs';
+import PQueue from 'p-queue';
+import { createReport, problemAtFile } from '../model/problem.ts';
+import { startChild, type Child, type JobOptions, type Outcome } from './child.ts';
+import type { LoadedFile } from './collect.ts';
+import type { CollectedFile, CompileInput, CompileLimits, Compiled, Compiler, Detected, Load } from './compile.ts';
+import { mayBeDocument } from './detect.ts';
+import type { ParentMessage } from './messages.ts';
+
+export interface CompilerOptions {
+  /** How many sandboxes work at once. Each is started when it is first needed and then kept warm. */
+  children?: number;
+}
+
+const batchBytes = 8 * 1024 * 1024;
+const batchFiles = 500;
+
+/** The compiler behind a pool of sandboxed processes (DESIGN §6). */
+export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
+  const queue = new PQueue({ concurrency: children });
+  const idle: Child[] = [];
+  const busy = new Set<Child>();
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+
+  async function run(
+    job: ParentMessage,
+    limits: CompileLimits,
+    options: Omit<JobOptions, 'seconds'>,
+  ): Promise<Outcome> {
+    const task = async (): Promise<Outcome> => {
+      const child = takeChild(limits.memoryMegabytes);
+      busy.add(child);
+      try {
+        return await child.run(job, { ...options, seconds: limits.seconds });
+      } finally {
+        busy.delete(child);
+        if (child.isUsable()) idle.push(child);
+        else child.kill();
+      }
+    };
+    return queue.add(task, options.signal ? { signal: options.signal } : {});
+  }
+
+  function takeChild(memoryMegabytes: number): Child {
+    for (let child = idle.pop(); child !== undefined; child = idle.pop()) {
+      if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
+      child.kill();
+    }
+    return startChild(memoryMegabytes);
+  }
+
+  /** A batch whose sandbox died is taken apart: only the files that kill it are left out. */
+  async function detectBatch(
+    files: { path: string; bytes: Uint8Array }[],
+    limits: CompileLimits,
+    signal: AbortSignal | undefined,
+  ): Promise<Detected[]> {
+    const outcome = await run({ type: 'detect', files, limits }, limits, { load: noFiles, signal });
+    if ('answer' in outcome) return outcome.answer.type === 'detected' ? outcome.answer.detected : [];
+    if (files.length === 1) return [];
+    const middle = Math.ceil(files.length / 2);
+    const halves = [files.slice(0, middle), files.slice(middle)];
+    return (await Promise.all(halves.map((half) => detectBatch(half, limits, signal)))).flat();
+  }
+
+  return {
+    id: `stele/${version} node/${process.versions.node}`,
+
+    async compile(input, load, signal) {
+      const read = new Map<string, CollectedFile>();
+      const outcome = await run({ type: 'compile', input }, input.limits, {
+        load: createLoad(input, load, read),
+        signal,
+      });
+      const files = [...read.values()].sort((a, b) => rank(a, input) - rank(b, input) || (a.path < b.path ? -1 : 1));
+      if ('answer' in outcome && outcome.answer.type === 'compiled')
+        return { artifact: outcome.answer.artifact, report: outcome.answer.report, files };
+      return { artifact: null, report: createReport([diedProblem(outcome, input)]), files } satisfies Compiled;
+    },
+
+    async detect(files, limits, signal) {
+      const candidates = files.filter(
+        ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
+      );
+      const batches = splitBatches(candidates);
+      const found = await Promise.all(batches.map((batch) => detectBatch(batch, limits, signal)));
+      const asked = new Set(candidates.map(({ path }) => path));
+      return found.flat().filter(({ path }) => asked.delete(path));
+    },
+
+    async readSettings(file, limits, signal) {
+      const outcome = await run({ type: 'settings', file, limits }, limits, { load: noFiles, signal });
+      if ('answer' in outcome && outcome.answer.type === 'settings') {
+        const { settings, report } = outcome.answer;
+        return { settings, report };
+      }
+      return { settings: null, report: createReport([diedProblem(outcome, { entry: file.path, limits })]) };
+    },
+
+    async close() {
+      queue.clear();
+      for (const child of [...idle, ...busy]) child.kill();
+      idle.length = 0;
+      await queue.onIdle();
+    },
+  };
+}
+
+async function noFiles(): Promise<LoadedFile[]> {
+  return [];
+}
+
+function rank({ path }: CollectedFile, { entry }: CompileInput): number {
+  return path === entry ? 0 : 1;
+}
+
+/** Answers a sandbox that asks for files, and remembers them for the caller. A sandbox that asks for more than any document may is cut off. */
+function createLoad(input: CompileInput, load: Load, read: Map<string, CollectedFile>): JobOptions['load'] {
+  return async (paths) => {
+    const wanted = paths.filter((path) => !read.has(path));
+    if (read.size + wanted.length > input.limits.files + 1) {
+      const message = `The document refers to more than ${input.limits.files} files.`;
+      return wanted.map((path) => ({ path, problem: problemAtFile('limit-files', path, message) }));
+    }
+    const files = await load(wanted);
+    return files.map((file): LoadedFile => {
+      if (!file.found) {
+        read.set(file.path, { path: file.path, blob: null, bytes: null });
+        return { path: file.path, problem: file.problem };
+      }
+      read.set(file.path, { path: file.path, blob: file.blob, bytes: file.bytes });
+      return { path: file.path, bytes: file.bytes };
+    });
+  };
+}
+
+function diedProblem(
+  outcome: Outcome,
+  { entry, limits }: Pick<CompileInput, 'entry' | 'limits'>,
+): ReturnType<typeof problemAtFile> {
+  const rule = 'died' in outcome ? outcome.died : 'sandbox-crash';
+  const messages = {
+    'sandbox-timeout': `Compiling the document took longer than ${limits.seconds} seconds and was stopped.`,
+    'sandbox-memory': `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`,
+    'sandbox-crash': 'The process that compiled the document broke down over it.',
+  };
+  return problemAtFile(rule, entry, messages[rule]);
+}
+
+function splitBatches(files: readonly { path: string; bytes: Uint8Array }[]): { path: string; bytes: Uint8Array }[][] {
+  const batches: { path: string; bytes: Uint8Array }[][] = [];
+  let bytes = 0;
+  for (const { path, bytes: content } of files) {
+    const last = batches.at(-1);
+    if (last === undefined || last.length >= batchFiles || bytes + content.length > batchBytes) {
+      batches.push([{ path, bytes: content }]);
+      bytes = content.length;
+    } else {
+      last.push({ path, bytes: content });
+      bytes += content.length;
+    }
+  }
+  return batches;
+}

@@ -1,0 +1,45 @@
+// The process inside the sandbox. It knows nothing but what its parent sends, and asks its parent for every file.
+import type { LoadedFile } from './collect.ts';
+import { detectFiles } from './detect.ts';
+import type { ChildMessage, ParentMessage } from './messages.ts';
+import { runCompile } from './run.ts';
+import { readSettings } from './settings.ts';
+
+// What one document does to these would be there for the next one.
+for (const shared of [
+  Object.prototype,
+  Array.prototype,
+  Function.prototype,
+  String.prototype,
+  Map.prototype,
+  Set.prototype,
+])
+  Object.preventExtensions(shared);
+
+const waiting: ((files: LoadedFile[]) => void)[] = [];
+
+function send(message: ChildMessage): void {
+  process.send!(message);
+}
+
+function load(paths: string[]): Promise<LoadedFile[]> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    send({ type: 'load', paths });
+  });
+}
+
+async function receive(message: ParentMessage): Promise<void> {
+  if (message.type === 'files') return waiting.shift()?.(message.files);
+  const rss = () => process.memoryUsage.rss();
+  if (message.type === 'detect')
+    return send({ type: 'detected', detected: detectFiles(message.files, message.limits), rss: rss() });
+  if (message.type === 'settings')
+    return send({ type: 'settings', ...readSettings(message.file, message.limits), rss: rss() });
+  const result = await runCompile(message.input, load);
+  send({ type: 'compiled', ...result, rss: rss() });
+}
+
+process.on('message', (message: ParentMessage) => void receive(message));
+process.on('disconnect', () => process.exit(0));
+send({ type: 'ready' });

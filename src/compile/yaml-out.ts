@@ -1,0 +1,106 @@
+/**
+ * Writes plain data as block-style YAML that readers of YAML 1.1 and of 1.2 take for the same values: a scalar is left without quotes only where it
+ * matches a short list of shapes that no version reads as anything but text; every other string is quoted with escapes, or a literal block.
+ * A dedicated writer, because a library's list of what to quote follows one version at a time, and large documents take it seconds.
+ */
+export function writeYaml(value: unknown): string {
+  const out: string[] = [];
+
+  function write(node: unknown, indent: string, inline: boolean): void {
+    if (Array.isArray(node)) {
+      if (node.length === 0) out.push(inline ? ' []\n' : '[]\n');
+      else writeSequence(node, indent, inline);
+    } else if (typeof node === 'object' && node !== null) {
+      const entries = Object.entries(node);
+      if (entries.length === 0) out.push(inline ? ' {}\n' : '{}\n');
+      else writeMapping(entries, indent, inline);
+    } else out.push(inline ? ' ' : '', writeScalar(node, indent), '\n');
+  }
+
+  /** `inline`: something stands on the line already, so a collection begins on the next one. */
+  function writeMapping(entries: [string, unknown][], indent: string, inline: boolean): void {
+    if (inline) out.push('\n');
+    let first = !inline;
+    for (const [key, value] of entries) {
+      out.push(first ? '' : indent, writeKey(key));
+      write(value, Array.isArray(value) ? indent : `${indent}  `, true);
+      first = false;
+    }
+  }
+
+  function writeSequence(items: unknown[], indent: string, inline: boolean): void {
+    if (inline) out.push('\n');
+    let first = !inline;
+    for (const item of items) {
+      out.push(first ? '' : indent, '- ');
+      write(item, `${indent}  `, false);
+      first = false;
+    }
+  }
+
+  write(value, '', false);
+  return out.join('');
+}
+
+// Begins with a letter, so it is no number, date or sign; holds nothing that YAML gives a meaning to inside plain scalars.
+const plain = /^[A-Za-z][\w ./()'+-]*$/;
+const plainPath = /^\/[\w./{}+-]*$/;
+// YAML 1.1's booleans and nulls (https://yaml.org/type/bool.html, null.html), and what looks like an infinite or not-a-number to some reader.
+const reserved = /^(?:y|yes|n|no|true|false|on|off|null|nan|inf|infinity)$/i;
+
+function isPlain(text: string): boolean {
+  return (
+    text.length < 1000 && (plain.test(text) || plainPath.test(text)) && !text.endsWith(' ') && !reserved.test(text)
+  );
+}
+
+function writeKey(key: string): string {
+  if (isPlain(key)) return `${key}:`;
+  const quoted = quote(key);
+  // YAML 1.2 §7.4.2: a key on one line with its value has at most 1,024 characters.
+  return quoted.length > 1000 ? `? ${quoted}\n:` : `${quoted}:`;
+}
+
+function writeScalar(value: unknown, indent: string): string {
+  if (typeof value === 'string') {
+    if (isPlain(value)) return value;
+    return isLiteral(value) ? writeLiteral(value, indent) : quote(value);
+  }
+  return typeof value === 'number' ? writeNumber(value) : String(value);
+}
+
+/** YAML 1.1 knows a number with an exponent only if it has a point (https://yaml.org/type/float.html). */
+function writeNumber(value: number): string {
+  if (Object.is(value, -0)) return '0';
+  const text = String(value);
+  return /^-?\d+e/.test(text) ? text.replace('e', '.0e') : text;
+}
+
+/** Whether a literal block gives back exactly this text: lines of printable characters, none that begins or ends the block in doubt. */
+function isLiteral(text: string): boolean {
+  return (
+    text.includes('\n') &&
+    /^[^\s\0-\x1f]/.test(text) &&
+    !/[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(
+      text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, ''),
+    ) &&
+    !/ (?:\n|$)/.test(text)
+  );
+}
+
+function writeLiteral(text: string, indent: string): string {
+  const body = text.replace(/\n+$/, '');
+  const trailing = text.length - body.length;
+  const header = trailing === 0 ? '|-' : trailing === 1 ? '|' : '|+';
+  const inside = indent === '' ? '  ' : indent;
+  const lines = body.split('\n').map((line) => (line === '' ? '' : inside + line));
+  return `${header}\n${lines.join('\n')}${'\n'.repeat(Math.max(0, trailing - 1))}`;
+}
+
+/** JSON's string syntax is YAML's, but for characters that YAML reads as line breaks or does not allow. */
+function quote(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
