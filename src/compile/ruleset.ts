@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Problem } from '../model/problem.ts';
+import { kindOf } from './detect.ts';
+import { problemAt, type CompileKind } from './kind.ts';
+import type { ParsedFile } from './parse.ts';
+import { joinPointer } from './pointer.ts';
+import { checkRedoclyRuleset } from './ruleset-redocly.ts';
+import { checkSpectralRuleset } from './ruleset-spectral.ts';
+import { isObject } from './schema-dialect.ts';
+import { schemaProblems } from './schema-rules.ts';
+
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+const validators = { redocly: readSchema('redocly-ruleset'), spectral: readSchema('spectral-ruleset') };
+
+function readSchema(name: string) {
+  const url = new URL(`../../content/schemas/${name}.json`, import.meta.url);
+  return ajv.compile(JSON.parse(readFileSync(url, 'utf8')));
+}
+
+/** The release of each form's engine that a ruleset is checked for. */
+const specifications = { redocly: '2', spectral: '6' } as const;
+
+export type RulesetForm = keyof typeof validators;
+
+/**
+ * Compiles a ruleset: accepted when it fits the form's schema, every rule name, node type, function, format and pattern is known or well-formed, and
+ * nothing in it would load code, files or URLs. Stored as it is; the author's bytes are kept.
+ */
+export const compileRuleset: CompileKind = async ({ entry, input }) => {
+  const { value } = entry;
+  const form = rulesetForm(value);
+  const problems: Problem[] = [];
+  if (isObject(value)) {
+    const validate = validators[form];
+    if (!validate(value)) problems.push(...schemaProblems(entry, '', validate.errors ?? []));
+    problems.push(...findReferences(entry));
+    const broken = new Set(problems.map(({ pointer }) => pointer));
+    const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
+    problems.push(...(await check(entry, value, broken)));
+  } else {
+    problems.push(problemAt(entry, '', 'schema', 'A ruleset is an object with "rules" or "extends"; this is none.'));
+  }
+  const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
+  return {
+    problems: input.validation === 'lenient' ? problems.map(asLenient) : problems,
+    bundle: isObject(value) ? value : null,
+    kind: `${form}-ruleset`,
+    specification: specifications[form],
+    title: text('title') ?? '',
+    description: text('description') ?? '',
+    version: text('version') ?? text('x-version'),
+  };
+};
+
+const spectralMembers = ['functions', 'functionsDir', 'aliases', 'overrides', 'formats', 'parserOptions', 'except'];
+
+/** Which linter's form a ruleset is written in. Redocly's, unless something in it says otherwise. */
+export function rulesetForm(value: unknown): RulesetForm {
+  if (!isObject(value) || kindOf(value)?.kind === 'redocly-ruleset') return 'redocly';
+  if (kindOf(value)?.kind === 'spectral-ruleset' || spectralMembers.some((key) => Object.hasOwn(value, key)))
+    return 'spectral';
+  const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
+  const extended = [value['extends']]
+    .flat(2)
+    .some((name) => typeof name === 'string' && /^(?:spectral|vacuum):/.test(name));
+  return extended || rules.some((rule) => isObject(rule) && ('given' in rule || 'then' in rule))
+    ? 'spectral'
+    : 'redocly';
+}
+
+/** Files that a ruleset would be put together from: what is published is one document. */
+function findReferences(entry: ParsedFile): Problem[] {
+  const problems: Problem[] = [];
+  const visit = (value: unknown, pointer: string): void => {
+    if (Array.isArray(value)) return value.forEach((item, at) => visit(item, joinPointer(pointer, at)));
+    if (!isObject(value)) return;
+    const reference = value['$ref'];
+    if (typeof reference === 'string' && !reference.startsWith('#')) {
+      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: a ruleset is one document. Write here what it refers to.`;
+      problems.push(problemAt(entry, joinPointer(pointer, '$ref'), 'ruleset-reference', message));
+    }
+    for (const [key, child] of Object.entries(value)) visit(child, joinPointer(pointer, key));
+  };
+  visit(entry.value, '');
+  return problems;
+}
+
+/** What a lenient publish lets through: a ruleset that is not quite in its form, but nothing that would load or run anything. */
+function asLenient(problem: Problem): Problem {
+  return problem.rule === 'schema' && problem.pointer !== '' ? { ...problem, severity: 'warning' } : problem;
+}
