@@ -27,6 +27,8 @@ export interface Author {
   actor: string;
   /** A network address, a sync run, `cli`; null where nothing is known. */
   origin: string | null;
+  /** Names a request that may be repeated (`Generation.operation`). */
+  operation?: string;
 }
 
 /** An identifier that sorts by time and that nobody can guess: 9 characters of time in base 36, 11 random ones. */

@@ -18,6 +18,8 @@ export interface Generation<T> {
   origin: string | null;
   /** What was done, in one word or two: `publish 1.4.0`. */
   action: string;
+  /** Names the request that asked for it, where that may be repeated; a repetition knows its own write by it. */
+  operation?: string;
   value: T;
 }
 
@@ -26,6 +28,7 @@ export interface Change {
   actor: string;
   origin: string | null;
   action: string;
+  operation?: string;
 }
 
 type Decision<T> = { value: T; change: Change } | null;
@@ -50,8 +53,8 @@ export interface Refs {
   /** Every generation, newest first. */
   history<T>(name: string): AsyncIterable<Generation<T>>;
 
-  /** The names that start with the prefix, in order. `prefix` ends with `/` or is empty. */
-  list(prefix: string): AsyncIterable<string>;
+  /** The names that start with the prefix (and follow the name `after`), in order. `prefix` ends with `/` or is empty. */
+  list(prefix: string, after?: string): AsyncIterable<string>;
 }
 
 export interface RefsOptions {
@@ -203,9 +206,9 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
       }
     },
 
-    async *list(prefix) {
+    async *list(prefix, afterName) {
       const start = `refs/${prefix}`;
-      let after: string | undefined;
+      let after = afterName === undefined ? undefined : `refs/${afterName}/~`;
       for (;;) {
         const [key] = await bucket.list(start, after === undefined ? { limit: 1 } : { after, limit: 1 });
         if (key === undefined) return;

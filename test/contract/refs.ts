@@ -200,6 +200,9 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       expect(await Array.fromAsync(refs.list('resources/a/'))).toEqual(names.slice(2, 4));
       expect(await Array.fromAsync(refs.list('resources/a/apis/'))).toEqual(names.slice(2, 4));
       expect(await Array.fromAsync(refs.list('resource/'))).toEqual([]);
+      for (const [index, name] of names.entries()) {
+        expect(await Array.fromAsync(refs.list('', name))).toEqual(names.slice(index + 1));
+      }
     });
 
     test.each(['one', ...notKeys].map((text) => [JSON.stringify(text.slice(0, 40)), text]))(
