@@ -56,7 +56,6 @@ const serveLocally = 'git -c uploadpack.allowFilter=true -c uploadpack.allowAnyS
 function fetchArguments({ location }: Transport): string[] {
   return [
     'fetch',
-    '--quiet',
     '--no-tags',
     '--no-write-fetch-head',
     '--no-recurse-submodules',

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
 import type { Credential } from './source.ts';
 import { RegistryError } from '../model/errors.ts';
 import { runGit, type GitResult } from './command.ts';
@@ -47,7 +48,8 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   if (credential !== null) assertFits(location, credential);
   const access = accessOf(location, addresses, credential);
   const secrets = credential?.kind === 'token' ? [credential.token, basic(credential)] : [];
-  let url = location.url;
+  // As a URL, since git takes no remote whose name begins with a slash for one that can be asked for objects.
+  let url = location.kind === 'local' ? pathToFileURL(location.url).href : location.url;
 
   async function attempt(request: NetworkRequest, environment: Record<string, string> = {}): Promise<GitResult> {
     const { folder, args, config, input } = request;

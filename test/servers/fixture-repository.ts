@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** What a path of a commit holds. Null removes it. */
 export type FixtureFile =
@@ -43,10 +44,8 @@ const environment = {
 export function createFixtureRepository(folder: string): FixtureRepository {
   mkdirSync(folder, { recursive: true });
   run(folder, ['init', '--quiet', '--bare', '--initial-branch=main', '--template=', '.']);
-  const repository = openFixtureRepository(folder);
-  repository.setConfig('uploadpack.allowFilter', 'true');
-  repository.setConfig('uploadpack.allowAnySHA1InWant', 'true');
-  return repository;
+  appendFileSync(join(folder, 'config'), '[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n');
+  return openFixtureRepository(folder);
 }
 
 /** A bare repository made of a bundle's branches and tags; HEAD names the branch. */
