@@ -6,7 +6,7 @@ import type { Objects } from '../store/objects.ts';
 import type { Refs } from '../store/refs.ts';
 
 /** Where things that happened are told. Fields hold no secret and no document. */
-export type Log = (level: 'info' | 'warn' | 'error', event: string, fields?: Record<string, unknown>) => void;
+export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields?: Record<string, unknown>) => void;
 
 /** All that the verbs work on: the ports, the configuration, and what varies (time, randomness). Made by `open.ts`. */
 export interface Registry {

@@ -1,14 +1,41 @@
-import express, { type Express } from 'express';
+import type { RequestListener } from 'node:http';
+import express, { type Express, type Request } from 'express';
+import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
-import { createAuthenticate } from './authenticate.ts';
+import { createApiCatalog } from './api-catalog.ts';
+import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import type { ServerContext } from './context.ts';
 import { createErrorHandler } from './errors.ts';
+import { createHealth } from './health.ts';
+import { createMetrics } from './metrics.ts';
 import { nothingHere } from './nothing-here.ts';
+import { createObserver, type Observer } from './observe.ts';
+import { createProblemPages } from './problem-pages.ts';
 import { createReads, isRead } from './reads.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** The whole server as an Express application: who asks first, then the one part that the path belongs to. */
-export function createApp(context: ServerContext): Express {
+/**
+ * The whole server: the registry's reads, and an Express application for everything else. Reads go past Express, which would cost them a
+ * quarter of their speed (`scripts/bench/read.ts`) and decodes what an address must not decode.
+ */
+export function createApp(context: ServerContext): RequestListener {
+  const authenticate = createAuthenticate(context);
+  const observer = createObserver(context.registry, createMetrics());
+  const read = createReads(context, authenticate);
+  const others = createOthers(context, authenticate, observer);
+  return (request, response) => {
+    const startedAt = performance.now();
+    if (isRead(request.url!)) {
+      void read(request, response).then((route) => observer.observe(request, response, route, startedAt));
+      return;
+    }
+    response.once('close', () => observer.observe(request, response, routeOf(request as Request), startedAt));
+    others(request, response);
+  };
+}
+
+/** Everything but the reads: who asks first, then the one part that the path belongs to. */
+function createOthers(context: ServerContext, authenticate: Authenticate, observer: Observer): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -16,17 +43,12 @@ export function createApp(context: ServerContext): Express {
   app.enable('strict routing');
   app.set('query parser', 'simple');
   app.set('trust proxy', context.registry.config.proxies);
-  const authenticate = createAuthenticate(context);
-  const read = createReads(context, authenticate);
-  app.use((request, response, next) => (isRead(request.url) ? read(request, response) : next()));
-  app.use((request, response, next) => {
-    response.setHeader('X-Request-Id', requestIdOf(request));
-    next();
-  });
-  app.use(async (request, _response, next) => {
-    await authenticate(request);
-    next();
-  });
+  app.use(secureHeaders(context.url));
+  app.use(identify(authenticate));
+  app.use(createHealth(context));
+  app.use(observer.router);
+  app.use(createProblemPages(context.url));
+  app.use(createApiCatalog(context));
   if (context.v1) app.use('/v1', context.v1);
   if (context.login) app.use(context.login.router);
   app.use(() => {
@@ -34,4 +56,30 @@ export function createApp(context: ServerContext): Express {
   });
   app.use(createErrorHandler(context));
   return app;
+}
+
+/** Gives each request its identifier, and finds out who asks. */
+function identify(authenticate: Authenticate): express.RequestHandler {
+  return async (request, response, next) => {
+    response.setHeader('X-Request-Id', requestIdOf(request));
+    await authenticate(request);
+    next();
+  };
+}
+
+/** No page of ours runs a script, loads anything or is framed; a part that has pages loosens its own. */
+function secureHeaders(url: string): express.RequestHandler {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    strictTransportSecurity: url.startsWith('https:'),
+  });
+}
+
+/** The pattern that an Express request was routed by: finite in number, whatever clients ask for. */
+function routeOf({ route, baseUrl }: Pick<Request, 'route' | 'baseUrl'>): string {
+  const { path } = (route ?? {}) as { path?: unknown };
+  return typeof path === 'string' ? `${/^\/[a-z0-9]*/.exec(baseUrl)?.[0] ?? ''}${path}` : 'unmatched';
 }

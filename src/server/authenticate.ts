@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { authenticateKey } from '../registry/keys.ts';
+import { createAllowance } from './allowance.ts';
+import { clientAddress } from './client-address.ts';
 import type { ServerContext } from './context.ts';
 
 const principals = new WeakMap<IncomingMessage, Principal>();
@@ -16,29 +18,34 @@ export type Authenticate = (request: IncomingMessage) => Promise<Principal>;
 
 /**
  * Finds out who asks, before anything else is looked at: `Authorization: Bearer <key>` (RFC 6750), Basic with the key as password
- * (RFC 7617), or a session. A credential that is not valid is refused with `unauthenticated` everywhere, also where none is needed.
+ * (RFC 7617), or a session. A credential that is not valid is refused with `unauthenticated` everywhere, also where none is needed; who sends too
+ * many of them is told to wait. Valid ones of the same address go on: a neighbour's mistakes shut nobody out.
  */
 export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login'>): Authenticate {
+  const { registry, login } = context;
+  const { rateLimit, proxies } = registry.config;
+  const failure = createAllowance({ limit: rateLimit.failures, window: rateLimit.window }, registry.now);
+
+  async function authenticateHeader(request: IncomingMessage, authorization: string): Promise<Principal> {
+    const key = keyIn(authorization);
+    const principal = key === null ? null : await authenticateKey(registry, key);
+    if (principal !== null) return principal;
+    const { remaining, seconds } = failure(clientAddress(request, proxies));
+    if (remaining >= 0) throw new RegistryError('unauthenticated', 'The credential is not valid.');
+    const message = 'Too many credentials that are not valid came from your address.';
+    throw new RegistryError('rate_limited', message, { retryAfter: seconds });
+  }
+
   return async (request) => {
     const { authorization, cookie } = request.headers;
     if (authorization === undefined && cookie === undefined) return anonymous;
     const principal =
       authorization !== undefined
-        ? await authenticateHeader(context, authorization)
-        : ((await context.login?.readSession(request)) ?? anonymous);
+        ? await authenticateHeader(request, authorization)
+        : ((await login?.readSession(request)) ?? anonymous);
     principals.set(request, principal);
     return principal;
   };
-}
-
-async function authenticateHeader(
-  { registry }: Pick<ServerContext, 'registry'>,
-  authorization: string,
-): Promise<Principal> {
-  const key = keyIn(authorization);
-  const principal = key === null ? null : await authenticateKey(registry, key);
-  if (principal === null) throw new RegistryError('unauthenticated', 'The credential is not valid.');
-  return principal;
 }
 
 /** The key's text in an `Authorization` field value, or null for any other scheme or form. */

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import type { ServerContext } from './context.ts';
+import { securityHeaders, type FlatHeaders } from './headers.ts';
+import { splitTarget } from './read-request.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** A code of a refusal, or `internal` for a bug. */
@@ -136,22 +139,23 @@ export function describeRefusal(
   url: string,
   requestId: string,
   error: RegistryError | null,
-): { status: number; headers: Record<string, string>; document: ProblemDocument } {
+): { status: number; headers: FlatHeaders; document: ProblemDocument } {
   const code = error?.code ?? 'internal';
   const { status, title, meaning } = problemTypes[code];
-  const headers: Record<string, string> = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
-  if (code === 'unauthenticated' || code === 'not_found') headers['WWW-Authenticate'] = 'Bearer realm="stele"';
-  if (error?.retryAfter !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfter));
-  const document: ProblemDocument = {
-    ...error?.extra,
+  const headers = ['Content-Type', 'application/problem+json', 'Cache-Control', 'no-store', 'X-Request-Id', requestId];
+  headers.push(...securityHeaders);
+  // RFC 9110 §11.6.1 wants it with 401. Private and absent are one and the same 404, and either may need a credential.
+  if (code === 'unauthenticated' || code === 'not_found') headers.push('WWW-Authenticate', 'Bearer realm="stele"');
+  if (error?.retryAfter !== undefined) headers.push('Retry-After', String(Math.ceil(error.retryAfter)));
+  const standard = {
     type: `${url}/problems/${code}`,
     title,
     status,
     detail: error?.message ?? meaning,
     instance: `urn:uuid:${requestId}`,
   };
-  if (error && error.problems.length > 0) document['problems'] = error.problems;
-  return { status, headers, document };
+  const problems = error && error.problems.length > 0 ? { problems: error.problems } : {};
+  return { status, headers, document: { ...standard, ...problems, ...error?.extra, ...standard } };
 }
 
 /** Sends a refusal as `application/problem+json`. What is no refusal is logged whole and told as `internal`, without a word of it. */
@@ -163,14 +167,10 @@ export function sendProblem(
 ): void {
   const requestId = requestIdOf(request);
   const refusal = asRefusal(error);
-  if (refusal === null || refusal.code === 'corrupt') {
-    const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    registry.log('error', 'request failed', {
-      request: requestId,
-      method: request.method,
-      url: request.url,
-      error: told,
-    });
+  if (refusal === null || problemTypes[refusal.code].status >= 500) {
+    const { path } = splitTarget(request.url!);
+    const told = { request: requestId, method: request.method, path, error: inspect(error) };
+    registry.log('error', 'request failed', told);
   }
   if (response.headersSent) {
     response.destroy();
@@ -178,9 +178,9 @@ export function sendProblem(
   }
   const { status, headers, document } = describeRefusal(url, requestId, refusal);
   const body = Buffer.from(JSON.stringify(document));
-  response.statusCode = status;
-  response.setHeaders(new Headers(headers));
+  for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i]!, headers[i + 1]!);
   response.setHeader('Content-Length', body.byteLength);
+  response.statusCode = status;
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 

@@ -1,5 +1,6 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** A server that listens. */
 export interface Listening {
@@ -15,22 +16,53 @@ export interface Listening {
 
 /** Starts to listen; port 0 picks one. Rejects when the address cannot be had. */
 export async function listen(app: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const server = createServer({ keepAlive: true }, app);
+  const server = createServer({ keepAlive: true, requestTimeout: 120_000, headersTimeout: 20_000 }, app);
+  server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, resolve);
   });
   const actual = (server.address() as AddressInfo).port;
   const name = host.includes(':') ? `[${host}]` : host;
+  let closing: Promise<void> | null = null;
   return {
     url: `http://${name}:${actual}`,
     port: actual,
-    async close(deadline = 10_000) {
-      const cutOff = setTimeout(() => server.closeAllConnections(), deadline);
-      const sweep = setInterval(() => server.closeIdleConnections(), 50);
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-      clearTimeout(cutOff);
-      clearInterval(sweep);
-    },
+    close: (deadline = 10_000) => (closing ??= shutDown(server, deadline)),
   };
+}
+
+async function shutDown(server: Server, deadline: number): Promise<void> {
+  const cutOff = setTimeout(() => server.closeAllConnections(), deadline);
+  // A connection that was busy at first is idle once its answer is sent.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  clearTimeout(cutOff);
+  clearInterval(sweep);
+}
+
+const statuses = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+]);
+
+/** Answers what Node could not read as HTTP, also a target or header over 16 KiB, in the form that every refusal has. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = statuses.get(error.code ?? '') ?? 400;
+  const title = STATUS_CODES[status]!;
+  // RFC 9457 §4.2.1: of `about:blank`, the status says all.
+  const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'The request cannot be read.' });
+  const head = [
+    `HTTP/1.1 ${status} ${title}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import { RegistryError } from '../model/errors.ts';
 import type { Visibility } from '../model/resource.ts';
 import { preflightHeaders, securityHeaders } from './headers.ts';
@@ -18,3 +19,10 @@ export function answerMethod({ request, response }: ReadRequest, visibility: Vis
   response.writeHead(204, ['Allow', allowed, 'Cache-Control', 'no-store', ...securityHeaders, ...cors]).end();
   return true;
 }
+
+/** The handler after those of GET: OPTIONS is answered, any other method refused with `method_not_allowed`. */
+export const onlyGet: RequestHandler = (request, response) => {
+  response.set('Allow', allowed);
+  if (request.method !== 'OPTIONS') throw new RegistryError('method_not_allowed', `This answers ${allowed} alone.`);
+  response.status(204).end();
+};

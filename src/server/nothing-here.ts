@@ -1,3 +1,3 @@
 /** What is said of everything that is absent, and of everything that is private: nobody can tell which. */
 export const nothingHere =
-  'There is nothing here that you may read. If there should be, send a key (Authorization: Bearer …) or sign in.';
+  'There is nothing here that you may read. If there should be, send a key (Authorization: Bearer <key>) or sign in.';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseAddress, type Selector } from '../model/address.ts';
+import { parseAddress, type Address, type Selector } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../registry/read.ts';
@@ -13,11 +13,15 @@ import { createLinks } from './links.ts';
 import { sendListing } from './listings.ts';
 import { answerMethod } from './methods.ts';
 import { nothingHere } from './nothing-here.ts';
+import { createReadLimit } from './read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
 
-/** Answers a request for anything whose path starts with `/@`. Never rejects: what goes wrong is told as a problem. */
-export type Read = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+/**
+ * Answers a request for anything whose path starts with `/@`. Never rejects: what goes wrong is told as a problem. Resolves to the pattern
+ * of the path.
+ */
+export type Read = (request: IncomingMessage, response: ServerResponse) => Promise<string>;
 
 /** Whether a request target belongs to the registry's reads. */
 export function isRead(target: string): boolean {
@@ -28,19 +32,36 @@ export function isRead(target: string): boolean {
 export function createReads(context: ServerContext, authenticate: Authenticate): Read {
   const links = createLinks(context.url);
   const sendDocument = createSendDocument(links);
+  const limit = createReadLimit(context.registry);
   return async (request, response) => {
+    const { path, query } = splitTarget(request.url!);
+    const address = parseAddress(path);
     try {
+      limit?.(request, response);
       const principal = await authenticate(request);
-      const { path, query } = splitTarget(request.url!);
-      await answer({ context, links, request, response, principal, query }, path, sendDocument);
+      await answer({ context, links, request, response, principal, query }, address, sendDocument);
     } catch (error) {
       sendProblem(context, request, response, error);
     }
+    return patternOf(address);
   };
 }
 
-async function answer(read: ReadRequest, path: string, sendDocument: SendDocument): Promise<void> {
-  const address = parseAddress(path);
+function patternOf(address: Address | null): string {
+  if (address === null) return 'unmatched';
+  if (address.kind === 'organization') return '/@{org}';
+  if (address.kind === 'type') return '/@{org}/{type}';
+  return address.view === 'document' ? '/@{org}/{type}/{slug}' : viewPatterns[address.view];
+}
+
+const viewPatterns = {
+  report: '/@{org}/{type}/{slug}/report',
+  provenance: '/@{org}/{type}/{slug}/provenance',
+  versions: '/@{org}/{type}/{slug}/versions',
+  diff: '/@{org}/{type}/{slug}/diff',
+};
+
+async function answer(read: ReadRequest, address: Address | null, sendDocument: SendDocument): Promise<void> {
   if (address === null) throw new RegistryError('not_found', nothingHere);
   if (address.kind !== 'resource') {
     await sendListing(read, address.org, address.kind === 'type' ? address.type : null);

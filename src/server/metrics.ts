@@ -1,0 +1,36 @@
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+
+/** What is counted about requests, by route pattern: never by path, of which clients make as many as they like. */
+export interface Metrics {
+  observe(method: string, route: string, status: number, seconds: number): void;
+  contentType: string;
+  /** All of it in the Prometheus text format. */
+  render(): Promise<string>;
+}
+
+/** Metrics of one server and of its process. */
+export function createMetrics(): Metrics {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  const durations = new Histogram({
+    name: 'stele_http_request_seconds',
+    help: 'Seconds from a request to its answer, by method, route pattern and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10],
+    registers: [register],
+  });
+  const observers = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
+  return {
+    observe(method, route, status, seconds) {
+      const name = `${method} ${status} ${route}`;
+      let observer = observers.get(name);
+      if (observer === undefined) {
+        observer = durations.labels({ method, route, status: String(status) });
+        observers.set(name, observer);
+      }
+      observer.observe(seconds);
+    },
+    contentType: register.contentType,
+    render: () => register.metrics(),
+  };
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Router } from 'express';
+import type { Registry } from '../registry/registry.ts';
+import type { Metrics } from './metrics.ts';
+import { requestIdOf } from './request-id.ts';
+import { onlyGet } from './methods.ts';
+
+/** Watches requests go by. */
+export interface Observer {
+  /** Called once for each request. `route` is a pattern; `startedAt` is of `performance.now()`. */
+  observe(request: IncomingMessage, response: ServerResponse, route: string, startedAt: number): void;
+  /** `/metrics`. */
+  router: Router;
+}
+
+/** Counts every request, and where the configuration asks for it (`log.level: debug`) writes a line about each. */
+export function createObserver({ config, log }: Pick<Registry, 'config' | 'log'>, metrics: Metrics): Observer {
+  const isLogged = config.log.level === 'debug';
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get('/metrics', async (_request, response) => {
+    const text = await metrics.render();
+    response.set({ 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).send(text);
+  });
+  router.all('/metrics', onlyGet);
+  return {
+    router,
+    observe(request, response, route, startedAt) {
+      const milliseconds = performance.now() - startedAt;
+      const { statusCode: status } = response;
+      const method = request.method!;
+      metrics.observe(method, route, status, milliseconds / 1000);
+      if (isLogged) log('debug', 'request', { request: requestIdOf(request), method, route, status, milliseconds });
+    },
+  };
+}
