@@ -88,6 +88,9 @@ async function createProvider(issuer: string, options: IdentityProviderOptions):
       claims: () => ({ sub: accountId, name: accountId, groups: groups[accountId] ?? [] }),
     }),
     async loadExistingGrant({ oidc }: Context) {
+      const known = oidc.session.grantIdFor(oidc.client.clientId);
+      const found = known === undefined ? undefined : await oidc.provider.Grant.find(known);
+      if (found) return found;
       const grant = new oidc.provider.Grant({ accountId: oidc.session.accountId, clientId: oidc.client.clientId });
       grant.addOIDCScope('openid profile groups');
       await grant.save();

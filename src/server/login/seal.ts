@@ -10,7 +10,7 @@ export interface Seal {
 }
 
 export interface SealOptions {
-  /** One secret, or several with white space between: the first seals, all of them open, so that a secret can be replaced. */
+  /** One secret, or several, one a line: the first seals, all of them open, so that a secret can be replaced. */
   secret: string;
   /** What the values are for: one purpose's cannot be taken for another's. */
   purpose: string;
@@ -23,7 +23,7 @@ const shortest = 32;
 
 /** A seal under keys derived from the secret (HKDF, RFC 5869). Refuses with `malformed` a secret of less than 32 characters. */
 export function createSeal({ secret, purpose, url, now }: SealOptions): Seal {
-  const secrets = secret.split(/\s+/).filter((text) => text !== '');
+  const secrets = secret.split(/[\r\n]+/).filter((text) => text !== '');
   if (secrets.length === 0 || secrets.some((text) => text.length < shortest)) {
     throw new RegistryError('malformed', `login.sessionSecret must have at least ${shortest} characters.`);
   }

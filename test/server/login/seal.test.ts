@@ -1,0 +1,70 @@
+import { EncryptJWT, UnsecuredJWT } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { createSeal, type SealOptions } from '../../../src/server/login/seal.ts';
+
+const secret = 'a secret of at least thirty-two xxx';
+let time = Date.parse('2026-01-01T00:00:00Z');
+
+function sealOf(given: Partial<SealOptions> = {}) {
+  return createSeal({ secret, purpose: 'session', url: 'https://a.test', now: () => new Date(time), ...given });
+}
+
+function inSeconds(seconds: number): Date {
+  return new Date(time + seconds * 1000);
+}
+
+describe('a sealed value', () => {
+  test('is read back, until it ends', async () => {
+    const text = await sealOf().seal({ id: 1 }, inSeconds(60));
+    expect(text).not.toContain('id');
+    expect(await sealOf().open(text)).toEqual({ id: 1 });
+    time += 59_000;
+    expect(await sealOf().open(text)).toEqual({ id: 1 });
+    time += 1_000;
+    expect(await sealOf().open(text)).toBeNull();
+  });
+
+  test('belongs to one purpose, one registry and one secret', async () => {
+    const text = await sealOf().seal({ id: 1 }, inSeconds(60));
+    expect(await sealOf({ purpose: 'sign-in' }).open(text)).toBeNull();
+    expect(await sealOf({ url: 'https://b.test' }).open(text)).toBeNull();
+    expect(await sealOf({ secret: secret.replace('a', 'b') }).open(text)).toBeNull();
+  });
+
+  test('outlives its secret while that is still named', async () => {
+    const text = await sealOf().seal({ id: 1 }, inSeconds(60));
+    const next = secret.replaceAll('x', 'y');
+    expect(await sealOf({ secret: `${next}\n${secret}` }).open(text)).toEqual({ id: 1 });
+    expect(await sealOf({ secret: next }).open(text)).toBeNull();
+    const renewed = await sealOf({ secret: `${next}\n${secret}\n` }).seal({ id: 2 }, inSeconds(60));
+    expect(await sealOf({ secret: next }).open(renewed)).toEqual({ id: 2 });
+  });
+
+  test('changed at any place is none', async () => {
+    const text = await sealOf().seal({ id: 1 }, inSeconds(60));
+    for (let at = 0; at < text.length; at += 7) {
+      const other = text[at] === 'A' ? 'Q' : 'A';
+      expect(await sealOf().open(text.slice(0, at) + other + text.slice(at + 1))).toBeNull();
+    }
+    expect(await sealOf().open(text.slice(0, -1))).toBeNull();
+    expect(await sealOf().open(`${text}A`)).toBeNull();
+  });
+
+  test.each(['', '.', '....', 'a.b.c.d.e', 'é', '%00', '{}', '"'])('%j is none', async (text) => {
+    expect(await sealOf().open(text)).toBeNull();
+  });
+
+  test('cannot be made without the secret', async () => {
+    const claims = { value: { id: 1 }, exp: Math.floor(time / 1000) + 60 };
+    const password = new TextEncoder().encode(secret);
+    const slow = new EncryptJWT(claims).setProtectedHeader({ alg: 'PBES2-HS256+A128KW', enc: 'A256GCM' });
+    expect(await sealOf().open(await slow.encrypt(password))).toBeNull();
+    const direct = new EncryptJWT(claims).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' });
+    expect(await sealOf().open(await direct.encrypt(password.slice(0, 32)))).toBeNull();
+    expect(await sealOf().open(new UnsecuredJWT(claims).encode())).toBeNull();
+  });
+
+  test.each(['', ' ', 'x'.repeat(31), `${'x'.repeat(40)}\nshort`])('a secret of %j is refused', (text) => {
+    expect(() => sealOf({ secret: text })).toThrow('at least 32 characters');
+  });
+});
