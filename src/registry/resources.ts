@@ -39,7 +39,10 @@ export function newResource(
   };
 }
 
-/** Makes a resource; `conflict` when its slug is taken, also by a deleted one. */
+/**
+ * Makes a resource; `conflict` when its slug is taken, also by a deleted one. Repeated by the same operation (`Author.operation`), it finds
+ * what it made before.
+ */
 export async function createResource(
   registry: Registry,
   coordinate: Coordinate,
@@ -48,6 +51,8 @@ export async function createResource(
 ): Promise<{ resource: Resource; generation: number }> {
   const made = await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
     if (current !== null) {
+      const isOurs = current.operation !== undefined && current.operation === author.operation;
+      if (isOurs && current.value.deletedAt === null) return null;
       const why = current.value.deletedAt === null ? 'exists already' : 'was deleted; its name is never used again';
       throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
     }

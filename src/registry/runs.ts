@@ -1,5 +1,5 @@
-import { hostname } from 'node:os';
 import { runRef, type Repository, type Run, type Trigger } from '../model/connection.ts';
+import { isAlive, processName } from './process.ts';
 import { newId, type Registry } from './registry.ts';
 
 /** A run that has not begun. Writes nothing. */
@@ -55,20 +55,5 @@ export async function closeAbandonedRuns(registry: Registry, org: string): Promi
     const detail =
       'The process that ran it ended before it did. What it had published stands; the rest is done by the next run.';
     await recordRun(registry, { ...run, state: 'failed', finishedAt: registry.now().toISOString(), detail });
-  }
-}
-
-function processName(): string {
-  return `${hostname()}/${process.pid}`;
-}
-
-/** Whether the process may still be running: those of other machines always may, this one's own earlier runs do not count. */
-function isAlive(name: string): boolean {
-  const [host, pid] = name.split('/');
-  if (host !== hostname()) return true;
-  try {
-    return process.kill(Number(pid), 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

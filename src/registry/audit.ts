@@ -1,0 +1,103 @@
+import type { ResourceType } from '../model/address.ts';
+import { keyRef, type Key } from '../model/key.ts';
+import { nameOf, resourceRef, type Resource } from '../model/resource.ts';
+import type { Generation } from '../store/refs.ts';
+import { listKeys } from './keys.ts';
+import type { Registry } from './registry.ts';
+
+/** One change: who did what, when, from where, and the generation that it made. */
+export interface AuditEntry {
+  at: string;
+  actor: string;
+  origin: string | null;
+  action: string;
+  subject: { kind: 'resource' | 'key'; id: string };
+  generation: number;
+}
+
+/** Which changes. Absent members: all. */
+export interface AuditFilter {
+  resource?: { type: ResourceType; slug: string };
+  actor?: string;
+  /** Milliseconds since 1970: at or after. */
+  since?: number;
+  /** Before. */
+  until?: number;
+}
+
+/** Where a page ended: the last entry sent. */
+export type AuditPosition = Pick<AuditEntry, 'at' | 'subject' | 'generation'>;
+
+/**
+ * The changes of an organization's resources and keys, newest first, from the histories of their refs: what was not recorded did not
+ * happen. Those after `position`, when it is given.
+ */
+export async function* readAudit(
+  registry: Registry,
+  org: string,
+  filter: AuditFilter = {},
+  position: AuditPosition | null = null,
+): AsyncGenerator<AuditEntry> {
+  const heads: { entry: AuditEntry; rest: AsyncIterator<AuditEntry> }[] = [];
+  for await (const chain of chainsOf(registry, org, filter)) {
+    const rest = selected(chain, filter, position)[Symbol.asyncIterator]();
+    const first = await rest.next();
+    if (!first.done) heads.push({ entry: first.value, rest });
+  }
+  while (heads.length > 0) {
+    const newest = heads.reduce((best, head) => (compare(head.entry, best.entry) < 0 ? head : best));
+    yield newest.entry;
+    const next = await newest.rest.next();
+    if (next.done) heads.splice(heads.indexOf(newest), 1);
+    else newest.entry = next.value;
+  }
+}
+
+type Subject = AuditEntry['subject'];
+interface Chain {
+  subject: Subject;
+  newest: Generation<unknown>;
+  history: () => AsyncIterable<Generation<unknown>>;
+}
+
+async function* chainsOf(registry: Registry, org: string, { resource, since }: AuditFilter): AsyncGenerator<Chain> {
+  const { refs } = registry;
+  const names = resource ? [resourceRef({ org, ...resource })] : refs.list(`resources/${org}/`);
+  for await (const name of names) {
+    const newest = await refs.read<Resource>(name);
+    if (newest === null || isBefore(newest, since)) continue;
+    yield { subject: { kind: 'resource', id: nameOf(newest.value) }, newest, history: () => refs.history(name) };
+  }
+  if (resource) return;
+  for (const { id } of await listKeys(registry, org)) {
+    const newest = await refs.read<Key>(keyRef(id));
+    if (newest === null || isBefore(newest, since)) continue;
+    yield { subject: { kind: 'key', id }, newest, history: () => refs.history(keyRef(id)) };
+  }
+}
+
+function isBefore({ at }: { at: string }, since: number | undefined): boolean {
+  return since !== undefined && Date.parse(at) < since;
+}
+
+async function* selected(
+  { subject, history }: Chain,
+  { actor, since, until }: AuditFilter,
+  position: AuditPosition | null,
+): AsyncGenerator<AuditEntry> {
+  for await (const { at, actor: by, origin, action, generation } of history()) {
+    const entry: AuditEntry = { at, actor: by, origin, action, subject, generation };
+    if (isBefore(entry, since)) return;
+    if (actor !== undefined && by !== actor) continue;
+    if (until !== undefined && Date.parse(at) >= until) continue;
+    if (position !== null && compare(entry, position) <= 0) continue;
+    yield entry;
+  }
+}
+
+/** Newest first; at one time, by subject; of one subject, the later generation first. */
+function compare(a: AuditPosition, b: AuditPosition): number {
+  if (a.subject.id === b.subject.id) return b.generation - a.generation;
+  if (a.at !== b.at) return a.at > b.at ? -1 : 1;
+  return a.subject.id < b.subject.id ? -1 : 1;
+}

@@ -1,0 +1,106 @@
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import {
+  chooseLatest,
+  findVersion,
+  resourceRef,
+  type Resource,
+  type Validation,
+  type Visibility,
+} from '../model/resource.ts';
+import type { Generation } from '../store/refs.ts';
+import { resolveRuleset } from './gate.ts';
+import type { Author, Registry } from './registry.ts';
+
+/** What may be changed about a resource by hand. What is absent stays as it is. */
+export interface ResourceChange {
+  name?: string;
+  description?: string;
+  visibility?: Visibility;
+  /** Coordinate; null: the organization's default. It must lead somewhere. */
+  ruleset?: string | null;
+  validation?: Validation | null;
+  /** A label pins it; null lets the rules of DESIGN §7 choose again. */
+  latest?: string | null;
+}
+
+/** Looks at the newest generation before it is replaced, and throws to keep it: how `If-Match` is checked. */
+export type Guard = (current: Generation<Resource>) => void;
+
+/** The next state of a resource and what was done, or null to leave it as it is. Throws to refuse. No effects: it may run again. */
+export type Decide = (current: Resource) => { next: Resource; action: string } | null;
+
+/** Appends one generation to a resource's ref. `not_found` where there is none, or it was deleted. */
+export async function updateResource(
+  registry: Registry,
+  coordinate: Coordinate,
+  author: Author,
+  guard: Guard,
+  decide: Decide,
+): Promise<Generation<Resource>> {
+  const updated = await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+    if (current === null || current.value.deletedAt !== null) {
+      throw new RegistryError('not_found', `There is no ${formatCoordinate(coordinate)}.`);
+    }
+    guard(current);
+    const decision = decide(current.value);
+    return decision && { value: decision.next, change: { ...author, action: decision.action } };
+  });
+  return updated!;
+}
+
+/**
+ * Changes what is named. Refuses with `refused` a ruleset that is not there, with `conflict` a `latest` that is no version on offer.
+ * A new visibility holds in every process within 1 s.
+ */
+export async function changeResource(
+  registry: Registry,
+  coordinate: Coordinate,
+  change: ResourceChange,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<Generation<Resource>> {
+  await resolveRuleset(registry, coordinate.org, change.ruleset ?? null);
+  return updateResource(registry, coordinate, author, guard, (current) => {
+    const { latest, ...plain } = change;
+    const moved = latest === undefined ? {} : moveLatest(current, latest);
+    const next = { ...current, ...plain, ...moved };
+    const actions = Object.entries(change).flatMap(([key]) =>
+      next[key as keyof ResourceChange] === current[key as keyof ResourceChange] &&
+      (key !== 'latest' || next.latestPinned === current.latestPinned)
+        ? []
+        : [describe(key as keyof ResourceChange, next)],
+    );
+    return actions.length === 0 ? null : { next, action: actions.join(', ') };
+  });
+}
+
+function moveLatest(current: Resource, latest: string | null): Pick<Resource, 'latest' | 'latestPinned'> {
+  if (latest === null) return { latest: chooseLatest({ ...current, latestPinned: false }), latestPinned: false };
+  const version = findVersion(current, latest);
+  if (version === null) throw new RegistryError('conflict', `There is no version ${latest}: publish it first.`);
+  const { state } = version.status;
+  if (state !== 'active' && state !== 'deprecated') {
+    throw new RegistryError('conflict', `Version ${version.label} is ${state} and cannot be the latest.`);
+  }
+  return { latest: version.label, latestPinned: true };
+}
+
+function describe(key: keyof ResourceChange, next: Resource): string {
+  if (key === 'visibility') return `make ${next.visibility}`;
+  if (key === 'latest') return next.latestPinned ? `pin ${next.latest}` : 'unpin latest';
+  return `change ${key}`;
+}
+
+/** Deletes a resource: from now on it is absent, and neither its slug nor its labels are given again. */
+export async function deleteResource(
+  registry: Registry,
+  coordinate: Coordinate,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<void> {
+  await updateResource(registry, coordinate, author, guard, (current) => ({
+    next: { ...current, connection: null, deletedAt: registry.now().toISOString() },
+    action: 'delete',
+  }));
+}

@@ -1,0 +1,148 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { digestOf, hexOf, type Digest } from '../model/digest.ts';
+import { isRegistryError, RegistryError, type ErrorCode, type ErrorDetails } from '../model/errors.ts';
+import { isAlive, processName } from './process.ts';
+import type { Author, Registry } from './registry.ts';
+
+/** A request that may be repeated. */
+export interface Repeatable {
+  org: string;
+  /** Who asks: the same key of another asker is another request. */
+  actor: string;
+  /** The `Idempotency-Key`. */
+  key: string;
+  /** Digest over all that makes the request what it is. */
+  request: Digest;
+  /** Known to the asker alone; seals the kept answer, which may hold a new key's secret. */
+  secret: string;
+}
+
+/** How the request ended: JSON that `perform` gave, or the refusal that it was. */
+type Ending = { answer: unknown } | { refusal: { code: ErrorCode; message: string; details: ErrorDetails } };
+
+interface Attempt {
+  request: Digest;
+  /** Names the request in the histories of what it changes (`Author.operation`): the same for every attempt. */
+  operation: string;
+  state: 'running' | 'released' | 'done';
+  /** Who runs it: `host/pid`, and which run of that process. */
+  process: string;
+  instance: string;
+  /** Milliseconds since 1970, of the first attempt and of this one. */
+  firstAt: number;
+  at: number;
+  /** Base64 of nonce, tag and ciphertext. */
+  sealed: string | null;
+}
+
+const lifetime = 24 * 60 * 60 * 1000;
+/** Milliseconds after which an attempt of another machine that has not ended counts as crashed. */
+const lease = 180_000;
+const instance = randomUUID();
+/** Refusals that the same request meets again, as long as it is remembered. Everything else may go another way next time. */
+const lasting: readonly ErrorCode[] = ['malformed', 'forbidden', 'not_found', 'gone', 'conflict', 'refused', 'too_large'];
+
+/**
+ * Performs a request once and gives its answer every time it is asked within 24 hours, over all processes and their crashes. `perform` is
+ * given the author's `operation`. Refuses with `idempotency_mismatch` another request under the same key, with `conflict` and a time to
+ * try again while the first is still at work.
+ */
+export async function performOnce<T>(
+  registry: Registry,
+  repeatable: Repeatable,
+  perform: (operation: string) => Promise<T>,
+): Promise<{ answer: T; isReplay: boolean }> {
+  const { org, actor, key, secret } = repeatable;
+  const name = `idempotency/${org}/${hexOf(digestOf(`${actor}\n${key}`))}`;
+  const author: Author = { actor, origin: null };
+  const claimed = await claim(registry, name, repeatable, author);
+  const cipherKey = new Uint8Array(hkdfSync('sha256', secret, key, 'stele idempotency', 32));
+  if (claimed.state === 'done') return { answer: settle<T>(unseal(cipherKey, claimed.sealed!)), isReplay: true };
+  const finish = (state: 'released' | 'done', ending: Ending | null) =>
+    registry.refs.update<Attempt>(name, (current) => {
+      // Somebody took over because this process looked dead: its word counts now.
+      if (current === null || current.value.at !== claimed.at || current.value.instance !== instance) return null;
+      const sealed = ending && seal(registry, cipherKey, ending);
+      return { value: { ...current.value, state, sealed }, change: { ...author, action: state } };
+    });
+  try {
+    const answer = await perform(claimed.operation);
+    await finish('done', { answer });
+    return { answer, isReplay: false };
+  } catch (error) {
+    const isLasting = isRegistryError(error) && lasting.includes(error.code) && error.retryAfter === undefined;
+    if (!isLasting) await finish('released', null).catch(() => undefined);
+    else {
+      const { code, message, problems, extra } = error;
+      await finish('done', { refusal: { code, message, details: { problems, extra } } });
+    }
+    throw error;
+  }
+}
+
+/** Makes this process the one that performs the request, or finds how it ended. Waits a while for whoever is at it. */
+async function claim(
+  registry: Registry,
+  name: string,
+  { request }: Repeatable,
+  author: Author,
+): Promise<Attempt> {
+  for (let waited = 0; ; waited += 100) {
+    let mine: Attempt | null = null;
+    const generation = await registry.refs.update<Attempt>(name, (current) => {
+      mine = null;
+      const at = registry.now().getTime();
+      const known = current !== null && at - current.value.firstAt < lifetime ? current.value : null;
+      if (known !== null && known.request !== request) {
+        throw new RegistryError('idempotency_mismatch', 'This Idempotency-Key was sent with another request.');
+      }
+      if (known?.state === 'done' || (known?.state === 'running' && isRunning(known, at))) return null;
+      mine = {
+        request,
+        operation: known?.operation ?? `${at.toString(36)}-${hexOf(digestOf(name)).slice(0, 24)}`,
+        state: 'running',
+        process: processName(),
+        instance,
+        firstAt: known?.firstAt ?? at,
+        at,
+        sealed: null,
+      };
+      return { value: mine, change: { ...author, action: 'running' } };
+    });
+    if (mine !== null) return mine;
+    if (generation!.value.state === 'done') return generation!.value;
+    if (waited >= 5000) {
+      const message = 'The first request with this Idempotency-Key is still at work. Ask again.';
+      throw new RegistryError('conflict', message, { retryAfter: 1 });
+    }
+    await delay(100);
+  }
+}
+
+/** Whether an attempt that has not ended may still end. One of an earlier run of this process's own number will not. */
+function isRunning(attempt: Attempt, now: number): boolean {
+  if (attempt.instance === instance) return true;
+  return attempt.process !== processName() && isAlive(attempt.process) && now - attempt.at < lease;
+}
+
+function settle<T>(ending: Ending): T {
+  if ('answer' in ending) return ending.answer as T;
+  const { code, message, details } = ending.refusal;
+  throw new RegistryError(code, message, details);
+}
+
+/** AES-256-GCM: nobody who reads the store learns a secret from an answer. */
+function seal(registry: Pick<Registry, 'randomBytes'>, key: Uint8Array, ending: Ending): string {
+  const nonce = registry.randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const text = Buffer.concat([cipher.update(JSON.stringify(ending)), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64');
+}
+
+function unseal(key: Uint8Array, sealed: string): Ending {
+  const bytes = Buffer.from(sealed, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+  decipher.setAuthTag(bytes.subarray(12, 28));
+  return JSON.parse(Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString()) as Ending;
+}
