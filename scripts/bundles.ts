@@ -92,10 +92,10 @@ async function readAll({ url }: Serving): Promise<Map<string, string>> {
   for (const type of ['apis', 'schemas', 'rulesets']) {
     const listed = (await (await fetch(`${url}/@local/${type}`)).json()) as Partial<Listed>;
     for (const { coordinate } of listed.items ?? []) {
-      const { versions } = (await (await fetch(`${url}/${coordinate}/versions`)).json()) as {
-        versions: { label: string }[];
+      const { items } = (await (await fetch(`${url}/${coordinate}/versions?limit=100`)).json()) as {
+        items: { label: string }[];
       };
-      for (const { label } of versions) {
+      for (const { label } of items) {
         for (const format of ['json', 'yaml']) {
           const pinned = `/${coordinate}@${encodeURIComponent(label)}.${format}`;
           const bytes = await (await fetch(`${url}${pinned}`)).bytes();

@@ -1,0 +1,185 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createFixtureRepository, type FixtureRepository } from '../servers/fixture-repository.ts';
+import { openGitServer } from '../servers/git-http.ts';
+import { runStele, serveStele, type Serving } from './stele.ts';
+
+/** The front door: the real command, real git, a real socket. */
+
+let folder: string;
+let data: string[];
+let repository: FixtureRepository;
+let running: Serving | null = null;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stele-serve-'));
+  data = ['--data', join(folder, 'data')];
+  repository = createFixtureRepository(join(folder, 'apis.git'));
+});
+
+afterEach(async () => {
+  await running?.stop('SIGKILL').catch(() => null);
+  running = null;
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function serve(...args: string[]): Promise<Serving> {
+  running = await serveStele([...args, ...data], { cwd: folder });
+  return running;
+}
+
+function api(title: string, version: string, description = 'Pays.'): string {
+  return `openapi: 3.1.0
+info:
+  title: ${title}
+  version: ${version}
+  description: ${description}
+paths:
+  /payments:
+    get:
+      responses:
+        '200':
+          description: All of them.
+`;
+}
+
+function synced(stele: Serving, commit: string): Promise<Record<string, unknown>> {
+  return stele.logged(({ msg, to }) => msg === 'sync' && to === commit);
+}
+
+async function get(
+  url: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; text: string; type: string | null }> {
+  const response = await fetch(url, { headers, redirect: 'manual' });
+  return { status: response.status, text: await response.text(), type: response.headers.get('content-type') };
+}
+
+test('a push to a local repository becomes a version; the one before keeps its bytes, also after a restart', async () => {
+  const first = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0'), 'notes.md': 'no document' } });
+  let stele = await serve(repository.folder);
+  await synced(stele, first);
+  const before = await get(`${stele.url}/@local/apis/pay@1.0.0`, { accept: 'application/yaml' });
+  expect(before).toMatchObject({ status: 200, text: api('Pay', '1.0.0'), type: 'application/yaml' });
+
+  // No timer is near: the push itself is noticed.
+  const second = repository.commit({ files: { 'pay.yaml': api('Pay', '1.1.0') } });
+  await synced(stele, second);
+  expect(JSON.parse((await get(`${stele.url}/@local/apis/pay`)).text)).toMatchObject({ info: { version: '1.1.0' } });
+  expect(await stele.stop()).toBe(0);
+
+  stele = await serve();
+  expect(await get(`${stele.url}/@local/apis/pay@1.0.0`, { accept: 'application/yaml' })).toEqual(before);
+  expect((await get(`${stele.url}/@local/apis/pay@^1.0`)).status).toBe(307);
+});
+
+test('over http, with several files: bundled, and what is wrong is told with its place and harms nothing else', async () => {
+  await using server = await openGitServer({ root: folder });
+  const commit = repository.commit({
+    files: {
+      'good/openapi.yaml': api('Good', '1.0.0').replace(
+        'All of them.',
+        'All.\n          content:\n            application/json:\n              schema:\n                $ref: ./money.yaml',
+      ),
+      'good/money.yaml': 'type: integer\n',
+      'missing.yaml': api('Missing', '1.0.0').replace('description: All of them.', '$ref: nowhere.yaml'),
+      'outside.yaml': api('Outside', '1.0.0').replace('description: All of them.', '$ref: ../../../etc/passwd'),
+      'linked.yaml': api('Linked', '1.0.0').replace('description: All of them.', '$ref: link.yaml'),
+      'link.yaml': { symlink: '/etc/passwd' },
+      'twice.yaml': `${api('Twice', '1.0.0')}openapi: 3.1.0\n`,
+      'bomb.yaml': `openapi: 3.1.0\n${Array.from(
+        { length: 30 },
+        (_, n) =>
+          `a${n}: &a${n} [${Array(9)
+            .fill(n === 0 ? 'x' : `*a${n - 1}`)
+            .join(', ')}]`,
+      ).join('\n')}\n`,
+    },
+  });
+  const stele = await serve(`${server.url}/apis.git`);
+  await synced(stele, commit);
+  const told = new Map(
+    stele.log
+      .filter(({ msg }) => msg === 'document')
+      .map(({ path, outcome, detail }) => [path, `${String(outcome)}: ${String(detail)}`]),
+  );
+  expect(told.get('good/openapi.yaml')).toBe('published: null');
+  expect(told.get('twice.yaml')).toMatch(/^rejected: twice\.yaml:12:1 /);
+  expect(told.get('bomb.yaml') ?? 'not taken for a document').toMatch(/^rejected: bomb\.yaml:|^not taken/);
+  const listed = JSON.parse((await get(`${stele.url}/@local/apis`)).text) as { items: { slug: string }[] };
+  expect(listed.items.map(({ slug }) => slug)).toContain('good');
+  expect((await get(`${stele.url}/@local/apis/good.json`)).text).toContain('integer');
+  for (const text of [...told.values(), JSON.stringify(stele.log)]) expect(text).not.toMatch(/root:|\/bin\/bash/);
+  expect(told.get('outside.yaml')).toContain('../../../etc/passwd');
+});
+
+test('a deleted branch and rewritten history change nothing that is published', async () => {
+  const first = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
+  const stele = await serve(repository.folder);
+  await synced(stele, first);
+  const rewritten = repository.commit({ parent: null, files: { 'pay.yaml': api('Pay', '1.0.0', 'Rewritten.') } });
+  expect(await synced(stele, rewritten)).toMatchObject({
+    detail: expect.stringContaining('History was rewritten') as string,
+  });
+  expect((await get(`${stele.url}/@local/apis/pay@1.0.0.yaml`)).text).toBe(api('Pay', '1.0.0'));
+  expect((await get(`${stele.url}/@local/apis/pay.yaml`)).text).toBe(api('Pay', '1.0.0', 'Rewritten.'));
+  repository.setBranch('main', null);
+  await stele.logged(({ msg, detail }) => msg === 'sync' && String(detail).includes('no '));
+  expect((await get(`${stele.url}/@local/apis/pay@1.0.0.yaml`)).status).toBe(200);
+});
+
+test('private resources look absent without a key, and open with one', async () => {
+  const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
+  const stele = await serve(repository.folder, '--private');
+  await synced(stele, commit);
+  const made = await runStele(['keys', 'create', '--org', 'local', '--name', 'reader', '--scope', 'read', ...data], {
+    cwd: folder,
+  });
+  const key = made.stdout.trim();
+  expect(key).toMatch(/^stele_[0-9a-z]{12}_[0-9A-Za-z]{38}$/);
+  const hidden = await get(`${stele.url}/@local/apis/pay`);
+  const absent = await get(`${stele.url}/@local/apis/nay`);
+  expect(hidden.status).toBe(404);
+  expect(hidden.text.replace(/urn:uuid:[0-9a-f-]+/, '')).toBe(absent.text.replace(/urn:uuid:[0-9a-f-]+/, ''));
+  expect((await get(`${stele.url}/@local/apis/pay`, { authorization: `Bearer ${key}` })).status).toBe(200);
+  const id = key.split('_')[1]!;
+  expect((await runStele(['keys', 'revoke', id, '--org', 'local', ...data], { cwd: folder })).code).toBe(0);
+  await expect
+    .poll(async () => (await get(`${stele.url}/@local/apis/pay`, { authorization: `Bearer ${key}` })).status)
+    .toBe(401);
+});
+
+test('commands work beside a running server, and check what it wrote', async () => {
+  const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
+  const stele = await serve(repository.folder);
+  await synced(stele, commit);
+  const options = { cwd: folder };
+  expect(await runStele(['verify', '@local/apis/pay@1.0.0', ...data], options)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^same @local\/apis\/pay@1\.0\.0 sha256:[0-9a-f]{64}\n$/) as string,
+  });
+  expect(await runStele(['log', '@local/apis/pay', ...data], options)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^1\t\S+\tsync:local\trun:\w+\tpublish 1\.0\.0\n$/) as string,
+  });
+  const { writeFile } = await import('node:fs/promises');
+  await writeFile(join(folder, 'mine.yaml'), api('Mine', '2.0.0'));
+  await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {}\n');
+  const published = await runStele(['publish', 'mine.yaml', '@local/apis/mine', '--public', ...data], options);
+  expect(published).toMatchObject({ code: 0, stdout: '@local/apis/mine@2.0.0\n' });
+  await expect.poll(async () => (await get(`${stele.url}/@local/apis/mine`)).status).toBe(200);
+  const refused = await runStele(['publish', 'bad.yaml', '@local/apis/bad', ...data], options);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/bad\.yaml:2:/);
+  const linted = await runStele(['lint', 'bad.yaml', '--format', 'github'], options);
+  expect(linted).toMatchObject({ code: 1, stdout: expect.stringMatching(/^::error file=bad\.yaml,line=2,/) as string });
+  expect(await runStele(['fsck', ...data], options)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/: 0 damaged\n$/) as string,
+  });
+  expect((await runStele(['publish', 'mine.yaml', 'nonsense', ...data], options)).code).toBe(2);
+  expect((await runStele(['frobnicate'], options)).code).toBe(2);
+  expect(await stele.stop()).toBe(0);
+});
