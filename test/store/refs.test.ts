@@ -256,6 +256,27 @@ describe('what refs cost', () => {
     expect(bucket.calls()).toEqual({ ...before, list: before.list + 5 });
   });
 
+  test('an answer that was long on its way does not hide an own write', async () => {
+    const bucket = createMemoryBucket();
+    await increment(openRefs(bucket), 'things/one');
+    const held = Promise.withResolvers<void>();
+    let calls = 0;
+    const slow: Bucket = {
+      ...bucket,
+      async list(prefix, options) {
+        const keys = await bucket.list(prefix, options);
+        if (++calls === 1) await held.promise;
+        return keys;
+      },
+    };
+    const refs = createRefs(slow, { now: clock.now, uniqueId: createIds('slow'), maxAge: 500 });
+    const early = refs.read('things/one');
+    expect((await increment(refs, 'things/one'))?.value).toBe(2);
+    held.resolve();
+    expect((await early)?.value).toBe(2);
+    expect((await refs.read('things/one'))?.value).toBe(2);
+  });
+
   test('a reader does not take the answer to a question that was asked too long ago', async () => {
     const bucket = createMemoryBucket();
     const own = createClock();
