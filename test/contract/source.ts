@@ -143,7 +143,7 @@ export function testSource(open: () => Promise<SourceWorld>): void {
 
   test('knows descendants, near, far and over merges, from rewritten history', async () => {
     const { source, repository, remote } = await open();
-    const commits = Array.from({ length: 60 }, (_, index) => repository.commit({ files: { n: `${index}` } }));
+    const commits = repository.commitAll(Array.from({ length: 60 }, (_, index) => ({ files: { n: `${index}` } })));
     const [root = '', near = '', tip = ''] = [commits[0], commits[58], commits[59]];
     const stranger = repository.commit({ branch: 'other', files: { n: 'x' }, parent: null });
     const ancestry = (commit: string, ancestor: string) => source.ancestry(remote('main'), commit, ancestor);

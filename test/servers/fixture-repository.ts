@@ -23,6 +23,8 @@ export interface FixtureRepository {
   folder: string;
   /** Commits straight to the branch, as a push would leave it, and gives the commit's id. */
   commit(commit: FixtureCommit): string;
+  /** Commits one after the other, all by one process. */
+  commitAll(commits: readonly FixtureCommit[]): string[];
   /** Points a branch at a commit, whatever it was; null deletes it. */
   setBranch(branch: string, commit: string | null): void;
   /** Which branch HEAD names. */
@@ -59,24 +61,35 @@ export function createRepositoryFromBundle(folder: string, bundle: string, head 
 /** Opens a repository that exists, bare or not. */
 export function openFixtureRepository(folder: string): FixtureRepository {
   let clock = Date.UTC(2026, 0, 1) / 1000;
-  return {
-    folder,
-    commit({ branch = 'main', files, message = 'Change', parent, date }) {
+
+  function commitAll(commits: readonly FixtureCommit[]): string[] {
+    const begun = new Set<string>();
+    const input = commits.flatMap((commit, index) => {
+      const { branch = 'main', files, message = 'Change', parent, date } = commit;
       clock = date ?? clock + 60;
       const ref = `refs/heads/${branch}`;
-      const from = parent === undefined ? tipOf(folder, ref) : parent;
+      // After its first commit here, git knows the branch's tip by itself.
+      const from = parent === undefined && !begun.has(ref) ? tipOf(folder, ref) : (parent ?? null);
+      const isNew = parent === null || (from === null && !begun.has(ref));
+      begun.add(ref);
       const identity = `Fixture <fixture@stele.test> ${clock} +0000`;
-      const input = [
-        ...(from === null ? [`reset ${ref}\n`] : []),
-        `commit ${ref}\nauthor ${identity}\ncommitter ${identity}\n`,
+      return [
+        ...(isNew ? [`reset ${ref}\n`] : []),
+        `commit ${ref}\nmark :${index + 1}\nauthor ${identity}\ncommitter ${identity}\n`,
         ...data(message),
         ...(from === null ? [] : [`from ${from}\n`]),
         ...Object.entries(files).flatMap(([path, file]) => change(path, file)),
-        '\n',
+        `\nget-mark :${index + 1}\n`,
       ];
-      run(folder, ['fast-import', '--quiet', '--force', '--date-format=raw'], Buffer.concat(input.map(bytesOf)));
-      return run(folder, ['rev-parse', ref]);
-    },
+    });
+    const options = ['--quiet', '--force', '--date-format=raw'];
+    return run(folder, ['fast-import', ...options], Buffer.concat(input.map(bytesOf))).split('\n');
+  }
+
+  return {
+    folder,
+    commit: (commit) => commitAll([commit])[0] ?? '',
+    commitAll,
     setBranch(branch, commit) {
       const ref = `refs/heads/${branch}`;
       run(folder, commit === null ? ['update-ref', '-d', ref] : ['update-ref', ref, commit]);
