@@ -58,7 +58,8 @@ function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFil
   const { ruleId, severity, suggest, reference, location } = finding;
   const [place] = location;
   const hints = suggest.length > 0 ? ` Did you mean: ${suggest.slice(0, 5).join(', ')}?` : '';
-  const link = reference === undefined ? '' : ` See ${reference}.`;
+  // Redocly links its own rules' pages; what a ruleset's author links says more than the name does.
+  const link = reference === undefined || !ruleId.startsWith('rule/') ? '' : ` See ${reference}.`;
   const message = stripVTControlCharacters(finding.message) + hints + link;
   const level = severity === 'error' ? 'error' : 'warning';
   if (place === undefined) return problemAt(entry, '', ruleId, message, { severity: level });

@@ -48,7 +48,8 @@ export async function checkRedoclyRuleset(
     for (const [name, setting] of isObject(rules) ? Object.entries(rules) : [])
       problems.push(...checkRule(entry, joinPointer('', block, name), name, setting, known));
   }
-  if (!('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
+  const isRefused = problems.some(({ severity }) => severity === 'error');
+  if (!isRefused && !('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
     problems.push(problemAt(entry, '', 'ruleset-empty', 'The ruleset holds no rules: no "rules" and no "extends".'));
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
   return isWhole ? [...problems, ...(await tryRules(entry, ruleset, known))] : problems;

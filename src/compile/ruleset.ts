@@ -29,13 +29,16 @@ export type RulesetForm = keyof typeof validators;
  */
 export const compileRuleset: CompileKind = async ({ entry, input }) => {
   const { value } = entry;
-  const form = rulesetForm(value);
+  const form = rulesetForm(value, entry.path);
   const problems: Problem[] = [];
   if (isObject(value)) {
     const validate = validators[form];
-    if (!validate(value)) problems.push(...schemaProblems(entry, '', validate.errors ?? []));
+    if (!validate(value))
+      problems.push(
+        ...schemaProblems(entry, '', validate.errors ?? []).map(form === 'spectral' ? asSpectralDoes : keep),
+      );
     problems.push(...findReferences(entry));
-    const broken = new Set(problems.map(({ pointer }) => pointer));
+    const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
     const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
     problems.push(...(await check(entry, value, broken)));
   } else {
@@ -55,18 +58,29 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
 
 const spectralMembers = ['functions', 'functionsDir', 'aliases', 'overrides', 'formats', 'parserOptions', 'except'];
 
-/** Which linter's form a ruleset is written in. Redocly's, unless something in it says otherwise. */
-export function rulesetForm(value: unknown): RulesetForm {
-  if (!isObject(value) || kindOf(value)?.kind === 'redocly-ruleset') return 'redocly';
+/** Which linter's form a ruleset is written in. Redocly's, unless something in it, or the name of its file, says otherwise. */
+export function rulesetForm(value: unknown, path = ''): RulesetForm {
+  if (!isObject(value)) return 'redocly';
   if (kindOf(value)?.kind === 'spectral-ruleset' || spectralMembers.some((key) => Object.hasOwn(value, key)))
     return 'spectral';
+  if (typeof value['extends'] === 'string' || /spectral[^/]*$/i.test(path)) return 'spectral';
+  const names = [value['extends']].flat(2);
+  if (names.some((name) => typeof name === 'string' && /^(?:spectral|vacuum):/.test(name))) return 'spectral';
   const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
-  const extended = [value['extends']]
-    .flat(2)
-    .some((name) => typeof name === 'string' && /^(?:spectral|vacuum):/.test(name));
-  return extended || rules.some((rule) => isObject(rule) && ('given' in rule || 'then' in rule))
-    ? 'spectral'
-    : 'redocly';
+  return rules.some(isSpectralRule) ? 'spectral' : 'redocly';
+}
+
+/** A definition, or a severity that Redocly does not have. */
+function isSpectralRule(rule: unknown): boolean {
+  if (isObject(rule)) return 'given' in rule || 'then' in rule;
+  return typeof rule === 'boolean' || typeof rule === 'number' || rule === 'info' || rule === 'hint';
+}
+
+/** What Spectral does not know in a rule it ignores, and other linters of its form put things of their own there. */
+function asSpectralDoes(problem: Problem): Problem {
+  const inRule = /^(?:\/overrides\/\d+)?\/rules\/[^/]+\/(?:then\/(?:\d+\/)?)?[^/]+$/.test(problem.pointer);
+  if (!inRule || !problem.message.endsWith(' is not known here.')) return problem;
+  return { ...problem, rule: 'ruleset-ignored', severity: 'warning' };
 }
 
 /** Files that a ruleset would be put together from: what is published is one document. */
@@ -84,6 +98,10 @@ function findReferences(entry: ParsedFile): Problem[] {
   };
   visit(entry.value, '');
   return problems;
+}
+
+function keep(problem: Problem): Problem {
+  return problem;
 }
 
 /** What a lenient publish lets through: a ruleset that is not quite in its form, but nothing that would load or run anything. */

@@ -38,7 +38,7 @@ function createAjv({ name, refStandsAlone }: Dialect, extra: Options = {}): Ajv 
   return ajv.removeKeyword('id');
 }
 
-/** Checks a value against the official meta-schema of a dialect: all errors, innermost causes only. */
+/** Checks a value against the official meta-schema of a dialect: all errors. */
 export type CheckMeta = (dialect: Dialect, schema: unknown) => ErrorObject[];
 
 /** Meta-schemas are compiled on first use and kept: they are the same for every document. */
@@ -48,16 +48,8 @@ export function createCheckMeta(): CheckMeta {
     const known = compiled.get(dialect.name);
     const validate = known ?? createAjv(dialect, { allErrors: true }).getSchema(dialect.uri)!;
     compiled.set(dialect.name, validate);
-    return validate(schema) ? [] : innermost(validate.errors ?? []);
+    return validate(schema) ? [] : (validate.errors ?? []);
   };
-}
-
-const wrappers = new Set(['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', '$recursiveRef']);
-
-/** Leaves out the errors that only say that something inside them is wrong. */
-function innermost(errors: readonly ErrorObject[]): ErrorObject[] {
-  const causes = errors.filter(({ keyword }) => !wrappers.has(keyword));
-  return causes.length > 0 ? causes : [...errors];
 }
 
 /** Why ajv cannot compile a schema. `limit`: the schema is right, and ajv does not do what it asks for. */

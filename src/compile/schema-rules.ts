@@ -39,8 +39,10 @@ function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Errors of a JSON Schema validation as problems, one for each place. */
-export function schemaProblems(file: ParsedFile, pointer: string, errors: readonly ErrorObject[]): Problem[] {
+/** Errors of a JSON Schema validation as problems, one for each place; causes only, not what merely holds them. */
+export function schemaProblems(file: ParsedFile, pointer: string, found: readonly ErrorObject[]): Problem[] {
+  const causes = found.filter(({ keyword }) => !wrappers.has(keyword));
+  const errors = causes.length > 0 ? causes : found;
   const messages = new Map<string, { on: 'key' | 'value'; texts: Set<string> }>();
   for (const error of errors) {
     const extra = error.params['additionalProperty'] ?? error.params['unevaluatedProperty'];
@@ -54,6 +56,8 @@ export function schemaProblems(file: ParsedFile, pointer: string, errors: readon
     return problemAt(file, at, 'schema', message, { on });
   });
 }
+
+const wrappers = new Set(['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', '$recursiveRef']);
 
 function describe({ keyword, message, params }: ErrorObject): string {
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') return 'is not known here';
