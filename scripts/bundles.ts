@@ -93,11 +93,11 @@ async function readAll({ url }: Serving): Promise<Map<string, string>> {
     const listed = (await (await fetch(`${url}/@local/${type}`)).json()) as Partial<Listed>;
     for (const { coordinate } of listed.items ?? []) {
       const { items } = (await (await fetch(`${url}/${coordinate}/versions?limit=100`)).json()) as {
-        items: { label: string }[];
+        items: { version: string }[];
       };
-      for (const { label } of items) {
+      for (const { version } of items) {
         for (const format of ['json', 'yaml']) {
-          const pinned = `/${coordinate}@${encodeURIComponent(label)}.${format}`;
+          const pinned = `/${coordinate}@${encodeURIComponent(version)}.${format}`;
           const bytes = await (await fetch(`${url}${pinned}`)).bytes();
           digests.set(pinned, createHash('sha256').update(bytes).digest('hex'));
         }
