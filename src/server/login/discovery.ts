@@ -56,6 +56,7 @@ export function createDiscovery({
             timeout,
           },
         );
+        assertPlaces(configuration, client === null ? ['jwks_uri'] : places);
         known = { configuration, at: now().getTime() };
         failure = null;
         return configuration;
@@ -82,6 +83,17 @@ export function createDiscovery({
     running ??= look().finally(() => (running = null));
     return running;
   };
+}
+
+/** Where an issuer must be reachable for somebody to sign in. */
+const places = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
+
+function assertPlaces(configuration: Configuration, names: readonly (typeof places)[number][]): void {
+  for (const name of names) {
+    const url: unknown = configuration.serverMetadata()[name];
+    if (typeof url === 'string' && isSecureUrl(url)) continue;
+    throw new RegistryError('unavailable', `The identity provider's ${name} is no https URL.`);
+  }
 }
 
 /** A secret by Basic, the default of OpenID Connect Core §9; in the body where the provider takes it only there. */

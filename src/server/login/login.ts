@@ -1,7 +1,7 @@
 import { Router, type Request, type Response } from 'express';
 import { readSecret } from '../../config.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { Principal } from '../../model/access.ts';
+import { formatPrincipal, type Principal } from '../../model/access.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Login } from '../context.ts';
 import { knownGroups, organizationsOf } from './claims.ts';
@@ -73,11 +73,12 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
 
   async function leave(request: Request, response: Response): Promise<void> {
     const session = await sessions.read(request);
-    const author = { actor: session ? `user:${principalOf(session).id}` : '', origin: request.ip ?? null };
-    if (session) await sessions.end(response, session, author);
-    const end = session && (await provider.endSessionUrl(session.idToken));
-    if (end) sendOnwards(response, end);
-    else response.redirect(303, `${url}/`);
+    if (session === null) return response.redirect(303, `${url}/`);
+    const author = { actor: formatPrincipal(principalOf(session)), origin: request.ip ?? null };
+    await sessions.end(response, session, author);
+    registry.log('info', 'signed out', { issuer: session.issuer, subject: session.subject });
+    const end = await provider.endSessionUrl(session.idToken);
+    return end === null ? response.redirect(303, `${url}/`) : sendOnwards(response, end);
   }
 
   const router = Router({ caseSensitive: true, strict: true });

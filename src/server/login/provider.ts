@@ -87,7 +87,7 @@ export function createProvider(login: LoginConfig, url: string, { now, log }: Pi
         const parameters = { post_logout_redirect_uri: `${url}/`, ...(idToken !== null && { id_token_hint: idToken }) };
         return buildEndSessionUrl(configuration, parameters).href;
       } catch (error) {
-        if (refusalUnder(error)) return null;
+        if (refusalUnder(error) || error instanceof ClientError) return null;
         throw error;
       }
     },
