@@ -1,0 +1,192 @@
+import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { isRegistryError } from '../../../src/model/errors.ts';
+import { authenticateKey } from '../../../src/registry/keys.ts';
+import { createTokenExchange, type TokenExchange } from '../../../src/server/login/token.ts';
+import { createWorld, type World } from '../../registry/world.ts';
+import { openIssuer, type Issuer } from './issuer.ts';
+
+const url = 'https://registry.test';
+
+let issuer: Issuer;
+let world: World;
+let exchange: TokenExchange;
+let number = 0;
+
+beforeAll(async () => {
+  issuer = await openIssuer();
+});
+
+afterAll(() => issuer[Symbol.asyncDispose]());
+
+beforeEach(() => {
+  issuer.metadata = {};
+  issuer.status = null;
+  world = createWorld({
+    organizations: { acme: {} },
+    trustedPublishing: [
+      { issuer: issuer.issuer, organization: 'acme', repository: 'acme/payments', ref: 'refs/heads/main' },
+      { issuer: issuer.issuer, organization: 'acme', repository: 'acme/orders', audience: 'stele', scopes: ['admin'] },
+    ],
+  });
+  exchange = createTokenExchange(world.registry, url);
+});
+
+function claims(): JWTPayload & Record<string, unknown> {
+  const now = world.registry.now().getTime() / 1000;
+  return {
+    iss: issuer.issuer,
+    sub: 'repo:acme/payments:ref:refs/heads/main',
+    aud: url,
+    jti: `token ${number++}`,
+    iat: now,
+    nbf: now,
+    exp: now + 300,
+    repository: 'acme/payments',
+    ref: 'refs/heads/main',
+  };
+}
+
+/** `key`, or the code and message of the refusal. */
+async function outcomeOf(token: string): Promise<string> {
+  try {
+    const { key } = await exchange(token, '192.0.2.1');
+    return (await authenticateKey(world.registry, key)) === null ? 'no key' : 'key';
+  } catch (error) {
+    if (isRegistryError(error)) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+}
+
+const refused = 'unauthenticated: The token is not accepted here.';
+
+describe('a token is exchanged', () => {
+  test('for a key', async () => {
+    const { key, expiresAt } = await exchange(await issuer.sign(claims()), null);
+    expect(expiresAt).toBe('2026-01-01T00:15:00.000Z');
+    expect(await authenticateKey(world.registry, key)).toMatchObject({
+      org: 'acme',
+      scopes: ['publish'],
+      resources: null,
+    });
+  });
+
+  test('signed by either kind of key', async () => {
+    expect(await outcomeOf(await issuer.sign(claims(), { alg: 'ES256' }))).toBe('key');
+  });
+
+  test('of GitLab', async () => {
+    const { repository: project_path, ...rest } = claims();
+    expect(await outcomeOf(await issuer.sign({ ...rest, project_path, ref: 'main', ref_type: 'branch' }))).toBe('key');
+  });
+
+  test('by a clock that goes a minute wrong', async () => {
+    const now = world.registry.now().getTime() / 1000;
+    expect(await outcomeOf(await issuer.sign({ ...claims(), exp: now - 59 }))).toBe('key');
+    expect(await outcomeOf(await issuer.sign({ ...claims(), iat: now + 59, nbf: now + 59 }))).toBe('key');
+  });
+
+  test('with keys that changed since', async () => {
+    await using rotating = await openIssuer();
+    const entry = { issuer: rotating.issuer, organization: 'acme', repository: 'acme/payments' };
+    world = createWorld({ organizations: { acme: {} }, trustedPublishing: [entry] });
+    exchange = createTokenExchange(world.registry, url);
+    expect(await outcomeOf(await rotating.sign({ ...claims(), iss: rotating.issuer }))).toBe('key');
+    expect(await outcomeOf(await rotating.sign({ ...claims(), iss: rotating.issuer }))).toBe('key');
+    expect(rotating.requests).toEqual(['/.well-known/openid-configuration', '/jwks']);
+  });
+});
+
+describe('a token is refused, in the same words,', () => {
+  const seconds = () => world.registry.now().getTime() / 1000;
+
+  test.each<[string, () => JWTPayload | Record<string, unknown>, string]>([
+    ['when it is over', () => ({ exp: seconds() - 61 }), 'ERR_JWT_EXPIRED'],
+    ['when it has no end', () => ({ exp: undefined }), 'exp'],
+    ['when it is not valid yet', () => ({ nbf: seconds() + 61 }), 'nbf'],
+    ['when it was issued in the future', () => ({ iat: seconds() + 61 }), 'iat'],
+    ['when it is older than an hour', () => ({ iat: seconds() - 3661 }), 'iat'],
+    ['when it does not say when it was issued', () => ({ iat: undefined }), 'iat'],
+    ['when it has no identifier', () => ({ jti: undefined }), 'jti'],
+    ['when it has no subject', () => ({ sub: undefined }), 'sub'],
+    ['when it is for nobody', () => ({ aud: undefined }), 'aud'],
+    ['when it is for somebody else', () => ({ aud: 'https://other.test' }), 'no trusted publisher'],
+    ['when it is of an issuer that is not configured', () => ({ iss: 'https://evil.test' }), 'issuer not configured'],
+    ['when its issuer is no text', () => ({ iss: 1 }), 'issuer not configured'],
+    ['when it has no issuer', () => ({ iss: undefined }), 'issuer not configured'],
+    ['when it is of another repository', () => ({ repository: 'evil/payments' }), 'no trusted publisher'],
+    ['when it is of a pull request', () => ({ ref: 'refs/pull/1/merge' }), 'no trusted publisher'],
+    ['when it is of another branch', () => ({ ref: 'refs/heads/evil' }), 'no trusted publisher'],
+    ['when it is for one entry and of the other’s repository', () => ({ aud: 'stele' }), 'no trusted publisher'],
+    ['when it names no repository', () => ({ repository: undefined }), 'no repository'],
+  ])('%s', async (_name, difference, reason) => {
+    expect(await outcomeOf(await issuer.sign({ ...claims(), ...difference() } as JWTPayload))).toBe(refused);
+    const told = world.events.filter(({ event }) => event === 'token refused');
+    expect(JSON.stringify(told)).toContain(reason);
+  });
+
+  test.each<[string, (claims: JWTPayload) => Promise<string> | string]>([
+    ['when it has no signature', (given) => new UnsecuredJWT(given).encode()],
+    ['when it is signed by another', (given) => issuer.sign(given, { strange: true })],
+    [
+      'when it is signed with a shared secret',
+      (given) => new SignJWT(given).setProtectedHeader({ alg: 'HS256' }).sign(new TextEncoder().encode('x'.repeat(40))),
+    ],
+    [
+      'when it names a key that there is not',
+      async (given) => {
+        const token = await issuer.sign(given);
+        const header = Buffer.from('{"alg":"RS256","kid":"none"}').toString('base64url');
+        return token.replace(/^[^.]*/, header);
+      },
+    ],
+  ])('%s', async (_name, make) => {
+    expect(await outcomeOf(await make(claims()))).toBe(refused);
+  });
+
+  test('the second time, also in another process', async () => {
+    const token = await issuer.sign(claims());
+    expect(await outcomeOf(token)).toBe('key');
+    expect(await outcomeOf(token)).toBe(refused);
+    await expect(createTokenExchange(world.another(), url)(token, null)).rejects.toThrow('not accepted');
+    expect(world.events.at(-1)).toMatchObject({ event: 'token refused', fields: { reason: 'token used before' } });
+  });
+
+  test('and nothing is asked of an issuer that is not configured', async () => {
+    await using other = await openIssuer();
+    expect(await outcomeOf(await other.sign({ ...claims(), iss: other.issuer }))).toBe(refused);
+    expect(other.requests).toEqual([]);
+  });
+
+  test('where nobody is trusted', async () => {
+    world = createWorld();
+    exchange = createTokenExchange(world.registry, url);
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe(refused);
+  });
+});
+
+test.each(['', 'x', 'a.b.c', '..', '{}', 'é.é.é', `${'x'.repeat(20_000)}.y.z`, 'eyJhbGciOiJub25lIn0.bnVsbA.'])(
+  'what is no token is malformed: %#',
+  async (text) => {
+    expect(await outcomeOf(text)).toMatch(/^malformed: /);
+  },
+);
+
+describe('while the issuer is down', () => {
+  test.each<[string, () => void]>([
+    ['at all', () => (issuer.status = 500)],
+    ['and names no keys', () => (issuer.metadata = { jwks_uri: undefined })],
+    ['and names keys that are not https', () => (issuer.metadata = { jwks_uri: 'http://evil.test/jwks' })],
+    ['and its keys are not there', () => (issuer.metadata = { jwks_uri: `${issuer.issuer}/none` })],
+    ['and its keys are no keys', () => (issuer.metadata = { jwks_uri: `${issuer.issuer}/userinfo` })],
+    ['and another answers for it', () => (issuer.metadata = { issuer: 'https://evil.test' })],
+  ])('%s, the answer is that, and the token stays good', async (_name, breakIt) => {
+    const token = await issuer.sign(claims());
+    breakIt();
+    expect(await outcomeOf(token)).toMatch(/^unavailable: /);
+    issuer.metadata = {};
+    issuer.status = null;
+    world.pass(3_600_000);
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe('key');
+  });
+});
