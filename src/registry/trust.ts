@@ -1,5 +1,6 @@
 import type { TrustedPublisher } from '../config.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
+import type { Key } from '../model/key.ts';
 import { createKey } from './keys.ts';
 import type { Registry } from './registry.ts';
 
@@ -73,16 +74,8 @@ export function findPublisher(publishers: readonly TrustedPublisher[], job: Job,
   );
 }
 
-/** What a job gets: a key's text, and when it ends. */
-export interface ExchangedKey {
-  key: string;
-  /** ISO 8601. */
-  expiresAt: string;
-  organization: string;
-}
-
 /**
- * Makes the key that the publisher's entry describes, for a job whose token was verified. Null when the token was exchanged before: of
+ * Makes the key that the publisher's entry describes, for a job whose token was verified; its text is told once. Null when the token was exchanged before: of
  * several at once one gets a key.
  */
 export async function exchangeToken(
@@ -90,7 +83,7 @@ export async function exchangeToken(
   publisher: TrustedPublisher,
   job: Job,
   origin: string | null,
-): Promise<ExchangedKey | null> {
+): Promise<{ key: Key; text: string } | null> {
   const { issuer, subject, repository, ref } = job;
   const author = { actor: `job:${issuer}#${subject}`, origin };
   let used = false;
@@ -105,8 +98,7 @@ export async function exchangeToken(
   const expiresAt = new Date(registry.now().getTime() + keyMinutes * 60_000).toISOString();
   const name = ref === null ? repository : `${repository} ${ref}`;
   const { organization: org, scopes, resources = null } = publisher;
-  const { text } = await createKey(registry, { org, name, scopes, resources, expiresAt }, author);
-  return { key: text, expiresAt, organization: org };
+  return createKey(registry, { org, name, scopes, resources, expiresAt }, author);
 }
 
 function tokenRef({ issuer, tokenId }: Job): string {

@@ -110,8 +110,8 @@ describe('the exchange', () => {
   test('gives a key of the entry’s scopes and resources for 15 minutes', async () => {
     const { registry, pass } = createWorld();
     const exchanged = await exchangeToken(registry, publisher, jobOf(github), '192.0.2.1');
-    expect(exchanged).toMatchObject({ organization: 'acme', expiresAt: '2026-01-01T00:15:00.000Z' });
-    const { key: text } = exchanged!;
+    expect(exchanged).toMatchObject({ key: { org: 'acme', expiresAt: '2026-01-01T00:15:00.000Z' } });
+    const { text } = exchanged!;
     const principal = { kind: 'key', org: 'acme', scopes: ['publish'], resources: ['apis/pay-*'] };
     pass(899_000);
     expect(await authenticateKey(registry, text)).toMatchObject(principal);

@@ -9,8 +9,9 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { RegistryError } from '../../model/errors.ts';
+import type { Key } from '../../model/key.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { exchangeToken, findPublisher, readJob, type ExchangedKey } from '../../registry/trust.ts';
+import { exchangeToken, findPublisher, readJob } from '../../registry/trust.ts';
 import { askIssuer, createDiscovery, notAnswering } from './discovery.ts';
 
 /**
@@ -18,7 +19,7 @@ import { askIssuer, createDiscovery, notAnswering } from './discovery.ts';
  * all, with `unavailable` while the issuer does not answer, and with `unauthenticated`, always in the same words, a token that is
  * not valid, not for us, used before, or of a job that no entry of the configuration is about. The log has the reason.
  */
-export type TokenExchange = (token: string, origin: string | null) => Promise<ExchangedKey>;
+export type TokenExchange = (token: string, origin: string | null) => Promise<{ key: Key; text: string }>;
 
 /** Signatures that only the issuer can make. A shared secret's (`HS256`) and none are no such. */
 const algorithms = [
@@ -83,7 +84,7 @@ export function createTokenExchange(registry: Registry, url: string): TokenExcha
     if (publisher === null) throw refuse('no trusted publisher matches', facts);
     const exchanged = await exchangeToken(registry, publisher, job, origin);
     if (exchanged === null) throw refuse('token used before', facts);
-    registry.log('info', 'token exchanged', { ...facts, organization: exchanged.organization });
+    registry.log('info', 'token exchanged', { ...facts, organization: exchanged.key.org, key: exchanged.key.id });
     return exchanged;
   };
 }

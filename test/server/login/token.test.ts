@@ -50,8 +50,8 @@ function claims(): JWTPayload & Record<string, unknown> {
 /** `key`, or the code and message of the refusal. */
 async function outcomeOf(token: string): Promise<string> {
   try {
-    const { key } = await exchange(token, '192.0.2.1');
-    return (await authenticateKey(world.registry, key)) === null ? 'no key' : 'key';
+    const { text } = await exchange(token, '192.0.2.1');
+    return (await authenticateKey(world.registry, text)) === null ? 'no key' : 'key';
   } catch (error) {
     if (isRegistryError(error)) return `${error.code}: ${error.message}`;
     throw error;
@@ -62,9 +62,9 @@ const refused = 'unauthenticated: The token is not accepted here.';
 
 describe('a token is exchanged', () => {
   test('for a key', async () => {
-    const { key, expiresAt } = await exchange(await issuer.sign(claims()), null);
-    expect(expiresAt).toBe('2026-01-01T00:15:00.000Z');
-    expect(await authenticateKey(world.registry, key)).toMatchObject({
+    const { key, text } = await exchange(await issuer.sign(claims()), null);
+    expect(key.expiresAt).toBe('2026-01-01T00:15:00.000Z');
+    expect(await authenticateKey(world.registry, text)).toMatchObject({
       org: 'acme',
       scopes: ['publish'],
       resources: null,
