@@ -27,9 +27,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const program = new Command('stele')
   .description('A git-native registry for API contracts.')
   .version(version)
-  .option('--config <file>', 'configuration (default: registry.config.ts, where there is one)')
-  .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele)')
-  .option('--json', 'print data as JSON')
+  // `publish` has a --version of its own: what stands after a command's name belongs to that command.
+  .enablePositionalOptions()
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text) });
 
@@ -43,7 +42,17 @@ for (const command of [
   verifyCommand(),
   fsckCommand(),
 ]) {
-  program.addCommand(command.exitOverride());
+  program.addCommand(withCommonOptions(command));
+}
+
+/** Every command, and every command of a command, takes the common options. */
+function withCommonOptions(command: Command): Command {
+  for (const each of command.commands) withCommonOptions(each);
+  return command
+    .option('--config <file>', 'configuration (default: registry.config.ts, where there is one)')
+    .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele)')
+    .option('--json', 'print data as JSON')
+    .exitOverride();
 }
 
 try {

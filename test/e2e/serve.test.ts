@@ -170,6 +170,8 @@ test('commands work beside a running server, and check what it wrote', async () 
   const published = await runStele(['publish', 'mine.yaml', '@local/apis/mine', '--public', ...data], options);
   expect(published).toMatchObject({ code: 0, stdout: '@local/apis/mine@2.0.0\n' });
   await expect.poll(async () => (await get(`${stele.url}/@local/apis/mine`)).status).toBe(200);
+  const named = await runStele(['publish', 'mine.yaml', '@local/apis/mine', '--version', '3.0.0', ...data], options);
+  expect(named).toMatchObject({ code: 0, stdout: '@local/apis/mine@3.0.0\n' });
   const refused = await runStele(['publish', 'bad.yaml', '@local/apis/bad', ...data], options);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/bad\.yaml:2:/);
