@@ -33,13 +33,14 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const blocking = [...linked.problems, ...mixed];
   const findings = checkSchemas(entry, dialect, linked);
   problems.push(...blocking, ...(input.validation === 'strict' ? findings : findings.map(asWarning)));
-  if (blocking.length > 0) return result(given, dialect, problems, null);
+  const used = new Set([...linked.reached.keys()].map(({ path }) => path));
+  if (blocking.length > 0) return { ...result(given, dialect, problems, null), used };
   const { bundle, problems: bundling } = bundleSchema(entry, dialect, linked);
   problems.push(...bundling);
   if (findings.length === 0 && bundling.length === 0) {
     problems.push(...checkBundle(entry, dialect, bundle).map(input.validation === 'strict' ? keep : asWarning));
   }
-  return result(given, dialect, problems, bundling.length > 0 ? null : bundle);
+  return { ...result(given, dialect, problems, bundling.length > 0 ? null : bundle), used };
 };
 
 function result({ entry }: KindInput, dialect: Dialect | null, problems: Problem[], bundle: unknown): KindResult {

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { isObject } from './schema-dialect.ts';
 
@@ -37,7 +38,7 @@ export interface BuiltIn {
 
 /** Asks Redocly itself for its rules and rulesets. */
 export async function readBuiltIn(): Promise<BuiltIn> {
-  const { plugins } = await createConfig({}, outside);
+  const { plugins } = await createConfig({}, ownFolder);
   const presets = plugins.flatMap(({ configs }) => Object.keys(configs ?? {}));
   const rules = plugins.flatMap((plugin) => Object.values(plugin.rules ?? {}).flatMap((set) => Object.keys(set ?? {})));
   // `assertions` is how `rule/…` is run; `metadata-schema` and the like are no rules of documents.
@@ -56,7 +57,7 @@ export async function configOf(ruleset: Readonly<Record<string, unknown>>, built
     const rules = ruleset[block];
     return isObject(rules) ? [[block, allowedRules(rules, builtIn)] as const] : [];
   });
-  return createConfig({ extends: presets, ...Object.fromEntries(blocks) }, outside);
+  return createConfig({ extends: presets, ...Object.fromEntries(blocks) }, ownFolder);
 }
 
 function allowedRules(rules: Record<string, unknown>, builtIn: BuiltIn): Record<string, never> {
@@ -78,9 +79,12 @@ export function holdsReference(value: unknown): boolean {
 
 class RefusingResolver extends BaseResolver {
   override loadExternalRef(reference: string): never {
-    throw new Error(`A ruleset refers to ${reference}; nothing outside it is read.`);
+    throw new Error(`A ruleset refers to ${reference}; nothing ownFolder it is read.`);
   }
 }
 
-/** A folder that does not exist: Redocly looks for a plugin of that project beside its configuration. */
-const outside = { configPath: '/stele.invalid/redocly.yaml', externalRefResolver: new RefusingResolver() };
+/** Redocly looks for a plugin beside its configuration: it is told that this lies in our own code, where none is, and which a sandbox may read. */
+const ownFolder = {
+  configPath: fileURLToPath(new URL('redocly.yaml', import.meta.url)),
+  externalRefResolver: new RefusingResolver(),
+};

@@ -42,6 +42,7 @@ export async function checkRedoclyRuleset(
 ): Promise<Problem[]> {
   const known = await builtIn;
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
+  problems.push(...checkApis(entry, ruleset['apis']));
   problems.push(...checkExtends(entry, ruleset['extends'], known));
   for (const block of ruleBlocks) {
     const rules = ruleset[block];
@@ -71,6 +72,23 @@ function checkMember(entry: ParsedFile, key: string): Problem[] {
   const hint = closest(key, [...ruleBlocks, 'extends', 'title', 'description', 'version']);
   const message = `${name} is no member of a Redocly configuration and is ignored.${hint}`;
   return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
+}
+
+/** Rules of single documents: a published ruleset is for every document that it is attached to. */
+function checkApis(entry: ParsedFile, apis: unknown): Problem[] {
+  if (!isObject(apis)) return [];
+  return Object.entries(apis).flatMap(([name, api]) => {
+    const members = isObject(api) ? Object.keys(api) : [];
+    return members
+      .filter((key) => key === 'extends' || ruleBlocks.includes(key))
+      .map((key) => {
+        const message = `What "${key}" says for one document is ignored; a published ruleset is for every document. Put it at the root.`;
+        return problemAt(entry, joinPointer('/apis', name, key), 'ruleset-ignored', message, {
+          severity: 'warning',
+          on: 'key',
+        });
+      });
+  });
 }
 
 function checkExtends(entry: ParsedFile, value: unknown, { presets }: BuiltIn): Problem[] {

@@ -53,6 +53,7 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
     title: text('title') ?? '',
     description: text('description') ?? '',
     version: text('version') ?? text('x-version'),
+    used: new Set([entry.path]),
   };
 };
 

@@ -1,5 +1,5 @@
 import type { ParsedFile } from './parse.ts';
-import { joinPointer, parsePointer } from './pointer.ts';
+import { joinPointer } from './pointer.ts';
 import { resolveReference } from './reference.ts';
 import { isObject, subschemas, type Dialect } from './schema-dialect.ts';
 
@@ -80,8 +80,18 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
       index(file, joinPointer(pointer, ...child.keys), child.schema, entered);
   }
 
+  function scopeAt(file: ParsedFile, pointer: string): Scope {
+    const known = scopes.get(file.path)!;
+    for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
+      const scope = known.get(at);
+      if (scope) return scope;
+    }
+    return known.get('')!;
+  }
+
   return {
     duplicates,
+    scopeAt,
     resource: (uri) => byUri.get(uri),
 
     add(file) {
@@ -98,16 +108,7 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
     },
 
     addAt(file, pointer, schema) {
-      index(file, pointer, schema, this.scopeAt(file, pointer));
-    },
-
-    scopeAt(file, pointer) {
-      const known = scopes.get(file.path)!;
-      for (let keys = parsePointer(pointer); keys.length > 0; keys = keys.slice(0, -1)) {
-        const scope = known.get(joinPointer('', ...keys));
-        if (scope) return scope;
-      }
-      return known.get('')!;
+      index(file, pointer, schema, scopeAt(file, pointer));
     },
   };
 }

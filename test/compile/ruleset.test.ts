@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { assertionNames, readBuiltIn, ruleBlocks } from '../../src/compile/redocly-config.ts';
 import { compileRuleset } from '../../src/compile/ruleset.ts';
 import { compileJsonSchema } from '../../src/compile/json-schema.ts';
-import { given, lines } from './given.ts';
+import { openCompiler } from '../../src/compile/sandbox.ts';
+import { given, limits, lines } from './given.ts';
 
 const content = new URL('../../content/', import.meta.url);
 
@@ -130,6 +131,13 @@ describe("Redocly's form", () => {
     ]);
   });
 
+  test('rules of one document are ignored, and said', async () => {
+    expect(await problemsOf('apis:\n  main:\n    rules: {info-contact: off}\nextends: [minimal]\n')).toEqual([
+      'r.yaml:1:1 info ruleset-ignored: "apis" is not about rules and is ignored.',
+      'r.yaml:3:5 warning ruleset-ignored: What "rules" says for one document is ignored; a published ruleset is for every document. Put it at the root.',
+    ]);
+  });
+
   test('references are not followed', async () => {
     expect((await compile('rules:\n  $ref: ./rules.yaml\n')).problems).toContainEqual(
       expect.objectContaining({ rule: 'ruleset-reference', pointer: '/rules/$ref', line: 2, column: 9 }),
@@ -249,4 +257,25 @@ test.each(['redocly-ruleset.json', 'spectral-ruleset.json'])(
 test('content/rulesets/stele.yaml is accepted', async () => {
   const text = readFileSync(new URL('rulesets/stele.yaml', content), 'utf8');
   expect(await compile(text, 'stele.yaml')).toMatchObject({ problems: [], title: 'Stele API style', version: '1.0.0' });
+});
+
+test('rulesets and schemas compile inside the sandbox', async () => {
+  const compiler = openCompiler({ children: 1 });
+  try {
+    for (const [type, entry] of [
+      ['rulesets', 'rulesets/stele.yaml'],
+      ['schemas', 'schemas/redocly-ruleset.json'],
+      ['schemas', 'schemas/spectral-ruleset.json'],
+    ] as const) {
+      const bytes = readFileSync(new URL(entry, content));
+      const { artifact, report } = await compiler.compile(
+        { type, entry, validation: 'strict', ruleset: null, limits },
+        async (paths) => paths.map((path) => ({ path, found: true, bytes, blob: null })),
+      );
+      expect(report.problems).toEqual([]);
+      expect(artifact).toMatchObject({ type, version: '1.0.0' });
+    }
+  } finally {
+    await compiler.close();
+  }
 });
