@@ -1,0 +1,99 @@
+import { Agent, createServer, request, type IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { listen } from '../../src/server/listen.ts';
+import { ask, exchange, parseAnswer } from './http.ts';
+import { openServed } from './served.ts';
+
+const local = { host: '127.0.0.1', port: 0 };
+
+test('closing lets what runs finish, and accepts nothing more', async () => {
+  let finish = (): void => undefined;
+  const started = Promise.withResolvers<void>();
+  const server = await listen((_request, response) => {
+    finish = () => response.end('whole');
+    started.resolve();
+  }, local);
+  const answer = ask(server.port, { target: '/' });
+  await started.promise;
+  const closed = server.close();
+  await expect(ask(server.port, { target: '/' })).rejects.toThrow('ECONNREFUSED');
+  finish();
+  expect((await answer).body.toString()).toContain('whole');
+  await closed;
+});
+
+test('closing ends idle connections that are kept alive', async () => {
+  const server = await listen((_request, response) => void response.end('once'), local);
+  const agent = new Agent({ keepAlive: true });
+  const sent = request({ port: server.port, host: '127.0.0.1', agent }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  await server.close(60_000);
+  await expect(ask(server.port, { target: '/' })).rejects.toThrow('ECONNREFUSED');
+  agent.destroy();
+});
+
+test('closing cuts off what does not end', async () => {
+  const started = Promise.withResolvers<void>();
+  const server = await listen(() => started.resolve(), local);
+  const answer = exchange(server.port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await started.promise;
+  await server.close(10);
+  expect((await answer).length).toBe(0);
+});
+
+test('closing twice is closing once', async () => {
+  const server = await listen(() => undefined, local);
+  const first = server.close();
+  expect(server.close()).toBe(first);
+  await first;
+});
+
+test('a port that is taken is refused', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  await expect(listen(() => undefined, { host: '127.0.0.1', port })).rejects.toThrow('EADDRINUSE');
+  other.close();
+});
+
+test.each([
+  ['no HTTP', 'hello\r\n\r\n', 400],
+  ['a target over the limit', `GET /@acme/apis/${'a'.repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
+  ['a field over the limit', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, 431],
+  ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
+  ['a NUL', 'GET /@acme\0 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+  ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
+])('%s is refused', async (_name, bytes, status) => {
+  const served = await openServed();
+  const answer = parseAnswer(await exchange(served.port, bytes));
+  expect(answer.status).toBe(status);
+  await served[Symbol.asyncDispose]();
+});
+
+test('a long path that still fits is an absent one', async () => {
+  const served = await openServed();
+  for (const target of [`/@acme/apis/${'a'.repeat(10_000)}`, `/${'%40'.repeat(3000)}`, `/@${'/'.repeat(10_000)}`]) {
+    expect((await ask(served.port, { target })).status).toBe(404);
+  }
+  await served[Symbol.asyncDispose]();
+});
+
+test('a client that leaves in the middle harms nobody', async () => {
+  const served = await openServed();
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const socket = connect(served.port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write('GET /@acme/apis/pay HTTP/1.1\r\nHost: a\r\n\r\n');
+      socket.destroy();
+    }),
+  );
+  expect((await ask(served.port, { target: '/@acme/apis/pay' })).status).toBe(200);
+  expect(served.registry.logged).toEqual([]);
+  await served[Symbol.asyncDispose]();
+});
