@@ -2,8 +2,11 @@ import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core
 import type { Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import { isParsed, problemAt, type KindInput } from './kind.ts';
+import { mendNames } from './openapi-names.ts';
 import { findReferenceLoop, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
 import { followPointer, joinPointer } from './pointer.ts';
+import { isObject } from './schema-dialect.ts';
+import { resolveReference } from './reference.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
 
 export interface Bundled {
@@ -50,6 +53,8 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
     problems.push(...judge(reference.file, reference.pointer, reference));
 
   function judge(path: string, pointer: string, { text, member }: { text: string; member: string }): Problem[] {
+    // An example's `externalValue` is a link for people, wherever it leads (OpenAPI 3.1 §4.8.19).
+    if (member === '/externalValue' && !resolveReference(path, text).ok) return [];
     const file = files.get(path);
     const { rule, message } = judgeReference(path, text, files);
     const severity = severityOf(pointer, text);
@@ -59,6 +64,7 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
   }
 
   if (tree.served() === 1) return { bundle: entry.value, problems, tree };
+  if (isObject(document.parsed)) mendNames(document.parsed, entry.value);
   const wall = measure(document.parsed, input.limits);
   if (wall !== null)
     return { bundle: null, problems: [...problems, problemAt(entry, '', wall.rule, wall.message)], tree };

@@ -19,6 +19,8 @@ export function judgeReference(from: string, reference: string, files: KindInput
   if (file === undefined)
     return { rule: 'ref-unresolved', message: `The reference ${shown} leads to ${target.path}, which was not read.` };
   if (!isParsed(file)) {
+    if (file.problem?.rule === 'file-missing')
+      return { rule: 'file-missing', message: `The reference ${shown} leads to ${target.path}, which does not exist.` };
     if (file.problem === null) {
       if ((target.fragment ?? '') === '') return { rule: null, message: '' };
       return {
@@ -93,7 +95,7 @@ export function severityOf(pointer: string, text: string): Severity | null {
       return isMappingReference(text) ? 'warning' : null;
     if (parent !== undefined && named.has(parent) && !(parent === 'examples' && /^\d+$/.test(token))) continue;
     if (token.startsWith('x-') || data.has(token)) return 'warning';
-    if (parent === 'examples') return 'warning';
+    if (parent === 'examples' || token === 'externalValue') return 'warning';
   }
   return 'error';
 }
@@ -154,7 +156,7 @@ export function findReferenceLoop(
       if (typeof through === 'string' && !inside) {
         const rest = tokens
           .slice(index)
-          .map((rest) => `/${rest.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+          .map((left) => `/${left.replaceAll('~', '~0').replaceAll('/', '~1')}`)
           .join('');
         return {
           path: target.path,

@@ -16,8 +16,8 @@ interface Compiles {
   getAjvValidator(version: string): ValidateFunction;
 }
 
-const first = new Validator() as unknown as Compiles;
-const all = new Validator({ allErrors: true }) as unknown as Compiles;
+const stopping = new Validator() as unknown as Compiles;
+const exhaustive = new Validator({ allErrors: true }) as unknown as Compiles;
 const keptFindings = 200;
 const largest = 300_000;
 
@@ -26,11 +26,11 @@ const largest = 300_000;
  * they could outgrow the memory, else the first. Empty: valid.
  */
 export function validateOpenapi(document: unknown, version: OpenapiVersion, textLength: number): SchemaFinding[] {
-  const validate = first.getAjvValidator(version);
+  const validate = stopping.getAjvValidator(version);
   if (validate(document)) return [];
   let errors = validate.errors ?? [];
   if (textLength < largest) {
-    const validateAll = all.getAjvValidator(version);
+    const validateAll = exhaustive.getAjvValidator(version);
     validateAll(document);
     errors = validateAll.errors ?? errors;
   }
@@ -122,24 +122,30 @@ function typeOf(document: unknown, pointer: string): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** One finding for each place and message; alternatives of a union that all failed at the same node become one. */
+/** One finding for each place and message; what alternatives of a union ask of the same node becomes one. */
 function merge(findings: (SchemaFinding & { union: boolean })[]): SchemaFinding[] {
-  const merged = new Map<string, SchemaFinding>();
-  const alternatives = new Map<string, string[]>();
+  const merged = new Map<string, SchemaFinding & { messages: string[]; union: boolean }>();
   for (const { union, ...finding } of findings) {
-    const place = `${finding.on} ${finding.pointer}`;
-    if (!union) merged.set(`${place} ${finding.message}`, finding);
-    else {
-      const messages = alternatives.get(place) ?? [];
-      if (messages.length === 0) merged.set(place, finding);
-      if (!messages.includes(finding.message)) messages.push(finding.message);
-      alternatives.set(place, messages);
-      const last = messages.at(-1)!;
-      merged.set(place, {
-        ...finding,
-        message: messages.length === 1 ? last : `Either of these must be mended: ${messages.slice(0, 5).join(' ')}`,
-      });
-    }
+    const key = `${finding.on} ${finding.pointer}${union || isChoice(finding.message) ? '' : ` ${finding.message}`}`;
+    const known = merged.get(key);
+    if (known === undefined) merged.set(key, { ...finding, union, messages: [finding.message] });
+    else if (!known.messages.includes(finding.message)) known.messages.push(finding.message);
   }
-  return [...merged.values()];
+  return [...merged.values()].map(({ pointer, on, messages }) => ({ pointer, on, message: join(messages) }));
+}
+
+const choice = / must be one of (.*)\.$/s;
+
+function isChoice(message: string): boolean {
+  return choice.test(message);
+}
+
+/** The branches of a union as one sentence; the values that each of them allows as one list. */
+function join(messages: string[]): string {
+  const [first] = messages;
+  if (first === undefined || messages.length === 1) return first ?? '';
+  const lists = messages.map((message) => choice.exec(message)?.[1]);
+  if (lists.every((list) => list !== undefined))
+    return `${first.slice(0, first.search(choice))} must be one of ${[...new Set(lists.flatMap((list) => list.split(', ')))].join(', ')}.`;
+  return `One of these must be mended: ${messages.slice(0, 5).join(' ')}`;
 }

@@ -3,8 +3,8 @@ import type { Problem, Severity } from '../model/problem.ts';
 import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from './kind.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
 import { validateOpenapi, type OpenapiVersion, type SchemaFinding } from './openapi-schema.ts';
-import { parsePointer } from './pointer.ts';
-import { createRules, createTree, treePath, type Origin, type Tree } from './redocly.ts';
+import { joinPointer, parsePointer } from './pointer.ts';
+import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
 import { isObject } from './schema-dialect.ts';
 
 type Spec = ReturnType<typeof detectSpec>;
@@ -67,7 +67,13 @@ function versionOf(document: unknown): Version {
   return { family: null, pointer, message: `The version ${stated} is not supported; known are ${known}.` };
 }
 
-type FindOrigin = (pointer: string) => Origin;
+/** A node of a file as its author wrote it. */
+interface Spot {
+  file: string;
+  pointer: string;
+}
+
+type FindOrigin = (pointer: string) => Spot;
 
 function inEntry(file: string): FindOrigin {
   return (pointer) => ({ file, pointer });
@@ -77,20 +83,16 @@ function inEntry(file: string): FindOrigin {
 function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOrigin {
   return (pointer) => {
     let node = bundle;
-    let origin: Origin = { file, pointer: '' };
-    const tokens = parsePointer(pointer);
-    for (const [index, token] of [null, ...tokens].entries()) {
-      if (token !== null)
+    let spot: Spot = { file, pointer: '' };
+    for (const token of [null, ...parsePointer(pointer)]) {
+      if (token !== null) {
         node = isObject(node) || Array.isArray(node) ? (node as Record<string, unknown>)[token] : undefined;
-      const known = typeof node === 'object' && node !== null ? origins.get(node) : undefined;
-      if (known !== undefined) origin = known;
-      else if (index > 0)
-        origin = {
-          file: origin.file,
-          pointer: `${origin.pointer}/${token!.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-        };
+        spot = { file: spot.file, pointer: joinPointer(spot.pointer, token) };
+      }
+      const origin = typeof node === 'object' && node !== null ? origins.get(node) : undefined;
+      if (origin !== undefined) spot = { file: origin.file, pointer: pointerOf(origin) };
     }
-    return origin;
+    return spot;
   };
 }
 
@@ -115,7 +117,7 @@ async function explain(
   return problems;
 }
 
-async function structProblems(given: KindInput): Promise<(Origin & { on: 'key' | 'value'; message: string })[]> {
+async function structProblems(given: KindInput): Promise<(Spot & { on: 'key' | 'value'; message: string })[]> {
   // `struct` calls this method on users' objects, which may have a member of that name.
   for (const file of given.files.values()) if (file.text?.includes('hasOwnProperty')) return [];
   const tree = createTree(given);

@@ -1,12 +1,32 @@
-import { BaseResolver, Config, createConfig, ResolveError, Source, type Document } from '@redocly/openapi-core';
+import {
+  BaseResolver,
+  Config,
+  createConfig,
+  Oas3_2Types,
+  ResolveError,
+  Source,
+  type Document,
+} from '@redocly/openapi-core';
 import { isParsed, type KindInput } from './kind.ts';
 import { joinPointer } from './pointer.ts';
 import { resolveReference } from './reference.ts';
+import { setMember } from './text.ts';
 
-/** A node of a file as its author wrote it. */
+// Redocly throws on every OpenAPI 3.2 document with a device flow: it declares the scopes' type by a name that does not exist.
+const deviceFlow = Oas3_2Types['DeviceAuthorization'];
+if (deviceFlow?.properties)
+  deviceFlow.properties['scopes'] = { type: 'object', additionalProperties: { type: 'string' } };
+
+/** A node of a file as its author wrote it, by its way up to the file's root. */
 export interface Origin {
   file: string;
-  pointer: string;
+  parent: Origin | null;
+  key: string;
+}
+
+/** The origin's JSON Pointer. */
+export function pointerOf(origin: Origin): string {
+  return origin.parent === null ? '' : joinPointer(pointerOf(origin.parent), origin.key);
 }
 
 /** Redocly's view of the collected files: copies that it may change, and where each of their nodes comes from. */
@@ -35,15 +55,19 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
   const documents = new Map<string, Document>();
   const used = new Set<string>();
 
-  function copy(value: unknown, file: string, pointer: string): unknown {
+  /** Recursion is as deep as the parser let the document be. */
+  function copy(value: unknown, origin: Origin): unknown {
     if (typeof value !== 'object' || value === null) return value;
-    const made: object = Array.isArray(value)
-      ? value.map((item, index) => copy(item, file, joinPointer(pointer, index)))
-      : Object.fromEntries(
-          Object.entries(value).map(([key, item]) => [key, copy(item, file, joinPointer(pointer, key))]),
-        );
-    origins.set(made, { file, pointer });
+    const made: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+    for (const [key, item] of Object.entries(value))
+      setMember(made as Record<string, unknown>, key, copy(item, { file: origin.file, parent: origin, key }));
+    origins.set(made, origin);
     return made;
+  }
+
+  /** Where there is one file only, every node of it is where it was. */
+  function copyOf(value: unknown, file: string): unknown {
+    return files.size === 1 ? structuredClone(value) : copy(value, { file, parent: null, key: '' });
   }
 
   function documentOf(path: string): Document {
@@ -56,7 +80,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
     if (text === null) throw new ResolveError(new Error('unreadable'));
     const document = {
       source: new Source(root + path, text),
-      parsed: isParsed(file) ? copy(file.value, path, '') : text,
+      parsed: isParsed(file) ? copyOf(file.value, path) : text,
     };
     documents.set(path, document);
     return document;

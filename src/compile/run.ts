@@ -1,5 +1,5 @@
 import type { ResourceType } from '../model/address.ts';
-import { createReport, isBlocking, problemAtFile, type Problem } from '../model/problem.ts';
+import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../model/problem.ts';
 import { collect, type LoadedFile } from './collect.ts';
 import type { Artifact, CompileInput } from './compile.ts';
 import { kindOf } from './detect.ts';
@@ -9,13 +9,14 @@ import { compileOpenapi } from './openapi.ts';
 import { openapiReferencePaths } from './openapi-paths.ts';
 import type { ParsedFile } from './parse.ts';
 import { formatsOf, represent } from './represent.ts';
+import { lintWithRuleset } from './ruleset-evaluate.ts';
+import { compileRuleset } from './ruleset.ts';
 import { schemaReferencePaths } from './schema-refs.ts';
-import type { Report } from '../model/problem.ts';
 
 const compilers: Record<ResourceType, CompileKind> = {
   apis: compileOpenapi,
   schemas: compileJsonSchema,
-  rulesets: async (given) => (await import('./ruleset.ts')).compileRuleset(given),
+  rulesets: compileRuleset,
 };
 
 const nouns: Record<ResourceType, string> = {
@@ -30,8 +31,7 @@ export async function runCompile(
   load: (paths: string[]) => Promise<LoadedFile[]>,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   const { limits } = input;
-  const pathsOf = (file: ParsedFile) => new Set([...openapiReferencePaths(file), ...schemaReferencePaths(file)]);
-  const { files, findings, wall } = await collect(input.entry, limits, load, pathsOf);
+  const { files, findings, wall } = await collect(input.entry, limits, load, createPathsOf());
   const entry = files.get(input.entry);
   if (wall !== null) return refused([wall]);
   if (entry === undefined || !isParsed(entry)) return refused(findings.get(input.entry) ?? []);
@@ -42,6 +42,10 @@ export async function runCompile(
   const problems = [...result.problems];
   for (const [path, found] of findings)
     if (path === input.entry || (result.used?.has(path) ?? true)) problems.push(...found);
+  if (input.ruleset !== null && result.bundle !== null)
+    problems.push(
+      ...(await lintWithRuleset({ entry, files }, { json: input.ruleset.json, name: input.ruleset.digest })),
+    );
   if (result.bundle === null || isBlocking(createReport(problems))) return refused(problems);
 
   const formats = formatsOf(entry, result.bundle);
@@ -56,6 +60,15 @@ export async function runCompile(
       ),
     ]);
   return { artifact: await artifactOf(type, result, formats), report: createReport(problems) };
+}
+
+/** The entry is read first: what it is tells how its files and those that follow refer to others. */
+function createPathsOf(): (file: ParsedFile) => Iterable<string> {
+  let read: ((file: ParsedFile) => Iterable<string>) | null = null;
+  return (file) => {
+    read ??= kindOf(file.value)?.type === 'apis' ? openapiReferencePaths : schemaReferencePaths;
+    return read(file);
+  };
 }
 
 async function artifactOf(

@@ -3,7 +3,7 @@
  * matches a short list of shapes that no version reads as anything but text; every other string is quoted with escapes, or a literal block.
  * A dedicated writer, because a library's list of what to quote follows one version at a time, and large documents take it seconds.
  */
-export function writeYaml(value: unknown): string {
+export function writeYaml(document: unknown): string {
   const out: string[] = [];
 
   function write(node: unknown, indent: string, inline: boolean): void {
@@ -38,7 +38,7 @@ export function writeYaml(value: unknown): string {
     }
   }
 
-  write(value, '', false);
+  write(document, '', false);
   return out.join('');
 }
 
@@ -80,7 +80,7 @@ function writeNumber(value: number): string {
 function isLiteral(text: string): boolean {
   return (
     text.includes('\n') &&
-    /^[^\s\0-\x1f]/.test(text) &&
+    /^[^\s\p{Cc}]/u.test(text) &&
     !/[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/.test(
       text.replace(/[\ud800-\udbff][\udc00-\udfff]/g, ''),
     ) &&

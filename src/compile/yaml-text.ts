@@ -39,7 +39,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
   const [document, second] = composed.documents;
   if (document === undefined || document.contents === null || isEmpty(document))
     return refuse('yaml-syntax', 'The file holds no document.', 0);
-  const errors = composed.documents.flatMap(({ errors }) => errors);
+  const errors = composed.documents.flatMap((parsed) => parsed.errors);
   if (errors.length > 0) {
     const issues = errors.slice(0, 100).map(({ message, pos }) => ({
       rule: 'yaml-syntax',
@@ -84,7 +84,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
 }
 
 // YAML 1.2 §5.1, c-printable: everything else must be written as an escape.
-const controlCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/;
+const controlCharacter = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]/u;
 
 type Composed = { documents: Document.Parsed<ParsedNode>[] } | { rule: string; message: string; offset: number };
 
