@@ -1,0 +1,37 @@
+import { RegistryError } from '../../model/errors.ts';
+import type { Guard } from '../../registry/change-resource.ts';
+import type { Call } from './call.ts';
+
+/**
+ * The entity tag of a record: the generation that it shows, and, where it shows the state of something else too, that one's. A change
+ * is about the first alone.
+ */
+export function etagOf(generation: number, other?: number): string {
+  return other === undefined ? `"${generation}"` : `"${generation}.${other}"`;
+}
+
+/** Whether the request's `If-None-Match` names this tag (RFC 9110 §13.1.2, weak comparison). */
+export function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.trim() === '*' || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
+}
+
+/** Checks `If-Match` (RFC 9110 §13.1.1) against the generation that is about to be replaced; `precondition_failed` when it is another. */
+export function guardOf({ request }: Pick<Call, 'request'>): Guard {
+  const header = request.headers['if-match'];
+  if (header === undefined || header.trim() === '*') return () => undefined;
+  const tags = tagsIn(header);
+  if (tags.length === 0)
+    throw new RegistryError('malformed', 'If-Match holds no entity tag: send one as it came, in double quotes.');
+  return ({ generation }) => {
+    const isNamed = tags.some((tag) => new RegExp(`^"${generation}(?:\\.\\d+)?"$`).test(tag));
+    if (!isNamed) {
+      const extra = { current: etagOf(generation) };
+      throw new RegistryError('precondition_failed', 'It has changed since you read it. Read it again.', { extra });
+    }
+  };
+}
+
+function tagsIn(header: string): string[] {
+  return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import type { Scope } from '../../model/access.ts';
+
+/** A JSON Schema, as far as this folder looks into it. */
+export type Schema = Record<string, unknown>;
+
+/** One parameter of an operation. */
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required?: boolean;
+  schema: Schema;
+}
+
+/** One operation of the description. */
+export interface Operation {
+  id: string;
+  /** Lower case, as the description has it. */
+  method: string;
+  /** Path template: `/v1/apis/{api}`. */
+  path: string;
+  /** What a key needs for it; null: no credential is needed. */
+  scope: Scope | null;
+  parameters: Parameter[];
+  /** Where the schema of the request body is in the description; null: it takes none. */
+  body: { pointer: string; required: boolean } | null;
+}
+
+/** The management API's OpenAPI document, read once. What requests are checked against, and what `/v1/openapi.json` sends. */
+export interface Description {
+  document: Schema;
+  operations: Operation[];
+}
+
+interface PathItem {
+  parameters?: unknown[];
+  [method: string]: unknown;
+}
+
+const methods = ['get', 'put', 'post', 'delete', 'patch'];
+
+/** Reads `content/apis/management.yaml`. */
+export function readDescription(): Description {
+  const text = readFileSync(new URL('../../../content/apis/management.yaml', import.meta.url), 'utf8');
+  const document = parse(text) as Schema;
+  const operations = Object.entries(document['paths'] as Record<string, PathItem>).flatMap(([path, item]) =>
+    methods.flatMap((method) => (item[method] === undefined ? [] : [readOperation(document, path, item, method)])),
+  );
+  return { document, operations };
+}
+
+function readOperation(document: Schema, path: string, item: PathItem, method: string): Operation {
+  const operation = item[method] as Schema;
+  const all = [...(item.parameters ?? []), ...((operation['parameters'] as unknown[] | undefined) ?? [])];
+  const body = operation['requestBody'] as { required?: boolean } | undefined;
+  const escaped = path.replaceAll('~', '~0').replaceAll('/', '~1');
+  return {
+    id: operation['operationId'] as string,
+    method,
+    path,
+    scope: operation['security'] === undefined ? (operation['x-scope'] as Scope) : null,
+    parameters: all.map((parameter) => resolve(document, parameter) as Parameter),
+    body: body
+      ? {
+          pointer: `/paths/${escaped}/${method}/requestBody/content/application~1json/schema`,
+          required: body.required ?? false,
+        }
+      : null,
+  };
+}
+
+/** What a local reference leads to; anything else is itself. */
+function resolve(document: Schema, value: unknown): unknown {
+  const reference = (value as { $ref?: string }).$ref;
+  if (reference === undefined) return value;
+  return reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((node, key) => (node as Schema)[key], document);
+}

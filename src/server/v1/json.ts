@@ -1,0 +1,114 @@
+import { RegistryError } from '../../model/errors.ts';
+
+/** A JSON object that was sent, and the text of its members as they were written. */
+export interface JsonBody {
+  value: unknown;
+  /** The text of the value of a member of the outermost object; null where it has none of that name. */
+  textOf(member: string): string | null;
+}
+
+const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const space = /[ \t\n\r]*/y;
+
+/**
+ * Reads a JSON text (RFC 8259) as strictly as it is meant: refuses with `malformed`, naming line and column, what is no JSON, an object
+ * that has a name twice, a surrogate without its partner, and nesting deeper than `depth`.
+ */
+export function parseJson(text: string, depth: number): JsonBody {
+  let at = 0;
+  const members = new Map<string, [number, number]>();
+
+  function fail(message: string, where = at): never {
+    let line = 1;
+    let start = 0;
+    for (let end = text.indexOf('\n'); end >= 0 && end < where; end = text.indexOf('\n', start)) {
+      line++;
+      start = end + 1;
+    }
+    const column = where - start + 1;
+    throw new RegistryError('malformed', `The body is no valid JSON: line ${line}, column ${column}: ${message}`);
+  }
+  function take(pattern: RegExp): string | null {
+    pattern.lastIndex = at;
+    const [found] = pattern.exec(text) ?? [];
+    at += found?.length ?? 0;
+    return found ?? null;
+  }
+  function next(): string {
+    take(space);
+    return text[at] ?? fail('the text ends too early.');
+  }
+
+  function readString(): string {
+    const start = at++;
+    for (;;) {
+      const code = text.charCodeAt(at);
+      if (code === 34) break;
+      if (Number.isNaN(code)) fail('the text ends within a string.');
+      if (code < 32) fail('a control character within a string must be escaped.');
+      if (code !== 92) at++;
+      else if (take(escape) === null) fail('there is no such escape.');
+    }
+    at++;
+    const value = JSON.parse(text.slice(start, at)) as string;
+    return value.isWellFormed() ? value : fail('a surrogate stands without its partner.', start);
+  }
+
+  function readObject(left: number): void {
+    const names = new Set<string>();
+    at++;
+    if (next() === '}') return void at++;
+    for (;;) {
+      if (next() !== '"') fail('the name of a member is expected.');
+      const start = at;
+      const name = readString();
+      if (names.has(name)) fail('an object has this name twice.', start);
+      names.add(name);
+      if (next() !== ':') fail('":" is expected.');
+      at++;
+      next();
+      const from = at;
+      readValue(left);
+      if (left === depth - 1) members.set(name, [from, at]);
+      const mark = next();
+      at++;
+      if (mark === '}') return;
+      if (mark !== ',') fail('"," or "}" is expected.', at - 1);
+    }
+  }
+
+  function readArray(left: number): void {
+    at++;
+    if (next() === ']') return void at++;
+    for (;;) {
+      readValue(left);
+      const mark = next();
+      at++;
+      if (mark === ']') return;
+      if (mark !== ',') fail('"," or "]" is expected.', at - 1);
+    }
+  }
+
+  function readValue(left: number): void {
+    const mark = next();
+    if ((mark === '{' || mark === '[') && left === 0) fail(`it is nested deeper than ${depth}.`);
+    if (mark === '{') readObject(left - 1);
+    else if (mark === '[') readArray(left - 1);
+    else if (mark === '"') readString();
+    else if (take(literal) === null) fail('a value is expected.');
+  }
+
+  readValue(depth);
+  take(space);
+  if (at < text.length) fail('nothing more is expected.');
+  const value: unknown = JSON.parse(text);
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return {
+    value,
+    textOf: (member) => {
+      const span = isObject ? members.get(member) : undefined;
+      return span ? text.slice(...span) : null;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { Config } from '../../config.ts';
+import type { BodyLimits } from './body.ts';
+import type { Operation } from './description.ts';
+
+/** Bytes of a body that holds no document. */
+export const plainBodyBytes = 1024 * 1024;
+
+/** Bytes of a body that holds a document as a JSON string, whose escapes may take as much room again. */
+export function documentBodyBytes({ limits }: Pick<Config, 'limits'>): number {
+  return 2 * limits.fileBytes + 65_536;
+}
+
+/** What the body of this operation may be. A document may be as deep as any, within the object that holds it. */
+export function bodyLimits(config: Config, { id }: Operation): BodyLimits {
+  if (!id.startsWith('publish')) return { bytes: plainBodyBytes, depth: 20 };
+  return { bytes: documentBodyBytes(config), depth: config.limits.depth + 1 };
+}

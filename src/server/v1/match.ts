@@ -1,0 +1,70 @@
+import type { Operation } from './description.ts';
+
+/** A path of the description, and what of it can be done. */
+export interface Route {
+  template: string;
+  segments: string[];
+  /** By method, lower case. */
+  operations: Map<string, Operation>;
+}
+
+/** The routes of these operations. */
+export function createRoutes(operations: readonly Operation[]): Route[] {
+  const routes = new Map<string, Route>();
+  for (const operation of operations) {
+    const { path: template } = operation;
+    const route = routes.get(template) ?? { template, segments: template.split('/'), operations: new Map() };
+    route.operations.set(operation.method, operation);
+    routes.set(template, route);
+  }
+  return [...routes.values()];
+}
+
+/** The route of a raw path with the values of its parameters, decoded; null for no route. */
+export function matchRoute(
+  routes: readonly Route[],
+  path: string,
+): { route: Route; values: Record<string, string> } | null {
+  if (path.length > 2048) return null;
+  const segments = path.split('/');
+  for (const route of routes) {
+    const values = matchSegments(route.segments, segments);
+    if (values) return { route, values };
+  }
+  return null;
+}
+
+function matchSegments(template: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  if (template.length !== segments.length) return null;
+  const values: Record<string, string> = {};
+  for (const [index, wanted] of template.entries()) {
+    const segment = segments[index]!;
+    if (!wanted.startsWith('{')) {
+      if (segment !== wanted) return null;
+      continue;
+    }
+    const value = decodeSegment(segment);
+    if (value === null) return null;
+    values[wanted.slice(1, -1)] = value;
+  }
+  return values;
+}
+
+/** A segment without its percent-encoding; null for one that cannot be decoded, or hides a slash or control character. */
+function decodeSegment(segment: string): string | null {
+  if (!segment.includes('%')) return segment;
+  try {
+    const value = decodeURIComponent(segment);
+    return /[/\\\p{Cc}]/u.test(value) ? null : value;
+  } catch {
+    return null;
+  }
+}
+
+/** The methods of a route for `Allow`, with those that every route has. */
+export function allowedMethods({ operations }: Route): string {
+  const methods = [...operations.keys()].flatMap((method) =>
+    method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
+  );
+  return [...methods, 'OPTIONS'].join(', ');
+}

@@ -1,0 +1,26 @@
+import { digestOf } from '../../model/digest.ts';
+import { performOnce } from '../../registry/idempotency.ts';
+import type { Answer, Call } from './call.ts';
+
+/** Answers a POST that carries an `Idempotency-Key` once, and every repetition the same. Anything else is just answered. */
+export async function answerOnce<C extends Call>(
+  call: C,
+  key: string | undefined,
+  answer: (call: C) => Promise<Answer>,
+): Promise<Answer> {
+  if (key === undefined) return answer(call);
+  const { registry, request, principal, author, body } = call;
+  const subject = `${request.method} ${request.originalUrl}\n${digestOf(body?.bytes ?? '')}`;
+  const { answer: given, isReplay } = await performOnce(
+    registry,
+    {
+      org: principal.org,
+      actor: author.actor,
+      key,
+      request: digestOf(subject),
+      secret: request.headers.authorization ?? '',
+    },
+    (operation) => answer({ ...call, author: { ...author, operation } }),
+  );
+  return isReplay ? { ...given, headers: { ...given.headers, 'Idempotency-Replayed': 'true' } } : given;
+}

@@ -1,0 +1,51 @@
+import { RegistryError } from '../../model/errors.ts';
+import type { Answer, Call } from './call.ts';
+
+/** The text of a cursor: opaque to clients, and good for the list alone that gave it. */
+function encodeCursor(operation: string, position: unknown): string {
+  return Buffer.from(JSON.stringify([operation, position])).toString('base64url');
+}
+
+/** The position that the request's cursor holds, or null for the first page. Refuses with `malformed` one of another list. */
+export function positionOf<P>({ operation, query }: Call, isPosition: (value: unknown) => value is P): P | null {
+  const cursor = query['cursor'];
+  if (typeof cursor !== 'string') return null;
+  try {
+    const [id, position] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown];
+    if (id === operation.id && isPosition(position)) return position;
+  } catch {
+    // Told below.
+  }
+  throw new RegistryError('malformed', 'The cursor is none of this list.', {
+    extra: { errors: [{ parameter: 'cursor', detail: 'is none of this list' }] },
+  });
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+/** Takes items until the page is full, and one more to know whether there is another page. */
+export async function sendPage<T>(
+  { operation, query }: Call,
+  items: AsyncIterable<T> | Iterable<T>,
+  describe: (item: T) => unknown,
+  positionAt: (item: T) => unknown,
+): Promise<Answer> {
+  const limit = query['limit'] as number;
+  const page: T[] = [];
+  let hasMore = false;
+  for await (const item of items) {
+    hasMore = page.length === limit;
+    if (hasMore) break;
+    page.push(item);
+  }
+  const next = hasMore ? encodeCursor(operation.id, positionAt(page.at(-1)!)) : null;
+  return { status: 200, body: { items: await Promise.all(page.map(describe)), next } };
+}
+
+/** Whether one of the texts holds what `?q` asks for, ignoring case; without `?q`, always. */
+export function matchesQuery({ query }: Call, ...texts: string[]): boolean {
+  const wanted = query['q'];
+  return typeof wanted !== 'string' || texts.some((text) => text.toLowerCase().includes(wanted.toLowerCase()));
+}

@@ -1,0 +1,64 @@
+import { RegistryError } from '../../model/errors.ts';
+import type { OnConflict } from '../../model/connection.ts';
+import { publish, type PublishResult } from '../../registry/publish.ts';
+import { createUpload } from '../../source/upload.ts';
+import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from './call.ts';
+import { versionRecord, versionUrl } from './records.ts';
+
+interface NewVersion {
+  document: string | object;
+  version?: string;
+  latest: boolean;
+  dryRun: boolean;
+  onConflict: OnConflict;
+}
+
+export const publishOne: ResourceHandler = async (call) => {
+  const { registry, coordinate, author, body } = call;
+  const given = bodyOf<NewVersion>(call);
+  const isText = typeof given.document === 'string';
+  // An object is taken as it was written, so that no number loses a digit on its way.
+  const text = isText ? (given.document as string) : body!.textOf('document')!;
+  const bytes = Buffer.from(text);
+  const { fileBytes } = registry.config.limits;
+  if (bytes.byteLength > fileBytes) {
+    const extra = { limit: fileBytes };
+    throw new RegistryError('too_large', `The document has more than ${fileBytes} bytes.`, { extra });
+  }
+  const entry = /^\s*[{[]/.test(text) ? 'document.json' : 'document.yaml';
+  const result = await publish(registry, {
+    coordinate,
+    snapshot: createUpload(entry, bytes),
+    entry,
+    version: given.version ?? null,
+    onConflict: given.onConflict,
+    latest: given.latest,
+    dryRun: given.dryRun,
+    create: null,
+    author,
+  });
+  return describe(call, result, given.dryRun);
+};
+
+function describe({ context }: ResourceCall, result: PublishResult, dryRun: boolean): Answer {
+  const { report } = result;
+  if (result.outcome === 'rejected') {
+    const { error } = report.counts;
+    const { counts, truncated } = report;
+    throw new RegistryError('refused', `The document has ${error} error${error === 1 ? '' : 's'}.`, {
+      problems: report.problems,
+      extra: { counts, truncated },
+    });
+  }
+  if (result.outcome === 'conflict') {
+    const { label, suggestion, detail } = result;
+    throw new RegistryError('conflict', detail, { extra: { version: label, suggestion } });
+  }
+  const { resource, version, outcome } = result;
+  const url = versionUrl(context.url, resource, version.label);
+  const body = { ...versionRecord(context.url, resource, version), outcome, dryRun, report };
+  if (dryRun) return { status: 200, body };
+  return outcome === 'published'
+    ? { status: 201, headers: { Location: url }, body }
+    : { status: 200, headers: { 'Content-Location': url }, body };
+}

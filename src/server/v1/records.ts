@@ -1,0 +1,62 @@
+import { formatAddress, type View } from '../../model/address.ts';
+import { repositoryName } from '../../model/connection.ts';
+import type { Key } from '../../model/key.ts';
+import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import type { Generation } from '../../store/refs.ts';
+
+/** A resource as the description has it. */
+export function resourceRecord(url: string, { value: resource, at }: Generation<Resource>): object {
+  const { org, type, slug, name, description, visibility, ruleset, validation, latest, latestPinned, connection } =
+    resource;
+  return {
+    id: slug,
+    type,
+    organization: org,
+    slug,
+    name,
+    description,
+    visibility,
+    ruleset,
+    validation,
+    latest,
+    latestPinned,
+    connection: connection && {
+      repository: repositoryName(connection.repository),
+      branch: connection.branch,
+      path: connection.path,
+    },
+    createdAt: resource.createdAt,
+    updatedAt: at,
+    coordinate: nameOf(resource),
+    url: `${url}/${nameOf(resource)}`,
+  };
+}
+
+/** The URL of a version in the registry, or of a view of it. */
+export function versionUrl(url: string, resource: Resource, label: string, view: View = 'document'): string {
+  const selector = { kind: 'version', version: label } as const;
+  return url + formatAddress({ kind: 'resource', coordinate: coordinateOf(resource), selector, view, format: null });
+}
+
+/** A version as the description has it. */
+export function versionRecord(url: string, resource: Resource, version: Version): object {
+  const { label, manifest, publishedAt, status } = version;
+  return {
+    version: label,
+    coordinate: `${nameOf(resource)}@${label}`,
+    digest: manifest,
+    publishedAt,
+    status,
+    latest: resource.latest === label,
+    stated: version.original ?? null,
+    url: versionUrl(url, resource, label),
+    reportUrl: versionUrl(url, resource, label, 'report'),
+    provenanceUrl: versionUrl(url, resource, label, 'provenance'),
+  };
+}
+
+/** A key as the description has it, without its hash. */
+export function keyRecord(key: Key, lastUsedAt: string | null): object {
+  const { id, name, scopes, resources, createdAt, expiresAt, revokedAt } = key;
+  return { id, name, scopes, resources, createdAt, expiresAt, revokedAt, lastUsedAt };
+}

@@ -1,0 +1,57 @@
+import { resourceTypes, type ResourceType } from '../../model/address.ts';
+import type { Handler, ResourceHandler } from './call.ts';
+import * as connections from './connections.ts';
+import * as keys from './keys.ts';
+import * as organization from './organization.ts';
+import * as publish from './publish.ts';
+import * as resources from './resources.ts';
+import * as syncs from './syncs.ts';
+import * as versions from './versions.ts';
+
+const names: Record<ResourceType, { one: string; many: string }> = {
+  apis: { one: 'Api', many: 'Apis' },
+  schemas: { one: 'Schema', many: 'Schemas' },
+  rulesets: { one: 'Ruleset', many: 'Rulesets' },
+};
+
+/** What a key must be allowed to, before its body is read: something with one resource, with its organization, or nothing in particular. */
+export type Route =
+  { about: 'resource'; answer: ResourceHandler } | { about: 'organization' | 'itself'; answer: Handler };
+
+/** The one table: every operation that needs a key, by its id, with what answers it. Its scope is in the description. */
+export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
+  ...resourceTypes.flatMap((type) => resourceRoutes(names[type])),
+  ['listKeys', { about: 'organization', answer: keys.listAll }],
+  ['createKey', { about: 'organization', answer: keys.createOne }],
+  ['getKey', { about: 'organization', answer: keys.getOne }],
+  ['revokeKey', { about: 'organization', answer: keys.revokeOne }],
+  ['listAudit', { about: 'organization', answer: organization.listAudit }],
+  ['getLimits', { about: 'itself', answer: organization.getLimits }],
+  ['getMe', { about: 'itself', answer: organization.getMe }],
+]);
+
+function resourceRoutes({ one, many }: { one: string; many: string }): [string, Route][] {
+  const collection: [string, Handler][] = [
+    [`list${many}`, resources.listResources],
+    [`create${one}`, resources.createOne],
+  ];
+  const members: [string, ResourceHandler][] = [
+    [`get${one}`, resources.getOne],
+    [`update${one}`, resources.updateOne],
+    [`delete${one}`, resources.deleteOne],
+    [`publish${one}`, publish.publishOne],
+    [`list${one}Versions`, versions.listVersions],
+    [`get${one}Version`, versions.getVersion],
+    [`update${one}Version`, versions.updateVersion],
+    [`get${one}Connection`, connections.getConnection],
+    [`connect${one}`, connections.connect],
+    [`disconnect${one}`, connections.disconnect],
+    [`sync${one}`, syncs.requestSync],
+    [`list${one}Syncs`, syncs.listSyncs],
+    [`get${one}Sync`, syncs.getSync],
+  ];
+  return [
+    ...collection.map(([id, answer]): [string, Route] => [id, { about: 'itself', answer }]),
+    ...members.map(([id, answer]): [string, Route] => [id, { about: 'resource', answer }]),
+  ];
+}
