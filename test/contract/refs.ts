@@ -200,8 +200,8 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       expect(await Array.fromAsync(refs.list('resources/a/'))).toEqual(names.slice(2, 4));
       expect(await Array.fromAsync(refs.list('resources/a/apis/'))).toEqual(names.slice(2, 4));
       expect(await Array.fromAsync(refs.list('resource/'))).toEqual([]);
-      for (const [index, name] of names.entries()) {
-        expect(await Array.fromAsync(refs.list('', name))).toEqual(names.slice(index + 1));
+      for (const [index, one] of names.entries()) {
+        expect(await Array.fromAsync(refs.list('', one))).toEqual(names.slice(index + 1));
       }
     });
 
