@@ -71,7 +71,7 @@ function allowedRules(rules: Record<string, unknown>, builtIn: BuiltIn): Record<
 }
 
 /** Whether a `$ref` stands in it that Redocly would follow. */
-export function holdsReference(value: unknown): boolean {
+function holdsReference(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holdsReference);
   if (!isObject(value)) return false;
   return typeof value['$ref'] === 'string' || Object.values(value).some(holdsReference);

@@ -7,12 +7,12 @@ import { checkPath } from './ruleset-path.ts';
 import { isObject } from './schema-dialect.ts';
 
 /** The functions that Spectral 6 brings along for rules in YAML and JSON. */
-export const coreFunctions: ReadonlySet<string> = new Set(
+const coreFunctions: ReadonlySet<string> = new Set(
   'alphabetical casing defined enumeration falsy length or pattern schema truthy typedEnum undefined unreferencedReusableObject xor'.split(' '), // prettier-ignore
 );
 
 /** The document formats that it knows, with the spellings of earlier releases. */
-export const formats: ReadonlySet<string> = new Set(
+const formats: ReadonlySet<string> = new Set(
   [
     'oas2 oas3 oas3.0 oas3.1 oas3.2 oas3_0 oas3_1 oas3_2 arazzo1 arazzo1.0 arazzo1_0 asyncapi2 asyncapi3',
     'aas2 aas2_0 aas2_1 aas2_2 aas2_3 aas2_4 aas2_5 aas2_6 aas3 aas3_0',

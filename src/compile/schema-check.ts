@@ -15,7 +15,7 @@ const options: Options = {
   validateFormats: false,
   logger: false,
   messages: true,
-  code: { regExp: Object.assign(readPattern, { code: 'readPattern' }) },
+  code: { optimize: false, regExp: Object.assign(readPattern, { code: 'readPattern' }) },
 };
 
 /** The pattern as a regular expression, or a `SyntaxError` when it is none with the u flag and none without. */
@@ -65,7 +65,7 @@ export interface CompileFailure {
 export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure | null {
   if (!isObject(schema) && typeof schema !== 'boolean') return null;
   try {
-    createAjv(dialect).compile(withoutExtensions(schema) as AnySchema);
+    createAjv(dialect, { messages: false }).compile(withoutExtensions(schema) as AnySchema);
     return null;
   } catch (error) {
     if (!(error instanceof Error)) throw error;

@@ -35,7 +35,7 @@ export interface SchemaIndex {
 }
 
 /** What the URI of a file is that states none. The name cannot exist (RFC 6761 §6.4), so nothing can be fetched from it. */
-export function retrievalUri(path: string): string {
+function retrievalUri(path: string): string {
   return `https://stele.invalid/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
