@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { problemTypes } from '../../../src/server/errors.ts';
+import { routes } from '../../../src/server/v1/routes.ts';
+import { openApi } from './api.ts';
+import { description } from './described.ts';
+
+test('every operation that needs a key has a handler, and every handler an operation', () => {
+  const described = description.operations.filter(({ scope }) => scope !== null).map(({ id }) => id);
+  expect([...routes.keys()].sort()).toEqual(described.sort());
+});
+
+test('what needs no key is the description and the exchange of a token', () => {
+  const open = description.operations.filter(({ scope }) => scope === null).map(({ id }) => id);
+  expect(open.sort()).toEqual(['exchangeToken', 'getDescription']);
+});
+
+test('every operation is described with its id, summary, scope and refusals', () => {
+  const ids = description.operations.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  for (const { path, method } of description.operations) {
+    const { paths } = description.document as { paths: Record<string, Record<string, Record<string, object>>> };
+    const { summary, tags, responses } = paths[path]![method]!;
+    expect({ path, method, summary, tags }).toEqual({
+      path,
+      method,
+      summary: expect.any(String),
+      tags: [expect.any(String)],
+    });
+    expect(Object.keys(responses!), `${method} ${path}`).toEqual(expect.arrayContaining(['429', '500']));
+  }
+});
+
+test('every type of problem that /v1 answers with is named in the description', () => {
+  const elsewhere = ['not_acceptable', 'range_not_satisfiable', 'gone', 'unreachable'];
+  const text = JSON.stringify(description.document);
+  const missing = Object.keys(problemTypes).filter((code) => !elsewhere.includes(code) && !text.includes(`\`${code}\``));
+  expect(missing).toEqual([]);
+});
+
+test('/v1/openapi.json is the description', async () => {
+  await using api = await openApi();
+  const { status, json, headers } = await api.call('GET', '/v1/openapi.json', { key: null });
+  expect(status).toBe(200);
+  expect(json).toEqual(description.document);
+  const again = await api.call('GET', '/v1/openapi.json', {
+    key: null,
+    headers: { 'if-none-match': headers.get('etag')! },
+  });
+  expect(again.status).toBe(304);
+});
