@@ -29,9 +29,14 @@ export interface Bucket {
 
 const segment = /^[A-Za-z0-9_+=@-][A-Za-z0-9._+=@-]{0,199}$/;
 
+/** Whether the text may be a key. */
+export function isKey(text: string): boolean {
+  return text.length <= 1024 && text.split('/').every((part) => segment.test(part));
+}
+
 /** Throws a TypeError unless the text may be a key. Adapters call it first. */
 export function assertKey(key: string): void {
-  if (key.length > 1024 || !key.split('/').every((part) => segment.test(part))) {
+  if (!isKey(key)) {
     throw new TypeError(`Not a bucket key: ${JSON.stringify(key.slice(0, 200))}`);
   }
 }

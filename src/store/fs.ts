@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { access, link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
-import { assertKey, type Bucket } from './bucket.ts';
+import { assertKey, isKey, type Bucket } from './bucket.ts';
 
 /**
  * A bucket in a folder: a file per key. `link()` is the compare-and-swap (DESIGN §5): it fails when the name exists, for every
@@ -25,10 +25,19 @@ export async function openFsBucket(path: string): Promise<Bucket> {
     durable.add(root).add(folder);
   }
 
+  /** Nothing is absent from a folder that is not there itself, as when its disk is not mounted. */
+  async function assertThere(): Promise<void> {
+    await access(temporary).catch((cause: unknown) => {
+      throw new RegistryError('unavailable', 'The folder of the store is not there.', { cause });
+    });
+  }
+
   return {
     async get(key) {
       assertKey(key);
-      return readFile(join(root, key)).catch(ignoring('ENOENT', 'ENOTDIR', 'EISDIR'));
+      const bytes = await readFile(join(root, key)).catch(ignoring('ENOENT', 'ENOTDIR', 'EISDIR'));
+      if (bytes === null) await assertThere();
+      return bytes;
     },
 
     async putIfAbsent(key, bytes) {
@@ -55,7 +64,10 @@ export async function openFsBucket(path: string): Promise<Bucket> {
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
       const found: string[] = [];
-      await walk(root, '', { prefix, after, limit, found });
+      const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
+      if (folder !== '' && !isKey(folder.slice(0, -1))) return found;
+      await walk(root, folder, { prefix, after, limit, found });
+      if (found.length === 0) await assertThere();
       return found;
     },
 
@@ -74,7 +86,7 @@ interface Walk {
   found: string[];
 }
 
-/** Depth first in the order of whole keys: a folder `a` sorts as `a/`, after a file `a-b`. Prunes what cannot match. */
+/** Depth first from a folder, in the order of whole keys: a folder `a` sorts as `a/`, after a file `a-b`. Prunes what cannot match. */
 async function walk(root: string, folder: string, search: Walk): Promise<void> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(ignoring('ENOENT', 'ENOTDIR'));
   const names = (entries ?? [])

@@ -210,11 +210,11 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
       const start = `refs/${prefix}`;
       let after = afterName === undefined ? undefined : `refs/${afterName}/~`;
       for (;;) {
-        const [key] = await bucket.list(start, after === undefined ? { limit: 1 } : { after, limit: 1 });
-        if (key === undefined) return;
-        const { name } = parseGenerationKey(key);
-        yield name;
-        after = `refs/${name}/~`; // follows every generation of this name
+        const keys = await bucket.list(start, after === undefined ? {} : { after });
+        if (keys.length === 0) return;
+        const names = new Set(keys.map((key) => parseGenerationKey(key).name));
+        yield* names;
+        after = `refs/${[...names].at(-1)!}/~`; // follows every generation of the last name
       }
     },
   };

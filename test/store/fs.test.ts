@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listAll } from '../../src/store/bucket.ts';
@@ -104,6 +104,22 @@ describe('a folder', () => {
     expect(await bucket.putIfAbsent('a/b', bytesOf('x'))).toBe('created');
     expect(await Array.fromAsync(listAll(bucket, ''))).toEqual(['a/b']);
     expect(await (await openFsBucket(folder)).list('')).toEqual(['a/b']);
+  });
+
+  test('when the folder itself is gone, nothing is called absent', async () => {
+    const bucket = await openFsBucket(folder);
+    await bucket.putIfAbsent('a/b', bytesOf('x'));
+    await rename(folder, `${folder}-elsewhere`);
+    await mkdir(folder);
+    await expect(bucket.get('a/b')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(bucket.list('')).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(bucket.putIfAbsent('a/c', bytesOf('x'))).rejects.toThrow('ENOENT');
+  });
+
+  test('what cannot be read is not absent', async () => {
+    const bucket = await openFsBucket(folder);
+    await symlink('loop', join(folder, 'loop'));
+    await expect(bucket.get('loop')).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
   test('a write leaves no temporary file, won or lost', async () => {

@@ -243,6 +243,18 @@ describe('what refs cost', () => {
     expect([after.list - before.list, after.get - before.get]).toEqual([1, 1]);
   });
 
+  test('many names take few questions, and many generations of one no more', async () => {
+    const bucket = createMemoryBucket();
+    const refs = openRefs(bucket);
+    const names = Array.from({ length: 700 }, (_, index) => `things/${String(index).padStart(3, '0')}`);
+    for (const name of names) for (const _ of [1, 2]) await increment(refs, name);
+    for (let index = 0; index < 1200; index++) await increment(refs, 'things/350');
+    const before = bucket.calls();
+    expect(await Array.fromAsync(refs.list('things/'))).toEqual(names);
+    expect(bucket.calls().list - before.list).toBeLessThanOrEqual(5);
+    expect(bucket.calls().get).toBe(before.get);
+  });
+
   test('a value that did not move is listed, not read again', async () => {
     const bucket = createMemoryBucket();
     const own = createClock();
