@@ -18,6 +18,7 @@ import { bodyLimits } from './limits.ts';
 import { allowedMethods, createRoutes, matchRoute } from './match.ts';
 import { answerOnce } from './once.ts';
 import { createRateLimit } from './rate-limit.ts';
+import { keyRecord } from './records.ts';
 import { routes } from './routes.ts';
 import { createValidator } from './validate.ts';
 
@@ -100,7 +101,8 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
       return { status: 200, headers: { ETag: descriptionTag }, body: description.document };
     }
     const body = await checkedBody(operation, request, response);
-    return { status: 201, body: await exchangeToken((body!.value as { token: string }).token, request.ip ?? null) };
+    const { key, text } = await exchangeToken((body!.value as { token: string }).token, request.ip ?? null);
+    return { status: 201, body: { ...keyRecord(key, null), secret: text } };
   }
 
   const router = express.Router({ caseSensitive: true, strict: true });
