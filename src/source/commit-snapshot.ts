@@ -32,34 +32,41 @@ export interface CommitSnapshotOptions {
 
 // Bytes of a commit or tree object, and of the blobs that are read at once.
 const mostObjectBytes = 64 * 2 ** 20;
+const mostAttempts = 5;
 
 /**
  * A snapshot of a commit in a mirror. Trees are read with isomorphic-git; blobs with `git cat-file`, which tells their sizes first. Whatever the
- * mirror lacks is fetched; a mirror that was deleted or damaged meanwhile is made anew, once per call.
+ * mirror lacks is fetched; a mirror that was deleted or damaged meanwhile is made anew.
  */
 export async function openCommitSnapshot(options: CommitSnapshotOptions): Promise<Snapshot> {
   const { repository, target, mirror, limits, begin } = options;
   const trees = new Map<string, TreeEntry[]>();
   let known = new Map<string, ObjectInfo>();
 
-  async function fetchCommit(call: Call): Promise<void> {
-    await mirror.fetchCommit(await call.connect(), target);
-    known = await mirror.objects(call.signal);
+  /** Does work that reads the commit in the mirror. When the mirror lets it down, the mirror is mended and the work done again. */
+  async function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (attempt > 1 || !known.has(target.commit)) known = await mirror.objects(call.signal);
+        if (!known.has(target.commit)) {
+          await mirror.fetchCommit(await call.connect(), target);
+          known = await mirror.objects(call.signal);
+        }
+        return await work();
+      } catch (cause) {
+        if (isRegistryError(cause) || call.signal.aborted) throw cause;
+        if (attempt === mostAttempts) {
+          throw new RegistryError('unreachable', `${repository} sent objects that cannot be read.`, { cause });
+        }
+        await mend(call);
+      }
+    }
   }
 
-  /** Does work that reads the mirror; when the mirror lets it down, once again on a new one. */
-  async function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
-      if (isRegistryError(error) || call.signal.aborted) throw error;
-    }
-    await mirror.delete();
-    await fetchCommit(call);
-    return work().catch((cause: unknown) => {
-      if (isRegistryError(cause) || call.signal.aborted) throw cause;
-      throw new RegistryError('unreachable', `${repository} sent objects that cannot be read.`, { cause });
-    });
+  /** Deletes a mirror that cannot be read although it is there; one that is gone is fetched again by whoever reads next. */
+  async function mend(call: Call): Promise<void> {
+    const here = await mirror.objects(call.signal).catch(() => null);
+    if (here === null || here.has(target.commit)) await mirror.delete();
   }
 
   function createLister(): { root: () => Promise<string>; list: (tree: string) => Promise<TreeEntry[]> } {
@@ -89,8 +96,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     if (absent().length === 0) return;
     await mirror.fetchBlobs(await call.connect(), absent(), target);
     known = await mirror.objects(call.signal);
-    const left = absent().length;
-    if (left > 0) throw new RegistryError('unreachable', `${repository} did not send ${left} of the files asked for.`);
+    if (absent().length > 0) throw new Error('The mirror lost what was fetched.');
   }
 
   async function readBlobs(call: Call, ids: readonly string[]): Promise<Map<string, Buffer>> {
@@ -125,12 +131,10 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     });
   }
 
-  const opening = begin();
-  known = await mirror.objects(opening.signal);
-  if (!known.has(target.commit)) await fetchCommit(opening);
-  if (known.get(target.commit)?.type !== 'commit') {
+  await reading(begin(), async () => {
+    if (known.get(target.commit)?.type === 'commit') return;
     throw new RegistryError('unreachable', `${repository} has no commit ${target.commit}.`);
-  }
+  });
 
   return {
     origin: { repository, commit: target.commit },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { RegistryError } from '../model/errors.ts';
 
 /** A commit to build on: its objects are in another repository's `objects` folder. */
 export interface Base {
@@ -36,9 +37,19 @@ export async function withScratch<T>(
       await writeFile(join(repository, 'shallow'), `${base.commit}\n`);
     }
     return await work(repository);
+  } catch (error) {
+    if (await isThere(repository)) throw error;
+    throw new RegistryError('unavailable', 'The cache folder was deleted in the middle of a fetch; try again.');
   } finally {
     await rm(repository, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return stat(folder).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Removes what killed processes left, begun longer ago than these milliseconds. */

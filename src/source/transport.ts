@@ -57,7 +57,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
       args: args(url),
       folder,
       protocols: location.kind === 'local' ? 'file' : location.kind,
-      config: { 'http.lowSpeedTime': String(options.timeLimit), ...access.config, ...config },
+      config: { 'http.lowSpeedTime': String(Math.ceil(options.timeLimit)), ...access.config, ...config },
       environment: { ...access.environment, ...environment },
       ...(input === undefined ? {} : { input }),
       searchPath,

@@ -62,24 +62,10 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     expect(tips).toEqual(odd.map(() => ({ found: true, commit })));
   });
 
-  const hostile = [
-    ...['--upload-pack=touch x', '-', '--', '-c', '..', 'a..b', 'main\n', 'a b', '', '/', 'a//b', '*', 'm*', 'ma?n'],
-    ...[
-      '[m]ain',
-      'main~1',
-      'main^',
-      'a:b',
-      '@{-1}',
-      '@',
-      '.a',
-      'a/.b',
-      'a.lock',
-      'a.',
-      'a\\b',
-      'a\0b',
-      'x'.repeat(2000),
-    ],
-  ];
+  const hostile = ['--upload-pack=touch x', '-', '--', '-c', '..', 'a..b', 'main\n', 'a b', '', '/', 'a//b'].concat(
+    ['*', 'm*', 'ma?n', '[m]ain', 'main~1', 'main^', 'a:b', '@{-1}', '@', '.a', 'a/.b', 'a.lock', 'a.', 'a\\b', 'a\0b'],
+    ['x'.repeat(2000), '\ud800'],
+  );
   test('finds no branch whose name git forbids, whatever it would do on a command line', async () => {
     const { source, repository, remote } = await open();
     repository.commit({ files: { 'a.yaml': 'a: 1\n' } });

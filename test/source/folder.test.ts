@@ -43,7 +43,7 @@ describe('a working folder', () => {
     const root = createFolder({ 'apis/openapi.yaml': 'a: 1', 'common.yaml': 'b: 1' });
     const { snapshot, entry } = await openFolder(join(root, 'apis/openapi.yaml'), contractLimits);
     expect(entry).toBe('openapi.yaml');
-    expect((await snapshot.entries()).map((entry) => entry.path)).toEqual(['openapi.yaml']);
+    expect((await snapshot.entries()).map((each) => each.path)).toEqual(['openapi.yaml']);
   });
 
   test('reads the file that a person names through a link', async () => {
