@@ -3,6 +3,8 @@ import type { SyncQueue } from '../registry/queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createApp } from './app.ts';
 import { listen } from './listen.ts';
+import { createLogin } from './login/login.ts';
+import { createV1 } from './v1/v1.ts';
 
 /** A registry that answers over HTTP. */
 export interface Server {
@@ -12,7 +14,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Starts to serve. Rejects when the address cannot be had. */
+/** Starts to serve. Rejects when the address cannot be had, or with `malformed` when the configuration's sign-in cannot be offered there. */
 export async function openServer(
   registry: Registry,
   queue: SyncQueue,
@@ -23,7 +25,14 @@ export async function openServer(
   // With port 0 the public URL is known only once it listens.
   const listening = await listen((request, response) => app(request, response), address);
   const url = registry.config.url ?? listening.url;
-  app = createApp({ registry, queue, url, isReady: () => isReady });
+  try {
+    const login = createLogin({ ...registry, url });
+    const context = { registry, queue, url, isReady: () => isReady, ...(login && { login }) };
+    app = createApp({ ...context, v1: createV1(context) });
+  } catch (error) {
+    await listening.close(0);
+    throw error;
+  }
   return {
     url: listening.url,
     async close() {
