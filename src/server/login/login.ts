@@ -47,8 +47,10 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     const asked = new URLSearchParams(searchOf(request)).getAll('returnTo');
     const returnTo = asked.length > 1 ? null : resolveReturnTo(asked[0] ?? '/', url);
     if (returnTo === null) throw new RegistryError('malformed', 'returnTo must be one path of this registry.');
-    const pending = await pendingSignIns.begin(request, response, returnTo);
-    response.redirect(303, await provider.authorizationUrl(pending));
+    const pending = pendingSignIns.create(returnTo);
+    const target = await provider.authorizationUrl(pending);
+    await pendingSignIns.keep(request, response, pending);
+    response.redirect(303, target);
   }
 
   async function finish(request: Request, response: Response): Promise<void> {
@@ -124,6 +126,8 @@ function refuseMethod(allowed: string) {
 /** Goes on by a page, since `form-action 'self'` of the form that was sent here forbids a redirect to another origin. */
 function sendOnwards(response: Response, target: string): void {
   const href = target.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+  // In a sandboxed document, as answers are here otherwise, no browser would follow `Refresh`.
+  response.setHeader('Content-Security-Policy', "default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
   response.setHeader('Refresh', `0;url=${target}`);
   response
     .type('html')

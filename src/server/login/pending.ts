@@ -16,8 +16,10 @@ export interface Pending {
 }
 
 export interface PendingSignIns {
-  /** Begins one, in a cookie of its own, so that several tabs do not disturb each other. */
-  begin(request: Request, response: Response, returnTo: string): Promise<Pending>;
+  /** A new one, which nobody knows of yet. */
+  create(returnTo: string): Pending;
+  /** Keeps one in the browser, in a cookie of its own, so that several tabs do not disturb each other. */
+  keep(request: Request, response: Response, pending: Pending): Promise<void>;
   /** The one with this state, which is over with that; null when this browser has none such, or began it too long ago. */
   take(request: Request, response: Response, state: string): Promise<Pending | null>;
 }
@@ -31,23 +33,21 @@ const prefix = '__Host-stele-login-';
 /** Pending sign-ins, each in a sealed cookie that is named after when it was begun. */
 export function createPendingSignIns(registry: Pick<Registry, 'now' | 'randomBytes'>, seal: Seal): PendingSignIns {
   return {
-    async begin(request, response, returnTo) {
+    create: (returnTo) => ({
+      state: `${newId(registry)}.${randomState()}`,
+      nonce: randomNonce(),
+      verifier: randomPKCECodeVerifier(),
+      returnTo,
+    }),
+    async keep(request, response, pending) {
       const older = [...readCookies(request).keys()].filter((name) => name.startsWith(prefix)).sort();
       const surplus = Math.max(0, older.length - most + 1);
       for (const name of older.slice(0, surplus)) response.clearCookie(name, cookieOptions);
-      const id = newId(registry);
-      const pending: Pending = {
-        state: `${id}.${randomState()}`,
-        nonce: randomNonce(),
-        verifier: randomPKCECodeVerifier(),
-        returnTo,
-      };
       const text = await seal.seal({ ...pending }, new Date(registry.now().getTime() + lifetime * 1000));
-      response.cookie(prefix + id, text, { ...cookieOptions, maxAge: lifetime * 1000 });
-      return pending;
+      response.cookie(cookieNameOf(pending.state), text, { ...cookieOptions, maxAge: lifetime * 1000 });
     },
     async take(request, response, state) {
-      const name = prefix + state.replace(/\..*$/s, '');
+      const name = cookieNameOf(state);
       const text = readCookies(request).get(name);
       const pending = text === undefined ? null : ((await seal.open(text)) as Pending | null);
       if (pending === null || !isEqual(pending.state, state)) return null;
@@ -55,6 +55,11 @@ export function createPendingSignIns(registry: Pick<Registry, 'now' | 'randomByt
       return pending;
     },
   };
+}
+
+/** The part of a state before its dot sorts by time. */
+function cookieNameOf(state: string): string {
+  return prefix + state.replace(/\..*$/s, '');
 }
 
 function isEqual(a: string, b: string): boolean {

@@ -314,6 +314,7 @@ describe('while the provider is down', () => {
     const browser = createBrowser();
     const page = await browser.request(`${registry.url}/login`);
     expect([page.status, page.headers.get('Retry-After')]).toEqual([503, '5']);
+    expect(browser.cookies('localhost').size).toBe(0);
     const asked = down.requests.length;
     expect((await browser.request(`${registry.url}/login`)).status).toBe(503);
     expect(down.requests.length).toBe(asked);
