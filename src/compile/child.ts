@@ -46,16 +46,21 @@ function readable(): string[] {
   return [join(code, '*'), join(dirname(code), 'content', '*'), join(dirname(code), 'package.json'), ...folders];
 }
 
-/** Starts a sandbox: Node's permission model without network, file system, processes, threads; an empty environment; walls on memory. */
+/** Node's arguments for a sandbox: no network, files, processes, threads or addons, and a wall on memory. */
+export function sandboxArguments(memoryMegabytes: number): string[] {
+  return [
+    '--permission',
+    ...readable().map((path) => `--allow-fs-read=${path}`),
+    `--max-old-space-size=${Math.floor(memoryMegabytes * 0.8)}`,
+    '--disable-proto=delete',
+    '--no-addons',
+  ];
+}
+
+/** Starts a sandbox with an empty environment. */
 export function startChild(memoryMegabytes: number): Child {
   const child = fork(worker, [], {
-    execArgv: [
-      '--permission',
-      ...readable().map((path) => `--allow-fs-read=${path}`),
-      `--max-old-space-size=${Math.floor(memoryMegabytes * 0.8)}`,
-      '--disable-proto=delete',
-      '--no-addons',
-    ],
+    execArgv: sandboxArguments(memoryMegabytes),
     env: {},
     cwd: dirname(here),
     serialization: 'advanced',

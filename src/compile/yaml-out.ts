@@ -22,8 +22,11 @@ export function writeYaml(document: unknown): string {
     if (inline) out.push('\n');
     let first = !inline;
     for (const [key, value] of entries) {
-      out.push(first ? '' : indent, writeKey(key));
-      write(value, Array.isArray(value) ? indent : `${indent}  `, true);
+      const written = writeKey(key);
+      // YAML 1.2 §7.4.2: a key on one line with its value has at most 1,024 characters.
+      const isLong = written.length > 1000;
+      out.push(first ? '' : indent, isLong ? `? ${written}\n${indent}:` : `${written}:`);
+      write(value, Array.isArray(value) && !isLong ? indent : `${indent}  `, true);
       first = false;
     }
   }
@@ -55,10 +58,7 @@ function isPlain(text: string): boolean {
 }
 
 function writeKey(key: string): string {
-  if (isPlain(key)) return `${key}:`;
-  const quoted = quote(key);
-  // YAML 1.2 §7.4.2: a key on one line with its value has at most 1,024 characters.
-  return quoted.length > 1000 ? `? ${quoted}\n:` : `${quoted}:`;
+  return isPlain(key) ? key : quote(key);
 }
 
 function writeScalar(value: unknown, indent: string): string {
