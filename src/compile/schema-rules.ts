@@ -4,20 +4,22 @@ import { problemAt } from './kind.ts';
 import type { ParsedFile } from './parse.ts';
 import { followPointer, joinPointer } from './pointer.ts';
 import { createCheckMeta, readPattern } from './schema-check.ts';
+import { findEndlessReferences } from './schema-cycles.ts';
 import { isObject, type Dialect } from './schema-dialect.ts';
 import type { Linked } from './schema-link.ts';
 
 const checkMeta = createCheckMeta();
 
 /** What the meta-schema and ECMA-262 find wrong in the entry and in what it refers to. */
-export function checkSchemas(entry: ParsedFile, dialect: Dialect, { links, reached }: Linked): Problem[] {
+export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked): Problem[] {
+  const { links, reached } = linked;
   const roots = new Map<ParsedFile, Set<string>>([[entry, new Set([''])]]);
   for (const { target } of links) {
     if (target === null) continue;
     const own = roots.get(target.file) ?? new Set<string>();
     roots.set(target.file, own.add(target.pointer));
   }
-  const problems: Problem[] = [];
+  const problems = findEndlessReferences(dialect, linked);
   for (const [file, pointers] of roots) {
     for (const pointer of pointers) {
       if (hasAncestor(pointer, pointers)) continue;

@@ -282,6 +282,16 @@ describe('references that are refused', () => {
     expect(problems[0]!.message).toContain(JSON.stringify(reference));
   });
 
+  test('references that lead back to themselves are named', async () => {
+    const { problems } = await compile({
+      'a.json': { $schema: draft2020, properties: { a: { $ref: 'b.json' }, ok: { $ref: '#' } } },
+      'b.json': { allOf: [{ type: 'object' }, { $ref: 'a.json#/properties/a' }] },
+    });
+    expect(problems).toMatchObject([{ rule: 'ref-endless', severity: 'error' }]);
+    const recursion = { $schema: draft07, properties: { a: { $ref: '#' } }, anyOf: [{ items: { $ref: '#' } }] };
+    expect((await compile({ 'a.json': recursion })).problems).toEqual([]);
+  });
+
   test('the official meta-schemas may be referred to, whole and in part', async () => {
     const allOf = [
       { $ref: draft07 },
