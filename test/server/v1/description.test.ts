@@ -33,7 +33,9 @@ test('every operation is described with its id, summary, scope and refusals', ()
 test('every type of problem that /v1 answers with is named in the description', () => {
   const elsewhere = ['not_acceptable', 'range_not_satisfiable', 'gone', 'unreachable'];
   const text = JSON.stringify(description.document);
-  const missing = Object.keys(problemTypes).filter((code) => !elsewhere.includes(code) && !text.includes(`\`${code}\``));
+  const missing = Object.keys(problemTypes).filter(
+    (code) => !elsewhere.includes(code) && !text.includes(`\`${code}\``),
+  );
   expect(missing).toEqual([]);
 });
 

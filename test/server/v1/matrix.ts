@@ -1,0 +1,170 @@
+import { repositoryId, type Run } from '../../../src/model/connection.ts';
+import { connectResource } from '../../../src/registry/connect.ts';
+import { createKey, revokeKey } from '../../../src/registry/keys.ts';
+import { recordRun } from '../../../src/registry/runs.ts';
+import { newId, type Registry } from '../../../src/registry/registry.ts';
+import { listAll } from '../../../src/store/bucket.ts';
+import { createMemoryBucket } from '../../../src/store/memory.ts';
+import { createObjects } from '../../../src/store/objects.ts';
+import { createRefs } from '../../../src/store/refs.ts';
+import type { ResourceType } from '../../../src/model/address.ts';
+import { createTestRegistry, publishVersion, type TestRegistry } from '../registry.ts';
+import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
+import { description } from './described.ts';
+
+/** The columns of the table. `narrow-…`: keys for `apis/pay-*` alone. `other`: an admin of another organization. */
+export const credentials = [
+  'anonymous',
+  'malformed',
+  'expired',
+  'revoked',
+  'read',
+  'publish',
+  'admin',
+  'narrow-read',
+  'narrow-publish',
+  'narrow-admin',
+  'other',
+] as const;
+export type Credential = (typeof credentials)[number];
+
+/** A world that every cell of the table starts from anew. */
+export interface World extends AsyncDisposable {
+  /** The answer to an operation on a slug (`-` where it has none) with a credential. */
+  observe(operation: string, slug: string, credential: Credential): Promise<Answered>;
+}
+
+const author = { actor: 'operator:test', origin: null };
+const repository = 'https://github.com/acme/contracts';
+const runId = '0mgx1c2k3v5h0q8t2n4r';
+
+/** What an operation is called with; `createApi`, `createSchema` and `createRuleset` with the same. After a space: another body. */
+const bodies: Record<string, (slug: string) => unknown> = {
+  create: (slug) => ({ name: 'New', slug }),
+  'create ruleset': (slug) => ({ name: 'New', slug, ruleset: '@acme/rulesets/style' }),
+  'create lenient': (slug) => ({ name: 'New', slug, validation: 'lenient' }),
+  update: () => ({ name: 'Renamed' }),
+  'update visibility': () => ({ visibility: 'public' }),
+  'update ruleset': () => ({ ruleset: null }),
+  'update lenient': () => ({ validation: 'lenient' }),
+  'update latest': () => ({ latest: '1.0.0' }),
+  publish: () => ({ document: documentOf('2.0.0') }),
+  updateVersion: () => ({ status: { state: 'yanked', reason: 'broken' } }),
+  'updateVersion withdrawn': () => ({ status: { state: 'withdrawn', reason: 'leaked' } }),
+  connect: () => ({ repository, path: 'other.json' }),
+  createKey: () => ({ name: 'ci', scopes: ['read'] }),
+  exchangeToken: () => ({ token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' }),
+};
+
+function bodyFor(operation: string, slug: string): unknown {
+  const name = operation.startsWith('createKey')
+    ? operation
+    : operation.replace(/(?:Api|Schema|Ruleset)(?=$|Version| )/, '');
+  return Object.hasOwn(bodies, name) ? bodies[name]!(slug) : undefined;
+}
+
+/** `apis/pay-api`, `apis/ledger`, `schemas/money` and `rulesets/style` are private, `apis/open` is public; each has a version, a connection and a run. */
+export async function openWorld(): Promise<World> {
+  const template = createTestRegistry(unlimited);
+  const keys = new Map<Credential, string>();
+  await makeResources(template);
+  const keyId = await makeKeys(template, keys);
+  const pristine = new Map<string, Uint8Array>();
+  for await (const key of listAll(template.bucket, '')) pristine.set(key, (await template.bucket.get(key))!);
+  const current: Registry = { ...template };
+  const api = await openApi(current);
+
+  async function renew(): Promise<void> {
+    const bucket = createMemoryBucket();
+    for (const [key, bytes] of pristine) await bucket.putIfAbsent(key, bytes);
+    const { now } = template;
+    const refs = createRefs(bucket, { now, uniqueId: () => newId(template), maxAge: 0 });
+    Object.assign(current, { bucket, objects: createObjects(bucket), refs });
+  }
+
+  return {
+    async observe(operation, slug, credential) {
+      await renew();
+      const { method, path } = description.operations.find(({ id }) => id === operation.split(' ')[0])!;
+      const target = path
+        .replace(/\{(?:api|schema|ruleset)\}/, slug)
+        .replace('{version}', '1.0.0')
+        .replace('{run}', runId)
+        .replace('{key}', keyId);
+      const body = bodyFor(operation, slug);
+      const key = keys.get(credential) ?? null;
+      return api.call(method.toUpperCase(), target, { key, ...(body !== undefined && { body }) });
+    },
+    [Symbol.asyncDispose]: () => (api satisfies Api)[Symbol.asyncDispose](),
+  };
+}
+
+async function makeResources(registry: TestRegistry): Promise<void> {
+  const all: [ResourceType, string, 'private' | 'public'][] = [
+    ['apis', 'pay-api', 'private'],
+    ['apis', 'ledger', 'private'],
+    ['apis', 'open', 'public'],
+    ['schemas', 'money', 'private'],
+    ['rulesets', 'style', 'private'],
+  ];
+  const documents: Run['documents'] = [];
+  for (const [type, slug, visibility] of all) {
+    const coordinate = `@acme/${type}/${slug}`;
+    await publishVersion(registry, coordinate, '1.0.0', { visibility });
+    const connection = {
+      repository,
+      branch: null,
+      path: `${slug}.json`,
+      onConflict: 'revise',
+      credential: null,
+    } as const;
+    await connectResource(registry, { org: 'acme', type, slug }, connection, author);
+    documents.push({
+      path: connection.path,
+      resource: coordinate,
+      outcome: 'unchanged',
+      label: '1.0.0',
+      report: null,
+      detail: null,
+    });
+  }
+  const at = registry.now().toISOString();
+  await recordRun(registry, {
+    id: runId,
+    org: 'acme',
+    repository: repositoryId(repository, null),
+    url: repository,
+    branch: null,
+    trigger: 'manual',
+    process: 'test/1',
+    state: 'succeeded',
+    from: null,
+    to: 'f'.repeat(40),
+    startedAt: at,
+    finishedAt: at,
+    documents,
+    detail: null,
+  });
+}
+
+/** Makes a key for each column that has one; answers the id of a key of `acme`. */
+async function makeKeys(registry: Registry, keys: Map<Credential, string>): Promise<string> {
+  const resources = ['apis/pay-*'];
+  const make = async (credential: Credential, given: object) => {
+    const made = await createKey(registry, { org: 'acme', name: credential, scopes: ['admin'], ...given }, author);
+    keys.set(credential, made.text);
+    return made.key.id;
+  };
+  keys.set('malformed', 'stele_notakey');
+  await make('expired', { expiresAt: '2020-01-01T00:00:00.000Z' });
+  const revoked = await make('revoked', {});
+  await revokeKey(registry, 'acme', revoked, author);
+  await make('read', { scopes: ['read'] });
+  await make('publish', { scopes: ['publish'] });
+  await make('admin', {});
+  await make('narrow-read', { scopes: ['read'], resources });
+  await make('narrow-publish', { scopes: ['publish'], resources });
+  await make('narrow-admin', { resources });
+  await make('other', { org: 'other' });
+  return revoked;
+}
