@@ -126,7 +126,7 @@ function refuseMethod(allowed: string) {
 /** Goes on by a page, since `form-action 'self'` of the form that was sent here forbids a redirect to another origin. */
 function sendOnwards(response: Response, target: string): void {
   const href = target.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  // In a sandboxed document, as answers are here otherwise, no browser would follow `Refresh`.
+  // A sandboxed document, as answers are here otherwise, does not refresh (HTML, shared declarative refresh steps).
   response.setHeader('Content-Security-Policy', "default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
   response.setHeader('Refresh', `0;url=${target}`);
   response

@@ -15,8 +15,8 @@ export interface LoginServer extends AsyncDisposable {
 }
 
 export const clientId = 'stele';
-export const clientSecret = 'the secret of the client';
-export const sessionSecret = 'a secret of at least thirty-two characters';
+const clientSecret = 'the secret of the client';
+const sessionSecret = 'a secret of at least thirty-two characters';
 
 export interface LoginServerOptions {
   /** The provider, once the registry's own URL is known. */

@@ -2,7 +2,11 @@ import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isRegistryError } from '../../../src/model/errors.ts';
 import { authenticateKey } from '../../../src/registry/keys.ts';
+import { createSyncQueue } from '../../../src/registry/queue.ts';
+import { createApp } from '../../../src/server/app.ts';
+import { listen } from '../../../src/server/listen.ts';
 import { createTokenExchange, type TokenExchange } from '../../../src/server/login/token.ts';
+import { createV1 } from '../../../src/server/v1/v1.ts';
 import { createWorld, type World } from '../../registry/world.ts';
 import { openIssuer, type Issuer } from './issuer.ts';
 
@@ -189,4 +193,43 @@ describe('while the issuer is down', () => {
     world.pass(3_600_000);
     expect(await outcomeOf(await issuer.sign(claims()))).toBe('key');
   });
+});
+
+describe('POST /v1/token', () => {
+  async function post(body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
+    const { registry } = world;
+    const context = { registry, queue: createSyncQueue(registry), url, isReady: () => true };
+    const app = createApp({ ...context, v1: createV1(context) });
+    const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+    const response = await fetch(`${listening.url}/v1/token`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const answer = { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    await listening.close();
+    return answer;
+  }
+
+  test('answers a key that works, and not its hash', async () => {
+    const { status, body } = await post({ token: await issuer.sign(claims()) });
+    expect([status, body['expiresAt'], body['scopes']]).toEqual([201, '2026-01-01T00:15:00.000Z', ['publish']]);
+    expect(await authenticateKey(world.registry, String(body['secret']))).toMatchObject({ kind: 'key', org: 'acme' });
+    expect(JSON.stringify(body)).not.toContain('sha256');
+  });
+
+  test('answers 401 and nothing more to whatever is not accepted', async () => {
+    const first = await post({ token: await issuer.sign({ ...claims(), repository: 'evil/payments' }) });
+    const second = await post({ token: await issuer.sign(claims(), { strange: true }) });
+    const told = ({ status, body: { instance: _instance, ...rest } }: typeof first) => ({ status, ...rest });
+    expect(told(first)).toEqual(told(second));
+    expect(first.status).toBe(401);
+  });
+
+  test.each([{}, { token: 1 }, { token: 'x' }, { token: null }, [], { token: 'a.b.c', more: 1 }])(
+    'answers 400 to %j',
+    async (body) => {
+      expect((await post(body)).status).toBe(400);
+    },
+  );
 });
