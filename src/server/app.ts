@@ -13,6 +13,7 @@ import { createObserver, type Observer } from './observe.ts';
 import { createProblemPages } from './problem-pages.ts';
 import { createReads, isRead } from './reads.ts';
 import { requestIdOf } from './request-id.ts';
+import { routeNameOf } from './route-name.ts';
 
 /**
  * The whole server: the registry's reads, and an Express application for everything else. Reads go past Express, which would cost them a
@@ -29,7 +30,7 @@ export function createApp(context: ServerContext): RequestListener {
       void read(request, response).then((route) => observer.observe(request, response, route, startedAt));
       return;
     }
-    response.once('close', () => observer.observe(request, response, routeOf(request as Request), startedAt));
+    response.once('close', () => observer.observe(request, response, patternOf(request as Request), startedAt));
     others(request, response);
   };
 }
@@ -79,7 +80,7 @@ function secureHeaders(url: string): express.RequestHandler {
 }
 
 /** The pattern that an Express request was routed by: finite in number, whatever clients ask for. */
-function routeOf({ route, baseUrl }: Pick<Request, 'route' | 'baseUrl'>): string {
-  const { path } = (route ?? {}) as { path?: unknown };
-  return typeof path === 'string' ? `${/^\/[a-z0-9]*/.exec(baseUrl)?.[0] ?? ''}${path}` : 'unmatched';
+function patternOf(request: Request): string {
+  const { path } = (request.route ?? {}) as { path?: unknown };
+  return routeNameOf(request) ?? (typeof path === 'string' ? path : 'unmatched');
 }

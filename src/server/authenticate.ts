@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
+import { noteKeyUse } from '../registry/key-use.ts';
 import { authenticateKey } from '../registry/keys.ts';
 import { createAllowance } from './allowance.ts';
 import { clientAddress } from './client-address.ts';
@@ -29,7 +30,12 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
   async function authenticateHeader(request: IncomingMessage, authorization: string): Promise<Principal> {
     const key = keyIn(authorization);
     const principal = key === null ? null : await authenticateKey(registry, key);
-    if (principal !== null) return principal;
+    if (principal !== null) {
+      noteKeyUse(registry, principal.id).catch((error: unknown) => {
+        registry.log('warn', 'use of a key not noted', { key: principal.id, error: String(error) });
+      });
+      return principal;
+    }
     const { remaining, seconds } = failure(clientAddress(request, proxies));
     if (remaining >= 0) throw new RegistryError('unauthenticated', 'The credential is not valid.');
     const message = 'Too many credentials that are not valid came from your address.';

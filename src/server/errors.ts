@@ -139,6 +139,7 @@ export function describeRefusal(
   url: string,
   requestId: string,
   error: RegistryError | null,
+  signIn: string | null = null,
 ): { status: number; headers: FlatHeaders; document: ProblemDocument } {
   const code = error?.code ?? 'internal';
   const { status, title, meaning } = problemTypes[code];
@@ -155,12 +156,13 @@ export function describeRefusal(
     instance: `urn:uuid:${requestId}`,
   };
   const problems = error && error.problems.length > 0 ? { problems: error.problems } : {};
-  return { status, headers, document: { ...standard, ...problems, ...error?.extra, ...standard } };
+  const hint = signIn === null ? {} : { signIn };
+  return { status, headers, document: { ...standard, ...problems, ...hint, ...error?.extra, ...standard } };
 }
 
 /** Sends a refusal as `application/problem+json`. What is no refusal is logged whole and told as `internal`, without a word of it. */
 export function sendProblem(
-  { registry, url }: Pick<ServerContext, 'registry' | 'url'>,
+  { registry, url, login }: Pick<ServerContext, 'registry' | 'url' | 'login'>,
   request: IncomingMessage,
   response: ServerResponse,
   error: unknown,
@@ -176,7 +178,9 @@ export function sendProblem(
     response.destroy();
     return;
   }
-  const { status, headers, document } = describeRefusal(url, requestId, refusal);
+  const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
+  const signIn = mayHelp ? (login?.signInUrl(request.url!) ?? null) : null;
+  const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
   const body = Buffer.from(JSON.stringify(document));
   for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i]!, headers[i + 1]!);
   response.setHeader('Content-Length', body.byteLength);
@@ -185,7 +189,7 @@ export function sendProblem(
 }
 
 /** The last handler of the application. */
-export function createErrorHandler(context: Pick<ServerContext, 'registry' | 'url'>): ErrorRequestHandler {
+export function createErrorHandler(context: Pick<ServerContext, 'registry' | 'url' | 'login'>): ErrorRequestHandler {
   return (error, request, response, _next) => sendProblem(context, request, response, error);
 }
 

@@ -3,12 +3,12 @@ import { formatPrincipal } from '../../model/access.ts';
 import { isResourceType } from '../../model/address.ts';
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { noteKeyUse } from '../../registry/key-use.ts';
 import { principalOf } from '../authenticate.ts';
 import type { ServerContext } from '../context.ts';
 import { createTokenExchange } from '../login/token.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { splitTarget } from '../read-request.ts';
+import { nameRoute } from '../route-name.ts';
 import { findForCall, requireOrganizationScope, requireScope } from './access.ts';
 import { readBody } from './body.ts';
 import type { Answer, Call } from './call.ts';
@@ -40,6 +40,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     const matched = matchRoute(table, path);
     if (matched === null) throw new RegistryError('not_found', nothingHere);
     const { route, values } = matched;
+    nameRoute(request, route.template);
     const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
     const operation = route.operations.get(method);
     if (operation === undefined) {
@@ -51,9 +52,6 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     const principal = principalOf(request);
     if (operation.scope === null) return answerAnyone(operation, request, response);
     if (principal.kind !== 'key') throw new RegistryError('unauthenticated', 'Send a key: Authorization: Bearer ….');
-    noteKeyUse(registry, principal.id).catch((error: unknown) => {
-      registry.log('warn', 'use of a key not noted', { key: principal.id, error: String(error) });
-    });
     try {
       validator.readParameters(operation, 'path', new Map(Object.entries(values)));
     } catch {
