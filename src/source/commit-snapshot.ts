@@ -69,7 +69,10 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     if (here === null || here.has(target.commit)) await mirror.delete();
   }
 
-  function createLister(): { root: () => Promise<string>; list: (tree: string) => Promise<TreeEntry[]> } {
+  function createLister({ signal }: Call): {
+    root: () => Promise<string>;
+    list: (tree: string) => Promise<TreeEntry[]>;
+  } {
     const reader = createTreeReader(mirror.folder);
     function checkSize(id: string): void {
       if ((known.get(id)?.size ?? 0) > mostObjectBytes) {
@@ -82,6 +85,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
         return reader.rootOf(target.commit);
       },
       list: async (tree) => {
+        signal.throwIfAborted();
         checkSize(tree);
         const entries = trees.get(tree) ?? (await reader.entriesOf(tree));
         trees.set(tree, entries);
@@ -111,7 +115,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   async function readPaths(call: Call, paths: readonly string[]): Promise<SnapshotFile[]> {
-    const { root, list } = createLister();
+    const { root, list } = createLister(call);
     const tree = await root();
     const found: Found[] = [];
     for (const path of paths) found.push(await findPath(tree, path, list));
@@ -138,11 +142,13 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   return {
     origin: { repository, commit: target.commit },
-    entries: () =>
-      reading(begin(), async () => {
-        const { root, list } = createLister();
+    entries: () => {
+      const call = begin();
+      return reading(call, async () => {
+        const { root, list } = createLister(call);
         return listEntries(await root(), list, limits.entries);
-      }),
+      });
+    },
     read: (paths) => {
       const call = begin();
       return reading(call, () => readPaths(call, paths));

@@ -31,6 +31,11 @@ const notFound: Reason = (at, { hasCredential }) =>
 
 // Git's own wording under LC_ALL=C, and curl's and ssh's inside it; the first that fits decides.
 const reasons: readonly (readonly [RegExp, Reason])[] = [
+  [
+    /Load key|UNPROTECTED PRIVATE KEY|no such identity|Identity file .* not accessible/,
+    (at) =>
+      `The ssh key for ${at} cannot be used: check that its file exists, is a private key without passphrase, and is readable by its owner alone.`,
+  ],
   [/could not read (?:Username|Password)|Authentication failed|returned error: 401/, noAccess],
   [
     /returned error: 403/,
@@ -52,11 +57,6 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
       `The ssh host key of ${at} is not known here, or has changed: put its key into known_hosts (ssh-keyscan), once checked.`,
   ],
   [/Permission denied \((?:publickey|password|keyboard)/, noAccess],
-  [
-    /Load key|invalid format|UNPROTECTED PRIVATE KEY|Identity file .* not accessible/,
-    (at) =>
-      `The ssh key for ${at} cannot be used: check that its file exists, is a private key without passphrase, and is readable by its owner alone.`,
-  ],
   [/Could not resolve host/, (at) => `The host of ${at} cannot be found: check the URL's spelling.`],
   [
     /Connection refused|Couldn't connect|Failed to connect|No route to host|Network is unreachable/,

@@ -2,13 +2,14 @@ import { mkdir } from 'node:fs/promises';
 import { RegistryError } from '../model/errors.ts';
 import { traceAncestry } from './ancestry.ts';
 import { isBranchName } from './branch.ts';
+import { runGit } from './command.ts';
 import { openCommitSnapshot, type Call, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup } from './host.ts';
 import { gitDirectory } from './local.ts';
 import { parseLocation, type Location, type Reach } from './location.ts';
 import { createMirror } from './mirror-repository.ts';
 import type { Remote, Source } from './source.ts';
-import { createTransport } from './transport.ts';
+import { createTransport, type Transport } from './transport.ts';
 
 export interface SourceOptions extends Reach {
   /** The cache folder. Whatever is in it can be deleted at any time. */
@@ -20,6 +21,8 @@ export interface SourceOptions extends Reach {
   limits: SnapshotLimits;
   /** Where git and ssh are looked for, as `PATH` takes it. Default: the usual folders of a Unix system. */
   searchPath?: string;
+  /** File of the ssh host keys to believe. Default: the user's own and the system's. */
+  knownHosts?: string;
   /** Default: the system's resolver. */
   lookup?: Lookup;
 }
@@ -29,6 +32,29 @@ const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 /** Opens the git repositories elsewhere that the options allow, with mirrors of them in the cache folder. */
 export function openSource(options: SourceOptions): Source {
   const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
+  const knownHosts = options.knownHosts ?? null;
+
+  const moved = new Map<string, string>();
+  let checked: Promise<void> | null = null;
+
+  /** Once: older versions of git ignore the address that a host was resolved to. */
+  async function checkGit(signal: AbortSignal): Promise<void> {
+    await mkdir(folder, { recursive: true });
+    const { stdout } = await runGit({ args: ['version'], folder, protocols: 'none', searchPath, signal });
+    const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout.toString()) ?? [];
+    if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 37)) return;
+    throw new RegistryError('unavailable', `git 2.37 or newer is needed; here is ${stdout.toString().trim()}.`);
+  }
+
+  async function connect(location: Location, remote: Remote, signal: AbortSignal): Promise<Transport> {
+    checked ??= checkGit(signal);
+    await checked.catch((error: unknown) => {
+      checked = null;
+      throw error;
+    });
+    const { credential } = remote;
+    return createTransport({ location, credential, searchPath, timeLimit, lookup, knownHosts, moved, signal });
+  }
 
   /** Checks the address first, so that nothing happens for one that is not allowed. */
   function begin(remote: Remote, signal: AbortSignal | undefined): Call & { location: Location } {
@@ -36,12 +62,7 @@ export function openSource(options: SourceOptions): Source {
     const late = new AbortController();
     setTimeout(() => late.abort(tooSlow(location.url, timeLimit)), 1000 * timeLimit).unref();
     const ends = signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]);
-    const { credential } = remote;
-    return {
-      location,
-      signal: ends,
-      connect: () => createTransport({ location, credential, searchPath, timeLimit, lookup, signal: ends }),
-    };
+    return { location, signal: ends, connect: () => connect(location, remote, ends) };
   }
 
   return {
@@ -53,7 +74,6 @@ export function openSource(options: SourceOptions): Source {
       }
       const ref = branch === null ? 'HEAD' : `refs/heads/${branch}`;
       const transport = await call.connect();
-      await mkdir(folder, { recursive: true });
       const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--', url, ref] });
       const commit = parseTip(stdout.toString(), ref);
       if (commit !== null) return { found: true, commit };

@@ -34,6 +34,10 @@ export interface TransportOptions {
   /** Seconds that the whole call may take. */
   timeLimit: number;
   lookup: Lookup;
+  /** File of the ssh host keys to believe; null: the user's own and the system's. */
+  knownHosts: string | null;
+  /** Where repositories have moved to within their hosts, by URL: remembered from call to call. */
+  moved: Map<string, string>;
   signal: AbortSignal;
 }
 
@@ -42,14 +46,14 @@ export interface TransportOptions {
  * followed once, and only within the same scheme, host and port.
  */
 export async function createTransport(options: TransportOptions): Promise<Transport> {
-  const { location, credential, searchPath, signal } = options;
+  const { location, credential, searchPath, moved, signal } = options;
   const addresses = location.kind === 'local' ? [] : await untilAborted(resolveHost(location, options.lookup), signal);
   if (location.kind === 'local') await assertFolder(location.url);
   if (credential !== null) assertFits(location, credential);
-  const access = accessOf(location, addresses, credential);
+  const access = accessOf(location, addresses, options);
   const secrets = credential?.kind === 'token' ? [credential.token, basic(credential)] : [];
   // As a URL, since git takes no remote whose name begins with a slash for one that can be asked for objects.
-  let url = location.kind === 'local' ? pathToFileURL(location.url).href : location.url;
+  let url = location.kind === 'local' ? pathToFileURL(location.url).href : (moved.get(location.url) ?? location.url);
 
   async function attempt(request: NetworkRequest, environment: Record<string, string> = {}): Promise<GitResult> {
     const { folder, args, config, input } = request;
@@ -83,9 +87,11 @@ export async function createTransport(options: TransportOptions): Promise<Transp
         const next = to && redirectedUrl(to, url);
         if (next === null) throw redirected(location.url, to);
         url = next;
+        moved.set(location.url, next);
         result = await attempt(request);
       }
       if (result.ok || request.expects?.(result.stderr)) return result;
+      moved.delete(location.url);
       const hasCredential = credential !== null;
       throw explainFailure({ stderr: result.stderr, location, hasCredential, secrets });
     },
@@ -130,12 +136,13 @@ interface Access {
   environment: Record<string, string>;
 }
 
-function accessOf(location: Location, addresses: readonly string[], credential: Credential | null): Access {
+function accessOf(location: Location, addresses: readonly string[], options: TransportOptions): Access {
+  const { credential } = options;
   if (location.kind === 'local') return { config: {}, environment: {} };
   if (location.kind === 'ssh') {
     return {
       config: {},
-      environment: { GIT_SSH_VARIANT: 'ssh', GIT_SSH_COMMAND: sshCommand(location, addresses, credential) },
+      environment: { GIT_SSH_VARIANT: 'ssh', GIT_SSH_COMMAND: sshCommand(location, addresses, options) },
     };
   }
   const { host, port } = location;
@@ -152,7 +159,7 @@ function basic({ username, token }: { username: string; token: string }): string
 function sshCommand(
   { host, port }: { host: string; port: number },
   [address = host]: readonly string[],
-  credential: Credential | null,
+  { credential, knownHosts }: TransportOptions,
 ): string {
   const alias = port === 22 ? host : `[${host}]:${port}`;
   const options = {
@@ -169,6 +176,7 @@ function sshCommand(
     IdentityFile: credential?.kind === 'ssh' ? credential.keyFile : 'none',
     ForwardAgent: 'no',
     PermitLocalCommand: 'no',
+    ...(knownHosts === null ? {} : { UserKnownHostsFile: knownHosts, GlobalKnownHostsFile: '/dev/null' }),
   };
   const words = Object.entries(options).flatMap(([name, value]) => ['-o', quoted(`${name}=${sshWord(value)}`)]);
   return ['ssh', '-F', '/dev/null', ...words].join(' ');

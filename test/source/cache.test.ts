@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -18,7 +19,7 @@ const limits = { fileBytes: 2 ** 20, entries: 10_000 };
 
 function startReader(commits: readonly string[]): ChildProcess {
   const { url } = world.remote();
-  const script = join(import.meta.dirname, 'reader.ts');
+  const script = fileURLToPath(new URL('./reader.ts', import.meta.url));
   const values = [script, world.cache, world.server.host, url, commits.join(',')];
   return spawn(process.execPath, values, { stdio: ['ignore', 'pipe', 'inherit'] });
 }

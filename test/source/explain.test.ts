@@ -20,7 +20,8 @@ test.each([
     'known_hosts',
   ],
   ['@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\nHost key verification failed.', 'known_hosts'],
-  ['Load key "/key": invalid format\ngit@git.test: Permission denied (publickey).', 'refused the credential'],
+  ['Load key "/key": bad permissions\ngit@git.test: Permission denied (publickey).', 'cannot be used'],
+  ['no such identity: /key: No such file or directory\ngit@git.test: Permission denied (publickey).', 'cannot be used'],
   [
     'ssh: connect to host git.test port 22: Connection refused\nfatal: Could not read from remote repository.',
     'Nothing answers at',

@@ -47,8 +47,13 @@ describe('a tree object', () => {
 
   test('leaves out names that no path can hold, and all but the first of equal ones', () => {
     const tree = encodeTree(
-      ...[['100644', ''] as const, ['40000', '.'] as const, ['40000', '..'] as const, ['100644', 'a/b'] as const],
-      ...[['100644', 'x'] as const, ['120000', 'x'] as const, ['100644', Buffer.from([0xff, 0xfe])] as const],
+      ['100644', ''],
+      ['40000', '.'],
+      ['40000', '..'],
+      ['100644', 'a/b'],
+      ['100644', 'x'],
+      ['120000', 'x'],
+      ['100644', Buffer.from([0xff, 0xfe])],
     );
     expect(parseTree(tree)).toEqual([{ name: 'x', kind: 'file', id }]);
   });
