@@ -6,16 +6,21 @@ export interface Left {
   seconds: number;
 }
 
+const mostNames = 100_000;
+
 /** Counts one more for the name, and tells what is left. */
 export type Allowance = (name: string) => Left;
 
-/** `limit` for each name in each window of `window` seconds. Names of windows past are forgotten. */
+/**
+ * `limit` for each name in each window of `window` seconds. Names of windows past are forgotten, and all of
+ * them when they are too many to remember.
+ */
 export function createAllowance({ limit, window }: { limit: number; window: number }, now: () => Date): Allowance {
   let used = new Map<string, number>();
   let endsAt = 0;
   return (name) => {
     const time = now().getTime();
-    if (time >= endsAt) {
+    if (time >= endsAt || used.size >= mostNames) {
       used = new Map();
       endsAt = time + window * 1000;
     }

@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import { noteKeyUse } from '../registry/key-use.ts';
 import { authenticateKey } from '../registry/keys.ts';
 import { createAllowance } from './allowance.ts';
-import { clientAddress } from './client-address.ts';
+import { limitedName } from './client-address.ts';
 import type { ServerContext } from './context.ts';
 
 const principals = new WeakMap<IncomingMessage, Principal>();
@@ -36,7 +36,7 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
       });
       return principal;
     }
-    const { remaining, seconds } = failure(clientAddress(request, proxies));
+    const { remaining, seconds } = failure(limitedName(request, proxies));
     if (remaining >= 0) throw new RegistryError('unauthenticated', 'The credential is not valid.');
     const message = 'Too many credentials that are not valid came from your address.';
     throw new RegistryError('rate_limited', message, { retryAfter: seconds });

@@ -14,9 +14,12 @@ export interface Listening {
   close(deadline?: number): Promise<void>;
 }
 
+/** Milliseconds. A connection is kept longer than the 60 s that load balancers use it again within. */
+const timeouts = { headersTimeout: 20_000, requestTimeout: 120_000, keepAliveTimeout: 65_000 };
+
 /** Starts to listen; port 0 picks one. Rejects when the address cannot be had. */
 export async function listen(app: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const server = createServer({ keepAlive: true, requestTimeout: 120_000, headersTimeout: 20_000 }, app);
+  const server = createServer(timeouts, app);
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
