@@ -93,7 +93,13 @@ async function followFor(
   await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
     const change = { ...author, action: `follow for ${formatCoordinate(coordinate)}` };
     if (current === null) {
-      const fresh = { discover: null, visibility: 'private', validation: 'strict', state: 'new', detail: null } as const;
+      const fresh = {
+        discover: null,
+        visibility: 'private',
+        validation: 'strict',
+        state: 'new',
+        detail: null,
+      } as const;
       return { value: { org, url, branch, credential, ...fresh, commit: null, syncedAt: null, documents: {} }, change };
     }
     const value = { ...current.value };

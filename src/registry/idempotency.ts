@@ -41,7 +41,15 @@ const lifetime = 24 * 60 * 60 * 1000;
 const lease = 180_000;
 const instance = randomUUID();
 /** Refusals that the same request meets again, as long as it is remembered. Everything else may go another way next time. */
-const lasting: readonly ErrorCode[] = ['malformed', 'forbidden', 'not_found', 'gone', 'conflict', 'refused', 'too_large'];
+const lasting: readonly ErrorCode[] = [
+  'malformed',
+  'forbidden',
+  'not_found',
+  'gone',
+  'conflict',
+  'refused',
+  'too_large',
+];
 
 /**
  * Performs a request once and gives its answer every time it is asked within 24 hours, over all processes and their crashes. `perform` is
@@ -82,12 +90,7 @@ export async function performOnce<T>(
 }
 
 /** Makes this process the one that performs the request, or finds how it ended. Waits a while for whoever is at it. */
-async function claim(
-  registry: Registry,
-  name: string,
-  { request }: Repeatable,
-  author: Author,
-): Promise<Attempt> {
+async function claim(registry: Registry, name: string, { request }: Repeatable, author: Author): Promise<Attempt> {
   for (let waited = 0; ; waited += 100) {
     let mine: Attempt | null = null;
     const generation = await registry.refs.update<Attempt>(name, (current) => {
