@@ -2,10 +2,11 @@ import { lintDocument, type detectSpec } from '@redocly/openapi-core';
 import type { Problem, Severity } from '../model/problem.ts';
 import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from './kind.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
-import { validateOpenapi, type OpenapiVersion, type SchemaFinding } from './openapi-schema.ts';
+import { validateOpenapi, type OpenapiVersion } from './openapi-schema.ts';
 import { joinPointer, parsePointer } from './pointer.ts';
 import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
 import { isObject } from './schema-dialect.ts';
+import type { SchemaFinding } from './schema-findings.ts';
 
 type Spec = ReturnType<typeof detectSpec>;
 
@@ -105,12 +106,14 @@ async function explain(
 ): Promise<Problem[]> {
   const told = await structProblems(given);
   const problems: Problem[] = [];
-  for (const { pointer, on, message } of findings) {
+  const isCertain = findings.some(({ doubtful }) => !doubtful);
+  for (const { pointer, on, message, doubtful } of findings) {
     const origin = originOf(pointer);
     const better = told.filter((other) => other.file === origin.file && other.pointer === origin.pointer);
     const file = given.files.get(origin.file);
     if (file === undefined || !isParsed(file)) continue;
-    if (better.length === 0) problems.push(problemAt(file, origin.pointer, 'schema', message, { severity, on }));
+    if (better.length === 0 && !(doubtful && isCertain))
+      problems.push(problemAt(file, origin.pointer, 'schema', message, { severity, on }));
     for (const other of better)
       problems.push(problemAt(file, origin.pointer, 'struct', other.message, { severity, on: other.on }));
   }

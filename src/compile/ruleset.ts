@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Problem } from '../model/problem.ts';
+import { errorsOf } from './ajv-errors.ts';
 import { kindOf } from './detect.ts';
 import { problemAt, type CompileKind } from './kind.ts';
 import type { ParsedFile } from './parse.ts';
@@ -32,11 +33,8 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
   const form = rulesetForm(value, entry.path);
   const problems: Problem[] = [];
   if (isObject(value)) {
-    const validate = validators[form];
-    if (!validate(value))
-      problems.push(
-        ...schemaProblems(entry, '', validate.errors ?? []).map(form === 'spectral' ? asSpectralDoes : keep),
-      );
+    const found = schemaProblems(entry, '', value, errorsOf(validators[form], value));
+    problems.push(...(form === 'spectral' ? found.map(asSpectralDoes) : found));
     problems.push(...findReferences(entry));
     const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
     const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
@@ -80,8 +78,9 @@ function isSpectralRule(rule: unknown): boolean {
 /** What Spectral does not know in a rule it ignores, and other linters of its form put things of their own there. */
 function asSpectralDoes(problem: Problem): Problem {
   const inRule = /^(?:\/overrides\/\d+)?\/rules\/[^/]+\/(?:then\/(?:\d+\/)?)?[^/]+$/.test(problem.pointer);
-  if (!inRule || !problem.message.endsWith(' is not known here.')) return problem;
-  return { ...problem, rule: 'ruleset-ignored', severity: 'warning' };
+  if (!inRule || !problem.message.endsWith(' is not expected here.')) return problem;
+  const message = problem.message.replace(/ is not expected here\.$/, ' is not known to Spectral and is ignored.');
+  return { ...problem, rule: 'ruleset-ignored', severity: 'warning', message };
 }
 
 /** Files that a ruleset would be put together from: what is published is one document. */
@@ -99,10 +98,6 @@ function findReferences(entry: ParsedFile): Problem[] {
   };
   visit(entry.value, '');
   return problems;
-}
-
-function keep(problem: Problem): Problem {
-  return problem;
 }
 
 /** What a lenient publish lets through: a ruleset that is not quite in its form, but nothing that would load or run anything. */

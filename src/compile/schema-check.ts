@@ -3,6 +3,7 @@ import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunct
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' };
+import { errorsOf } from './ajv-errors.ts';
 import { dialects, isObject, type Dialect, type DialectName } from './schema-dialect.ts';
 
 /**
@@ -48,7 +49,7 @@ export function createCheckMeta(): CheckMeta {
     const known = compiled.get(dialect.name);
     const validate = known ?? createAjv(dialect, { allErrors: true }).getSchema(dialect.uri)!;
     compiled.set(dialect.name, validate);
-    return validate(schema) ? [] : (validate.errors ?? []);
+    return errorsOf(validate, schema);
   };
 }
 

@@ -1,11 +1,13 @@
 import type { ErrorObject } from 'ajv';
 import type { Problem } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
+
 import type { ParsedFile } from './parse.ts';
 import { followPointer, joinPointer } from './pointer.ts';
 import { createCheckMeta, readPattern } from './schema-check.ts';
 import { findEndlessReferences } from './schema-cycles.ts';
 import { isObject, type Dialect } from './schema-dialect.ts';
+import { explainErrors } from './schema-findings.ts';
 import type { Linked } from './schema-link.ts';
 
 const checkMeta = createCheckMeta();
@@ -24,7 +26,7 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
     for (const pointer of pointers) {
       if (hasAncestor(pointer, pointers)) continue;
       const found = followPointer(file.value, pointer);
-      if (found.found) problems.push(...schemaProblems(file, pointer, checkMeta(dialect, found.value)));
+      if (found.found) problems.push(...schemaProblems(file, pointer, found.value, checkMeta(dialect, found.value)));
     }
   }
   for (const [file, schemas] of reached) {
@@ -41,31 +43,16 @@ function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Errors of a JSON Schema validation as problems, one for each place; causes only, not what merely holds them. */
-export function schemaProblems(file: ParsedFile, pointer: string, found: readonly ErrorObject[]): Problem[] {
-  const causes = found.filter(({ keyword }) => !wrappers.has(keyword));
-  const errors = causes.length > 0 ? causes : found;
-  const messages = new Map<string, { on: 'key' | 'value'; texts: Set<string> }>();
-  for (const error of errors) {
-    const extra = error.params['additionalProperty'] ?? error.params['unevaluatedProperty'];
-    const at = pointer + error.instancePath + (typeof extra === 'string' ? joinPointer('', extra) : '');
-    const place = messages.get(at) ?? { on: typeof extra === 'string' ? 'key' : 'value', texts: new Set() };
-    messages.set(at, place);
-    place.texts.add(describe(error));
-  }
-  return [...messages].map(([at, { on, texts }]) => {
-    const message = `${at === '' ? 'The document' : at} ${[...texts].slice(0, 4).join(', or ')}.`;
-    return problemAt(file, at, 'schema', message, { on });
-  });
-}
-
-const wrappers = new Set(['allOf', 'anyOf', 'oneOf', 'if', '$ref', '$dynamicRef', '$recursiveRef']);
-
-function describe({ keyword, message, params }: ErrorObject): string {
-  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') return 'is not known here';
-  if (keyword === 'enum') return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`;
-  if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue'])}`;
-  return message ?? `fails ${keyword}`;
+/** Errors of a JSON Schema validation as problems, one for each place. `pointer` is where in the file the checked value stands. */
+export function schemaProblems(
+  file: ParsedFile,
+  pointer: string,
+  value: unknown,
+  errors: readonly ErrorObject[],
+): Problem[] {
+  return explainErrors(errors, value).map((finding) =>
+    problemAt(file, pointer + finding.pointer, 'schema', finding.message, { on: finding.on }),
+  );
 }
 
 function checkPatterns(file: ParsedFile, pointer: string, schema: unknown): Problem[] {

@@ -54,8 +54,8 @@ describe('validity', () => {
     const text = `{\n  "$schema": "${draft07}",\n  "properties": { "a": { "type": "strng", "minLength": -1 } }\n}`;
     const { problems } = await compile({ 'a.json': text });
     expect(lines(problems)).toEqual([
-      'a.json:3:56 error schema: /properties/a/minLength must be >= 0.',
-      'a.json:3:34 error schema: /properties/a/type must be one of array, boolean, integer, null, number, object, string, or must be array.',
+      'a.json:3:56 error schema: "minLength" must be >= 0.',
+      'a.json:3:34 error schema: One of these must be mended: "type" must be one of "array", "boolean", "integer", "null", "number", "object", "string". "type" must be array, not string.',
     ]);
   });
 

@@ -76,7 +76,7 @@ describe("Redocly's form", () => {
         'rules:\n  operation-sumary: warn\n  spec: error\n  no-such-thing-at-all: off\n  my/rule: warn\n  assert/x: warn\noas2Rules:\n  operation-summary: info\n',
       ),
     ).toEqual([
-      'r.yaml:8:22 error schema: /oas2Rules/operation-summary must be one of error, warn, off.',
+      'r.yaml:8:22 error schema: "operation-summary" must be one of "error", "warn", "off".',
       `r.yaml:2:3 error ruleset-rule: "operation-sumary" is no rule of Redocly's, which would ignore it in silence. Did you mean "operation-summary"?`,
       `r.yaml:3:3 error ruleset-rule: "spec" is no rule of Redocly's, which would ignore it in silence. Did you mean "struct"?`,
       `r.yaml:4:3 error ruleset-rule: "no-such-thing-at-all" is no rule of Redocly's, which would ignore it in silence.`,
@@ -93,7 +93,7 @@ describe("Redocly's form", () => {
     where: [{subject: {type: Nothing}, assertions: {notPattern: '+'}}]
 `;
     expect((await problemsOf(text)).map((line) => line.replace(/: Invalid regular.*/, ''))).toEqual([
-      'r.yaml:4:48 error schema: /rules/rule~1a/assertions/no-such is not known here.',
+      'r.yaml:4:48 error schema: The member "no-such" is not expected here.',
       'r.yaml:3:21 error ruleset-rule: "Operatoin" is no node type, so the rule would never be applied. Did you mean "Operation"?',
       expect.stringContaining('r.yaml:4:34 error ruleset-refused: "plugin/fn" is an assertion of a plugin'),
       'r.yaml:3:49 error ruleset-pattern: This pattern is no regular expression',
@@ -235,8 +235,8 @@ except: {'a.yaml#/paths': [own]}
   test('members of other linters of its form are ignored, and said', async () => {
     const text = 'rules:\n  a: {given: $, howToFix: x, then: {function: truthy, message: y}}\n';
     expect(await problemsOf(text)).toEqual([
-      'r.yaml:2:17 warning ruleset-ignored: /rules/a/howToFix is not known here.',
-      'r.yaml:2:55 warning ruleset-ignored: /rules/a/then/message is not known here.',
+      'r.yaml:2:17 warning ruleset-ignored: The member "howToFix" is not known to Spectral and is ignored.',
+      'r.yaml:2:55 warning ruleset-ignored: The member "message" is not known to Spectral and is ignored.',
     ]);
   });
 });
