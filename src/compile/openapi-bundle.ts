@@ -17,8 +17,8 @@ export interface Bundled {
 }
 
 /**
- * Brings everything that the entry refers to into one document. References that lead nowhere stay as they are and are reported: as errors, or as
- * warnings where validation is lenient. A document that refers to no other file is its own bundle.
+ * Brings everything that the entry refers to into one document. References that lead nowhere stay as they are and are reported as errors; those
+ * within one file as warnings where validation is lenient. A document that refers to no other file is its own bundle.
  */
 export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof detectSpec>): Promise<Bundled> {
   const { entry, files, input } = given;
@@ -59,8 +59,9 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
     const { rule, message } = judgeReference(path, text, files);
     const severity = severityOf(pointer, text);
     if (rule === null || severity === null || file === undefined || !isParsed(file)) return [];
-    const lenient = input.validation === 'lenient' && severity === 'error';
-    return [problemAt(file, pointer + member, rule, message, { severity: lenient ? 'warning' : severity })];
+    // Only what stays within the file can be let through: a bundle that needs another file is none.
+    const isSoft = input.validation === 'lenient' && severity === 'error' && text.startsWith('#');
+    return [problemAt(file, pointer + member, rule, message, { severity: isSoft ? 'warning' : severity })];
   }
 
   if (tree.served() === 1) return { bundle: entry.value, problems, tree };
