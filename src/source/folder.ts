@@ -51,12 +51,23 @@ function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
     },
     read: async (paths) => {
       const files: SnapshotFile[] = [];
+      const listOnce = memoize(list);
       for (const path of paths) {
-        const found = await findPath('', path, list);
+        const found = await findPath('', path, listOnce);
         files.push(found.found ? await readFile(root, path, limits.fileBytes) : found);
       }
       return files;
     },
+  };
+}
+
+/** Lists each folder once: a batch of thousands of files is in few folders. */
+function memoize(list: ListTree): ListTree {
+  const known = new Map<string, ReturnType<ListTree>>();
+  return (folder) => {
+    const listed = known.get(folder) ?? list(folder);
+    known.set(folder, listed);
+    return listed;
   };
 }
 
