@@ -26,7 +26,8 @@ export type RulesetForm = keyof typeof validators;
 
 /**
  * Compiles a ruleset: accepted when it fits the form's schema, every rule name, node type, function, format and pattern is known or well-formed, and
- * nothing in it would load code, files or URLs. Stored as it is; the author's bytes are kept.
+ * nothing in it would load code, files or URLs. Stored as it is; the author's bytes are kept. `title`, `description` and `version` may be written
+ * with `x-` before them, since Redocly warns of the plain names.
  */
 export const compileRuleset: CompileKind = async ({ entry, input }) => {
   const { value } = entry;
@@ -48,8 +49,8 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
     bundle: isObject(value) ? value : null,
     kind: `${form}-ruleset`,
     specification: specifications[form],
-    title: text('title') ?? '',
-    description: text('description') ?? '',
+    title: text('title') ?? text('x-title') ?? '',
+    description: text('description') ?? text('x-description') ?? '',
     version: text('version') ?? text('x-version'),
     used: new Set([entry.path]),
   };
