@@ -26,6 +26,9 @@ export function operationOf(method: string, target: string): Operation | null {
   return matched?.route.operations.get(method === 'HEAD' ? 'get' : method.toLowerCase()) ?? null;
 }
 
+/** Fields that are on an answer of this status always. */
+const always: Record<string, number> = { 'Retry-After': 429, ETag: 304, RateLimit: 200 };
+
 /** How an answer breaks the description; empty when it does not. Records must hold exactly the members that are described. */
 export function breaches({ method, target, status, headers, text }: Seen): string[] {
   const found: string[] = [];
@@ -45,9 +48,8 @@ export function breaches({ method, target, status, headers, text }: Seen): strin
   if (response === undefined)
     return [...found, `is a ${status}, which ${operation.id} does not describe: ${text.slice(0, 300)}`];
   for (const name of Object.keys((response.node['headers'] as Schema | undefined) ?? {})) {
-    const isConditional =
-      ['Retry-After', 'ETag', 'Content-Location', 'RateLimit'].includes(name) && status !== 304 && status !== 429;
-    if (!headers.has(name) && !isConditional) found.push(`has no ${name}`);
+    const isAlways = ['Location', 'WWW-Authenticate'].includes(name) || always[name] === status;
+    if (isAlways && !headers.has(name)) found.push(`has no ${name}`);
   }
   const content = response.node['content'] as Record<string, Schema> | undefined;
   const type = headers.get('content-type');

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { digestOf, hexOf } from '../../../src/model/digest.ts';
+import { RegistryError } from '../../../src/model/errors.ts';
+import { formatPrincipal } from '../../../src/model/access.ts';
+import { authenticateKey } from '../../../src/registry/keys.ts';
+import { performOnce } from '../../../src/registry/idempotency.ts';
+import { listAll } from '../../../src/store/bucket.ts';
+import { createTestRegistry } from '../registry.ts';
+import { documentOf, openApi, unlimited, type Api } from './api.ts';
+
+const headers = { 'idempotency-key': '6f1e0c1a' };
+const creation = { name: 'Pay', slug: 'pay' };
+
+async function labels(api: Api): Promise<unknown> {
+  const { json } = await api.call('GET', '/v1/apis/pay/versions');
+  return (json['items'] as { version: string }[]).map(({ version }) => version);
+}
+
+test('a repeated POST is done once and answered the same', async () => {
+  await using api = await openApi();
+  const first = await api.call('POST', '/v1/apis', { body: creation, headers });
+  const again = await api.call('POST', '/v1/apis', { body: creation, headers });
+  expect([again.status, again.text, again.headers.get('location')]).toEqual([
+    201,
+    first.text,
+    first.headers.get('location'),
+  ]);
+  expect([first.headers.get('idempotency-replayed'), again.headers.get('idempotency-replayed')]).toEqual([
+    null,
+    'true',
+  ]);
+  expect((await api.call('POST', '/v1/apis', { body: creation })).status).toBe(409);
+});
+
+test('the same key with another body, path or query is refused; of another key it is another', async () => {
+  await using api = await openApi();
+  await api.call('POST', '/v1/apis', { body: creation, headers });
+  const other = await api.call('POST', '/v1/apis', { body: { ...creation, slug: 'other' }, headers });
+  expect(other.status).toBe(422);
+  expect(other.json['type']).toBe('http://registry.test/problems/idempotency_mismatch');
+  expect((await api.call('POST', '/v1/schemas', { body: creation, headers })).status).toBe(422);
+  expect((await api.call('GET', '/v1/apis/other')).status).toBe(404);
+  const key = await api.makeKey();
+  expect((await api.call('POST', '/v1/apis', { key, body: { ...creation, slug: 'other' }, headers })).status).toBe(201);
+});
+
+test('a refusal is remembered as well', async () => {
+  await using api = await openApi();
+  await api.call('POST', '/v1/apis', { body: creation });
+  const publish = () => api.call('POST', '/v1/apis/pay/spec', { body: { document: { refuse: 'No.' } }, headers });
+  const first = await publish();
+  const again = await publish();
+  expect([first.status, again.status]).toEqual([422, 422]);
+  expect(again.json['problems']).toEqual(first.json['problems']);
+  expect(again.json['instance']).not.toBe(first.json['instance']);
+});
+
+test('of repetitions at the same time, in two processes, one is done and all are answered the same', async () => {
+  const registry = createTestRegistry(unlimited);
+  await using one = await openApi(registry);
+  await using two = await openApi(registry);
+  await one.call('POST', '/v1/apis', { body: creation });
+  const ask = { key: one.admin, body: { document: documentOf(null) }, headers };
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, n) => (n % 2 ? one : two).call('POST', '/v1/apis/pay/spec', ask)),
+  );
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(await labels(one)).toEqual(['1.0.0']);
+});
+
+test('a new key is told again to who asked for it, and to nobody who reads the store', async () => {
+  const registry = createTestRegistry(unlimited);
+  await using api = await openApi(registry);
+  const body = { name: 'ci', scopes: ['read'] };
+  const first = await api.call('POST', '/v1/keys', { body, headers });
+  const again = await api.call('POST', '/v1/keys', { body, headers });
+  expect(again.text).toBe(first.text);
+  const secret = first.json['secret'] as string;
+  for await (const key of listAll(registry.bucket, '')) {
+    const text = Buffer.from((await registry.bucket.get(key))!).toString();
+    expect(text.includes(secret) || text.includes(Buffer.from(secret).toString('base64').slice(0, -4))).toBe(false);
+  }
+});
+
+test('after a crash in between, the repetition finds what was made', async () => {
+  const registry = createTestRegistry(unlimited);
+  await using api = await openApi(registry);
+  const principal = (await authenticateKey(registry, api.admin))!;
+  await api.call('POST', '/v1/apis', { body: creation, headers });
+  // The store as it is when the process dies between the resource's commit and the record of the answer.
+  const name = `idempotency/acme/${hexOf(digestOf(`${formatPrincipal(principal)}\n${headers['idempotency-key']}`))}`;
+  await registry.refs.update<object>(name, (current) => ({
+    value: { ...current!.value, state: 'running', sealed: null, process: 'this-is-dead/1', instance: 'x', at: 0 },
+    change: { actor: 'operator:test', origin: null, action: 'crash' },
+  }));
+  const again = await api.call('POST', '/v1/apis', { body: creation, headers });
+  expect([again.status, again.json['id']]).toEqual([201, 'pay']);
+  expect((await api.call('POST', '/v1/apis', { body: creation, headers })).status).toBe(201);
+});
+
+const repeatable = { org: 'acme', actor: 'key:x', key: 'k', request: digestOf('r'), secret: 's' };
+
+test('what failed without a word is tried again, under the same operation', async () => {
+  const registry = createTestRegistry();
+  const operations: string[] = [];
+  const fail = performOnce(registry, repeatable, async (operation) => {
+    operations.push(operation);
+    throw new RegistryError('outcome_unknown', 'Who knows?');
+  });
+  await expect(fail).rejects.toThrow('Who knows?');
+  const { answer } = await performOnce(registry, repeatable, async (operation) => {
+    operations.push(operation);
+    return 7;
+  });
+  expect(answer).toBe(7);
+  expect(operations[1]).toBe(operations[0]);
+});
+
+test('after 24 hours a key is new', async () => {
+  let at = Date.parse('2026-01-01T00:00:00Z');
+  const registry = { ...createTestRegistry(), now: () => new Date(at) };
+  const perform = (answer: number) => performOnce(registry, repeatable, async () => answer);
+  expect((await perform(1)).answer).toBe(1);
+  at += 24 * 60 * 60 * 1000 - 1;
+  expect(await perform(2)).toEqual({ answer: 1, isReplay: true });
+  at += 1;
+  expect(await perform(3)).toEqual({ answer: 3, isReplay: false });
+});
