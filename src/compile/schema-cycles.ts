@@ -61,5 +61,5 @@ function keyOf(file: ParsedFile, pointer: string): string {
 function endless(link: Link | null): Problem[] {
   if (link === null) return [];
   const message = `The reference ${JSON.stringify(link.text.slice(0, 200))} leads back to itself, so that validation would never end.`;
-  return [problemAt(link.file, joinPointer(link.pointer, link.keyword), 'ref-endless', message)];
+  return [problemAt(link.file, joinPointer(link.pointer, link.keyword), 'ref-circular', message)];
 }

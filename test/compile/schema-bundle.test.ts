@@ -89,7 +89,7 @@ test.each([
       const files = Object.fromEntries(paths.map((path, at) => [path, writeFile(drawn[at]!, path, recent)]));
       const input = given(files, 'schemas');
       const { bundle, problems } = await compileJsonSchema(input);
-      fc.pre(problems.every(({ rule }) => rule !== 'ref-endless'));
+      fc.pre(problems.every(({ rule }) => rule !== 'ref-circular'));
       expect(problems).toEqual([]);
       compared++;
 
