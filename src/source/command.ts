@@ -56,10 +56,15 @@ const walls: Readonly<Record<string, string>> = {
 };
 
 // simple-git has no way to a process it starts, and its own abort leaves git-remote-https running; Node announces each new process here.
-const started = new AsyncLocalStorage<(child: ChildProcess) => void>();
+const started = new AsyncLocalStorage<Run>();
 subscribe('child_process', (message) => {
-  started.getStore()?.((message as { process: ChildProcess }).process);
+  const run = started.getStore();
+  if (run) run.child ??= (message as { process: ChildProcess }).process;
 });
+
+interface Run {
+  child: ChildProcess | null;
+}
 
 /**
  * Runs git through simple-git, in an environment made from nothing. An exit code other than 0 is a result. When the signal aborts, the
@@ -68,13 +73,18 @@ subscribe('child_process', (message) => {
 export async function runGit(command: GitCommand): Promise<GitResult> {
   const { args, folder, input, searchPath, signal } = command;
   signal.throwIfAborted();
+  if (!isProgram('git', searchPath)) {
+    throw new RegistryError('unavailable', 'git is not installed here, or not where the server looks for it.');
+  }
   const environment = environmentOf(command);
-  let failure = { exitCode: 0, stderr: '' };
+  let code = 0;
+  const run: Run = { child: null };
+  const stdout = createCollector();
+  const stderr = createCollector();
   const git = simpleGit({
     baseDir: folder,
     // A session of its own makes the process the leader of its group.
-    binary: hasSetsid(searchPath) ? ['setsid', 'git'] : 'git',
-    completion: { onClose: true, onExit: false },
+    binary: isProgram('setsid', searchPath) ? ['setsid', 'git'] : 'git',
     allowEnvironment: Object.keys(environment),
     unsafe: {
       allowUnsafeAskPass: true,
@@ -87,23 +97,45 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
       allowUnsafeSshCommand: true,
     },
     ...(input === undefined ? {} : { input: () => input }),
-    errors: (_error, { exitCode, stdErr }) => {
-      failure = { exitCode, stderr: Buffer.concat(stdErr).toString() };
+    errors: (_error, { exitCode }) => {
+      code = exitCode;
       return undefined;
     },
-  }).env(environment);
+  })
+    .env(environment)
+    .outputHandler((_command, out, err) => {
+      stdout.collect(out);
+      stderr.collect(err);
+    });
 
-  let child: ChildProcess | undefined;
-  const remember = (process: ChildProcess): void => void (child ??= process);
   const [task = '', ...rest] = args;
-  const output = started.run(remember, () =>
-    task === 'cat-file' ? git.binaryCatFile(rest) : git.raw([task, ...rest]).then((text) => Buffer.from(text)),
-  );
-  const stdout = await untilAborted(Promise.resolve(output), signal, () => endGroup(child, output));
-  if (isMissing(failure)) {
-    throw new RegistryError('unavailable', 'git is not installed here, or not where the server looks for it.');
+  const done = started.run(run, async () => {
+    await (task === 'cat-file' ? git.binaryCatFile(rest) : git.raw([task, ...rest]));
+  });
+  try {
+    await untilAborted(done, signal, () => endGroup(run.child, done));
+    const output = Promise.all([stdout.end, stderr.end]);
+    const [bytes, said] = await untilAborted(output, signal, async () => undefined);
+    return { ok: code === 0, stdout: bytes, stderr: said.toString() };
+  } finally {
+    run.child = null;
   }
-  return { ok: failure.exitCode === 0, stdout, stderr: failure.stderr };
+}
+
+/**
+ * Collects a stream to its end. simple-git's own collection may stop 50 ms after the process has, whether all was read or not; told to wait for
+ * the end instead (`onExit: false`), it never lets go of what a run has read.
+ */
+function createCollector(): { collect(stream: NodeJS.ReadableStream): void; end: Promise<Buffer> } {
+  const { promise, resolve } = Promise.withResolvers<Buffer>();
+  return {
+    collect(stream) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => void chunks.push(chunk));
+      stream.on('close', () => resolve(Buffer.concat(chunks)));
+    },
+    end: promise,
+  };
 }
 
 function environmentOf({ protocols, config, environment, folder, searchPath }: GitCommand): Record<string, string> {
@@ -128,12 +160,8 @@ function environmentOf({ protocols, config, environment, folder, searchPath }: G
   };
 }
 
-function hasSetsid(searchPath: string): boolean {
-  return searchPath.split(':').some((folder) => existsSync(join(folder, 'setsid')));
-}
-
-function isMissing({ exitCode, stderr }: { exitCode: number; stderr: string }): boolean {
-  return exitCode !== 0 && /spawn git ENOENT|failed to execute git|spawn setsid ENOENT/.test(stderr);
+function isProgram(name: string, searchPath: string): boolean {
+  return searchPath.split(':').some((folder) => existsSync(join(folder, name)));
 }
 
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, end: () => Promise<void>): Promise<T> {
@@ -151,8 +179,8 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, end: () =>
 }
 
 /** Returns when the processes are gone, at the latest two seconds after the first signal. */
-async function endGroup(child: ChildProcess | undefined, output: PromiseLike<unknown>): Promise<void> {
-  const over = Promise.resolve(output).then(
+async function endGroup(child: ChildProcess | null, output: Promise<unknown>): Promise<void> {
+  const over = output.then(
     () => true,
     () => true,
   );
@@ -163,7 +191,7 @@ async function endGroup(child: ChildProcess | undefined, output: PromiseLike<unk
   signalGroup(child, 'SIGKILL');
 }
 
-function signalGroup(child: ChildProcess | undefined, name: NodeJS.Signals): void {
+function signalGroup(child: ChildProcess | null, name: NodeJS.Signals): void {
   if (child?.pid === undefined) return;
   try {
     process.kill(child.spawnfile === 'setsid' ? -child.pid : child.pid, name);
