@@ -137,7 +137,10 @@ async function assignSlugs(
   for (const document of rest) {
     for (const slug of slugCandidates(document)) {
       const coordinate = { org: repository.org, type: typeOf(document), slug };
-      if (taken.has(formatCoordinate(coordinate)) || !(await isFree(registry, repository, coordinate, document.path, present)))
+      if (
+        taken.has(formatCoordinate(coordinate)) ||
+        !(await isFree(registry, repository, coordinate, document.path, present))
+      )
         continue;
       choose(document.path, coordinate);
       break;

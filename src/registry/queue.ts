@@ -23,61 +23,60 @@ export interface SyncQueue {
   close(): Promise<void>;
 }
 
-interface Slot {
-  running: Promise<unknown> | null;
-  waiting: Promise<Requested> | null;
+/** What waits for one repository: a queue of one at a time, and the run that further askers share until it begins. */
+interface Lane {
+  queue: PQueue;
+  next: Promise<Requested> | null;
 }
 
-/** A queue for this process. Other processes may sync the same repository at the same time: that is harmless, publishing decides. */
+/**
+ * A queue for this process. Other processes may sync the same repository at the same time: that is harmless, publishing decides. An organization has
+ * at most half of the places, so that its slow repositories do not stop another's.
+ */
 export function createSyncQueue(registry: Registry): SyncQueue {
-  const queue = new PQueue({ concurrency: registry.config.sync.concurrency });
-  const slots = new Map<string, Slot>();
+  const { concurrency } = registry.config.sync;
+  const all = new PQueue({ concurrency });
+  const organizations = new Map<string, PQueue>();
+  const lanes = new Map<string, Lane>();
   const stop = new AbortController();
 
-  async function enqueue(org: string, id: string, trigger: Trigger, slot: Slot): Promise<Requested> {
+  async function enqueue(org: string, id: string, trigger: Trigger, lane: Lane): Promise<Requested> {
     const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
     if (!repository) throw new RegistryError('not_found', 'There is no such repository.');
     const run = newRun(registry, repository, id, trigger);
     // What somebody asked for can be looked up at once; a timer's look at an unmoved repository is not worth a record.
     if (trigger === 'manual') await recordRun(registry, run);
-    const before = slot.running ?? Promise.resolve();
-    const done = before.then(() => {
-      slot.waiting = null;
-      return queue.add(() => perform(registry, run, stop.signal));
-    });
-    slot.running = done;
-    const leave = () => {
-      if (slot.running === done) slot.running = null;
+    const share = getOrMake(organizations, org, () => new PQueue({ concurrency: Math.ceil(concurrency / 2) }));
+    const begin = () => {
+      lane.next = null;
+      return perform(registry, run, stop.signal);
     };
-    done.then(leave, leave);
-    return { run, done };
+    return { run, done: lane.queue.add(() => share.add(() => all.add(begin))) };
   }
 
   return {
     async request(org, id, trigger) {
       if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
-      const key = `${org}/${id}`;
-      const slot = slots.get(key) ?? { running: null, waiting: null };
-      slots.set(key, slot);
-      if (slot.waiting) return slot.waiting;
-      const isBusy = slot.running !== null;
-      const requested = enqueue(org, id, trigger, slot);
-      slot.waiting = requested;
-      requested.then(
-        () => {
-          if (!isBusy && slot.waiting === requested) slot.waiting = null;
-        },
-        () => {
-          slot.waiting = null;
-        },
-      );
+      const lane = getOrMake(lanes, `${org}/${id}`, () => ({ queue: new PQueue({ concurrency: 1 }), next: null }));
+      if (lane.next) return lane.next;
+      const requested = enqueue(org, id, trigger, lane);
+      lane.next = requested;
+      requested.catch(() => {
+        lane.next = null;
+      });
       return requested;
     },
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
-      await queue.onIdle();
+      await Promise.all([...lanes.values()].map(({ queue }) => queue.onIdle()));
     },
   };
+}
+
+function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const known = map.get(key) ?? make();
+  map.set(key, known);
+  return known;
 }
 
 /** Runs one sync to its end and records it. The edge of the background: an error ends the run, never the process. */
