@@ -117,7 +117,7 @@ async function startNginx(source: string): Promise<Server> {
 
 /** Starts a command on core 0. Answers its process. */
 function start(command: string[]): number {
-  const child = spawn('taskset', ['-c', '0', ...command], { cwd: folder, stdio: 'ignore' });
+  const child = spawn('taskset', ['-c', '0', ...command], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   running.push(child);
   return child.pid!;
 }

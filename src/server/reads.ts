@@ -11,6 +11,7 @@ import { corsHeaders } from './headers.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
 import { createLinks } from './links.ts';
 import { sendListing } from './listings.ts';
+import { memoize } from './memoize.ts';
 import { answerMethod } from './methods.ts';
 import { nothingHere } from './nothing-here.ts';
 import { createReadLimit } from './read-limit.ts';
@@ -33,9 +34,10 @@ export function createReads(context: ServerContext, authenticate: Authenticate):
   const links = createLinks(context.url);
   const sendDocument = createSendDocument(links);
   const limit = createReadLimit(context.registry);
+  const addressOf = memoize(parseAddress);
   return async (request, response) => {
     const { path, query } = splitTarget(request.url!);
-    const address = parseAddress(path);
+    const address = addressOf(path);
     try {
       limit?.(request, response);
       const principal = await authenticate(request);
