@@ -91,9 +91,11 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail: next.detail };
     isRecorded ||= changed;
   } catch (error) {
-    const detail = isRegistryError(error) ? error.message : 'Something unexpected went wrong; the log says what.';
+    const stopped = 'The registry was shut down; the next start goes on.';
+    const known = isRegistryError(error) ? error.message : 'Something unexpected went wrong; the log says what.';
+    const detail = signal.aborted ? stopped : known;
     run = { ...run, state: 'failed', to: repository.commit, detail };
-    const isNews = await noteFailure(registry, run, error, detail);
+    const isNews = !signal.aborted && (await noteFailure(registry, run, error, detail));
     isRecorded ||= isNews;
   }
   run = { ...run, finishedAt: registry.now().toISOString() };
