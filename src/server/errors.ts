@@ -135,7 +135,7 @@ export interface ProblemDocument {
 }
 
 /** What a refusal looks like to a client: the status, the header fields that go with it, and the problem document. */
-export function describeRefusal(
+function describeRefusal(
   url: string,
   requestId: string,
   error: RegistryError | null,

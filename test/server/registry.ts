@@ -111,7 +111,7 @@ function encode(format: Format, text: string): Representation[] {
 }
 
 /** A snapshot of one uploaded file. */
-export function snapshotOf(text: string, path = 'openapi.json'): Snapshot {
+function snapshotOf(text: string, path = 'openapi.json'): Snapshot {
   return {
     origin: { repository: null, commit: null },
     entries: async () => [{ path, kind: 'file', id: '0'.repeat(40) }],
