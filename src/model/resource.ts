@@ -81,7 +81,9 @@ export function findVersion(resource: Resource, label: string): Version | null {
  */
 export function selectVersion(resource: Resource, selector: Selector): { version: Version; exact: boolean } | null {
   if (selector.kind === 'digest') {
-    const version = resource.versions.find(({ manifest }) => manifest === selector.digest);
+    const named = resource.versions.filter(({ manifest }) => manifest === selector.digest);
+    // Two labels may be one artifact: it is there as long as one of them is.
+    const version = named.find(({ status }) => status.state !== 'withdrawn') ?? named[0];
     return version ? { version, exact: true } : null;
   }
   if (selector.kind === 'latest') {

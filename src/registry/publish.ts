@@ -7,9 +7,10 @@ import type { Report } from '../model/problem.ts';
 import { chooseLatest, resourceRef, type Resource, type Validation, type Version } from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import { buildArtifact, encodeJson } from './artifact.ts';
+import { buildArtifact, encodeJson, type Built } from './artifact.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
 import { placeVersion } from './place.ts';
+import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
 import { newResource, type NewResource } from './resources.ts';
 
@@ -75,8 +76,14 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
     const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(report));
     return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
   }
-  const made = await storeArtifact(registry, request, resource, compiled, ruleset);
-  return { ...(await appendVersion(registry, request, made)), report, compiled, ruleset: rulesetDigest };
+  const built = buildFor(registry, request, resource, compiled, ruleset);
+  const { version: stated, title } = compiled.artifact;
+  const made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
+  const wasPurged = await watchPurges(registry);
+  if (!request.dryRun) await storeArtifact(registry, built);
+  const appended = await appendVersion(registry, request, made);
+  if (appended.outcome === 'published' && !request.dryRun && (await wasPurged())) await storeArtifact(registry, built);
+  return { ...appended, report, compiled, ruleset: rulesetDigest };
 }
 
 function createFor(registry: Registry, { coordinate, create }: PublishRequest, title: string | null): Resource {
@@ -125,15 +132,15 @@ interface Made {
   title: string;
 }
 
-/** Stores every byte of the artifact, the manifest last. With `dryRun` it is only named, not stored. */
-async function storeArtifact(
+/** The artifact's bytes, made but not stored. */
+function buildFor(
   registry: Registry,
   request: PublishRequest,
   resource: Resource,
   compiled: Compiled,
   ruleset: GivenRuleset | null,
-): Promise<Made> {
-  const built = buildArtifact({
+): Built {
+  return buildArtifact({
     coordinate: request.coordinate,
     entry: request.entry,
     origin: request.snapshot.origin,
@@ -142,17 +149,12 @@ async function storeArtifact(
     validation: validationOf(registry, resource),
     ruleset,
   });
-  if (!request.dryRun) {
-    // The manifest goes last: whoever finds it finds all that it names.
-    await Promise.all(built.objects.map((bytes) => registry.objects.put(bytes)));
-    await registry.objects.put(built.manifest);
-  }
-  return {
-    manifest: digestOf(built.manifest),
-    content: built.content,
-    stated: compiled.artifact!.version,
-    title: compiled.artifact!.title,
-  };
+}
+
+/** Stores every byte of the artifact. The manifest goes last: whoever finds it finds all that it names. */
+async function storeArtifact(registry: Registry, { objects, manifest }: Built): Promise<void> {
+  await Promise.all(objects.map((bytes) => registry.objects.put(bytes)));
+  await registry.objects.put(manifest);
 }
 
 type Appended =

@@ -1,52 +1,95 @@
 import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
+import { isRegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
-import type { Registry } from './registry.ts';
+import { newId, type Registry } from './registry.ts';
+
+/** The purges that are at work, in all processes: the value of one ref. */
+interface Purges {
+  running: string[];
+}
+
+const purgesRef = 'purges/all';
+
+/** Names the purges that were made or are at work. Read past every cache. */
+async function readPurges(registry: Registry): Promise<{ generation: number; isRunning: boolean }> {
+  const newest = await registry.refs.update<Purges>(purgesRef, () => null);
+  return { generation: newest?.generation ?? 0, isRunning: (newest?.value.running.length ?? 0) > 0 };
+}
+
+/**
+ * For a publish: called before it stores bytes. What it answers tells, called after the publish is committed, whether a purge may have
+ * deleted some of them in between, so that they have to be stored again.
+ */
+export async function watchPurges(registry: Registry): Promise<() => Promise<boolean>> {
+  const before = await readPurges(registry);
+  return async () => {
+    const after = await readPurges(registry);
+    return after.isRunning || after.generation !== before.generation;
+  };
+}
+
+async function announce(registry: Registry, id: string, isRunning: boolean): Promise<void> {
+  await registry.refs.update<Purges>(purgesRef, (current) => {
+    const others = (current?.value.running ?? []).filter((each) => each !== id);
+    const change = { actor: 'operator:purge', origin: null, action: isRunning ? 'begin' : 'end' };
+    return { value: { running: isRunning ? [...others, id] : others }, change };
+  });
+}
 
 /**
  * Deletes the bytes of a withdrawn version that no other version of any resource refers to. Doing it twice, or after a crash anywhere,
- * ends the same. A publish of the same bytes at the same moment wins: what it refers to is put back, here or by the publish itself.
+ * ends the same. A publish of the same bytes at the same moment loses nothing: either this finds its commit, when it looks again after
+ * deleting, and puts them back; or the publish, which commits later, finds that this was at work, and stores them again.
  */
 export async function purgeVersion(registry: Registry, manifest: Digest): Promise<void> {
-  const own = await digestsOf(registry, manifest);
-  const before = await heldDigests(registry, manifest);
-  const doomed = [...own].filter((digest) => !before.has(digest));
-  // The manifest goes last: while it is there, a purge that was cut short can be finished.
-  doomed.sort((a, b) => Number(a === manifest) - Number(b === manifest));
+  const id = newId(registry);
+  await announce(registry, id, true);
   const kept = new Map<Digest, Uint8Array>();
-  for (const digest of doomed) {
-    const bytes = await registry.objects.get(digest);
+  const own = await digestsOf(registry, manifest, kept);
+  const before = await heldDigests(registry, kept);
+  // What names the others goes last: while it is there, a purge that was cut short can be finished.
+  for (const digest of [...own].reverse()) {
+    if (before.has(digest)) continue;
+    const bytes = await registry.objects.get(digest).catch((error: unknown) => {
+      // Damaged bytes go like any others.
+      if (isRegistryError(error, 'corrupt')) return null;
+      throw error;
+    });
     if (bytes) kept.set(digest, bytes);
     await registry.objects.delete(digest);
   }
-  const after = await heldDigests(registry, manifest);
+  const after = await heldDigests(registry, kept);
   for (const [digest, bytes] of kept) if (after.has(digest)) await registry.objects.put(bytes);
+  await announce(registry, id, false);
 }
 
-/** Every digest that a version's manifest names, itself included; none where the manifest is gone already. */
-async function digestsOf(registry: Registry, manifest: Digest): Promise<Set<Digest>> {
+type Kept = ReadonlyMap<Digest, Uint8Array>;
+
+/** Every digest that a version needs: its manifest, its config, and what those name, in this order. Bytes are looked for in `kept` first. */
+async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
+  const read = async <T>(digest: Digest): Promise<T | null> => {
+    const bytes = kept.get(digest) ?? (await registry.objects.get(digest));
+    return bytes && (JSON.parse(Buffer.from(bytes).toString()) as T);
+  };
   const digests = new Set<Digest>([manifest]);
-  const bytes = await registry.objects.get(manifest);
-  if (bytes === null) return digests;
-  const { config, layers } = JSON.parse(Buffer.from(bytes).toString()) as Manifest;
-  for (const { digest } of [config, ...layers]) digests.add(digest);
-  const configBytes = await registry.objects.get(config.digest);
-  if (configBytes) digests.add((JSON.parse(Buffer.from(configBytes).toString()) as ArtifactConfig).report);
+  const named = await read<Manifest>(manifest);
+  if (named === null) return digests;
+  digests.add(named.config.digest);
+  const config = await read<ArtifactConfig>(named.config.digest);
+  if (config) digests.add(config.report);
+  for (const { digest } of named.layers) digests.add(digest);
   return digests;
 }
 
-/**
- * The digests that versions still need, as far as they could be among those of `manifest`. Read past every cache. Versions of deleted
- * resources count: deleting a resource deletes no bytes.
- */
-async function heldDigests(registry: Registry, manifest: Digest): Promise<Set<Digest>> {
+/** The digests that versions still need, read past every cache. Deleted resources count: deleting a resource deletes no bytes. */
+async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>> {
   const held = new Set<Digest>();
   for await (const name of registry.refs.list('resources/')) {
     const resource = (await registry.refs.update<Resource>(name, () => null))?.value;
     for (const version of resource?.versions ?? []) {
       if (version.status.state === 'withdrawn') continue;
-      if (version.manifest === manifest) held.add(manifest);
-      for (const digest of await digestsOf(registry, version.manifest)) held.add(digest);
+      for (const digest of await digestsOf(registry, version.manifest, kept)) held.add(digest);
     }
   }
   return held;

@@ -170,3 +170,19 @@ test('a withdrawn version takes its bytes along, unless another version holds th
   expect((await withdraw('one', '1.0.0')).status).toBe(200);
   expect((await fetch(`${api.url}/@acme/apis/one@1.0.0.json`)).status).toBe(410);
 });
+
+test('one artifact under two labels is there as long as one of them is', async () => {
+  await using api = await openApi();
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
+  const publish = (version: string) =>
+    api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1'), version } });
+  const { digest } = (await publish('1.0.0')).json;
+  expect((await publish('1.0.1')).json).toMatchObject({ digest, outcome: 'published' });
+  const withdraw = (label: string) =>
+    api.call('PATCH', `/v1/apis/pay/versions/${label}`, { body: { status: { state: 'withdrawn', reason: 'x' } } });
+  const read = async (selector: string) => (await fetch(`${api.url}/@acme/apis/pay@${selector}`)).status;
+  await withdraw('1.0.0');
+  expect([await read('1.0.0'), await read('1.0.1'), await read(String(digest))]).toEqual([410, 200, 200]);
+  await withdraw('1.0.1');
+  expect(await read(String(digest))).toBe(410);
+});

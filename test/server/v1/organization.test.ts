@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import { createRefs } from '../../../src/store/refs.ts';
+import { newId } from '../../../src/registry/registry.ts';
+import { createTestRegistry } from '../registry.ts';
+import { documentOf, openApi, unlimited } from './api.ts';
+
+test('keys: created once told, listed without secrets, narrowed, revoked', async () => {
+  await using api = await openApi();
+  const body = { name: 'ci', scopes: ['publish'], resources: ['apis/pay-*'], expiresAt: '2999-01-01T00:00:00Z' };
+  const made = await api.call('POST', '/v1/keys', { body });
+  expect(made.status).toBe(201);
+  const { secret, ...record } = made.json;
+  expect(secret).toMatch(/^stele_[0-9a-z]{12}_[0-9A-Za-z]{38}$/);
+  expect(made.headers.get('location')).toBe(`http://registry.test/v1/keys/${String(record['id'])}`);
+  const key = secret as string;
+  const me = await api.call('GET', '/v1/me', { key });
+  expect(me.json).toEqual({ organization: 'acme', key: { ...record, lastUsedAt: expect.anything() } });
+
+  expect((await api.call('POST', '/v1/apis', { key, body: { name: 'x', slug: 'pay-1' } })).status).toBe(201);
+  expect((await api.call('POST', '/v1/apis', { body: { name: 'x', slug: 'ledger' } })).status).toBe(201);
+  expect((await api.call('GET', '/v1/apis', { key })).json['items']).toMatchObject([{ id: 'pay-1' }]);
+
+  const listed = await api.call('GET', '/v1/keys?q=CI');
+  expect(listed.json['items']).toMatchObject([{ ...record, lastUsedAt: expect.any(String) }]);
+  expect(listed.text).not.toContain(key);
+  expect(listed.text).not.toContain('hash');
+
+  expect((await api.call('DELETE', `/v1/keys/${String(record['id'])}`)).status).toBe(204);
+  expect((await api.call('GET', '/v1/me', { key })).status).toBe(401);
+  expect((await api.call('DELETE', `/v1/keys/${String(record['id'])}`)).status).toBe(204);
+  const got = await api.call('GET', `/v1/keys/${String(record['id'])}`);
+  expect(got.json['revokedAt']).not.toBeNull();
+  const etag = got.headers.get('etag')!;
+  const again = await api.call('GET', `/v1/keys/${String(record['id'])}`, { headers: { 'if-none-match': etag } });
+  expect(again.status).toBe(304);
+  expect((await api.call('DELETE', '/v1/keys/000000000000')).status).toBe(404);
+});
+
+test.for([
+  [{ name: 'x', scopes: [] }, '/scopes'],
+  [{ name: 'x', scopes: ['root'] }, '/scopes/0'],
+  [{ name: 'x', scopes: ['read', 'read'] }, '/scopes'],
+  [{ name: 'x', scopes: ['read'], resources: [] }, '/resources'],
+  [{ name: 'x', scopes: ['read'], resources: ['sites/*'] }, '/resources/0'],
+  [{ name: 'x', scopes: ['read'], expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
+  [{ name: 'x', scopes: ['read'], expiresAt: 'soon' }, '/expiresAt'],
+] as const)('a key like %j is refused', async ([body, pointer]) => {
+  await using api = await openApi();
+  const { status, json } = await api.call('POST', '/v1/keys', { body });
+  expect(status).toBe(400);
+  expect(json['errors']).toMatchObject([{ pointer }]);
+});
+
+test('the audit: who did what, when, from where, to which generation, newest first', async () => {
+  await using api = await openApi();
+  const { json } = await api.call('GET', '/v1/me');
+  const actor = `key:${(json['key'] as { id: string }).id}`;
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });
+  await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } });
+  await api.call('PATCH', '/v1/apis/pay', { body: { visibility: 'public', name: 'Payments', latest: '1.0.0' } });
+  await api.call('PATCH', '/v1/apis/pay/versions/1.0.0', { body: { status: { state: 'yanked', reason: 'x' } } });
+  await api.call('POST', '/v1/schemas', { body: { name: 'Money', slug: 'money' } });
+  await api.call('DELETE', '/v1/apis/pay');
+  const other = await api.makeKey({ org: 'other' });
+  await api.call('POST', '/v1/apis', { key: other, body: { name: 'Theirs', slug: 'pay' } });
+
+  const subject = { kind: 'resource', id: '@acme/apis/pay' };
+  const expected = ['delete', 'yank 1.0.0', 'make public, change name, pin 1.0.0', 'publish 1.0.0', 'create'];
+  const one = await api.call('GET', '/v1/audit?resource=apis/pay');
+  const seen = (one.json['items'] as { action: string }[]).map(({ action }) => action);
+  expect([...seen[2]!.split(', ')].sort()).toEqual(expected[2]!.split(', ').sort());
+  expect(seen.toSpliced(2, 1)).toEqual(expected.toSpliced(2, 1));
+  expect((one.json['items'] as object[])[0]).toEqual({
+    at: expect.any(String),
+    actor,
+    origin: '127.0.0.1',
+    action: 'delete',
+    subject,
+    generation: 5,
+  });
+  expect((await api.call('GET', '/v1/audit?resource=@acme/apis/pay')).json).toEqual(one.json);
+  expect((await api.call('GET', '/v1/audit?resource=@other/apis/pay')).json['items']).toEqual([]);
+
+  const all: unknown[] = [];
+  for (let next: unknown = ''; next !== null;) {
+    const page = await api.call('GET', `/v1/audit?limit=2${next === '' ? '' : `&cursor=${String(next)}`}`);
+    all.push(...(page.json['items'] as unknown[]));
+    next = page.json['next'];
+  }
+  const whole = await api.call('GET', '/v1/audit');
+  expect(all).toEqual(whole.json['items']);
+  const times = (all as { at: string }[]).map(({ at }) => at);
+  expect(times).toEqual(times.toSorted().toReversed());
+  expect(all).toHaveLength(7);
+  expect(whole.text).not.toContain('Theirs');
+
+  expect((await api.call('GET', `/v1/audit?actor=${actor}`)).json['items']).toHaveLength(6);
+  expect((await api.call('GET', '/v1/audit?actor=key:nobody')).json['items']).toEqual([]);
+  const { at } = (all as { at: string }[])[2]!;
+  const later = (await api.call('GET', `/v1/audit?since=${at}`)).json['items'] as { at: string }[];
+  const earlier = (await api.call('GET', `/v1/audit?until=${at}`)).json['items'] as { at: string }[];
+  expect(later.every((entry) => entry.at >= at) && earlier.every((entry) => entry.at < at)).toBe(true);
+  expect(later.length + earlier.length).toBe(7);
+});
+
+test('a change of visibility and a revoked key hold in another process within a second', async () => {
+  let late = 0;
+  const registry = { ...createTestRegistry(unlimited), now: () => new Date(Date.now() + late) };
+  // As the server has it: what it read is taken as the newest for a while.
+  const asServed = () => ({
+    ...registry,
+    refs: createRefs(registry.bucket, { now: registry.now, uniqueId: () => newId(registry) }),
+  });
+  await using one = await openApi(registry, asServed);
+  await using two = await openApi(registry, asServed);
+  await one.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
+  await one.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } });
+  const read = async () => (await fetch(`${two.url}/@acme/apis/pay@1.0.0.json`)).status;
+  const keyed = async () => (await two.call('GET', '/v1/me', { key: one.admin })).status;
+  late += 1000;
+  expect([await read(), await keyed()]).toEqual([200, 200]);
+  const { json } = await one.call('GET', '/v1/me');
+  await one.call('PATCH', '/v1/apis/pay', { body: { visibility: 'private' } });
+  await one.call('DELETE', `/v1/keys/${(json['key'] as { id: string }).id}`);
+  late += 1000;
+  expect([await read(), await keyed()]).toEqual([404, 401]);
+});
+
+test('a ruleset gates what is published, and must be there to be named', async () => {
+  await using api = await openApi();
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });
+  const name = (ruleset: string | null) => api.call('PATCH', '/v1/apis/pay', { body: { ruleset } });
+  expect((await name('@acme/rulesets/style')).status).toBe(422);
+  await api.call('POST', '/v1/rulesets', { body: { name: 'Style', slug: 'style' } });
+  expect((await name('@acme/rulesets/style')).status).toBe(422);
+  await api.call('POST', '/v1/rulesets/style/document', { body: { document: documentOf('1.0.0') } });
+  expect((await name('@acme/rulesets/style@^1')).json).toMatchObject({ ruleset: '@acme/rulesets/style@^1' });
+  expect((await name('@acme/rulesets/style@2')).status).toBe(422);
+  const other = await api.makeKey({ org: 'other' });
+  await api.call('POST', '/v1/apis', { key: other, body: { name: 'x', slug: 'x' } });
+  const theirs = () => api.call('PATCH', '/v1/apis/x', { key: other, body: { ruleset: '@acme/rulesets/style' } });
+  expect((await theirs()).status).toBe(422);
+  await api.call('PATCH', '/v1/rulesets/style', { body: { visibility: 'public' } });
+  expect((await theirs()).status).toBe(200);
+  await api.call('DELETE', '/v1/rulesets/style');
+  const shut = await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } });
+  expect([shut.status, shut.json['detail']]).toEqual([422, expect.stringContaining('not there')]);
+  expect((await name(null)).status).toBe(200);
+  expect((await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } })).status).toBe(201);
+});

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { RegistryError } from '../../../src/model/errors.ts';
+import type { Snapshot } from '../../../src/source/snapshot.ts';
+import type { Source } from '../../../src/source/source.ts';
+
+/** A repository in memory, and the source that reaches it alone. */
+export interface TestRepository {
+  url: string;
+  source: Source;
+  /** Makes a commit with these files; answers its id. */
+  commit(files: Record<string, string>): string;
+  /** From now on it does not answer. */
+  lose(): void;
+}
+
+export function createTestRepository(url: string): TestRepository {
+  const commits: { id: string; files: Record<string, string> }[] = [];
+  let isLost = false;
+  const id = (text: string) => createHash('sha1').update(text).digest('hex');
+  const reach = (asked: string) => {
+    if (asked !== url || isLost) throw new RegistryError('unreachable', `${asked} does not answer.`);
+  };
+  const snapshotOf = (commit: string): Snapshot => {
+    const { files } = commits.find((each) => each.id === commit)!;
+    return {
+      origin: { repository: url, commit },
+      entries: async () => Object.entries(files).map(([path, text]) => ({ path, kind: 'file' as const, id: id(text) })),
+      read: async (paths) =>
+        paths.map((path) => ({ path, found: true, bytes: Buffer.from(files[path]!), blob: id(files[path]!) })),
+    };
+  };
+  return {
+    url,
+    source: {
+      async tip(remote) {
+        reach(remote.url);
+        const newest = commits.at(-1);
+        return newest ? { found: true, commit: newest.id } : { found: false, detail: 'It has no commits.' };
+      },
+      async snapshot(remote, commit) {
+        reach(remote.url);
+        return snapshotOf(commit);
+      },
+      ancestry: async () => 'descendant',
+      watchable: () => null,
+    },
+    commit(files) {
+      const commit = id(`${commits.length} ${JSON.stringify(files)}`);
+      commits.push({ id: commit, files });
+      return commit;
+    },
+    lose: () => void (isLost = true),
+  };
+}
