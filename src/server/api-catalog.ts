@@ -47,9 +47,8 @@ interface Entry {
 }
 
 function describe(url: string, api: Resource): Entry {
-  const { origin } = new URL(url);
   const links = createLinks(url);
-  const to = (options?: Parameters<typeof links.to>[1]) => `${origin}${links.to(coordinateOf(api), options)}`;
+  const to = (options?: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(api), options));
   const documents = [
     { href: to({ format: 'json' }), type: 'application/openapi+json' },
     { href: to({ format: 'yaml' }), type: 'application/openapi+yaml' },

@@ -119,7 +119,7 @@ function notAcceptable(
 ): RegistryError {
   const available = offersOf(resource.type).map(({ mediaType, format }) => ({
     mediaType,
-    url: links.to(coordinateOf(resource), { label: version.label, format }),
+    url: links.whole(links.to(coordinateOf(resource), { label: version.label, format })),
   }));
   return new RegistryError('not_acceptable', `There is nothing that ${field} takes. The members list what there is.`, {
     extra: { available, codings },

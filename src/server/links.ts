@@ -14,13 +14,17 @@ export interface Links {
   to(coordinate: Coordinate, options?: { label?: string; view?: View; format?: Format | null }): string;
   /** Path under the base. */
   path(path: string): string;
+  /** The whole URL of such a path, for documents, which are read away from here. */
+  whole(path: string): string;
 }
 
 /** Links under the public base URL, whose path (if it has one) they keep. */
 export function createLinks(url: string): Links {
-  const base = new URL(url).pathname.replace(/\/$/, '');
+  const { origin, pathname } = new URL(url);
+  const base = pathname.replace(/\/$/, '');
   return {
     path: (path) => `${base}${path}`,
+    whole: (path) => `${origin}${path}`,
     to(coordinate, { label, view = 'document', format = null } = {}) {
       const selector: Selector = label === undefined ? { kind: 'latest' } : { kind: 'version', version: label };
       return `${base}${formatAddress({ kind: 'resource', coordinate, selector, view, format })}`;

@@ -30,6 +30,6 @@ export async function sendListing(read: ReadRequest, org: string, type: Resource
 
 function describe(links: Links, resource: Resource): object {
   const { type, slug, name, description, visibility, latest } = resource;
-  const url = links.to(coordinateOf(resource));
+  const url = links.whole(links.to(coordinateOf(resource)));
   return { coordinate: nameOf(resource), type, slug, name, description, visibility, latest, url };
 }

@@ -54,7 +54,7 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
 
 function describeVersion(links: Links, coordinate: ReturnType<typeof coordinateOf>, version: Version): object {
   const { label, manifest, publishedAt, status, original } = version;
-  const url = links.to(coordinate, { label });
+  const url = links.whole(links.to(coordinate, { label }));
   return { version: label, manifest, publishedAt, status, ...(original !== undefined && { original }), url };
 }
 
