@@ -51,6 +51,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
         if (!known.has(target.commit)) {
           await mirror.fetchCommit(await call.connect(), target);
           known = await mirror.objects(call.signal);
+          if (!known.has(target.commit)) throw new Error('The mirror lost what was fetched.');
         }
         return await work();
       } catch (cause) {
@@ -137,7 +138,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   await reading(begin(), async () => {
     if (known.get(target.commit)?.type === 'commit') return;
-    throw new RegistryError('unreachable', `${repository} has no commit ${target.commit}.`);
+    throw new RegistryError('unreachable', `${target.commit} in ${repository} is no commit.`);
   });
 
   return {

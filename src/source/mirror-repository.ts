@@ -54,12 +54,13 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   const folder = join(options.folder, 'mirrors', `${hexOf(digestOf(url)).slice(0, 32)}.git`);
   const baseFile = join(folder, 'base');
 
-  async function fetch(transport: Transport, request: FetchRequest & { base: Base | null }): Promise<boolean> {
+  async function fetch(transport: Transport, request: Attempt): Promise<boolean> {
     return withScratch(options, request.base, async (repository) => {
       try {
         const isHere = await fetchInto(repository, transport, request, { sizeLimit, counted: [folder] });
-        if (isHere) await movePacks(repository, folder);
-        return isHere;
+        if (!isHere || !(await hasCommit(repository, request.proves, transport.signal))) return false;
+        await movePacks(repository, folder);
+        return true;
       } catch (error) {
         if (isRegistryError(error, 'too_large')) await remove();
         throw error;
@@ -67,11 +68,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
     });
   }
 
-  async function fetchFirst(
-    transport: Transport,
-    target: Target,
-    attempts: readonly (FetchRequest & { base: Base | null })[],
-  ): Promise<void> {
+  async function fetchFirst(transport: Transport, target: Target, attempts: readonly Attempt[]): Promise<void> {
     for (const attempt of attempts) {
       if (await fetch(transport, attempt)) return;
     }
@@ -79,6 +76,12 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       'unreachable',
       `${transport.location.url} does not hand out commit ${target.commit}: it is gone from the repository.`,
     );
+  }
+
+  async function hasCommit(repository: string, commit: string | undefined, signal: AbortSignal): Promise<boolean> {
+    if (commit === undefined) return true;
+    const args = ['cat-file', '-e', `${commit}^{commit}`];
+    return (await runGit({ args, folder: repository, protocols: 'none', searchPath, signal })).ok;
   }
 
   async function remove(): Promise<void> {
@@ -121,7 +124,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       await fetchFirst(transport, target, [
         ...(base === null ? [] : [{ ...shallow, base, wants: [target.commit], expects: isBaseBroken }]),
         { ...shallow, wants: [target.commit] },
-        { ...shallow, wants: [refOf(target)] },
+        { ...shallow, wants: [refOf(target)], proves: target.commit },
       ]);
       await writeFile(baseFile, target.commit).catch(ignoringAbsence);
     },
@@ -138,7 +141,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
           base: null,
         },
         { ...whole, wants: [target.commit] },
-        { ...whole, wants: [refOf(target)] },
+        { ...whole, wants: [refOf(target)], proves: target.commit },
       ]);
     },
 
@@ -148,6 +151,12 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
 
     delete: remove,
   };
+}
+
+interface Attempt extends FetchRequest {
+  base: Base | null;
+  /** A commit that must have come along: what a ref names may be another by now. */
+  proves?: string;
 }
 
 /** The full name of the branch, or HEAD. */
