@@ -2,6 +2,7 @@ import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core
 import type { Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import { isParsed, problemAt, type KindInput } from './kind.ts';
+import { bundleExtensions } from './openapi-extensions.ts';
 import { mendNames } from './openapi-names.ts';
 import { findReferenceLoop, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
 import { followPointer, joinPointer } from './pointer.ts';
@@ -64,6 +65,7 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
     return [problemAt(file, pointer + member, rule, message, { severity: isSoft ? 'warning' : severity })];
   }
 
+  problems.push(...bundleExtensions(given, tree, document.parsed));
   if (tree.served() === 1) return { bundle: entry.value, problems, tree };
   if (isObject(document.parsed)) mendNames(document.parsed, entry.value);
   const wall = measure(document.parsed, input.limits);

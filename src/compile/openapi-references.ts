@@ -56,8 +56,8 @@ export function referenceAt(node: unknown): { text: string; member: '' | '/$ref'
   return typeof externalValue === 'string' ? { text: externalValue, member: '/externalValue' } : null;
 }
 
-// Members of these are named by the author, so `example` or `x-rate` below them is a name and no keyword.
-const named = new Set(
+/** Members of these are named by the author, so `example` or `x-rate` below them is a name and no keyword. */
+export const namedMembers: ReadonlySet<string> = new Set(
   [
     'properties',
     'patternProperties',
@@ -93,7 +93,7 @@ export function severityOf(pointer: string, text: string): Severity | null {
     const parent = tokens[index - 1];
     if (parent === 'discriminator' && (token === 'mapping' || token === 'defaultMapping'))
       return isMappingReference(text) ? 'warning' : null;
-    if (parent !== undefined && named.has(parent) && !(parent === 'examples' && /^\d+$/.test(token))) continue;
+    if (parent !== undefined && namedMembers.has(parent) && !(parent === 'examples' && /^\d+$/.test(token))) continue;
     if (token.startsWith('x-') || data.has(token)) return 'warning';
     if (parent === 'examples' || token === 'externalValue') return 'warning';
   }

@@ -45,7 +45,8 @@ export async function represent(formats: Record<Format, string>): Promise<Repres
 
 /** The highest levels that keep a document's compression within about a second. */
 function effortFor(bytes: number): { gzip: number; br: number; zstd: number } {
-  if (bytes <= 512 * 1024) return { gzip: 9, br: 11, zstd: 19 };
-  if (bytes <= 4 * 1024 * 1024) return { gzip: 9, br: 9, zstd: 15 };
+  if (bytes <= 128 * 1024) return { gzip: 9, br: 11, zstd: 19 };
+  if (bytes <= 1024 * 1024) return { gzip: 9, br: 10, zstd: 15 };
+  if (bytes <= 4 * 1024 * 1024) return { gzip: 9, br: 9, zstd: 12 };
   return { gzip: 6, br: 7, zstd: 9 };
 }

@@ -26,7 +26,7 @@ describe('kindOf', () => {
     ],
     [
       'a Spectral ruleset',
-      { rules: { a: { given: '$', then: {} } } },
+      JSON.parse('{"rules": {"a": {"given": "$", "then": {}}}}') as unknown,
       { type: 'rulesets', kind: 'spectral-ruleset', title: null },
     ],
     ['one that extends', { extends: ['spectral:oas'] }, { type: 'rulesets', kind: 'spectral-ruleset', title: null }],

@@ -191,6 +191,25 @@ describe('references', () => {
     });
   });
 
+  it('in extensions are followed however deep they stand, and only warn', async () => {
+    const { lines, value } = await run({
+      'a.yaml': `${head}paths: {}\nx-topics:\n  - content: {$ref: docs/a.md}\n  - content: {$ref: docs/none.md}\n  - {a: {b: {$ref: "docs/b.yaml#/deep"}}}\n`,
+      'docs/a.md': '# Hello\n',
+      'docs/b.yaml': 'deep:\n  text: {$ref: a.md}\n  again: {$ref: "b.yaml#/deep"}\n',
+    });
+    expect(value).toMatchObject({
+      'x-topics': [
+        { content: '# Hello\n' },
+        { content: { $ref: 'docs/none.md' } },
+        { a: { b: { text: '# Hello\n' } } },
+      ],
+    });
+    expect(lines).toEqual([
+      'a.yaml:9:21 warning file-missing: The reference "docs/none.md" leads to docs/none.md, which does not exist.',
+      'docs/b.yaml:3:17 warning ref-circular: The reference "b.yaml#/deep" leads back to where it stands.',
+    ]);
+  });
+
   it('to parts with names that OpenAPI does not allow get names that it does', async () => {
     const { lines, value } = await run({
       'a.yaml': response('my%20schemas/Pet%20Model.yaml'),
