@@ -2,9 +2,10 @@ import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
+import { isAlive, processName } from './process.ts';
 import { newId, type Registry } from './registry.ts';
 
-/** The purges that are at work, in all processes: the value of one ref. */
+/** The purges that are at work, in all processes, each as `host/pid/id`: the value of one ref. */
 interface Purges {
   running: string[];
 }
@@ -14,7 +15,7 @@ const purgesRef = 'purges/all';
 /** Names the purges that were made or are at work. Read past every cache. */
 async function readPurges(registry: Registry): Promise<{ generation: number; isRunning: boolean }> {
   const newest = await registry.refs.update<Purges>(purgesRef, () => null);
-  return { generation: newest?.generation ?? 0, isRunning: (newest?.value.running.length ?? 0) > 0 };
+  return { generation: newest?.generation ?? 0, isRunning: (newest?.value.running ?? []).some(isAlive) };
 }
 
 /**
@@ -31,7 +32,7 @@ export async function watchPurges(registry: Registry): Promise<() => Promise<boo
 
 async function announce(registry: Registry, id: string, isRunning: boolean): Promise<void> {
   await registry.refs.update<Purges>(purgesRef, (current) => {
-    const others = (current?.value.running ?? []).filter((each) => each !== id);
+    const others = (current?.value.running ?? []).filter((each) => each !== id && isAlive(each));
     const change = { actor: 'operator:purge', origin: null, action: isRunning ? 'begin' : 'end' };
     return { value: { running: isRunning ? [...others, id] : others }, change };
   });
@@ -43,7 +44,7 @@ async function announce(registry: Registry, id: string, isRunning: boolean): Pro
  * deleting, and puts them back; or the publish, which commits later, finds that this was at work, and stores them again.
  */
 export async function purgeVersion(registry: Registry, manifest: Digest): Promise<void> {
-  const id = newId(registry);
+  const id = `${processName()}/${newId(registry)}`;
   await announce(registry, id, true);
   const kept = new Map<Digest, Uint8Array>();
   const own = await digestsOf(registry, manifest, kept);
