@@ -71,7 +71,7 @@ function createFakeCompiler(): Compiler {
       const [file] = await load([entry]);
       if (!file?.found) throw new Error(`${entry} is not in the snapshot.`);
       const text = Buffer.from(file.bytes).toString();
-      const document = JSON.parse(text) as { refuse?: string; info?: { title?: string; version?: string } };
+      const document = parseDocument(text);
       const files = [{ path: entry, blob: file.blob, bytes: file.bytes }];
       if (document.refuse !== undefined) {
         return { artifact: null, report: createReport([problemAtFile('fake', entry, document.refuse)]), files };
@@ -91,6 +91,15 @@ function createFakeCompiler(): Compiler {
     readSettings: reachesNothing,
     close: async () => undefined,
   };
+}
+
+function parseDocument(text: string): { refuse?: string; info?: { title?: string; version?: string } } {
+  try {
+    const document: unknown = JSON.parse(text);
+    return typeof document === 'object' && document !== null ? document : { refuse: 'This is no object.' };
+  } catch {
+    return { refuse: 'This is not JSON.' };
+  }
 }
 
 /** One level of YAML with JSON values: YAML all the same. */
