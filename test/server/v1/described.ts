@@ -37,7 +37,7 @@ export function breaches({ method, target, status, headers, text }: Seen): strin
   const operation = operationOf(method, target);
   if (operation === null) {
     const isRoute = matchRoute(routes, target.split('?')[0]!) !== null;
-    const allowed = isRoute ? (method === 'OPTIONS' ? [204, 429] : [401, 405, 429]) : [401, 404, 429];
+    const allowed = isRoute ? (method === 'OPTIONS' ? [204, 401, 429] : [401, 405, 429]) : [401, 404, 429];
     if (!allowed.includes(status)) found.push(`is a ${status} of no operation`);
     if (isRoute && (status === 405 || status === 204) && !headers.has('allow')) found.push('has no Allow');
     if (status >= 400) found.push(...checkBody('/components/schemas/Problem', text, method));
