@@ -4,6 +4,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { simpleGit } from 'simple-git';
 import { RegistryError } from '../model/errors.ts';
 
@@ -138,7 +139,13 @@ function createCollector(): { collect(stream: NodeJS.ReadableStream): void; end:
   };
 }
 
-function environmentOf({ protocols, config, environment, folder, searchPath }: GitCommand): Record<string, string> {
+function environmentOf({
+  protocols,
+  config,
+  environment,
+  folder,
+  searchPath,
+}: GitCommand): Record<string | symbol, unknown> {
   const settings = Object.entries({ ...walls, ...config });
   return {
     PATH: searchPath,
@@ -157,6 +164,8 @@ function environmentOf({ protocols, config, environment, folder, searchPath }: G
       ]),
     ),
     ...environment,
+    // simple-git prints what it spawns where DEBUG asks for it.
+    [inspect.custom]: () => '(not shown: it may hold a credential)',
   };
 }
 
