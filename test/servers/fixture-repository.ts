@@ -59,7 +59,7 @@ export function createRepositoryFromBundle(folder: string, bundle: string, head 
 }
 
 /** Opens a repository that exists, bare or not. */
-export function openFixtureRepository(folder: string): FixtureRepository {
+function openFixtureRepository(folder: string): FixtureRepository {
   let clock = Date.UTC(2026, 0, 1) / 1000;
 
   function commitAll(commits: readonly FixtureCommit[]): string[] {
