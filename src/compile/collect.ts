@@ -16,6 +16,19 @@ export interface Collected {
   wall: Problem | null;
 }
 
+const walls = new Set(['limit-files', 'limit-bundle-bytes']);
+
+/** The problem of a document whose files together are over the limit. */
+export function filesTooLarge(entry: string, { bundleBytes }: Pick<CompileLimits, 'bundleBytes'>): Problem {
+  const message = `The document and the files it refers to have more than ${bundleBytes} bytes.`;
+  return problemAtFile('limit-bundle-bytes', entry, message);
+}
+
+/** The problem of a document that has too many files. */
+export function tooManyFiles(entry: string, { files }: Pick<CompileLimits, 'files'>): Problem {
+  return problemAtFile('limit-files', entry, `The document refers to more than ${files} files.`);
+}
+
 /**
  * Gathers the entry and all that it refers to, breadth first: each round's files are asked for at once. `pathsOf` tells the paths that a parsed
  * file may refer to; more than are needed does no harm.
@@ -36,33 +49,20 @@ export async function collect(
     for (const loaded of await load(round)) {
       const { path } = loaded;
       if ('problem' in loaded) {
+        if (walls.has(loaded.problem.rule)) return { files, findings, wall: loaded.problem };
         files.set(path, { path, text: null, problem: loaded.problem });
         if (path === entry) findings.set(path, [loaded.problem]);
         continue;
       }
       bytes += loaded.bytes.length;
-      if (bytes > limits.bundleBytes)
-        return {
-          files,
-          findings,
-          wall: problemAtFile(
-            'limit-bundle-bytes',
-            entry,
-            `The document and the files it refers to have more than ${limits.bundleBytes} bytes.`,
-          ),
-        };
+      if (bytes > limits.bundleBytes) return { files, findings, wall: filesTooLarge(entry, limits) };
       const { file, problems } = readFile(path, loaded.bytes, limits, path === entry);
       files.set(path, file);
       findings.set(path, problems);
       if ('value' in file) for (const target of pathsOf(file)) if (!asked.has(target)) next.add(target);
     }
     for (const path of next) asked.add(path);
-    if (asked.size > limits.files)
-      return {
-        files,
-        findings,
-        wall: problemAtFile('limit-files', entry, `The document refers to more than ${limits.files} files.`),
-      };
+    if (asked.size > limits.files) return { files, findings, wall: tooManyFiles(entry, limits) };
     round = [...next].sort();
   }
   return { files, findings, wall: null };

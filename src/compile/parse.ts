@@ -35,17 +35,7 @@ export type Parsed = { ok: true; file: ParsedFile; problems: Problem[] } | { ok:
  * Never throws for what the bytes hold.
  */
 export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits): Parsed {
-  if (bytes.length > limits.fileBytes)
-    return {
-      ok: false,
-      problems: [
-        problemAtFile(
-          'limit-file-bytes',
-          path,
-          `The file has ${bytes.length} bytes; the limit is ${limits.fileBytes}.`,
-        ),
-      ],
-    };
+  if (bytes.length > limits.fileBytes) return { ok: false, problems: [fileTooLarge(path, bytes.length, limits)] };
   const { text, issue } = decodeText(bytes);
   const place = createPlaces(text);
   const problems = (issues: readonly (TextIssue & { pointer?: string })[]): Problem[] =>
@@ -78,6 +68,11 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
   if (!yaml.ok) return { ok: false, problems: problems(yaml.issues) };
   const locate = (pointer: string, on: 'key' | 'value' = 'value') => place(yaml.find(pointer)[on]);
   return { ok: true, file: { path, text, format, value: yaml.value, locate }, problems: problems(yaml.issues) };
+}
+
+/** The problem of a file over the limit. */
+export function fileTooLarge(path: string, bytes: number, { fileBytes }: Pick<CompileLimits, 'fileBytes'>): Problem {
+  return problemAtFile('limit-file-bytes', path, `The file has ${bytes} bytes; the limit is ${fileBytes}.`);
 }
 
 /** The format in which a file of this name is written. */

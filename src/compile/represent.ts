@@ -29,9 +29,14 @@ export async function represent(formats: Record<Format, string>): Promise<Repres
           [constants.BROTLI_PARAM_QUALITY]: effort.br,
           [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
           [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+          // A window as large as the document: more memory would find nothing more.
+          [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(16, Math.ceil(Math.log2(bytes.length + 16)))),
         },
       }),
-      promisify(zstdCompress)(bytes, { params: { [constants.ZSTD_c_compressionLevel]: effort.zstd } }),
+      promisify(zstdCompress)(bytes, {
+        params: { [constants.ZSTD_c_compressionLevel]: effort.zstd },
+        pledgedSrcSize: bytes.length,
+      }),
     ]);
     return [
       { format, coding: 'identity', bytes },

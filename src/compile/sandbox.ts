@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import PQueue from 'p-queue';
 import { createReport, problemAtFile } from '../model/problem.ts';
 import { startChild, type Child, type JobOptions, type Outcome } from './child.ts';
-import type { LoadedFile } from './collect.ts';
+import { filesTooLarge, tooManyFiles, type LoadedFile } from './collect.ts';
+import { fileTooLarge } from './parse.ts';
+import type { SnapshotFile } from '../source/snapshot.ts';
 import type { CollectedFile, CompileInput, CompileLimits, Compiled, Compiler, Detected, Load } from './compile.ts';
 import { mayBeDocument } from './detect.ts';
 import type { ParentMessage } from './messages.ts';
@@ -116,23 +118,28 @@ function rank({ path }: CollectedFile, { entry }: CompileInput): number {
   return path === entry ? 0 : 1;
 }
 
-/** Answers a sandbox that asks for files, and remembers them for the caller. A sandbox that asks for more than any document may is cut off. */
+/** Answers a sandbox that asks for files, and remembers them for the caller. What is over a wall stays on this side of it. */
 function createLoad(input: CompileInput, load: Load, read: Map<string, CollectedFile>): JobOptions['load'] {
+  const { limits } = input;
+  let total = 0;
+
+  function take(file: SnapshotFile): LoadedFile {
+    const { path } = file;
+    read.set(path, { path, blob: null, bytes: null });
+    if (!file.found) return { path, problem: file.problem };
+    const { bytes, blob } = file;
+    if (bytes.length > limits.fileBytes) return { path, problem: fileTooLarge(path, bytes.length, limits) };
+    total += bytes.length;
+    if (total > limits.bundleBytes) return { path, problem: filesTooLarge(input.entry, limits) };
+    read.set(path, { path, blob, bytes });
+    return { path, bytes };
+  }
+
   return async (paths) => {
-    const wanted = paths.filter((path) => !read.has(path));
-    if (read.size + wanted.length > input.limits.files + 1) {
-      const message = `The document refers to more than ${input.limits.files} files.`;
-      return wanted.map((path) => ({ path, problem: problemAtFile('limit-files', path, message) }));
-    }
-    const files = await load(wanted);
-    return files.map((file): LoadedFile => {
-      if (!file.found) {
-        read.set(file.path, { path: file.path, blob: null, bytes: null });
-        return { path: file.path, problem: file.problem };
-      }
-      read.set(file.path, { path: file.path, blob: file.blob, bytes: file.bytes });
-      return { path: file.path, bytes: file.bytes };
-    });
+    const wanted = [...new Set(paths)].filter((path) => !read.has(path));
+    if (read.size + wanted.length > limits.files)
+      return wanted.map((path) => ({ path, problem: tooManyFiles(input.entry, limits) }));
+    return (await load(wanted)).map(take);
   };
 }
 
