@@ -99,6 +99,7 @@ export interface SettingsResource {
   ruleset?: string;
   validation?: Validation;
   onConflict?: OnConflict;
+  tags?: string;
 }
 
 /** What a repository says about itself in `stele.yaml` (described by `content/schemas/repository.json`). */

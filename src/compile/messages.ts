@@ -117,7 +117,7 @@ function readSettings(value: unknown): Settings | null {
 
 function readSettingsResource(value: unknown): SettingsResource | null {
   if (!isRecord(value) || !isText(value['path'])) return null;
-  const { path, slug, name, ruleset } = value;
+  const { path, slug, name, ruleset, tags } = value;
   const type = resourceTypes.find((known) => known === value['type']);
   const visibility = (['private', 'public'] as const).find((known) => known === value['visibility']);
   const validation = (['strict', 'lenient'] as const).find((known) => known === value['validation']);
@@ -131,6 +131,7 @@ function readSettingsResource(value: unknown): SettingsResource | null {
     ...(isText(ruleset) && { ruleset }),
     ...(validation && { validation }),
     ...(onConflict && { onConflict }),
+    ...(isText(tags) && { tags }),
   };
 }
 

@@ -19,11 +19,12 @@ const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'depen
  */
 export function explainErrors(errors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
   const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
-  const pointers = new Set(
-    told.filter(({ keyword }) => keyword !== 'unevaluatedProperties').map(({ instancePath }) => instancePath),
+  const pointers = Map.groupBy(
+    told.filter(({ keyword }) => keyword !== 'unevaluatedProperties'),
+    ({ instancePath }) => instancePath,
   );
   const prefixes = new Set<string>();
-  for (const pointer of pointers)
+  for (const pointer of pointers.keys())
     for (let at = pointer.lastIndexOf('/'); at >= 0; at = pointer.lastIndexOf('/', at - 1)) {
       prefixes.add(pointer.slice(0, at));
       if (at === 0) break;
@@ -36,7 +37,9 @@ export function explainErrors(errors: readonly ErrorObject[], document: unknown)
     // A member counts as unevaluated as soon as a part of the schema that knows it fails.
     if (keyword !== 'unevaluatedProperties') return !unions.has(instancePath) || !prefixes.has(instancePath);
     const { pointer } = findingOf(error, document);
-    return !pointers.has(instancePath) && !pointers.has(pointer) && !prefixes.has(pointer);
+    const schema = error.schemaPath.slice(0, error.schemaPath.lastIndexOf('/') + 1);
+    const isElsewhere = pointers.get(instancePath)?.some(({ schemaPath }) => !schemaPath.startsWith(schema)) ?? false;
+    return !isElsewhere && !pointers.has(pointer) && !prefixes.has(pointer);
   });
   const chosen = kept.length > 0 ? kept : told.length > 0 ? told : errors;
   return merge(

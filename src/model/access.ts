@@ -1,4 +1,5 @@
 import type { ResourceType } from './address.ts';
+import { matchesGlob } from './glob.ts';
 import type { Visibility } from './resource.ts';
 
 /** What a credential allows, each including the ones before it. */
@@ -35,9 +36,7 @@ export function isAllowed(principal: Principal, scope: Scope, target: Target): b
   if (principal.org !== target.org || !includesScope(principal.scopes, scope)) return false;
   if (principal.resources === null) return true;
   const { resource } = target;
-  return (
-    resource !== undefined && principal.resources.some((glob) => matchesGlob(glob, `${resource.type}/${resource.slug}`))
-  );
+  return resource !== undefined && principal.resources.some((glob) => coversResource(glob, resource));
 }
 
 function includesScope(granted: readonly Scope[], wanted: Scope): boolean {
@@ -51,27 +50,9 @@ export function isResourceGlob(text: string): boolean {
   return globGrammar.test(text);
 }
 
-/** Linear in both lengths for any number of `*`: a hostile glob cannot make it slow. */
-function matchesGlob(glob: string, name: string): boolean {
+function coversResource(glob: string, { type, slug }: { type: ResourceType; slug: string }): boolean {
   const [globType, globSlug] = glob.split('/');
-  const [type, slug] = name.split('/');
-  return (globType === '*' || globType === type) && matchesStars(globSlug!, slug!);
-}
-
-function matchesStars(pattern: string, text: string): boolean {
-  const parts = pattern.split('*');
-  if (parts.length === 1) return pattern === text;
-  const first = parts[0]!;
-  const last = parts.at(-1)!;
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
-  let position = first.length;
-  const end = text.length - last.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, position);
-    if (found < 0 || found + part.length > end) return false;
-    position = found + part.length;
-  }
-  return true;
+  return matchesGlob(globType!, type) && matchesGlob(globSlug!, slug);
 }
 
 /** How a principal is written down in refs and logs. Holds no secret. */

@@ -12,6 +12,8 @@ export interface Connection {
   branch: string | null;
   /** Path of the file in the repository's tree, `/` between segments. */
   path: string;
+  /** Glob of tag names, such as `v*`: those tags become versions, and the branch does not. Null: the branch does. */
+  tags: string | null;
   onConflict: OnConflict;
   /** Name of a credential in the configuration. */
   credential: string | null;
@@ -43,6 +45,12 @@ export interface DocumentState {
   compiler: string;
 }
 
+/** What was made of one tag for one resource. `label` null: it was refused, and is tried again when the tag moves. */
+export interface TagState {
+  commit: string;
+  label: string | null;
+}
+
 /** One repository and branch that an organization follows: the value of one ref. */
 export interface Repository {
   org: string;
@@ -62,6 +70,8 @@ export interface Repository {
   syncedAt: string | null;
   /** By path. */
   documents: Record<string, DocumentState>;
+  /** By `@org/type/slug tag`. */
+  tags: Record<string, TagState>;
 }
 
 /** What the last sync made of the document at this path, or null. */

@@ -100,7 +100,10 @@ async function followFor(
         state: 'new',
         detail: null,
       } as const;
-      return { value: { org, url, branch, credential, ...fresh, commit: null, syncedAt: null, documents: {} }, change };
+      return {
+        value: { org, url, branch, credential, ...fresh, commit: null, syncedAt: null, documents: {}, tags: {} },
+        change,
+      };
     }
     const value = { ...current.value };
     // What the configuration says about a repository of its own stays.

@@ -16,6 +16,8 @@ export interface Planned {
   ruleset: string | null;
   validation: Validation | null;
   onConflict: OnConflict;
+  /** Glob of the tags that become its versions; null: the branch does. */
+  tags: string | null;
 }
 
 /** What discovery makes of a repository's tree. `refused`: its `stele.yaml` did not pass; nothing is planned then. */
@@ -160,6 +162,7 @@ async function assignSlugs(
           ruleset: given?.ruleset ?? null,
           validation: given?.validation ?? repository.validation,
           onConflict: given?.onConflict ?? 'revise',
+          tags: given?.tags ?? null,
         },
       ];
     })

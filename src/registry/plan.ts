@@ -6,13 +6,14 @@ import {
   type Repository,
   type RunDocument,
 } from '../model/connection.ts';
-import { coordinateOf, type Resource } from '../model/resource.ts';
+import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { planDocuments, type Planned } from './discover.ts';
 import type { Registry } from './registry.ts';
 import { listResources } from './resources.ts';
 
-type Connected = Resource & { connection: Connection };
+/** A resource that is connected to a repository. */
+export type Connected = Resource & { connection: Connection };
 
 /** The resources whose connection names this repository and branch. */
 export async function connectedResources(registry: Registry, repository: Repository): Promise<Connected[]> {
@@ -21,6 +22,13 @@ export async function connectedResources(registry: Registry, repository: Reposit
     (resource): resource is Connected =>
       resource.connection?.repository === repository.url && resource.connection.branch === repository.branch,
   );
+}
+
+/** A connected resource as its document is published. */
+export function plannedFor(resource: Connected): Planned {
+  const { name, visibility, ruleset, validation, connection } = resource;
+  const { path, onConflict, tags } = connection;
+  return { path, coordinate: coordinateOf(resource), name, visibility, ruleset, validation, onConflict, tags };
 }
 
 /** Documents that were connected one by one, and those that discovery finds. What was connected by hand comes first. */
@@ -34,23 +42,14 @@ export async function planAll(
   const planned = new Map((discovered?.documents ?? []).map((each) => [formatCoordinate(each.coordinate), each]));
   const present = new Set((await snapshot.entries()).map(({ path }) => path));
   for (const resource of await connectedResources(registry, repository)) {
-    const { connection, name, visibility, ruleset, validation } = resource;
-    const coordinate = coordinateOf(resource);
-    const key = formatCoordinate(coordinate);
+    const { connection } = resource;
+    const key = nameOf(resource);
     const known = documentAt(repository, connection.path);
     // A file that was published and is gone is detached, not refused.
     const isGone =
       !present.has(connection.path) && known !== null && (known.label !== null || known.outcome === 'detached');
     if (planned.has(key) || isGone) continue;
-    planned.set(key, {
-      path: connection.path,
-      coordinate,
-      name,
-      visibility,
-      ruleset,
-      validation,
-      onConflict: connection.onConflict,
-    });
+    planned.set(key, plannedFor(resource));
   }
   if (!discovered?.refused) return { planned: [...planned.values()], refused: null };
   const { path, report } = discovered.refused;

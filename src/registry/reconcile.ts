@@ -5,7 +5,7 @@ import type { RepositoryConfig } from '../config.ts';
 import type { Registry } from './registry.ts';
 import type { SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
-import { remoteOf } from './sync.ts';
+import { remoteOf } from './remote.ts';
 
 /** Keeps the registry following its repositories until it is closed. */
 export interface Reconciler {
@@ -86,7 +86,7 @@ export async function follow(
 ): Promise<string> {
   const id = repositoryId(given.url, given.branch);
   await registry.refs.update<Repository>(repositoryRef(org, id), (current) => {
-    const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {} } as const;
+    const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {}, tags: {} } as const;
     const value: Repository = { ...fresh, ...current?.value, ...given };
     // A folder looked in for the first time, or another one: the commit has to be read again.
     if (current && current.value.discover !== given.discover) value.commit = null;

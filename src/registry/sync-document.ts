@@ -1,13 +1,21 @@
 import { formatCoordinate } from '../model/address.ts';
-import { documentAt, type DocumentState, type Repository, type Run, type RunDocument } from '../model/connection.ts';
+import {
+  documentAt,
+  type Connection,
+  type DocumentState,
+  type Repository,
+  type Run,
+  type RunDocument,
+} from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
+import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './discover.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
 import { publish, type PublishResult } from './publish.ts';
 import type { Registry } from './registry.ts';
-import { findResource } from './resources.ts';
+import { findResource, newResource } from './resources.ts';
 
 /** What a sync made of one document. */
 export interface Looked {
@@ -36,6 +44,7 @@ export async function syncDocument(
   if (known !== null && known.resource === name && (await isUnchanged(registry, known, document, blobs))) {
     return { path, state: known, result: null };
   }
+  if (document.tags !== null) return connectTagged(registry, repository, document, run);
   const started = registry.now().getTime();
   const result = await attempt(registry, repository, snapshot, document, run, signal);
   if ('refusal' in result) {
@@ -73,12 +82,31 @@ export async function syncDocument(
   return { path, state, result: { path, resource: name, outcome: result.outcome, label, report, detail } };
 }
 
+/** A document that is published by tag: its resource is made and connected, and the branch's content passed over. */
+async function connectTagged(registry: Registry, repository: Repository, document: Planned, run: Run): Promise<Looked> {
+  const { path, coordinate, onConflict, tags } = document;
+  const { url, branch, credential, org } = repository;
+  const connection: Connection = { repository: url, branch, path, tags, onConflict, credential };
+  await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+    const resource = current?.value ?? newResource(registry, coordinate, document);
+    if (resource.deletedAt !== null || JSON.stringify(resource.connection) === JSON.stringify(connection)) return null;
+    const change = { actor: `sync:${org}`, origin: `run:${run.id}`, action: 'connect' };
+    return { value: { ...resource, connection }, change };
+  });
+  const rulesetName = await rulesetNameFor(registry, document);
+  const state: DocumentState = {
+    ...{ resource: formatCoordinate(coordinate), outcome: 'unchanged', label: null, report: null, inputs: null },
+    ...{ rulesetName, ruleset: await rulesetDigest(registry, org, rulesetName), compiler: registry.compiler.id },
+  };
+  return { path, state, result: null };
+}
+
 /** Publishes one document. A refusal is that document's own: the others go on. */
 async function attempt(
   registry: Registry,
   repository: Repository,
   snapshot: Snapshot,
-  { path, coordinate, name, visibility, ruleset, validation, onConflict }: Planned,
+  { path, coordinate, name, visibility, ruleset, validation, onConflict, tags }: Planned,
   run: Run,
   signal: AbortSignal,
 ): Promise<PublishResult | { refusal: string }> {
@@ -87,7 +115,7 @@ async function attempt(
     return await publish(registry, {
       ...{ coordinate, snapshot, entry: path, version: null, onConflict, latest: true, dryRun: false },
       create: { name, visibility, ruleset, validation },
-      connection: { repository: url, branch, path, onConflict, credential },
+      connection: { repository: url, branch, path, tags, onConflict, credential },
       author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
       signal,
     });

@@ -1,15 +1,16 @@
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
-import { readCredential } from '../config.ts';
 import { parseCoordinate } from '../model/address.ts';
 import { documentAt, repositoryRef, type Repository, type Run, type RunDocument } from '../model/connection.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Remote } from '../source/source.ts';
 import type { Planned } from './discover.ts';
 import { rulesetName } from './gate.ts';
-import { connectedResources, detachedDocuments, planAll } from './plan.ts';
+import { connectedResources, detachedDocuments, planAll, plannedFor } from './plan.ts';
 import type { Registry } from './registry.ts';
+import { remoteOf } from './remote.ts';
 import { findResource } from './resources.ts';
+import { syncTags } from './sync-tags.ts';
 import { rulesetDigest, syncDocument, type Looked } from './sync-document.ts';
 
 /** What one reconciliation made of a repository, to be recorded by its caller. */
@@ -32,33 +33,44 @@ export async function syncRepository(
   run: Run,
   signal: AbortSignal,
 ): Promise<Synced> {
-  const remote = remoteOf(registry, repository);
-  const tip = await registry.source.tip(remote, signal);
+  const tip = await registry.source.tip(remoteOf(registry, repository), signal);
   if (!tip.found) return settle(registry, repository, run, { state: 'detached', detail: tip.detail }, []);
-  if (tip.commit === repository.commit && !(await needsAnotherLook(registry, repository))) {
-    const state = repository.state === 'diverged' ? 'diverged' : 'following';
-    return settle(registry, repository, run, { state, detail: state === 'diverged' ? repository.detail : null }, []);
-  }
-  const snapshot = await registry.source.snapshot(remote, tip.commit, signal);
+  const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository));
+  const branch = isKnown ? unmoved(repository) : await syncBranch(registry, repository, tip.commit, run, signal);
+  const connected = (await connectedResources(registry, repository)).map(plannedFor);
+  const { tags, documents, detail } = await syncTags(registry, repository, connected, run, signal);
+  const moved = detail === null ? {} : { state: 'diverged' as const, detail };
+  return settle(registry, repository, run, { ...branch.change, tags, ...moved }, [...branch.documents, ...documents]);
+}
+
+/** What is to be noted about a repository, and the documents that were looked at. */
+interface Progress {
+  change: Partial<Repository>;
+  documents: RunDocument[];
+}
+
+/** Nothing new; a repository that did not answer before does so now. */
+function unmoved({ state, detail }: Repository): Progress {
+  return { change: state === 'diverged' ? { state, detail } : { state: 'following', detail: null }, documents: [] };
+}
+
+async function syncBranch(
+  registry: Registry,
+  repository: Repository,
+  commit: string,
+  run: Run,
+  signal: AbortSignal,
+): Promise<Progress> {
+  const remote = remoteOf(registry, repository);
+  const snapshot = await registry.source.snapshot(remote, commit, signal);
   const { planned, refused } = await planAll(registry, repository, snapshot, signal);
   const looked = await syncDocuments(registry, repository, snapshot, planned, run, signal);
   const detached = detachedDocuments(repository, planned, refused !== null);
-  const documents = {
-    ...repository.documents,
-    ...detached.states,
-    ...Object.fromEntries(looked.map(({ path, state }) => [path, state])),
-  };
-  const relation = await relate(registry, remote, repository, tip.commit, signal);
+  const states = Object.fromEntries(looked.map(({ path, state }) => [path, state]));
+  const documents = { ...repository.documents, ...detached.states, ...states };
+  const relation = await relate(registry, remote, repository, commit, signal);
   const results = [...(refused ? [refused] : []), ...detached.results, ...looked.flatMap(({ result }) => result ?? [])];
-  return settle(registry, repository, run, { ...relation, commit: tip.commit, documents }, results);
-}
-
-/** The repository as `source/` takes it. */
-export function remoteOf(
-  registry: Registry,
-  { url, branch, credential }: Pick<Repository, 'url' | 'branch' | 'credential'>,
-): Remote {
-  return { url, branch, credential: credential === null ? null : readCredential(registry.config, credential) };
+  return { change: { ...relation, commit, documents }, documents: results };
 }
 
 /** Whether there is something to do though the commit is the one that was synced: other rulesets, a newer compiler, another connection. */

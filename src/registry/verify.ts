@@ -7,7 +7,7 @@ import { buildArtifact } from './artifact.ts';
 import type { Registry } from './registry.ts';
 import { findResource } from './resources.ts';
 import { readJson, readRuleset } from './stored.ts';
-import { remoteOf } from './sync.ts';
+import { remoteOf } from './remote.ts';
 
 /** What deriving a version again found. */
 export interface Verified {

@@ -8,7 +8,7 @@ import { lookup as systemLookup, type Lookup } from './host.ts';
 import { gitDirectory } from './local.ts';
 import { parseLocation, type Location, type Reach } from './location.ts';
 import { createMirror } from './mirror-repository.ts';
-import type { Remote, Source } from './source.ts';
+import type { Remote, Source, Tag } from './source.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export interface SourceOptions extends Reach {
@@ -81,6 +81,14 @@ export function openSource(options: SourceOptions): Source {
       return { found: false, detail: `${call.location.url} has ${what}.` };
     },
 
+    async tags(remote, signal) {
+      const call = begin(remote, signal);
+      const transport = await call.connect();
+      await mkdir(folder, { recursive: true });
+      const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--tags', '--', url] });
+      return parseTags(stdout.toString());
+    },
+
     async snapshot(remote, commit, signal) {
       assertCommit(commit);
       const { location } = begin(remote, signal);
@@ -116,6 +124,16 @@ function parseTip(output: string, ref: string): string | null {
     if (name === ref && commit !== undefined && /^[0-9a-f]{40}$/.test(commit)) return commit;
   }
   return null;
+}
+
+/** Reads the lines of `git ls-remote --tags`. An annotated tag has two: its own object's, and, with `^{}`, the commit's. */
+function parseTags(output: string): Tag[] {
+  const commits = new Map<string, string>();
+  for (const line of output.split('\n')) {
+    const match = /^([0-9a-f]{40})\trefs\/tags\/(.+?)(\^\{\})?$/.exec(line);
+    if (match && (match[3] !== undefined || !commits.has(match[2]!))) commits.set(match[2]!, match[1]!);
+  }
+  return [...commits].map(([name, commit]) => ({ name, commit })).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function assertCommit(commit: string): void {

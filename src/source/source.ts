@@ -15,6 +15,13 @@ export type Credential = { kind: 'token'; username: string; token: string } | { 
 /** Where the remote's branch stands. */
 export type Tip = { found: true; commit: string } | { found: false; /** Why, for a person. */ detail: string };
 
+/** A tag of a repository, annotated or not, and the commit that it stands for. */
+export interface Tag {
+  /** Without `refs/tags/`. */
+  name: string;
+  commit: string;
+}
+
 /** How a commit relates to an earlier one of the same branch. */
 export type Ancestry = 'descendant' | 'unrelated' | 'unknown';
 
@@ -27,7 +34,10 @@ export interface Source {
   /** Asks the remote where the branch stands. Moves no objects. */
   tip(remote: Remote, signal?: AbortSignal): Promise<Tip>;
 
-  /** The files of a commit that `tip` named; fetched if need be. */
+  /** Asks the remote for its tags, in order of name. Moves no objects. */
+  tags(remote: Remote, signal?: AbortSignal): Promise<Tag[]>;
+
+  /** The files of a commit that `tip` or `tags` named; fetched if need be. */
   snapshot(remote: Remote, commit: string, signal?: AbortSignal): Promise<Snapshot>;
 
   /** Whether `commit` has `ancestor` among its ancestors, as far back as the source looks (1,000 commits). */

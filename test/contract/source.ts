@@ -28,6 +28,21 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     expect(await source.tip(remote(null))).toEqual({ found: true, commit: first });
   });
 
+  test('tells which commits the tags stand for, annotated or not, and opens them', async () => {
+    const { source, repository, remote } = await open();
+    expect(await source.tags(remote(null))).toEqual([]);
+    const first = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
+    const second = repository.commit({ files: { 'a.yaml': 'a: 2\n' } });
+    repository.git('tag', 'v1', first);
+    repository.git('-c', 'user.name=T', '-c', 'user.email=t@stele.test', 'tag', '-a', '-m', 'Two', 'rel/v2', second);
+    expect(await source.tags(remote(null))).toEqual([
+      { name: 'rel/v2', commit: second },
+      { name: 'v1', commit: first },
+    ]);
+    const [file] = await (await source.snapshot(remote(null), first)).read(['a.yaml']);
+    expect(file).toMatchObject({ found: true, bytes: Buffer.from('a: 1\n') });
+  });
+
   test('says that an empty repository has no commits', async () => {
     const { source, remote } = await open();
     expect(await source.tip(remote(null))).toEqual({ found: false, detail: expect.stringContaining('no commits') });

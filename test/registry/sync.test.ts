@@ -181,6 +181,35 @@ describe('following a repository', () => {
     });
   });
 
+  test('where tags are published, each tag is a version, the branch none, and a moved tag changes nothing', async () => {
+    const { source, sync, names, repository, registry } = await connected();
+    const files = (version: string) => ({
+      'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "v*"}]',
+      'a.yaml': api('A', version),
+    });
+    const first = source.push(url, files('1.0.0-dev'));
+    await sync();
+    expect(await names()).toEqual(['apis/a@null']);
+    source.tag(url, 'v1.0.0', first);
+    source.tag(url, 'other', first);
+    expect((await sync()).documents).toMatchObject([{ path: 'a.yaml', outcome: 'published', label: '1.0.0' }]);
+    expect((await sync()).documents).toEqual([]);
+    const second = source.push(url, files('2.0.0'));
+    source.tag(url, 'v1.0.0', second);
+    source.tag(url, 'v2.0.0', second);
+    await sync();
+    expect(await names()).toEqual(['apis/a@2.0.0']);
+    expect(await repository()).toMatchObject({
+      state: 'diverged',
+      detail: expect.stringContaining('Tag v1.0.0 was moved') as string,
+    });
+    const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!;
+    expect(resource.versions.map(({ label, original }) => [label, original])).toEqual([
+      ['1.0.0', '1.0.0-dev'],
+      ['2.0.0', undefined],
+    ]);
+  });
+
   test('an unreachable repository is told once and tried again', async () => {
     const { source, sync, repository, names } = await connected();
     source.push(url, { 'a.yaml': api('A', '1.0.0') });

@@ -19,6 +19,8 @@ export interface FakeSource extends Source {
   /** Commits these files (text by path; `null` target: a symlink) to a branch and answers the commit. */
   push(url: string, files: Record<string, string>, options?: { branch?: string; force?: boolean }): string;
   deleteBranch(url: string, branch?: string): void;
+  /** Points a tag at a commit. */
+  tag(url: string, name: string, commit: string): void;
   /** The next calls of `tip` reject as an unreachable host does. */
   setReachable(isReachable: boolean): void;
 }
@@ -35,6 +37,7 @@ function sha1(text: string): string {
 export function createFakeSource(): FakeSource {
   const branches = new Map<string, string>();
   const commits = new Map<string, Commit>();
+  const tags = new Map<string, string>();
   let isReachable = true;
   const key = (url: string, branch: string | null) => `${url}#${branch ?? 'main'}`;
   return {
@@ -45,6 +48,11 @@ export function createFakeSource(): FakeSource {
       branches.set(key(url, branch), id);
       return id;
     },
+    tag: (url, name, commit) => void tags.set(`${url}#${name}`, commit),
+    tags: async ({ url }) =>
+      [...tags].flatMap(([key, commit]) =>
+        key.startsWith(`${url}#`) ? [{ name: key.slice(url.length + 1), commit }] : [],
+      ),
     deleteBranch: (url, branch = 'main') => void branches.delete(key(url, branch)),
     setReachable(next) {
       isReachable = next;

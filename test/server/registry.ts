@@ -60,6 +60,7 @@ const reachesNothing = async (): Promise<never> => {
 const unreachable: Source = {
   tip: reachesNothing,
   snapshot: reachesNothing,
+  tags: reachesNothing,
   ancestry: reachesNothing,
   watchable: () => null,
 };

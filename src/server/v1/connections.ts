@@ -10,6 +10,7 @@ interface NewConnection {
   repository: string;
   branch?: string | null;
   path: string;
+  tags?: string | null;
   onConflict: OnConflict;
   credential?: string | null;
 }
@@ -17,11 +18,11 @@ interface NewConnection {
 export const getConnection: ResourceHandler = (call) => describe(call, call.found);
 
 export const connect: ResourceHandler = async (call) => {
-  const { branch = null, credential = null, ...given } = bodyOf<NewConnection>(call);
+  const { branch = null, tags = null, credential = null, ...given } = bodyOf<NewConnection>(call);
   const { registry, coordinate, author } = call;
   return describe(
     call,
-    await connectResource(registry, coordinate, { ...given, branch, credential }, author, guardOf(call)),
+    await connectResource(registry, coordinate, { ...given, branch, tags, credential }, author, guardOf(call)),
   );
 };
 
@@ -45,6 +46,6 @@ async function describe({ registry }: Call, { value: resource, generation }: Gen
   return { status: 200, headers: { ETag: etagOf(generation, repository?.generation ?? 0) }, body };
 }
 
-function describeConnection({ repository, branch, path, onConflict, credential }: Connection): object {
-  return { repository: repositoryName(repository), branch, path, onConflict, credential };
+function describeConnection({ repository, branch, path, tags, onConflict, credential }: Connection): object {
+  return { repository: repositoryName(repository), branch, path, tags: tags ?? null, onConflict, credential };
 }

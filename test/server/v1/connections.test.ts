@@ -29,6 +29,7 @@ test('connect, sync, see what became of it, disconnect', async () => {
     repository: url,
     branch: null,
     path: 'pay.json',
+    tags: null,
     onConflict: 'revise',
     credential: null,
     state: 'new',
@@ -143,7 +144,7 @@ const refusals: [string, object, number, string][] = [
     'no credential',
   ],
   ['a name of Object.prototype for a credential', { credential: 'constructor' }, 400, 'no credential'],
-  ['tags, which it does not know', { tags: 'v*' }, 400, '/tags'],
+  ['tags that are no text', { tags: ['v*'] }, 400, '/tags'],
 ];
 
 test.for(refusals)('a connection to %s is refused', async ([, given, status, detail]) => {

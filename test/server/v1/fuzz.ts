@@ -71,6 +71,7 @@ const fitting: Record<string, readonly unknown[]> = {
     'git@github.com:a/b.git',
   ],
   branch: [null, null, null, 'main', '-x'],
+  tags: [null, null, 'v*'],
   path: ['a.json', 'b.json', 'a.json', '../x'],
   credential: [null, null, null, 'none'],
   scopes: [['read'], ['publish', 'admin'], ['admin'], []],
@@ -257,7 +258,14 @@ export async function fuzz(count: number, seed: number, compiler: Compiler | nul
   for (const slug of slugs.slice(0, 21)) {
     for (const type of resourceTypes) {
       await publishVersion(registry, `@acme/${type}/${slug}`, '1.0.0');
-      const connection = { repository, branch: null, path: 'a.json', onConflict: 'revise', credential: null } as const;
+      const connection = {
+        repository,
+        branch: null,
+        path: 'a.json',
+        tags: null,
+        onConflict: 'revise',
+        credential: null,
+      } as const;
       if (slug < 's2') await connectResource(registry, { org: 'acme', type, slug }, connection, author);
     }
   }

@@ -115,6 +115,7 @@ async function makeResources(registry: TestRegistry): Promise<void> {
       repository,
       branch: null,
       path: `${slug}.json`,
+      tags: null,
       onConflict: 'revise',
       credential: null,
     } as const;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RegistryError } from '../../../src/model/errors.ts';
 import type { Snapshot } from '../../../src/source/snapshot.ts';
-import type { Source } from '../../../src/source/source.ts';
+import type { Source, Tag } from '../../../src/source/source.ts';
 
 /** A repository in memory, and the source that reaches it alone. */
 export interface TestRepository {
@@ -9,12 +9,14 @@ export interface TestRepository {
   source: Source;
   /** Makes a commit with these files; answers its id. */
   commit(files: Record<string, string>): string;
+  tag(name: string, commit: string): void;
   /** From now on it does not answer. */
   lose(): void;
 }
 
 export function createTestRepository(url: string): TestRepository {
   const commits: { id: string; files: Record<string, string> }[] = [];
+  const tags: Tag[] = [];
   let isLost = false;
   const id = (text: string) => createHash('sha1').update(text).digest('hex');
   const reach = (asked: string) => {
@@ -41,6 +43,10 @@ export function createTestRepository(url: string): TestRepository {
         reach(remote.url);
         return snapshotOf(commit);
       },
+      async tags(remote) {
+        reach(remote.url);
+        return tags;
+      },
       ancestry: async () => 'descendant',
       watchable: () => null,
     },
@@ -49,6 +55,7 @@ export function createTestRepository(url: string): TestRepository {
       commits.push({ id: commit, files });
       return commit;
     },
+    tag: (name, commit) => void tags.push({ name, commit }),
     lose: () => void (isLost = true),
   };
 }

@@ -1,0 +1,19 @@
+/**
+ * Whether the text is what the pattern says, in which `*` stands for any run of characters. Linear in both lengths for any number of `*`: a
+ * hostile pattern cannot make it slow.
+ */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const parts = pattern.split('*');
+  if (parts.length === 1) return pattern === text;
+  const first = parts[0]!;
+  const last = parts.at(-1)!;
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
+  let position = first.length;
+  const end = text.length - last.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, position);
+    if (found < 0 || found + part.length > end) return false;
+    position = found + part.length;
+  }
+  return true;
+}

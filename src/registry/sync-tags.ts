@@ -1,0 +1,93 @@
+import { formatCoordinate } from '../model/address.ts';
+import { matchesGlob } from '../model/glob.ts';
+import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { labelFromVersion } from '../model/label.ts';
+import type { Tag } from '../source/source.ts';
+import type { Planned } from './discover.ts';
+import { publish } from './publish.ts';
+import type { Registry } from './registry.ts';
+import { remoteOf } from './remote.ts';
+
+/** What a sync made of the tags of a repository. */
+export interface SyncedTags {
+  /** By `@org/type/slug tag`. */
+  tags: Record<string, TagState>;
+  documents: RunDocument[];
+  /** What a person should know: a tag was moved. Null where all is well. */
+  detail: string | null;
+}
+
+/**
+ * Publishes every new tag of the documents that are published by tag: the label is the tag's name (`v1.4.0` → `1.4.0`). A tag that was moved
+ * changes nothing that is published and is told of. Fetches nothing where there is nothing new.
+ */
+export async function syncTags(
+  registry: Registry,
+  repository: Repository,
+  documents: readonly Planned[],
+  run: Run,
+  signal: AbortSignal,
+): Promise<SyncedTags> {
+  const tagged = documents.filter(({ tags }) => tags !== null);
+  const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], detail: null };
+  if (tagged.length === 0) return synced;
+  const all = await registry.source.tags(remoteOf(registry, repository), signal);
+  for (const document of tagged) {
+    for (const tag of all.filter(({ name }) => matchesGlob(document.tags!, name))) {
+      signal.throwIfAborted();
+      const key = `${formatCoordinate(document.coordinate)} ${tag.name}`;
+      const known = Object.hasOwn(synced.tags, key) ? synced.tags[key]! : null;
+      if (known?.commit === tag.commit) continue;
+      if (known !== null && known.label !== null) {
+        synced.detail = `Tag ${tag.name} was moved from ${known.commit} to ${tag.commit}. What is published stays.`;
+        continue;
+      }
+      const result = await publishTag(registry, repository, document, tag, run, signal);
+      synced.tags[key] = { commit: tag.commit, label: result.label };
+      synced.documents.push(result);
+    }
+  }
+  return synced;
+}
+
+/** The label that a tag gives: without `refs/tags/`, and without the `v` that people put before a number. */
+function labelFromTag(name: string): string | null {
+  return labelFromVersion(name.replace(/^v(?=\d)/, ''));
+}
+
+async function publishTag(
+  registry: Registry,
+  repository: Repository,
+  { path, coordinate, name, visibility, ruleset, validation, onConflict }: Planned,
+  tag: Tag,
+  run: Run,
+  signal: AbortSignal,
+): Promise<RunDocument> {
+  const told = { path, resource: formatCoordinate(coordinate), report: null };
+  const label = labelFromTag(tag.name);
+  if (label === null)
+    return { ...told, outcome: 'conflict', label: null, detail: `Tag ${tag.name} cannot be a version.` };
+  try {
+    const snapshot = await registry.source.snapshot(remoteOf(registry, repository), tag.commit, signal);
+    const result = await publish(registry, {
+      ...{ coordinate, snapshot, entry: path, version: label, onConflict, latest: true, dryRun: false },
+      create: { name, visibility, ruleset, validation },
+      author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
+      signal,
+    });
+    if (result.outcome === 'conflict') return { ...told, outcome: 'conflict', label: null, detail: result.detail };
+    if (result.outcome !== 'rejected')
+      return { ...told, outcome: result.outcome, label: result.version.label, detail: null };
+    const [first] = result.report.problems;
+    const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'refused'}`;
+    return { ...told, outcome: 'rejected', label: null, report: result.reportDigest, detail };
+  } catch (error) {
+    if (!isOwnRefusal(error)) throw error;
+    return { ...told, outcome: 'conflict', label: null, detail: `Tag ${tag.name}: ${error.message}` };
+  }
+}
+
+function isOwnRefusal(error: unknown): error is RegistryError {
+  return isRegistryError(error) && ['conflict', 'refused', 'malformed', 'not_found'].includes(error.code);
+}
