@@ -6,7 +6,7 @@ import { nothingHere } from '../nothing-here.ts';
 import type { Call, ResourceCall } from './call.ts';
 
 /** The slug that the path names, of whatever type; undefined where it names none. */
-export function slugOf({ path }: Pick<Call, 'path'>): string | undefined {
+function slugOf({ path }: Pick<Call, 'path'>): string | undefined {
   return path['api'] ?? path['schema'] ?? path['ruleset'];
 }
 

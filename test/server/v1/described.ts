@@ -21,7 +21,7 @@ ajv.addSchema(closeRecords(description.document), 'answers');
 const compiled = new Map<string, ValidateFunction>();
 
 /** The operation that a request is for, or null. */
-export function operationOf(method: string, target: string): Operation | null {
+function operationOf(method: string, target: string): Operation | null {
   const matched = matchRoute(routes, target.split('?')[0]!);
   return matched?.route.operations.get(method === 'HEAD' ? 'get' : method.toLowerCase()) ?? null;
 }

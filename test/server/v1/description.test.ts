@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { problemTypes } from '../../../src/server/errors.ts';
 import { routes } from '../../../src/server/v1/routes.ts';
@@ -7,6 +10,15 @@ import { description } from './described.ts';
 test('every operation that needs a key has a handler, and every handler an operation', () => {
   const described = description.operations.filter(({ scope }) => scope !== null).map(({ id }) => id);
   expect([...routes.keys()].sort()).toEqual(described.sort());
+});
+
+test('redocly lint has nothing to say about it', async () => {
+  const lint = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
+  const file = fileURLToPath(new URL('../../../content/apis/management.yaml', import.meta.url));
+  const env = { PATH: process.env['PATH'], REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const { stdout } = await promisify(execFile)(process.execPath, [lint, 'lint', '--format=json', file], { env });
+  const { totals, problems } = JSON.parse(stdout) as { totals: object; problems: unknown[] };
+  expect({ totals, problems }).toEqual({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] });
 });
 
 test('what needs no key is the description and the exchange of a token', () => {

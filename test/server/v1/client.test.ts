@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import createClient from 'openapi-fetch';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { resourceTypes } from '../../../src/model/address.ts';
+import { digestOf } from '../../../src/model/digest.ts';
+import { createTestRegistry } from '../registry.ts';
+import { documentOf, openApi, unlimited, type Api } from './api.ts';
+import { calls, type Client } from './calls.ts';
+import { breaches, description } from './described.ts';
+import type { paths } from './management.d.ts';
+import { createTestRepository } from './repository.ts';
+
+/**
+ * Every operation through a client whose types openapi-typescript made from the description and that openapi-fetch runs: what it says of
+ * arguments and answers is what the server takes and gives.
+ */
+const repository = createTestRepository('https://github.com/acme/contracts');
+const called = new Set<string>();
+let api: Api;
+let client: Client;
+
+function clientWith(key: string | null): Client {
+  const made = createClient<paths>({
+    baseUrl: api.url,
+    ...(key !== null && { headers: { authorization: `Bearer ${key}` } }),
+  });
+  made.use({
+    async onResponse({ request, response, schemaPath }) {
+      const { method, url } = request;
+      called.add(`${method} ${schemaPath}`);
+      const { pathname, search } = new URL(url);
+      const { status, headers } = response;
+      const text = await response.clone().text();
+      expect(breaches({ method, target: pathname + search, status, headers, text })).toEqual([]);
+    },
+  });
+  return made;
+}
+
+beforeAll(async () => {
+  api = await openApi({ ...createTestRegistry(unlimited), source: repository.source });
+  client = clientWith(api.admin);
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+test('the types are those of the description; if not: node scripts/client-types.ts', () => {
+  const [header] = readFileSync(new URL('management.d.ts', import.meta.url), 'utf8').split('\n');
+  const digest = digestOf(readFileSync(new URL('../../../content/apis/management.yaml', import.meta.url)));
+  expect(header).toContain(digest);
+});
+
+test.for(resourceTypes)('%s', async (type) => {
+  const call = calls[type];
+  const { data: created, error } = await call.create(client, 'payments', `${type}-1`);
+  expect(error).toBeUndefined();
+  expect(created!.coordinate).toBe(`@acme/${type}/payments`);
+  expect((await call.create(client, 'payments', `${type}-1`)).data).toEqual(created);
+  const { error: taken } = await call.create(client, 'payments', `${type}-2`);
+  expect(taken!.title).toBe('The name is taken');
+  expect((await call.list(client)).data!.items.map(({ id }) => id)).toEqual(['payments']);
+
+  const { data: published } = await call.publish(client, 'payments', documentOf('1.0.0'));
+  expect(published!.outcome).toBe('published');
+  const { error: refused } = await call.publish(client, 'payments', '{"refuse": "No."}');
+  expect(refused!.problems![0]!.message).toBe('No.');
+  expect((await call.versions(client, 'payments')).data!.items[0]!.digest).toBe(published!.digest);
+  expect((await call.version(client, 'payments', '1.0.0')).data!.status.state).toBe('active');
+
+  const { response } = await call.get(client, 'payments');
+  const { data: changed } = await call.update(client, 'payments', response.headers.get('etag')!);
+  expect(changed!.visibility).toBe('public');
+  expect((await call.update(client, 'payments', '"0"')).error!.status).toBe(412);
+
+  const path = `${type}.json`;
+  const commit = repository.commit({ [path]: documentOf('2.0.0') });
+  expect((await call.connect(client, 'payments', repository.url, path)).data!.document).toBeNull();
+  const { data: run } = await call.sync(client, 'payments');
+  expect(run!.documents).toMatchObject([{ outcome: 'published', version: '2.0.0' }]);
+  expect((await call.syncs(client, 'payments')).data!.items[0]).toEqual(run);
+  expect((await call.syncRun(client, 'payments', run!.id)).data).toEqual(run);
+  expect((await call.connection(client, 'payments')).data!.commit).toBe(commit);
+  await call.disconnect(client, 'payments');
+
+  expect((await call.yank(client, 'payments', '2.0.0')).data!.status.state).toBe('yanked');
+  expect((await call.get(client, 'payments')).data!.latest).toBe('1.0.0');
+  expect((await call.remove(client, 'payments')).response.status).toBe(204);
+  expect((await call.get(client, 'payments')).error!.status).toBe(404);
+});
+
+test('keys, and who one is', async () => {
+  const { data: key } = await client.POST('/v1/keys', { body: { name: 'ci', scopes: ['read'] } });
+  const { data: me } = await clientWith(key!.secret).GET('/v1/me');
+  expect([me!.organization, me!.key.id]).toEqual(['acme', key!.id]);
+  const path = { key: key!.id };
+  expect((await client.GET('/v1/keys')).data!.items.map(({ id }) => id)).toContain(key!.id);
+  expect((await client.GET('/v1/keys/{key}', { params: { path } })).data!.revokedAt).toBeNull();
+  await client.DELETE('/v1/keys/{key}', { params: { path } });
+  expect((await clientWith(key!.secret).GET('/v1/me')).error!.status).toBe(401);
+});
+
+test('the organization, the limits and the description', async () => {
+  const { data: audit } = await client.GET('/v1/audit', { params: { query: { limit: 5 } } });
+  expect(audit!.items.length).toBeGreaterThan(0);
+  expect((await client.GET('/v1/limits')).data!.request.pageItems).toBe(100);
+  const open = clientWith(null);
+  expect((await open.GET('/v1/openapi.json')).data!.openapi).toBe('3.1.0');
+  const { error } = await open.POST('/v1/token', { body: { token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' } });
+  expect([400, 401]).toContain(error!.status);
+});
+
+test('every operation was called', () => {
+  const all = description.operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+  expect([...called].sort()).toEqual(all.sort());
+});
