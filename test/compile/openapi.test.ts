@@ -116,6 +116,14 @@ describe('validity', () => {
     ]);
   });
 
+  it('a member that is not known is told beside what is missing', async () => {
+    const text = `${head}paths:\n  /pets:\n    get:\n      responses:\n        "2xx": {description: ok}\n`;
+    expect((await run({ 'a.yaml': text })).lines).toEqual([
+      'a.yaml:9:7 error schema: "responses" lacks the member "default".',
+      'a.yaml:10:9 error schema: The member "2xx" is not expected here.',
+    ]);
+  });
+
   it('lenient: they are warnings, and the document is published', async () => {
     const { artifact, report } = await run({ 'a.yaml': invalid }, { validation: 'lenient' });
     expect(artifact === null).toBe(false);
