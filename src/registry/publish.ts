@@ -79,10 +79,15 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   const built = buildFor(registry, request, resource, compiled, ruleset);
   const { version: stated, title } = compiled.artifact;
   const made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
+  // A label that is taken stays taken: what conflicts already leaves no bytes behind.
+  const foreseen = await appendVersion(registry, { ...request, dryRun: true }, made);
+  if (request.dryRun || foreseen.outcome === 'conflict') {
+    return { ...foreseen, report, compiled, ruleset: rulesetDigest };
+  }
   const wasPurged = await watchPurges(registry);
-  if (!request.dryRun) await storeArtifact(registry, built);
+  await storeArtifact(registry, built);
   const appended = await appendVersion(registry, request, made);
-  if (appended.outcome === 'published' && !request.dryRun && (await wasPurged())) await storeArtifact(registry, built);
+  if (appended.outcome === 'published' && (await wasPurged())) await storeArtifact(registry, built);
   return { ...appended, report, compiled, ruleset: rulesetDigest };
 }
 
@@ -120,7 +125,7 @@ async function compileDocument(
 }
 
 /** `strict` unless the resource or its organization says otherwise. */
-export function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): Validation {
+function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): Validation {
   return resource.validation ?? registry.config.organizations[resource.org]?.defaults.validation ?? 'strict';
 }
 

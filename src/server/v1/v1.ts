@@ -133,7 +133,7 @@ function readQuery(query: string): Map<string, string> {
 }
 
 function send(request: Request, response: Response, { status, headers = {}, body }: Answer): void {
-  response.setHeaders(new Headers(headers));
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Content-Type-Options', 'nosniff');
   const { ETag: etag } = headers;
