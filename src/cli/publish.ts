@@ -40,8 +40,14 @@ export function publishCommand(): Command {
         const { snapshot, entry } = await openFolder(file, registry.config.limits);
         return withProgress(`Publishing ${basename(file)}`, () =>
           publish(registry, {
-            ...{ coordinate, snapshot, entry, onConflict: 'revise', author: operator },
-            ...{ version: options.version ?? null, latest: options.latest, dryRun: options.dryRun ?? false },
+            coordinate,
+            snapshot,
+            entry,
+            onConflict: 'revise',
+            author: operator,
+            version: options.version ?? null,
+            latest: options.latest,
+            dryRun: options.dryRun ?? false,
             create: options.public ? { visibility: 'public' } : {},
           }),
         );

@@ -70,10 +70,10 @@ async function serve(config: Config, { port, host }: ServeOptions): Promise<void
 
 /** Resolves on SIGTERM or SIGINT. A second one ends the process at once, as everybody expects. */
 function untilStopped(): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise((settle) => {
     const stop = () => {
       process.off('SIGTERM', stop).off('SIGINT', stop);
-      resolve();
+      settle();
     };
     process.on('SIGTERM', stop).on('SIGINT', stop);
   });

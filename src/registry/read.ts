@@ -1,6 +1,6 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import type { Coordinate, Format, Selector } from '../model/address.ts';
-import { findLayer, type ArtifactConfig, type Coding, type Descriptor, type Manifest } from '../model/artifact.ts';
+import { findLayer, type ArtifactConfig, type Coding, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
@@ -89,13 +89,4 @@ export async function readConfig(registry: Registry, granted: GrantedVersion): P
 export async function readReport(registry: Registry, granted: GrantedVersion): Promise<Report> {
   const { report } = await readConfig(registry, granted);
   return readJson<Report>(registry, report);
-}
-
-/** Bytes that the manifest names, verified. */
-export async function openLayer(
-  registry: Registry,
-  _granted: GrantedVersion,
-  { digest }: Descriptor,
-): Promise<Uint8Array> {
-  return readObject(registry, digest);
 }

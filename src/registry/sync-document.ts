@@ -76,7 +76,12 @@ export async function syncDocument(
   };
   const detail = detailOf(result);
   registry.log(result.outcome === 'published' || result.outcome === 'unchanged' ? 'info' : 'warn', 'document', {
-    ...{ run: run.id, path, resource: name, outcome: result.outcome, label, detail },
+    run: run.id,
+    path,
+    resource: name,
+    outcome: result.outcome,
+    label,
+    detail,
     milliseconds: registry.now().getTime() - started,
   });
   return { path, state, result: { path, resource: name, outcome: result.outcome, label, report, detail } };
@@ -93,10 +98,16 @@ async function connectTagged(registry: Registry, repository: Repository, documen
     const change = { actor: `sync:${org}`, origin: `run:${run.id}`, action: 'connect' };
     return { value: { ...resource, connection }, change };
   });
-  const rulesetName = await rulesetNameFor(registry, document);
+  const gate = await rulesetNameFor(registry, document);
   const state: DocumentState = {
-    ...{ resource: formatCoordinate(coordinate), outcome: 'unchanged', label: null, report: null, inputs: null },
-    ...{ rulesetName, ruleset: await rulesetDigest(registry, org, rulesetName), compiler: registry.compiler.id },
+    resource: formatCoordinate(coordinate),
+    outcome: 'unchanged',
+    label: null,
+    report: null,
+    inputs: null,
+    rulesetName: gate,
+    ruleset: await rulesetDigest(registry, org, gate),
+    compiler: registry.compiler.id,
   };
   return { path, state, result: null };
 }
@@ -113,10 +124,31 @@ async function attempt(
   const { url, branch, credential } = repository;
   try {
     return await publish(registry, {
-      ...{ coordinate, snapshot, entry: path, version: null, onConflict, latest: true, dryRun: false },
-      create: { name, visibility, ruleset, validation },
-      connection: { repository: url, branch, path, tags, onConflict, credential },
-      author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
+      coordinate,
+      snapshot,
+      entry: path,
+      version: null,
+      onConflict,
+      latest: true,
+      dryRun: false,
+      create: {
+        name,
+        visibility,
+        ruleset,
+        validation,
+      },
+      connection: {
+        repository: url,
+        branch,
+        path,
+        tags,
+        onConflict,
+        credential,
+      },
+      author: {
+        actor: `sync:${repository.org}`,
+        origin: `run:${run.id}`,
+      },
       signal,
     });
   } catch (error) {

@@ -1,7 +1,8 @@
 import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
+import type { RegistryError } from '../model/errors.ts';
+import { isRegistryError } from '../model/errors.ts';
 import { labelFromVersion } from '../model/label.ts';
 import type { Tag } from '../source/source.ts';
 import type { Planned } from './discover.ts';
@@ -71,9 +72,23 @@ async function publishTag(
   try {
     const snapshot = await registry.source.snapshot(remoteOf(registry, repository), tag.commit, signal);
     const result = await publish(registry, {
-      ...{ coordinate, snapshot, entry: path, version: label, onConflict, latest: true, dryRun: false },
-      create: { name, visibility, ruleset, validation },
-      author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
+      coordinate,
+      snapshot,
+      entry: path,
+      version: label,
+      onConflict,
+      latest: true,
+      dryRun: false,
+      create: {
+        name,
+        visibility,
+        ruleset,
+        validation,
+      },
+      author: {
+        actor: `sync:${repository.org}`,
+        origin: `run:${run.id}`,
+      },
       signal,
     });
     if (result.outcome === 'conflict') return { ...told, outcome: 'conflict', label: null, detail: result.detail };

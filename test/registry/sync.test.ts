@@ -19,8 +19,12 @@ async function connected(): Promise<
   const world = createWorld();
   const { registry } = world;
   const id = await follow(registry, 'acme', {
-    ...{ url, branch: null, credential: null, discover: '' },
-    ...{ visibility: 'public' as const, validation: 'lenient' as const },
+    url,
+    branch: null,
+    credential: null,
+    discover: '',
+    visibility: 'public' as const,
+    validation: 'lenient' as const,
   });
   const queue = createSyncQueue(registry);
   return {

@@ -34,18 +34,18 @@ function sha1(text: string): string {
   return createHash('sha1').update(text).digest('hex');
 }
 
-export function createFakeSource(): FakeSource {
+function createFakeSource(): FakeSource {
   const branches = new Map<string, string>();
   const commits = new Map<string, Commit>();
   const tags = new Map<string, string>();
   let isReachable = true;
-  const key = (url: string, branch: string | null) => `${url}#${branch ?? 'main'}`;
+  const keyOf = (url: string, branch: string | null) => `${url}#${branch ?? 'main'}`;
   return {
     push(url, files, { branch = 'main', force = false } = {}) {
-      const parent = force ? null : (branches.get(key(url, branch)) ?? null);
+      const parent = force ? null : (branches.get(keyOf(url, branch)) ?? null);
       const id = sha1(JSON.stringify([url, files, parent]));
       commits.set(id, { files, parent });
-      branches.set(key(url, branch), id);
+      branches.set(keyOf(url, branch), id);
       return id;
     },
     tag: (url, name, commit) => void tags.set(`${url}#${name}`, commit),
@@ -53,13 +53,13 @@ export function createFakeSource(): FakeSource {
       [...tags].flatMap(([key, commit]) =>
         key.startsWith(`${url}#`) ? [{ name: key.slice(url.length + 1), commit }] : [],
       ),
-    deleteBranch: (url, branch = 'main') => void branches.delete(key(url, branch)),
+    deleteBranch: (url, branch = 'main') => void branches.delete(keyOf(url, branch)),
     setReachable(next) {
       isReachable = next;
     },
     async tip({ url, branch }) {
       if (!isReachable) throw new RegistryError('unreachable', `${url} does not answer.`);
-      const commit = branches.get(key(url, branch));
+      const commit = branches.get(keyOf(url, branch));
       return commit ? { found: true, commit } : { found: false, detail: `${url} has no branch ${branch ?? 'main'}.` };
     },
     async snapshot({ url }, commit) {
@@ -97,7 +97,7 @@ export interface FakeCompiler extends Compiler {
   compiled: string[];
 }
 
-export function createFakeCompiler(): FakeCompiler {
+function createFakeCompiler(): FakeCompiler {
   const compiled: string[] = [];
   return {
     id: 'fake/1',
