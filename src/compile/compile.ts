@@ -131,5 +131,6 @@ export interface Compiler {
     limits: CompileLimits,
     signal?: AbortSignal,
   ): Promise<{ settings: Settings | null; report: Report }>;
+  /** Stops the sandboxes. Whatever still runs or waits rejects with `unavailable`. */
   close(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { CompileLimits } from './compile.ts';
 import { isParsed, problemAt, type KindInput } from './kind.ts';
 import { bundleExtensions } from './openapi-extensions.ts';
 import { mendNames } from './openapi-names.ts';
-import { findReferenceLoop, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
+import { findReferenceLoop, isOwnUri, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
 import { followPointer, joinPointer } from './pointer.ts';
 import { isObject } from './schema-dialect.ts';
 import { resolveReference } from './reference.ts';
@@ -57,6 +57,7 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
     // An example's `externalValue` is a link for people, wherever it leads (OpenAPI 3.1 §4.8.19).
     if (member === '/externalValue' && !resolveReference(path, text).ok) return [];
     const file = files.get(path);
+    if (path === entry.path && isOwnUri(entry, text)) return [];
     const { rule, message } = judgeReference(path, text, files);
     const severity = severityOf(pointer, text);
     if (rule === null || severity === null || file === undefined || !isParsed(file)) return [];

@@ -2,7 +2,9 @@ import type { Severity } from '../model/problem.ts';
 import { isParsed, type KindInput } from './kind.ts';
 import { isMappingReference } from './openapi-paths.ts';
 import { followPointer, parsePointer } from './pointer.ts';
+import type { ParsedFile } from './parse.ts';
 import { resolveReference } from './reference.ts';
+import { isObject } from './schema-dialect.ts';
 
 /** Why a reference leads nowhere. `rule` null: it does lead somewhere. */
 export interface Verdict {
@@ -45,6 +47,37 @@ export function judgeReference(from: string, reference: string, files: KindInput
   if (followPointer(file.value, fragment).found) return { rule: null, message: '' };
   const where = target.path === from ? 'this file' : target.path;
   return { rule: 'ref-unresolved', message: `The reference ${shown} leads to nothing: ${where} has no ${fragment}.` };
+}
+
+/**
+ * Whether a reference names a part of the entry by a URI that the entry gives itself: `$self` (OpenAPI 3.2 §4.1.1), or the `$id` of a schema in it (JSON
+ * Schema 2020-12 §8.2.1). Such a reference leads nowhere else, and readers of the bundle resolve it in the bundle.
+ */
+export function isOwnUri(entry: ParsedFile, reference: string): boolean {
+  const [uri = '', fragment = ''] = reference.split('#');
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(uri) || !entry.text.includes(uri)) return false;
+  if (isObject(entry.value) && entry.value['$self'] === uri)
+    return followPointer(entry.value, decodeFragment(fragment)).found;
+  const named = findIdentified(entry.value, uri);
+  return named !== null && (!fragment.startsWith('/') || followPointer(named, decodeFragment(fragment)).found);
+}
+
+function decodeFragment(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+function findIdentified(node: unknown, uri: string): object | null {
+  if (typeof node !== 'object' || node === null) return null;
+  if ((node as { $id?: unknown }).$id === uri) return node;
+  for (const child of Object.values(node)) {
+    const found = findIdentified(child, uri);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** The reference that stands at a node: `$ref`, an example's `externalValue`, or the node itself in a discriminator's mapping. */

@@ -76,6 +76,6 @@ export function fileTooLarge(path: string, bytes: number, { fileBytes }: Pick<Co
 }
 
 /** The format in which a file of this name is written. */
-export function formatOf(path: string): Format {
+function formatOf(path: string): Format {
   return /\.json$/i.test(path) ? 'json' : 'yaml';
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import PQueue from 'p-queue';
+import { RegistryError } from '../model/errors.ts';
 import { createReport, problemAtFile } from '../model/problem.ts';
 import { startChild, type Child, type JobOptions, type Outcome } from './child.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from './collect.ts';
@@ -21,7 +22,7 @@ const batchFiles = 500;
 export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
   const queue = new PQueue({ concurrency: children });
   const idle: Child[] = [];
-  const busy = new Set<Child>();
+  const closing = new AbortController();
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
@@ -31,18 +32,17 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
     limits: CompileLimits,
     options: Omit<JobOptions, 'seconds'>,
   ): Promise<Outcome> {
+    const signal = AbortSignal.any([closing.signal, ...(options.signal ? [options.signal] : [])]);
     const task = async (): Promise<Outcome> => {
       const child = takeChild(limits.memoryMegabytes);
-      busy.add(child);
       try {
-        return await child.run(job, { ...options, seconds: limits.seconds });
+        return await child.run(job, { ...options, signal, seconds: limits.seconds });
       } finally {
-        busy.delete(child);
         if (child.isUsable()) idle.push(child);
         else child.kill();
       }
     };
-    return queue.add(task, options.signal ? { signal: options.signal } : {});
+    return queue.add(task, { signal });
   }
 
   function takeChild(memoryMegabytes: number): Child {
@@ -102,10 +102,9 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
     },
 
     async close() {
-      queue.clear();
-      for (const child of [...idle, ...busy]) child.kill();
-      idle.length = 0;
+      closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
       await queue.onIdle();
+      for (const child of idle.splice(0)) child.kill();
     },
   };
 }

@@ -290,6 +290,19 @@ describe('references', () => {
     expect(lines.filter((line) => line.includes(' warning '))).toHaveLength(2);
   });
 
+  it.each([
+    ['its $self', 'https://example.com/api.yaml#/components/schemas/A', []],
+    ['the $id of a schema', 'https://example.com/a', []],
+    ['a part of such a schema', 'https://example.com/a#/properties/x', []],
+    ['no part of it', 'https://example.com/a#/properties/y', ['ref-remote']],
+    ['another URI', 'https://example.com/b', ['ref-remote']],
+  ])('may name a part of the document by a URI that it gives itself: %s', async (_, reference, rules) => {
+    const { report } = await run({
+      'a.yaml': `openapi: 3.2.0\n$self: https://example.com/api.yaml\ninfo: {title: x, version: "1"}\ncomponents:\n  schemas:\n    A: {$id: "https://example.com/a", properties: {x: {}}}\n    B: {$ref: "${reference}"}\n`,
+    });
+    expect(report.problems.map(({ rule }) => rule)).toEqual(rules);
+  });
+
   it('may be circular', async () => {
     const { artifact, lines } = await run({
       'a.yaml': `${head}paths: {}\ncomponents:\n  schemas:\n    A: {properties: {b: {$ref: "#/components/schemas/B"}}}\n    B: {properties: {a: {$ref: "#/components/schemas/A"}}}\n`,

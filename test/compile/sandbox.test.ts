@@ -7,6 +7,7 @@ import { sandboxArguments, startChild } from '../../src/compile/child.ts';
 import type { Compiler } from '../../src/compile/compile.ts';
 import { readChildMessage } from '../../src/compile/messages.ts';
 import { openCompiler } from '../../src/compile/sandbox.ts';
+import { isRegistryError } from '../../src/model/errors.ts';
 import { formatProblem } from '../../src/model/problem.ts';
 import { limits } from './limits.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
@@ -120,6 +121,16 @@ describe('the sandbox', () => {
     setTimeout(() => stop.abort(reason), 100);
     await expect(running).rejects.toBe(reason);
     expect((await rulesOf('a.yaml', valid)).lines).toEqual([]);
+  });
+
+  it('rejects what runs and what waits when it is closed, and blames no document', async () => {
+    const closing = openCompiler({ children: 1 });
+    const runs = [slow, slow, valid].map((content) =>
+      closing.compile(inputOf('a.yaml'), memoryLoad({ 'a.yaml': content })),
+    );
+    setTimeout(() => void closing.close(), 50);
+    for (const { reason } of (await Promise.allSettled(runs)) as PromiseRejectedResult[])
+      expect(isRegistryError(reason, 'unavailable')).toBe(true);
   });
 
   it('passes on why files could not be loaded', async () => {
