@@ -38,18 +38,28 @@ export async function* readAudit(
   filter: AuditFilter = {},
   position: AuditPosition | null = null,
 ): AsyncGenerator<AuditEntry> {
-  const heads: { entry: AuditEntry; rest: AsyncIterator<AuditEntry> }[] = [];
-  for await (const chain of chainsOf(registry, org, filter)) {
-    const rest = selected(chain, filter, position)[Symbol.asyncIterator]();
-    const first = await rest.next();
-    if (!first.done) heads.push({ entry: first.value, rest });
-  }
-  while (heads.length > 0) {
-    const newest = heads.reduce((best, head) => (compare(head.entry, best.entry) < 0 ? head : best));
-    yield newest.entry;
-    const next = await newest.rest.next();
-    if (next.done) heads.splice(heads.indexOf(newest), 1);
-    else newest.entry = next.value;
+  const closed = await Array.fromAsync(chainsOf(registry, org, filter));
+  // Oldest first, so that the newest is taken from the end. A history is opened when its newest change could be the next one.
+  closed.sort((a, b) => compare(positionIn(b), positionIn(a)));
+  const open: { entry: AuditEntry; rest: AsyncIterator<AuditEntry> }[] = [];
+  for (;;) {
+    const next = open.reduce<(typeof open)[number] | null>(
+      (best, each) => (best === null || compare(each.entry, best.entry) < 0 ? each : best),
+      null,
+    );
+    const chain = closed.at(-1);
+    if (chain && (next === null || compare(positionIn(chain), next.entry) < 0)) {
+      closed.pop();
+      const rest = selected(chain, filter, position)[Symbol.asyncIterator]();
+      const first = await rest.next();
+      if (!first.done) open.push({ entry: first.value, rest });
+      continue;
+    }
+    if (next === null) return;
+    yield next.entry;
+    const following = await next.rest.next();
+    if (following.done) open.splice(open.indexOf(next), 1);
+    else next.entry = following.value;
   }
 }
 
@@ -58,6 +68,11 @@ interface Chain {
   subject: Subject;
   newest: Generation<unknown>;
   history: () => AsyncIterable<Generation<unknown>>;
+}
+
+/** Where a chain's newest change stands. */
+function positionIn({ subject, newest }: Chain): AuditPosition {
+  return { at: newest.at, subject, generation: newest.generation };
 }
 
 async function* chainsOf(registry: Registry, org: string, { resource, since }: AuditFilter): AsyncGenerator<Chain> {

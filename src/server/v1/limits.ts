@@ -10,8 +10,13 @@ export function documentBodyBytes({ limits }: Pick<Config, 'limits'>): number {
   return 2 * limits.fileBytes + 65_536;
 }
 
+/** Whether the operation's body holds a document. */
+export function takesDocument({ id }: Operation): boolean {
+  return id.startsWith('publish');
+}
+
 /** What the body of this operation may be. A document may be as deep as any, within the object that holds it. */
-export function bodyLimits(config: Config, { id }: Operation): BodyLimits {
-  if (!id.startsWith('publish')) return { bytes: plainBodyBytes, depth: 20 };
+export function bodyLimits(config: Config, operation: Operation): BodyLimits {
+  if (!takesDocument(operation)) return { bytes: plainBodyBytes, depth: 20 };
   return { bytes: documentBodyBytes(config), depth: config.limits.depth + 1 };
 }

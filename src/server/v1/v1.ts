@@ -14,12 +14,13 @@ import { readBody } from './body.ts';
 import type { Answer, Call } from './call.ts';
 import { isKnown } from './conditional.ts';
 import { readDescription, type Operation } from './description.ts';
-import { bodyLimits } from './limits.ts';
+import { bodyLimits, takesDocument } from './limits.ts';
 import { allowedMethods, createRoutes, matchRoute } from './match.ts';
 import { answerOnce } from './once.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { keyRecord } from './records.ts';
 import { routes } from './routes.ts';
+import { createTurns } from './turns.ts';
 import { createValidator } from './validate.ts';
 
 /**
@@ -32,6 +33,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   const description = readDescription();
   const table = createRoutes(description.operations);
   const validator = createValidator(description);
+  const turns = createTurns();
   const descriptionText = JSON.stringify(description.document);
   const descriptionTag = `"${digestOf(descriptionText)}"`;
 
@@ -77,7 +79,10 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     if (entry.about === 'resource') {
       const found = await findForCall(call);
       requireScope(found, operation.scope);
-      return answerOnce({ ...found, body: await checkedBody(operation, request, response) }, key, entry.answer);
+      const answerFound = async () =>
+        answerOnce({ ...found, body: await checkedBody(operation, request, response) }, key, entry.answer);
+      // The body of one that waits is not read.
+      return takesDocument(operation) ? turns.take(principal.org, answerFound) : answerFound();
     }
     if (entry.about === 'organization') requireOrganizationScope(call, operation.scope);
     return answerOnce({ ...call, body: await checkedBody(operation, request, response) }, key, entry.answer);
