@@ -1,0 +1,16 @@
+/** The management API in a process of its own, over a folder's store: says on which port it listens, and runs until it is killed. */
+import { openFsBucket } from '../../../src/store/fs.ts';
+import { createObjects } from '../../../src/store/objects.ts';
+import { createRefs } from '../../../src/store/refs.ts';
+import { newId } from '../../../src/registry/registry.ts';
+import { createSyncQueue } from '../../../src/registry/queue.ts';
+import { openServer } from '../../../src/server/server.ts';
+import { createTestRegistry } from '../registry.ts';
+import { unlimited } from './api.ts';
+
+const bucket = await openFsBucket(process.argv[2]!);
+const plain = createTestRegistry(unlimited);
+const refs = createRefs(bucket, { now: plain.now, uniqueId: () => newId(plain) });
+const registry = { ...plain, bucket, objects: createObjects(bucket), refs };
+const server = await openServer(registry, createSyncQueue(registry), { host: '127.0.0.1', port: 0 });
+process.send!(server.url);
