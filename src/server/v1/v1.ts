@@ -12,14 +12,15 @@ import { nameRoute } from '../route-name.ts';
 import { findForCall, requireOrganizationScope, requireScope } from './access.ts';
 import { readBody } from './body.ts';
 import type { Answer, Call } from './call.ts';
-import { isKnown } from './conditional.ts';
 import { readDescription, type Operation } from './description.ts';
 import { bodyLimits, takesDocument } from './limits.ts';
 import { allowedMethods, createRoutes, matchRoute } from './match.ts';
 import { answerOnce } from './once.ts';
+import { headersOf, readQuery } from './parameters.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { keyRecord } from './records.ts';
 import { routes } from './routes.ts';
+import { send } from './send.ts';
 import { createTurns } from './turns.ts';
 import { createValidator } from './validate.ts';
 
@@ -54,12 +55,8 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     const principal = principalOf(request);
     if (operation.scope === null) return answerAnyone(operation, request, response);
     if (principal.kind !== 'key') throw new RegistryError('unauthenticated', 'Send a key: Authorization: Bearer ….');
-    try {
-      validator.readParameters(operation, 'path', new Map(Object.entries(values)));
-    } catch {
-      // What cannot be a name names nothing.
-      throw new RegistryError('not_found', nothingHere);
-    }
+    // What cannot be a name names nothing.
+    if (!validator.isPath(operation, values)) throw new RegistryError('not_found', nothingHere);
     const headers = validator.readParameters(operation, 'header', headersOf(operation, request));
     const typeName = path.split('/')[2]!;
     const call: Call = {
@@ -114,44 +111,4 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     send(request, response, await answer(request, response));
   router.use((request, response) => handle(request, response));
   return router;
-}
-
-/** The described header fields that the request has. */
-function headersOf({ parameters }: Operation, request: Request): Map<string, string> {
-  const named = parameters.filter((parameter) => parameter.in === 'header');
-  return new Map(
-    named.flatMap(({ name }) => {
-      const value = request.headers[name.toLowerCase()];
-      return typeof value === 'string' ? [[name, value] as const] : [];
-    }),
-  );
-}
-
-/** The query's parameters. Refuses with `malformed` one that is there twice, or that cannot be decoded. */
-function readQuery(query: string): Map<string, string> {
-  const values = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    if (values.has(name)) throw new RegistryError('malformed', `The parameter ${name.slice(0, 100)} is there twice.`);
-    values.set(name, value);
-  }
-  return values;
-}
-
-function send(request: Request, response: Response, { status, headers = {}, body }: Answer): void {
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  response.setHeader('Cache-Control', 'no-store');
-  response.setHeader('X-Content-Type-Options', 'nosniff');
-  const { ETag: etag } = headers;
-  const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (isRead && etag !== undefined && isKnown(request.headers['if-none-match'], etag)) {
-    response.writeHead(304).end();
-    return;
-  }
-  if (body === undefined) {
-    response.writeHead(status).end();
-    return;
-  }
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.byteLength });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
 }

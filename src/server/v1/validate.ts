@@ -14,10 +14,12 @@ export interface Fault {
 
 /** Checks requests against the description. */
 export interface Validator {
+  /** Whether these values of the path's parameters are of their form. */
+  isPath(operation: Operation, values: Readonly<Record<string, string>>): boolean;
   /** The parameters of this place, with their defaults; refuses with `malformed`, naming each. */
   readParameters(
     operation: Operation,
-    place: Parameter['in'],
+    place: 'query' | 'header',
     given: ReadonlyMap<string, string>,
   ): Record<string, unknown>;
   /** Fills in defaults. Refuses with `malformed`, pointing at each fault; of a body of more than `small` bytes at the first alone. */
@@ -46,13 +48,9 @@ export function createValidator({ document }: Description): Validator {
     return made;
   }
 
-  function readParameter(
-    operation: Operation,
-    parameter: Parameter,
-    text: string,
-  ): { value: unknown; faults: Fault[] } {
+  function readParameter(operation: string, parameter: Parameter, text: string): { value: unknown; faults: Fault[] } {
     const value = parameter.schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
-    const key = `parameter ${operation.id} ${parameter.in} ${parameter.name}`;
+    const key = `parameter ${operation} ${parameter.in} ${parameter.name}`;
     const known = compiled.get(key);
     const reference = parameter.schema['$ref'];
     const schema = typeof reference === 'string' ? { $ref: `management${reference}` } : parameter.schema;
@@ -64,6 +62,10 @@ export function createValidator({ document }: Description): Validator {
   }
 
   return {
+    isPath({ id, parameters }, values) {
+      const inPath = parameters.filter((parameter) => parameter.in === 'path');
+      return inPath.every((parameter) => readParameter(id, parameter, values[parameter.name]!).faults.length === 0);
+    },
     readParameters(operation, place, given) {
       const parameters = operation.parameters.filter((parameter) => parameter.in === place);
       const values: Record<string, unknown> = {};
@@ -74,7 +76,7 @@ export function createValidator({ document }: Description): Validator {
           if (parameter.schema['default'] !== undefined) values[parameter.name] = parameter.schema['default'];
           continue;
         }
-        const read = readParameter(operation, parameter, text);
+        const read = readParameter(operation.id, parameter, text);
         values[parameter.name] = read.value;
         faults.push(...read.faults);
       }

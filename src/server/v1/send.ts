@@ -1,0 +1,23 @@
+import type { Request, Response } from 'express';
+import type { Answer } from './call.ts';
+import { isKnown } from './conditional.ts';
+
+/** Sends an answer; without its body where a GET's `If-None-Match` names it (RFC 9110 §13.1.2), and to HEAD. Nothing here is for caches. */
+export function send(request: Request, response: Response, { status, headers = {}, body }: Answer): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  const { ETag: etag } = headers;
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && etag !== undefined && isKnown(request.headers['if-none-match'], etag)) {
+    response.writeHead(304).end();
+    return;
+  }
+  if (body === undefined) {
+    response.writeHead(status).end();
+    return;
+  }
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.byteLength });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
