@@ -64,6 +64,8 @@ export function startChild(memoryMegabytes: number): Child {
     env: {},
     cwd: dirname(here),
     serialization: 'advanced',
+    // A process group of its own: Ctrl-C on a terminal is for the registry, which then lets its sandboxes finish or ends them.
+    detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let errors = '';

@@ -40,6 +40,8 @@ async function receive(message: ParentMessage): Promise<void> {
   send({ type: 'compiled', ...result, rss: rss() });
 }
 
+// A shutdown is told to every process of a service. The parent decides when this one ends: a document is not refused for it.
+process.on('SIGINT', () => undefined).on('SIGTERM', () => undefined);
 process.on('message', (message: ParentMessage) => void receive(message));
 process.on('disconnect', () => process.exit(0));
 send({ type: 'ready' });

@@ -114,6 +114,21 @@ describe('the sandbox', () => {
     expect(child.isUsable()).toBe(false);
   });
 
+  it('goes on when a terminal or a service manager tells every process to stop', async () => {
+    const child = startChild(256);
+    const load = async () => {
+      process.kill(child.pid!, 'SIGINT');
+      process.kill(child.pid!, 'SIGTERM');
+      return memoryLoad({ 'a.yaml': valid })(['a.yaml']);
+    };
+    const outcome = await child.run(
+      { type: 'compile', input: inputOf('a.yaml') },
+      { seconds: 60, load, signal: undefined },
+    );
+    expect(outcome).toMatchObject({ answer: { report: { problems: [] } } });
+    child.kill();
+  });
+
   it('stops when the caller does, with the caller’s reason', async () => {
     const stop = new AbortController();
     const reason = new Error('enough');
