@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { CompileLimits } from './compile/compile.ts';
 import type { Scope } from './model/access.ts';
+import { closest } from './model/closest.ts';
 import { RegistryError } from './model/errors.ts';
 import type { Validation, Visibility } from './model/resource.ts';
 import type { Credential } from './source/source.ts';
@@ -107,29 +108,31 @@ export async function loadConfig(file: string | null, data: string | null): Prom
 }
 
 async function importConfig(file: string): Promise<unknown> {
+  let module: { default?: unknown };
   try {
-    const module = (await import(pathToFileURL(file).href)) as { default?: unknown };
-    return module.default;
+    module = (await import(pathToFileURL(file).href)) as { default?: unknown };
   } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    // Node names the line of a syntax error in its stack alone.
+    const line = error instanceof SyntaxError ? /^file:.*:(\d+)$/m.exec(error.stack ?? '')?.[1] : undefined;
     throw new RegistryError(
       'malformed',
-      `${file} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      `${file}${line === undefined ? '' : `:${line}`} cannot be loaded: ${reason.replace(/\.?$/, '.')}`,
     );
   }
+  if (typeof module.default !== 'object' || module.default === null)
+    throw new RegistryError('malformed', `${file} has no default export: write export default defineConfig({ … }).`);
+  return module.default;
 }
 
 /** Checks a configuration's value and fills in the defaults. `base`: the folder that its relative paths start from. */
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
   const copy: unknown = structuredClone(value ?? {});
-  const validate = new Ajv2020({ useDefaults: true, allErrors: true, strict: false }).compile(schema);
+  const validate = new Ajv2020({ useDefaults: true, allErrors: true, strict: false, verbose: true }).compile(schema);
   const filled = { sync: {}, limits: {}, cache: {}, rateLimit: {}, log: {}, ...(copy as object) };
   if (!validate(filled)) {
-    const lines = (validate.errors ?? []).map(({ instancePath, message, params }) => {
-      const key = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
-      const extra = 'additionalProperty' in params ? `: ${JSON.stringify(params['additionalProperty'])}` : '';
-      return `${key} ${message}${extra}`;
-    });
-    throw new RegistryError('malformed', `The configuration is not valid: ${[...new Set(lines)].join('; ')}.`);
+    const lines = (validate.errors ?? []).map(explainError);
+    throw new RegistryError('malformed', `The configuration is not valid: ${[...new Set(lines)].join('; ')}`);
   }
   const given = filled as UserConfig & Pick<Config, 'sync' | 'limits' | 'cache' | 'rateLimit' | 'log' | 'proxies'>;
   const folder = resolve(base, given.store?.path ?? data);
@@ -155,6 +158,19 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
   };
   assertCredentials(config);
   return config;
+}
+
+/** One finding as a sentence that names the key. */
+function explainError({ instancePath, message, params, parentSchema }: ErrorObject): string {
+  const key = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
+  if ('additionalProperty' in params) {
+    const written = String(params['additionalProperty']);
+    const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
+    return `${key} has no key ${JSON.stringify(written)}.${closest(written, known)}`;
+  }
+  const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
+  if (Array.isArray(allowed)) return `${key} must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}.`;
+  return `${key} ${message}.`;
 }
 
 /** A local repository's folder becomes absolute; URLs and `host:path` stay. */

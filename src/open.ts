@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { pino } from 'pino';
 import { allowedHosts, type Config } from './config.ts';
 import type { Compiler } from './compile/compile.ts';
 import { openCompiler } from './compile/sandbox.ts';
+import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
 import { openFsBucket } from './store/fs.ts';
@@ -16,7 +16,7 @@ export interface OpenRegistry extends Registry {
 }
 
 /** Puts a registry together from its configuration: the only place where a backend or a host is named. */
-export async function openRegistry(config: Config, log: Log = createLog(config)): Promise<OpenRegistry> {
+export async function openRegistry(config: Config, log: Log = createLog(config.log)): Promise<OpenRegistry> {
   const now = () => new Date();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openFsBucket(config.store.path);
@@ -46,18 +46,4 @@ export async function openRegistry(config: Config, log: Log = createLog(config))
 /** The compiler alone, for what needs no store. */
 export function openLocalCompiler(): Compiler {
   return openCompiler({ children: Math.min(4, availableParallelism()) });
-}
-
-/** Logs to stderr: JSON lines, or short lines for people where it is a terminal. */
-function createLog(config: Config): Log {
-  if (process.stderr.isTTY && config.log.level !== 'silent') {
-    return (level, event, fields = {}) => {
-      const told = Object.entries(fields).flatMap(([key, value]) =>
-        value === null || value === undefined ? [] : [`${key}=${String(value)}`],
-      );
-      process.stderr.write(`${level === 'info' ? '' : `${level} `}${event} ${told.join(' ')}\n`);
-    };
-  }
-  const logger = pino({ level: config.log.level, base: null }, pino.destination({ dest: 2, sync: true }));
-  return (level, event, fields = {}) => logger[level](fields, event);
 }

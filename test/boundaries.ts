@@ -34,7 +34,8 @@ const layers: Record<string, readonly string[]> = {
   registry: ['model', 'ports', 'config', 'source', 'compile', 'store'],
   site: ['model', 'ports', 'config', 'store', 'registry'],
   server: ['model', 'ports', 'config', 'store', 'registry', 'site'],
-  open: ['model', 'ports', 'config', 'source', 'hosts', 'compile', 'store', 'registry', 'adapters'],
+  log: ['model', 'config', 'registry'],
+  open: ['model', 'ports', 'config', 'log', 'source', 'hosts', 'compile', 'store', 'registry', 'adapters'],
   cli: ['model', 'ports', 'config', 'source', 'compile', 'store', 'registry', 'site', 'server', 'open'],
   adapters: ['model', 'ports', 'store', 'hosts'],
 };

@@ -25,17 +25,19 @@ export function keysCommand(): Command {
     .option('--resource <glob...>', 'only these resources, such as apis/pay-*')
     .option('--expires <time>', 'when it ends: ISO 8601, or a number of days such as 90d')
     .action(async (_options: unknown, command: Command) => {
-      const { org, name, scope, resource, expires } = command.optsWithGlobals<CreateOptions>();
+      const { org, name, scope, resource, expires, json } = command.optsWithGlobals<CreateOptions>();
+      if (name.trim() === '') throw new RegistryError('malformed', 'Say with --name what the key is for.');
       const expiresAt = expires === undefined ? null : parseExpiry(expires);
       const given = { org, name, scopes: scope, resources: resource ?? null, expiresAt };
       const { key, text } = await withRegistry(command, (registry) => createKey(registry, given, operator));
-      print(text);
+      const { hash: _hash, ...told } = key;
+      print(json ? JSON.stringify({ ...told, secret: text }) : text);
       complain(`Key ${key.id} of ${org} was made. Nobody can show its secret again.`);
     });
   keys
     .command('list')
     .description('List the keys of an organization; never their secrets.')
-    .requiredOption('--org <name>')
+    .requiredOption('--org <name>', 'organization whose keys to list')
     .action(async (_options: unknown, command: Command) => {
       const { org, json } = command.optsWithGlobals<CommonOptions & { org: string }>();
       const all = await withRegistry(command, (registry) => listKeys(registry, org));
@@ -50,8 +52,8 @@ export function keysCommand(): Command {
   keys
     .command('revoke')
     .description('Revoke a key: no process takes it any more, within a second.')
-    .argument('<id>')
-    .requiredOption('--org <name>')
+    .argument('<id>', 'the part of the key between the first two underscores; `keys list` prints it')
+    .requiredOption('--org <name>', 'organization of the key')
     .action(async (id: string, _options: unknown, command: Command) => {
       const { org } = command.optsWithGlobals<{ org: string }>();
       await withRegistry(command, (registry) => revokeKey(registry, org, id, operator));
@@ -65,5 +67,6 @@ function parseExpiry(text: string): string {
   const time = days ? Date.now() + Number(days[1]) * 86_400_000 : Date.parse(text);
   if (Number.isNaN(time))
     throw new RegistryError('malformed', `${JSON.stringify(text)} is no time: write 2027-01-31T00:00:00Z or 90d.`);
+  if (time <= Date.now()) throw new RegistryError('malformed', `${text} is past: the key would never be valid.`);
   return new Date(time).toISOString();
 }

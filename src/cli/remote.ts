@@ -25,6 +25,7 @@ export async function publishRemotely(
   command: Command,
 ): Promise<number> {
   const options = command.optsWithGlobals<PublishOptions>();
+  readTarget(registry);
   const document = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
   if (document === null) return 1;
   const collection = `/v1/${coordinate.type}`;
@@ -93,10 +94,18 @@ function bundleOf({ artifact }: Compiled): Uint8Array | null {
   );
 }
 
-async function request(registry: string, method: string, path: string, body: unknown): Promise<Answer> {
+/** The registry's address and the key for it, checked before anything is done. */
+function readTarget(registry: string): { base: string; key: string } {
+  if (!/^https?:$/.test(URL.parse(registry)?.protocol ?? ''))
+    throw new RegistryError('malformed', `${JSON.stringify(registry)} is no URL of a registry: write https://….`);
   const { key } = readEnvironment();
   if (!key) throw new RegistryError('malformed', 'Set STELE_KEY to an API key of that registry.');
-  const url = new URL(path, registry);
+  return { base: registry, key };
+}
+
+async function request(registry: string, method: string, path: string, body: unknown): Promise<Answer> {
+  const { base, key } = readTarget(registry);
+  const url = new URL(path, base);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json' };
   const response = await fetch(url, { method, headers, body: JSON.stringify(body), redirect: 'error' }).catch(
     (cause: unknown) => {

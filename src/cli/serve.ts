@@ -1,12 +1,13 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { isLocalUrl, readEnvironment, type Config } from '../config.ts';
 import { isSlug } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
-import { openRegistry } from '../open.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { openRegistry, type OpenRegistry } from '../open.ts';
 import { createSyncQueue } from '../registry/queue.ts';
 import { openReconciler } from '../registry/reconcile.ts';
 import { openServer } from '../server/server.ts';
+import { gitDirectory } from '../source/local.ts';
 import { readConfig } from './context.ts';
 import { print } from './output.ts';
 
@@ -33,7 +34,7 @@ export function serveCommand(): Command {
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .action(async (repositories: string[], options: ServeOptions, command: Command) => {
-      await serve(addRepositories(await readConfig(command), repositories, options), options);
+      await serve(addRepositories(await readConfig(command), repositories, options), repositories, options);
     });
 }
 
@@ -53,10 +54,11 @@ function addRepositories(config: Config, repositories: readonly string[], option
   return { ...config, organizations: { ...config.organizations, [options.org]: next } };
 }
 
-async function serve(config: Config, { port, host }: ServeOptions): Promise<void> {
+async function serve(config: Config, named: readonly string[], { port, host }: ServeOptions): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new RegistryError('malformed', `${JSON.stringify(port)} is no port.`);
   const registry = await openRegistry(config);
+  for (const url of named.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry);
   const server = await openServer(registry, queue, { port: Number(port), host });
   const reconciler = await openReconciler(registry, queue);
@@ -66,6 +68,21 @@ async function serve(config: Config, { port, host }: ServeOptions): Promise<void
   await reconciler.close();
   await queue.close();
   await registry.close();
+}
+
+/** Refuses a folder of the command line that is no repository, before it is written down as followed. */
+async function assertRepository({ source }: OpenRegistry, folder: string): Promise<void> {
+  await source.tip({ url: folder, branch: null, credential: null }).catch((error: unknown) => {
+    const around = isRegistryError(error, 'unreachable') ? repositoryAround(dirname(folder)) : null;
+    if (around === null) throw error;
+    const advice = `It is in the repository ${around}: name that, or follow this folder of it with \`path\` in registry.config.ts.`;
+    throw new RegistryError('unreachable', `${folder} is not a git repository. ${advice}`, { cause: error });
+  });
+}
+
+function repositoryAround(folder: string): string | null {
+  if (gitDirectory(folder) !== null) return folder;
+  return dirname(folder) === folder ? null : repositoryAround(dirname(folder));
 }
 
 /** Resolves on SIGTERM or SIGINT. A second one ends the process at once, as everybody expects. */

@@ -24,6 +24,7 @@ export function syncCommand(): Command {
         return;
       }
       const runs = await withRegistry(command, (registry) => withProgress('Syncing', () => syncAll(registry, name)));
+      if (runs.length === 0) complain('No repository is followed: name one in registry.config.ts, or to stele serve.');
       for (const run of runs) tellRun(run, options.json ?? false);
       if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;
     });
@@ -66,7 +67,6 @@ export function tellRun(run: Run, json: boolean): void {
     print(`${outcome} ${resource ?? path}${label === null ? '' : `@${label}`}${detail === null ? '' : `: ${detail}`}`);
   }
   const where = `${run.url}${run.branch === null ? '' : ` ${run.branch}`}`;
-  complain(
-    run.detail === null ? `${where} is synced at ${run.to?.slice(0, 12) ?? 'no commit'}` : `${where}: ${run.detail}`,
-  );
+  if (run.detail === null) complain(`${where} is synced at ${run.to?.slice(0, 12) ?? 'no commit'}`);
+  else complain(run.detail.includes(run.url) ? run.detail : `${where}: ${run.detail}`);
 }

@@ -6,7 +6,7 @@ import { joinPointer } from './pointer.ts';
 import { assertionNames, nodeTypes, otherMembers, readBuiltIn, ruleBlocks, type BuiltIn } from './redocly-config.ts';
 import { tryRules } from './ruleset-trial.ts';
 import { isObject } from './schema-dialect.ts';
-import { closest } from './closest.ts';
+import { closest } from '../model/closest.ts';
 
 const builtIn = readBuiltIn();
 

@@ -1,5 +1,5 @@
 import type { Problem } from '../model/problem.ts';
-import { closest } from './closest.ts';
+import { closest } from '../model/closest.ts';
 import { problemAt } from './kind.ts';
 import type { ParsedFile } from './parse.ts';
 import { joinPointer } from './pointer.ts';

@@ -85,10 +85,12 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   let run: Run = { ...queued, state: 'running', from: repository.commit, startedAt: registry.now().toISOString() };
   const isAsked = queued.trigger === 'manual';
   let isRecorded = isAsked;
+  let followed: number | null = null;
   try {
     if (isAsked) await recordRun(registry, run);
     const { repository: next, documents, changed } = await syncRepository(registry, repository, run, signal);
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail: next.detail };
+    followed = Object.values(next.documents).filter(({ outcome }) => outcome !== 'detached').length;
     isRecorded ||= changed;
   } catch (error) {
     const stopped = 'The registry was shut down; the next start goes on.';
@@ -109,10 +111,11 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
     to: run.to,
     published,
     refused,
+    documents: followed,
     detail: run.detail,
   };
   if (isRecorded)
-    registry.log(run.state === 'failed' ? 'warn' : 'info', 'sync', { ...told, state: run.state, trigger: run.trigger });
+    registry.log(run.detail === null ? 'info' : 'warn', 'sync', { ...told, state: run.state, trigger: run.trigger });
   return isRecorded ? recordRun(registry, run).catch(() => run) : run;
 }
 

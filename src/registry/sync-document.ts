@@ -49,6 +49,7 @@ export async function syncDocument(
   const result = await attempt(registry, repository, snapshot, document, run, signal);
   if ('refusal' in result) {
     const told = { resource: name, outcome: 'conflict', label: null, report: null } as const;
+    registry.log('warn', 'document', { run: run.id, path, ...told, detail: result.refusal });
     return {
       path,
       state: {

@@ -1,6 +1,7 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { RegistryError } from '../model/errors.ts';
 
 /** A server that listens. */
 export interface Listening {
@@ -23,12 +24,12 @@ const options = {
   optimizeEmptyRequests: true,
 };
 
-/** Starts to listen; port 0 picks one. Rejects when the address cannot be had. */
+/** Starts to listen; port 0 picks one. Rejects with `unavailable` when the address cannot be had. */
 export async function listen(app: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> {
   const server = createServer(options, app);
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
   });
   const actual = (server.address() as AddressInfo).port;
@@ -39,6 +40,20 @@ export async function listen(app: RequestListener, { host, port }: { host: strin
     port: actual,
     close: (deadline = 10_000) => (closing ??= shutDown(server, deadline)),
   };
+}
+
+const reasons = new Map([
+  ['EADDRINUSE', 'it is in use; another one can be chosen with --port'],
+  ['EACCES', 'this user may not have it'],
+  ['EADDRNOTAVAIL', 'it is no address of this machine'],
+  ['ENOTFOUND', 'there is no such name'],
+  ['EAI_AGAIN', 'the name cannot be looked up'],
+]);
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const reason = reasons.get(error.code ?? '');
+  if (reason === undefined) return error;
+  return new RegistryError('unavailable', `Cannot listen on ${host} port ${port}: ${reason}.`, { cause: error });
 }
 
 async function shutDown(server: Server, deadline: number): Promise<void> {

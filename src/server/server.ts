@@ -14,7 +14,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Starts to serve. Rejects when the address cannot be had, or with `malformed` when the configuration's sign-in cannot be offered there. */
+/** Starts to serve. Rejects with `unavailable` when the address cannot be had, with `malformed` when the configuration's sign-in cannot be offered there. */
 export async function openServer(
   registry: Registry,
   queue: SyncQueue,

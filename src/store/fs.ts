@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { access, link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
+import { access, constants, link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
@@ -11,7 +11,8 @@ import { assertKey, isKey, type Bucket } from './bucket.ts';
 export async function openFsBucket(path: string): Promise<Bucket> {
   const root = resolve(path);
   const temporary = join(root, '.tmp');
-  const made = await mkdir(temporary, { recursive: true });
+  const made = await mkdir(temporary, { recursive: true }).catch(refuseFolder(root));
+  await access(temporary, constants.R_OK | constants.X_OK).catch(refuseFolder(root));
   if (made !== undefined) await syncFolders(root, dirname(resolve(made)));
   const durable = new Set<string>([root]);
 
@@ -54,9 +55,10 @@ export async function openFsBucket(path: string): Promise<Bucket> {
         await syncFolder(dirname(target));
         return won ? 'created' : 'exists';
       } catch (error) {
-        throw !named && isFull(error)
-          ? new RegistryError('unavailable', 'The store has no space left; nothing was written.', { cause: error })
-          : error;
+        const reason = named ? null : reasonOf(error);
+        throw reason === null
+          ? error
+          : new RegistryError('unavailable', `${reason}; nothing was written.`, { cause: error });
       } finally {
         await unlink(scratch).catch(ignoring('ENOENT'));
       }
@@ -119,8 +121,37 @@ async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
 }
 
 /** Whether the file system refused for want of space, before any name was made. */
-function isFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+const reasons = new Map([
+  ['ENOSPC', 'The store has no space left'],
+  ['EDQUOT', 'The store has no space left'],
+  ['EROFS', 'The store cannot be written: its file system is read-only'],
+  ['EACCES', 'The store cannot be written: this user may not'],
+  ['EPERM', 'The store cannot be written: this user may not'],
+]);
+
+/** Why the file system does not take bytes, where that is no bug of ours. */
+function reasonOf(error: unknown): string | null {
+  return reasons.get((error as NodeJS.ErrnoException).code ?? '') ?? null;
+}
+
+const folderReasons = new Map([
+  ['EACCES', 'this user may not read and write it'],
+  ['EPERM', 'this user may not make it'],
+  ['EROFS', 'its file system is read-only'],
+  ['ENOENT', 'no folder can be made there'],
+  ['ENOTDIR', 'a file is in its place'],
+  ['EEXIST', 'a file is in its place'],
+]);
+
+function refuseFolder(root: string): (cause: unknown) => never {
+  return (cause) => {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new RegistryError(
+      'unavailable',
+      `${root} cannot be the data folder: ${folderReasons.get(code ?? '') ?? message}.`,
+      { cause },
+    );
+  };
 }
 
 async function syncFolder(path: string): Promise<void> {

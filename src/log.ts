@@ -1,0 +1,62 @@
+import { pino } from 'pino';
+import type { Config } from './config.ts';
+import { visible } from './model/visible.ts';
+import type { Log } from './registry/registry.ts';
+
+type Level = Parameters<Log>[0];
+type Fields = Record<string, unknown>;
+
+const ranks: Record<Level | 'silent', number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
+
+/** Logs from a level on: JSON lines to stderr, or short lines for people where that is a terminal. */
+export function createLog({ level: least }: Config['log']): Log {
+  if (process.stderr.isTTY) {
+    return (level, event, fields = {}) => {
+      if (ranks[level] >= ranks[least]) process.stderr.write(`${formatEvent(level, event, fields)}\n`);
+    };
+  }
+  const logger = pino({ level: least, base: null }, pino.destination({ dest: 2, sync: true }));
+  return (level, event, fields = {}) => logger[level](fields, event);
+}
+
+/** One event as a person reads it; nothing in it can act on a terminal. */
+export function formatEvent(level: Level, event: string, fields: Fields = {}): string {
+  const format = Object.hasOwn(formats, event) ? formats[event]! : formatAny(event);
+  const mark = level === 'error' || (level === 'warn' && !(event in formats)) ? `${level}: ` : '';
+  return visible(`${mark}${format(fields)}`, { lines: level === 'error' });
+}
+
+const formats: Record<string, (fields: Fields) => string> = {
+  document({ outcome, resource, label, path, detail }) {
+    const version = `${text(resource ?? '')}${label ? `@${text(label)}` : ''}`;
+    if (outcome === 'published' || outcome === 'unchanged') return `${text(outcome)} ${version} ${text(path)}`;
+    // The report's first line begins with its place; other refusals are about the document as a whole.
+    const reason = text(detail ?? 'its report says why');
+    return `refused ${reason.startsWith(`${text(path)}:`) ? reason : `${text(path)}: ${reason}`}`;
+  },
+  sync({ repository, state, to, published, refused, documents, detail }) {
+    if (detail) return `${state === 'failed' ? 'not synced: ' : ''}${withName(text(repository), text(detail))}`;
+    const counts =
+      documents === 0
+        ? 'no OpenAPI document, JSON Schema or ruleset found'
+        : `${text(published)} published, ${text(refused)} refused, ${text(documents)} followed`;
+    return `${text(repository)} at ${text(to ?? 'no commit').slice(0, 12)}: ${counts}`;
+  },
+};
+
+function withName(repository: string, detail: string): string {
+  return detail.includes(repository) ? detail : `${repository}: ${detail}`;
+}
+
+function formatAny(event: string): (fields: Fields) => string {
+  return (fields) => {
+    const told = Object.entries(fields).flatMap(([key, value]) =>
+      value === null || value === undefined ? [] : [`${key}=${text(value)}`],
+    );
+    return [event, ...told].join(' ');
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

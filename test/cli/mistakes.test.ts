@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runStele, serveStele } from '../e2e/stele.ts';
+
+/** What a newcomer does wrong: each is told in a sentence, on stderr, with the exit code of DESIGN §12. */
+
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'stele-mistakes-'));
+  const files: Record<string, string | Uint8Array> = {
+    'api.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n',
+    'schema.json': '{"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}',
+    'empty.yaml': '',
+    'binary.yaml': new Uint8Array([0xff, 0xfe, 0, 1, 0x80]),
+    'escape.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n"\\e[2J": 1\n',
+    'unknown.config.ts': 'export default { sync: { intervall: 3 } };',
+    'broken.config.ts': 'export default {\n  sync: {\n',
+    'nothing.config.ts': 'export const config = {};',
+    'kind.config.ts': "export default { store: { kind: 's3', path: 'x' }, log: { level: 'loud' } };",
+    'secret.config.ts': `export default { login: { issuer: 'https://id.example.com', clientId: 'x',
+      clientSecret: { env: 'ABSENT' }, sessionSecret: { env: 'ABSENT' } } };`,
+    'credential.config.ts': `export default { organizations: { acme: { repositories: [
+      { url: 'https://git.example.com/x', credential: 'git' }] } } };`,
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  for (const name of ['plain', 'project/specs']) mkdirSync(join(folder, name), { recursive: true });
+  execFileSync('git', ['init', '-q', join(folder, 'project')]);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (...args: string[]) => runStele(args, { cwd: folder, env: { STELE_DATA: join(folder, 'data') } });
+
+describe('a sentence and an exit code', () => {
+  test.concurrent.for<{ args: string; code: number; says: RegExp }>([
+    { args: 'serve ./nowhere', code: 3, says: /^There is no folder at .*nowhere\.\n$/ },
+    { args: 'serve ./plain', code: 3, says: /plain is not a git repository\.\n$/ },
+    { args: 'serve ./project/specs', code: 3, says: /It is in the repository .*project: name that, or .*`path`/ },
+    { args: 'serve --port 99999', code: 2, says: /^"99999" is no port\.\n$/ },
+    { args: 'serve --host 192.0.2.1 --port 0', code: 3, says: /^Cannot listen on 192\.0\.2\.1 port 0: .*\.\n$/ },
+    {
+      args: 'serve --data api.yaml',
+      code: 3,
+      says: /api\.yaml cannot be the data folder: a file is in its place\.\n$/,
+    },
+    { args: 'serve --config none.ts', code: 2, says: /^There is no configuration none\.ts\.\n$/ },
+    {
+      args: 'serve --config unknown.config.ts',
+      code: 2,
+      says: /sync has no key "intervall"\. Did you mean "interval"\?/,
+    },
+    {
+      args: 'serve --config broken.config.ts',
+      code: 2,
+      says: /broken\.config\.ts(?::\d+)? cannot be loaded: [^\n]*\.\n$/,
+    },
+    { args: 'serve --config nothing.config.ts', code: 2, says: /nothing\.config\.ts has no default export/ },
+    {
+      args: 'serve --config kind.config.ts',
+      code: 2,
+      says: /store\.kind must be "fs"\.; log\.level must be "debug" or/,
+    },
+    {
+      args: 'serve --config secret.config.ts --port 0',
+      code: 2,
+      says: /The environment variable ABSENT, .* is not set/,
+    },
+    {
+      args: 'serve --config credential.config.ts',
+      code: 2,
+      says: /names the credential "git", which credentials does/,
+    },
+    { args: 'publish none.yaml @acme/apis/pay', code: 1, says: /^There is no file none\.yaml\.\n$/ },
+    { args: 'publish plain @acme/apis/pay', code: 1, says: /This is a folder, not a file/ },
+    { args: 'publish empty.yaml @acme/apis/pay', code: 1, says: /^empty\.yaml:1:1 .* holds no document/ },
+    { args: 'publish binary.yaml @acme/apis/pay', code: 1, says: /^binary\.yaml:1:1 .*UTF-/ },
+    { args: 'publish schema.json @acme/apis/pay', code: 1, says: /is a JSON Schema, not an OpenAPI document/ },
+    {
+      args: 'publish api.yaml @acme/api/pay',
+      code: 2,
+      says: /"@acme\/api\/pay" is no coordinate: write @org\/apis\/slug/,
+    },
+    { args: 'publish api.yaml @acme/apis/pay@1', code: 2, says: /Name the version with --version/ },
+    { args: 'publish api.yaml @acme/apis/pay --registry example', code: 2, says: /"example" is no URL of a registry/ },
+    { args: 'publish api.yaml @acme/apis/pay --registry http://127.0.0.1:9', code: 2, says: /^Set STELE_KEY/ },
+    { args: 'publsh api.yaml', code: 2, says: /unknown command 'publsh'\n\(Did you mean publish\?\)/ },
+    { args: 'log @acme/apis/none', code: 1, says: /^There is no @acme\/apis\/none\.\n$/ },
+    { args: 'sync --data fresh', code: 0, says: /^No repository is followed/ },
+    { args: 'keys create --org acme --name ci', code: 2, says: /required option '--scope <scope\.\.\.>'/ },
+    {
+      args: 'keys create --org acme --name ci --scope amdin',
+      code: 2,
+      says: /'amdin' is invalid\. Allowed choices are/,
+    },
+    { args: 'keys create --org acme --name ci --scope read --expires soon', code: 2, says: /"soon" is no time: write/ },
+    { args: 'keys create --org acme --name ci --scope read --expires 2001-01-01', code: 2, says: /2001-01-01 is past/ },
+  ])('$args', async ({ args, code, says }, { expect }) => {
+    const ended = await run(...args.split(' '));
+    expect(ended.stderr).toMatch(says);
+    expect(ended.stderr).not.toMatch(/^ {4}at /m);
+    expect(ended).toMatchObject({ code, stdout: '' });
+  });
+});
+
+test('a port that is taken', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  expect(await run('serve', '--port', String(port))).toMatchObject({
+    code: 3,
+    stderr: `Cannot listen on 127.0.0.1 port ${port}: it is in use; another one can be chosen with --port.\n`,
+  });
+  server.close();
+});
+
+test('a folder that was refused is not followed', async () => {
+  await run('serve', './plain', '--data', 'untouched');
+  expect((await run('sync', '--data', 'untouched')).stderr).toMatch(/^No repository is followed/);
+});
+
+test('what a document holds cannot act on the terminal', async () => {
+  const { code, stdout } = await run('lint', 'escape.yaml');
+  expect(code).toBe(1);
+  expect(stdout).toContain('[2J');
+  expect(stdout).not.toContain('\u001b');
+});
+
+test('a repository that has no commit yet, and one that has no document, are followed and said to be so', async () => {
+  const empty = join(folder, 'no-documents');
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', empty, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args]);
+  execFileSync('git', ['init', '-q', empty]);
+  git('commit', '-q', '--allow-empty', '-m', 'Nothing yet');
+  const stele = await serveStele(['./project', './no-documents', '--data', 'both'], { cwd: folder });
+  const unborn = await stele.logged(({ msg, repository }) => msg === 'sync' && String(repository).endsWith('project'));
+  expect(unborn).toMatchObject({ level: 40, detail: expect.stringMatching(/has no commits/) as string });
+  const none = await stele.logged(({ msg, repository }) => msg === 'sync' && repository === empty);
+  expect(none).toMatchObject({ state: 'succeeded', documents: 0, detail: null });
+  expect(await stele.stop()).toBe(0);
+});
+
+test('a key as JSON', async () => {
+  const { stdout } = await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'read', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({
+    org: 'acme',
+    name: 'ci',
+    secret: expect.stringMatching(/^stele_[0-9a-z]{12}_[0-9A-Za-z]{38}$/) as string,
+  });
+  expect(stdout).not.toContain('sha256');
+});
