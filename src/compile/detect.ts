@@ -4,7 +4,11 @@ import type { CompileLimits, Detected } from './compile.ts';
 import { parseFile } from './parse.ts';
 import { isObject } from './schema-dialect.ts';
 
-const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'];
+// As bytes: looking for a string as `utf16le` never ends in Node 26 where the bytes are odd in number.
+const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'].flatMap((mark) => [
+  Buffer.from(mark),
+  Buffer.from(mark, 'utf16le'),
+]);
 
 /** Whether a file is worth parsing to see what it is: a name and a few bytes that every known kind has. Looks at no more than the bytes. */
 export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
@@ -13,13 +17,30 @@ export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
   return marks.some((mark) => view.includes(mark));
 }
 
-/** Which of these files are documents of a known kind, by their root alone. Runs in the sandbox. */
+/**
+ * Which of these files are documents of a known kind, by their root alone. One that cannot be read is what it looks like: its report is to say what is
+ * wrong with it. Runs in the sandbox.
+ */
 export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[], limits: CompileLimits): Detected[] {
   return files.flatMap(({ path, bytes }) => {
     const parsed = parseFile(path, bytes, limits);
-    const found = parsed.ok ? kindOf(parsed.file.value) : null;
+    const found = parsed.ok ? kindOf(parsed.file.value) : looksLike(bytes);
     return found === null ? [] : [{ path, ...found }];
   });
+}
+
+/** What broken bytes were meant to be: a key at the beginning of a line, in any encoding that leaves ASCII readable. */
+function looksLike(bytes: Uint8Array): ReturnType<typeof kindOf> {
+  const text = Buffer.from(bytes).toString('latin1').replaceAll('\0', '');
+  if (
+    /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?(?:(?:openapi|swagger) *:| {0,8}\t?[{,]? ?"(?:openapi|swagger)" *:) *["']?\d/m.test(
+      text,
+    )
+  )
+    return { type: 'apis', kind: 'openapi', title: null };
+  if (/^(?:\$schema *:| {0,8}\t?[{,]? ?"\$schema" *:) *["']?https?:\/\/json-schema\.org\//m.test(text))
+    return { type: 'schemas', kind: 'json-schema', title: null };
+  return null;
 }
 
 /** What a document says it is, by its root; null for every other document. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { formatCoordinate, parseCoordinate, slugFrom, type Coordinate, type ResourceType } from '../model/address.ts';
 import { documentAt, type OnConflict, type Repository } from '../model/connection.ts';
-import type { Report } from '../model/problem.ts';
+import type { Problem, Report } from '../model/problem.ts';
 import { resourceRef, type Resource, type Validation, type Visibility } from '../model/resource.ts';
 import type { Detected, Settings, SettingsResource } from '../compile/compile.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
@@ -20,9 +20,12 @@ export interface Planned {
   tags: string | null;
 }
 
-/** What discovery makes of a repository's tree. `refused`: its `stele.yaml` did not pass; nothing is planned then. */
+/** What discovery makes of a repository's tree. */
 export interface Plan {
   documents: Planned[];
+  /** Files that may be documents and may not be read: too large, or kept elsewhere by Git LFS. */
+  unread: Problem[];
+  /** Its `stele.yaml` did not pass; nothing is planned then. */
   refused: { path: string; report: Report } | null;
 }
 
@@ -46,7 +49,7 @@ export async function planDocuments(
   const inFolder = (path: string) => folder === '' || path.startsWith(`${folder}/`);
   const entries = (await snapshot.entries()).filter(({ path, kind }) => kind === 'file' && inFolder(path));
   const read = await readSettings(registry, snapshot, posix.join(folder, 'stele.yaml'), signal);
-  if (read.refused) return { documents: [], refused: read.refused };
+  if (read.refused) return { documents: [], unread: [], refused: read.refused };
   const settings = read.settings;
   const listed = new Map((settings?.resources ?? []).map((resource) => [posix.join(folder, resource.path), resource]));
   const ignored = (settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, ''));
@@ -56,14 +59,14 @@ export async function planDocuments(
       listed.has(path) ||
       ((settings?.discover ?? true) && documentName.test(path) && !passedOver.test(path) && !isIgnored(path)),
   );
-  const detected = await detectAll(registry, snapshot, searched, signal);
+  const { detected, unread } = await detectAll(registry, snapshot, searched, signal);
   // A listed file that is no document by its content is planned all the same: its report says what is wrong with it.
   const unknown = [...listed].filter(([path]) => !detected.some((each) => each.path === path));
   const all = [
     ...detected,
     ...unknown.map(([path, { type }]) => ({ path, type: type ?? ('apis' as const), title: null })),
   ];
-  return { documents: await assignSlugs(registry, repository, all, listed), refused: null };
+  return { documents: await assignSlugs(registry, repository, all, listed), unread, refused: null };
 }
 
 async function readSettings(
@@ -84,7 +87,8 @@ async function detectAll(
   snapshot: Snapshot,
   entries: readonly SnapshotEntry[],
   signal: AbortSignal | undefined,
-): Promise<Pick<Detected, 'path' | 'type' | 'title'>[]> {
+): Promise<{ detected: Found[]; unread: Problem[] }> {
+  const unread: Problem[] = [];
   const found: Detected[] = [];
   let batch: { path: string; bytes: Uint8Array }[] = [];
   let size = 0;
@@ -96,14 +100,17 @@ async function detectAll(
   for (let start = 0; start < entries.length; start += 500) {
     signal?.throwIfAborted();
     for (const file of await snapshot.read(entries.slice(start, start + 500).map(({ path }) => path))) {
-      if (!file.found) continue;
+      if (!file.found) {
+        unread.push(file.problem);
+        continue;
+      }
       batch.push({ path: file.path, bytes: file.bytes });
       size += file.bytes.byteLength;
       if (size > batchBytes) await flush();
     }
   }
   await flush();
-  return found;
+  return { detected: found, unread };
 }
 
 type Found = Pick<Detected, 'path' | 'type' | 'title'>;

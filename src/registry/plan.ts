@@ -6,6 +6,7 @@ import {
   type Repository,
   type RunDocument,
 } from '../model/connection.ts';
+import type { Digest } from '../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { planDocuments, type Planned } from './discover.ts';
@@ -37,7 +38,7 @@ export async function planAll(
   repository: Repository,
   snapshot: Snapshot,
   signal: AbortSignal,
-): Promise<{ planned: Planned[]; refused: RunDocument | null }> {
+): Promise<{ planned: Planned[]; notes: RunDocument[]; isRefused: boolean }> {
   const discovered = repository.discover === null ? null : await planDocuments(registry, repository, snapshot, signal);
   const planned = new Map((discovered?.documents ?? []).map((each) => [formatCoordinate(each.coordinate), each]));
   const present = new Set((await snapshot.entries()).map(({ path }) => path));
@@ -51,14 +52,20 @@ export async function planAll(
     if (planned.has(key) || isGone) continue;
     planned.set(key, plannedFor(resource));
   }
-  if (!discovered?.refused) return { planned: [...planned.values()], refused: null };
-  const { path, report } = discovered.refused;
-  const digest = await registry.objects.put(JSON.stringify(report));
-  const detail = report.problems[0]?.message ?? null;
-  return {
-    planned: [...planned.values()],
-    refused: { path, resource: null, outcome: 'rejected', label: null, report: digest, detail },
-  };
+  const paths = new Set([...planned.values()].map(({ path }) => path));
+  const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));
+  const notes = unread.map(({ file, message }) => noteOn(file, null, message));
+  if (discovered?.refused) {
+    const { path, report } = discovered.refused;
+    const digest = await registry.objects.put(JSON.stringify(report));
+    notes.push(noteOn(path, digest, report.problems[0]?.message ?? null));
+  }
+  return { planned: [...planned.values()], notes, isRefused: Boolean(discovered?.refused) };
+}
+
+/** What is told of a file that belongs to no resource. */
+function noteOn(path: string, report: Digest | null, detail: string | null): RunDocument {
+  return { path, resource: null, outcome: 'rejected', label: null, report, detail };
 }
 
 /** Documents that were published and whose file is gone, or no document any more. Told once. */

@@ -63,13 +63,13 @@ async function syncBranch(
 ): Promise<Progress> {
   const remote = remoteOf(registry, repository);
   const snapshot = await registry.source.snapshot(remote, commit, signal);
-  const { planned, refused } = await planAll(registry, repository, snapshot, signal);
+  const { planned, notes, isRefused } = await planAll(registry, repository, snapshot, signal);
   const looked = await syncDocuments(registry, repository, snapshot, planned, run, signal);
-  const detached = detachedDocuments(repository, planned, refused !== null);
+  const detached = detachedDocuments(repository, planned, isRefused);
   const states = Object.fromEntries(looked.map(({ path, state }) => [path, state]));
   const documents = { ...repository.documents, ...detached.states, ...states };
   const relation = await relate(registry, remote, repository, commit, signal);
-  const results = [...(refused ? [refused] : []), ...detached.results, ...looked.flatMap(({ result }) => result ?? [])];
+  const results = [...notes, ...detached.results, ...looked.flatMap(({ result }) => result ?? [])];
   return { change: { ...relation, commit, documents }, documents: results };
 }
 

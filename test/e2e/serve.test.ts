@@ -89,6 +89,9 @@ test('over http, with several files: bundled, and what is wrong is told with its
       'linked.yaml': api('Linked', '1.0.0').replace('description: All of them.', '$ref: link.yaml'),
       'link.yaml': { symlink: '/etc/passwd' },
       'twice.yaml': `${api('Twice', '1.0.0')}openapi: 3.1.0\n`,
+      'cut.yaml': `${api('Cut', '1.0.0')}  /more: [`,
+      'wide.yaml': Buffer.from(api('Wide', '1.0.0'), 'utf16le'),
+      'stored.yaml': { lfs: { oid: 'a'.repeat(64), size: 100 } },
       'bomb.yaml': `openapi: 3.1.0\n${Array.from(
         { length: 30 },
         (_, n) =>
@@ -107,7 +110,18 @@ test('over http, with several files: bundled, and what is wrong is told with its
   );
   expect(told.get('good/openapi.yaml')).toBe('published: null');
   expect(told.get('twice.yaml')).toMatch(/^rejected: twice\.yaml:12:1 /);
-  expect(told.get('bomb.yaml') ?? 'not taken for a document').toMatch(/^rejected: bomb\.yaml:|^not taken/);
+  expect(told.get('bomb.yaml')).toMatch(/^rejected: bomb\.yaml:\d+:\d+ /);
+  expect(told.get('cut.yaml')).toMatch(/^rejected: cut\.yaml:1[23]:\d+ /);
+  expect(told.get('wide.yaml')).toMatch(/^rejected: wide\.yaml:1:1 .*UTF-16/);
+  const key = (
+    await runStele(['keys', 'create', '--org', 'local', '--name', 'k', '--scope', 'read', ...data], { cwd: folder })
+  ).stdout.trim();
+  const { items } = JSON.parse(
+    (await get(`${stele.url}/v1/apis/good/syncs`, { authorization: `Bearer ${key}` })).text,
+  ) as {
+    items: { documents: { path: string; detail: string }[] }[];
+  };
+  expect(items[0]!.documents.find(({ path }) => path === 'stored.yaml')?.detail).toContain('LFS');
   const listed = JSON.parse((await get(`${stele.url}/@local/apis`)).text) as { items: { slug: string }[] };
   expect(listed.items.map(({ slug }) => slug)).toContain('good');
   expect((await get(`${stele.url}/@local/apis/good.json`)).text).toContain('integer');
