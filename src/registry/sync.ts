@@ -64,6 +64,9 @@ async function syncBranch(
   const remote = remoteOf(registry, repository);
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const { planned, notes, isRefused } = await planAll(registry, repository, snapshot, signal);
+  for (const { path, outcome, detail } of notes) {
+    registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
+  }
   const looked = await syncDocuments(registry, repository, snapshot, planned, run, signal);
   const detached = detachedDocuments(repository, planned, isRefused);
   const states = Object.fromEntries(looked.map(({ path, state }) => [path, state]));
