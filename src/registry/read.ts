@@ -1,12 +1,11 @@
 import { isAllowed, type Principal } from '../model/access.ts';
-import type { Coordinate, Format, Selector } from '../model/address.ts';
+import { formatCoordinate, type Coordinate, type Format, type Selector } from '../model/address.ts';
 import { findLayer, type ArtifactConfig, type Coding, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
-import { selectVersion, type Resource, type Version } from '../model/resource.ts';
+import { resourceRef, selectVersion, type Resource, type Version } from '../model/resource.ts';
 import type { Registry } from './registry.ts';
-import { findResource } from './resources.ts';
 import { readJson, readObject } from './stored.ts';
 
 declare const proof: unique symbol;
@@ -25,14 +24,20 @@ export interface GrantedVersion extends Granted {
   readonly version: Version;
 }
 
-/** The resource, if it is there and the principal may read it. Null tells nothing about which of the two it is not. */
+/**
+ * The resource, if it is there and the principal may read it. Null tells nothing about which of the two it is not. Rejects with `gone` where
+ * the principal could read it before it was deleted: what was promised for ever is missed visibly (DESIGN §13, promise 2).
+ */
 export async function grantRead(
   registry: Registry,
   principal: Principal,
   coordinate: Coordinate,
 ): Promise<Granted | null> {
-  const resource = await findResource(registry, coordinate);
+  const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
   if (resource === null || !isAllowed(principal, 'read', { org: resource.org, resource })) return null;
+  if (resource.deletedAt !== null) {
+    throw new RegistryError('gone', `${formatCoordinate(coordinate)} was deleted. Its name is never used again.`);
+  }
   return { resource } as unknown as Granted;
 }
 

@@ -63,8 +63,11 @@ test('a deprecation shows at once, whatever it names', async () => {
   expect(await links('x\r\nSet-Cookie: a=b')).not.toContain('Cookie');
 });
 
-test('a deleted resource is absent', async () => {
-  await changeResource(served.registry, pay, (resource) => ({ ...resource, deletedAt: '2026-01-01T00:00:00.000Z' }));
+test('a deleted resource is visibly gone to whoever could read it, and absent to others', async () => {
+  const deletedAt = '2026-01-01T00:00:00.000Z';
+  await changeResource(served.registry, pay, (resource) => ({ ...resource, deletedAt }));
+  for (const path of [`/${pay}`, `/${pay}@1.0.0`, `/${pay}/versions`]) expect((await get(path)).status, path).toBe(410);
+  await changeResource(served.registry, pay, (resource) => ({ ...resource, deletedAt, visibility: 'private' }));
   expect(anonymise(await get(`/${pay}`))).toBe(anonymise(await get('/@acme/apis/absent')));
 });
 

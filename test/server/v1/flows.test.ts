@@ -41,7 +41,7 @@ test.for([
   const reused = await api.call('POST', `/v1/${type}`, { body: { name: 'Payments', slug: 'payments' } });
   expect(reused.status).toBe(409);
   expect(reused.json['detail']).toContain('never used again');
-  expect((await fetch(`${api.url}/@acme/${type}/payments.json`)).status).toBe(404);
+  expect((await fetch(`${api.url}/@acme/${type}/payments.json`)).status).toBe(410);
 });
 
 test('a publish is refused whole, told what would happen, and conflicts with a suggestion', async () => {
