@@ -114,7 +114,7 @@ async function importConfig(file: string): Promise<unknown> {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     // Node names the line of a syntax error in its stack alone.
-    const line = error instanceof SyntaxError ? /^file:.*:(\d+)$/m.exec(error.stack ?? '')?.[1] : undefined;
+    const line = error instanceof SyntaxError ? /^.*:(\d+)\n/.exec(error.stack ?? '')?.[1] : undefined;
     throw new RegistryError(
       'malformed',
       `${file}${line === undefined ? '' : `:${line}`} cannot be loaded: ${reason.replace(/\.?$/, '.')}`,

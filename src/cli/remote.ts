@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import type { Compiled, Compiler } from '../compile/compile.ts';
 import { readEnvironment, type Config } from '../config.ts';
@@ -26,8 +27,9 @@ export async function publishRemotely(
 ): Promise<number> {
   const options = command.optsWithGlobals<PublishOptions>();
   readTarget(registry);
-  const document = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
-  if (document === null) return 1;
+  const read = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
+  if (read === null) return 1;
+  const { document, name } = read;
   const collection = `/v1/${coordinate.type}`;
   const path = `${collection}/${coordinate.slug}/${coordinate.type === 'apis' ? 'spec' : 'document'}`;
   const body = {
@@ -47,10 +49,10 @@ export async function publishRemotely(
     if (created.status !== 201) return refuse(created, options);
     answer = await request(registry, 'POST', path, body);
   }
-  if (answer.status !== 200 && answer.status !== 201) return refuse(answer, options);
+  if (answer.status !== 200 && answer.status !== 201) return refuse(answer, options, name);
   if (options.json) print(JSON.stringify(answer.body));
   else {
-    complainReport(answer);
+    complainReport(answer, name);
     print(formatCoordinate(coordinate, { kind: 'version', version: labelOf(answer) }));
     if (answer.status === 200 && !options.dryRun) complain('It was published before; nothing changed.');
   }
@@ -67,6 +69,12 @@ export async function syncRemotely(registry: string, coordinate: Coordinate, opt
   return run.state === 'failed' ? 1 : 0;
 }
 
+/** What is sent, and what a person calls it. */
+interface Upload {
+  document: string;
+  name: string;
+}
+
 /**
  * The text to send: the file as it is, or, where it refers to others, the bundle, since an upload is one document. Null when it does not
  * compile here: the report is printed.
@@ -76,14 +84,16 @@ async function readDocument(
   { limits }: Config,
   file: string,
   { type }: Coordinate,
-): Promise<string | null> {
+): Promise<Upload | null> {
   const { snapshot, entry } = await openFolder(file, limits);
   const input = { type, entry, validation: 'lenient', ruleset: null, limits } as const;
   const compiled = await withProgress(`Bundling ${entry}`, () =>
     compiler.compile(input, (paths) => snapshot.read(paths)),
   );
-  const bytes = compiled.files.length > 1 ? bundleOf(compiled) : (compiled.files[0]?.bytes ?? null);
-  if (bytes !== null) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+  const isBundle = compiled.files.length > 1;
+  const bytes = isBundle ? bundleOf(compiled) : (compiled.files[0]?.bytes ?? null);
+  if (bytes !== null && isUtf8(bytes))
+    return { document: new TextDecoder().decode(bytes), name: isBundle ? `${file} (bundled)` : file };
   complain(formatReport(compiled.report));
   return null;
 }
@@ -120,19 +130,20 @@ async function request(registry: string, method: string, path: string, body: unk
 }
 
 /** Prints a problem document (RFC 9457), its report first. */
-function refuse(answer: Answer, { json }: CommonOptions): number {
+function refuse(answer: Answer, { json }: CommonOptions, name?: string): number {
   if (json) print(JSON.stringify(answer.body));
   else {
-    complainReport(answer);
+    complainReport(answer, name);
     complain(String(answer.body['detail'] ?? answer.body['title'] ?? `The registry answered ${answer.status}.`));
   }
   return answer.status >= 500 ? 3 : 1;
 }
 
-function complainReport({ body }: Answer): void {
+/** The report of an answer. The registry has no file name: the document is called by the name it has here. */
+function complainReport({ body }: Answer, name?: string): void {
   const report = body['report'] as { problems?: Problem[] } | undefined;
   const problems = (body['problems'] ?? report?.problems ?? []) as Problem[];
-  const told = createReport(problems);
+  const told = createReport(problems.map((problem) => (name === undefined ? problem : { ...problem, file: name })));
   if (told.problems.length > 0) complain(formatReport(told));
   if (isBlocking(told)) complain('The document was not published.');
 }

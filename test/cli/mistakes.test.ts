@@ -59,7 +59,7 @@ describe('a sentence and an exit code', () => {
     {
       args: 'serve --config broken.config.ts',
       code: 2,
-      says: /broken\.config\.ts(?::\d+)? cannot be loaded: [^\n]*\.\n$/,
+      says: /broken\.config\.ts:2 cannot be loaded: [^\n]*\.\n$/,
     },
     { args: 'serve --config nothing.config.ts', code: 2, says: /nothing\.config\.ts has no default export/ },
     {
@@ -154,4 +154,21 @@ test('a key as JSON', async () => {
     secret: expect.stringMatching(/^stele_[0-9a-z]{12}_[0-9A-Za-z]{38}$/) as string,
   });
   expect(stdout).not.toContain('sha256');
+});
+
+test('a registry over HTTP: its report names the file as it is called here', async () => {
+  const stele = await serveStele(['--data', 'remote'], { cwd: folder });
+  const key = await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', '--data', 'remote');
+  const publish = (file: string, STELE_KEY: string) =>
+    runStele(['publish', file, '@acme/apis/pay', '--registry', stele.url], { cwd: folder, env: { STELE_KEY } });
+  const secret = key.stdout.trim();
+  expect(await publish('api.yaml', secret)).toMatchObject({ code: 0, stdout: '@acme/apis/pay@1.0.0\n', stderr: '' });
+  const refused = await publish('escape.yaml', secret);
+  expect(refused).toMatchObject({ code: 1, stdout: '' });
+  expect(refused.stderr).toMatch(/^escape\.yaml:\d+:\d+ error /);
+  const binary = await publish('binary.yaml', secret);
+  expect(binary).toMatchObject({ code: 1, stdout: '' });
+  expect(binary.stderr).toMatch(/^binary\.yaml:1:1 .*UTF-/);
+  expect(await publish('api.yaml', 'stele_wrong')).toMatchObject({ code: 1, stderr: 'The credential is not valid.\n' });
+  expect(await stele.stop()).toBe(0);
 });
