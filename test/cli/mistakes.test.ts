@@ -101,7 +101,7 @@ describe('a sentence and an exit code', () => {
     },
     { args: 'keys create --org acme --name ci --scope read --expires soon', code: 2, says: /"soon" is no time: write/ },
     { args: 'keys create --org acme --name ci --scope read --expires 2001-01-01', code: 2, says: /2001-01-01 is past/ },
-  ])('$args', async ({ args, code, says }, { expect }) => {
+  ])('$args', async ({ args, code, says }) => {
     const ended = await run(...args.split(' '));
     expect(ended.stderr).toMatch(says);
     expect(ended.stderr).not.toMatch(/^ {4}at /m);

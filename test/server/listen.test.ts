@@ -56,7 +56,10 @@ test('a port that is taken is refused', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
-  await expect(listen(() => undefined, { host: '127.0.0.1', port })).rejects.toThrow('EADDRINUSE');
+  await expect(listen(() => undefined, { host: '127.0.0.1', port })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `Cannot listen on 127.0.0.1 port ${port}: it is in use; another one can be chosen with --port.`,
+  });
   other.close();
 });
 

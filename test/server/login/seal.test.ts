@@ -16,7 +16,7 @@ function inSeconds(seconds: number): Date {
 describe('a sealed value', () => {
   test('is read back, until it ends', async () => {
     const text = await sealOf().seal({ id: 1 }, inSeconds(60));
-    expect(text).not.toContain('id');
+    for (const part of text.split('.')) expect(Buffer.from(part, 'base64url').toString('latin1')).not.toContain('"id"');
     expect(await sealOf().open(text)).toEqual({ id: 1 });
     time += 59_000;
     expect(await sealOf().open(text)).toEqual({ id: 1 });
