@@ -34,12 +34,12 @@ const formats: Record<string, (fields: Fields) => string> = {
     const reason = text(detail ?? 'its report says why');
     return `refused ${reason.startsWith(`${text(path)}:`) ? reason : `${text(path)}: ${reason}`}`;
   },
-  sync({ repository, state, to, published, refused, documents, detail }) {
+  sync({ repository, state, to, published, documents, documentsRefused, detail }) {
     if (detail) return `${state === 'failed' ? 'not synced: ' : ''}${withName(text(repository), text(detail))}`;
     const counts =
       documents === 0
         ? 'no OpenAPI document, JSON Schema or ruleset found'
-        : `${text(published)} published, ${text(refused)} refused, ${text(documents)} followed`;
+        : `${text(published)} published, ${text(documentsRefused)} refused, ${text(documents)} followed`;
     return `${text(repository)} at ${text(to ?? 'no commit').slice(0, 12)}: ${counts}`;
   },
 };

@@ -18,7 +18,7 @@ test('a refused document is the place and the reason', () => {
 });
 
 test('a sync is a summary; without documents it says so', () => {
-  const counts = { published: 2, refused: 1, to: '0123456789abcdef' };
+  const counts = { published: 2, documentsRefused: 1, to: '0123456789abcdef' };
   const summary = '/srv/apis at 0123456789ab: 2 published, 1 refused, 3 followed';
   expect(formatEvent('info', 'sync', { ...sync, ...counts, documents: 3 })).toBe(summary);
   const nothing = '/srv/apis at 0123456789ab: no OpenAPI document, JSON Schema or ruleset found';

@@ -6,7 +6,6 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../open.ts';
 import { createSyncQueue } from '../registry/queue.ts';
 import { openReconciler } from '../registry/reconcile.ts';
-import { openServer } from '../server/server.ts';
 import { gitDirectory } from '../source/local.ts';
 import { readConfig } from './context.ts';
 import { print } from './output.ts';
@@ -60,6 +59,8 @@ async function serve(config: Config, named: readonly string[], { port, host }: S
   const registry = await openRegistry(config);
   for (const url of named.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry);
+  // The other commands are spared the time that loading a server takes.
+  const { openServer } = await import('../server/server.ts');
   const server = await openServer(registry, queue, { port: Number(port), host });
   const reconciler = await openReconciler(registry, queue);
   print(`stele listening on ${server.url}`);

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { repositoryRef, type Repository, type Run, type Trigger } from '../model/connection.ts';
+import { repositoryRef, type DocumentState, type Repository, type Run, type Trigger } from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Registry } from './registry.ts';
 import { newRun, recordRun } from './runs.ts';
@@ -85,12 +85,12 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   let run: Run = { ...queued, state: 'running', from: repository.commit, startedAt: registry.now().toISOString() };
   const isAsked = queued.trigger === 'manual';
   let isRecorded = isAsked;
-  let followed: number | null = null;
+  let followed: DocumentState[] | null = null;
   try {
     if (isAsked) await recordRun(registry, run);
     const { repository: next, documents, changed } = await syncRepository(registry, repository, run, signal);
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail: next.detail };
-    followed = Object.values(next.documents).filter(({ outcome }) => outcome !== 'detached').length;
+    followed = Object.values(next.documents).filter(({ outcome }) => outcome !== 'detached');
     isRecorded ||= changed;
   } catch (error) {
     const stopped = 'The registry was shut down; the next start goes on.';
@@ -102,7 +102,7 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   }
   run = { ...run, finishedAt: registry.now().toISOString() };
   const published = run.documents.filter(({ outcome }) => outcome === 'published').length;
-  const refused = run.documents.filter(({ outcome }) => outcome === 'rejected' || outcome === 'conflict').length;
+  const refused = run.documents.filter(isRefused).length;
   const told = {
     run: run.id,
     org: run.org,
@@ -111,12 +111,18 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
     to: run.to,
     published,
     refused,
-    documents: followed,
+    documents: followed?.length ?? null,
+    // As they stand now, also when this run had no reason to look at them again.
+    documentsRefused: followed?.filter(isRefused).length ?? null,
     detail: run.detail,
   };
-  if (isRecorded)
+  if (isRecorded || run.trigger === 'start')
     registry.log(run.detail === null ? 'info' : 'warn', 'sync', { ...told, state: run.state, trigger: run.trigger });
   return isRecorded ? recordRun(registry, run).catch(() => run) : run;
+}
+
+function isRefused({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
+  return outcome === 'rejected' || outcome === 'conflict';
 }
 
 /** Notes on the repository that it did not answer, once. Whether this failure is news. */
