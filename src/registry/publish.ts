@@ -1,4 +1,5 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { assertConnectable } from './connectable.ts';
 import type { Connection, OnConflict } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -172,6 +173,7 @@ async function appendVersion(registry: Registry, request: PublishRequest, made: 
   const at = registry.now().toISOString();
   const decide = (current: Resource | null): Resource | null => {
     if (current?.deletedAt) throw slugTaken(request.coordinate);
+    if (current !== null && request.connection !== undefined) assertConnectable(current, request.connection);
     const resource = current ?? createFor(registry, request, made.title);
     const placed = placeVersion(resource, {
       version: request.version,

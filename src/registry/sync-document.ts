@@ -9,6 +9,7 @@ import {
 } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
+import type { Report } from '../model/problem.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './discover.ts';
@@ -70,7 +71,8 @@ export async function syncDocument(
     outcome: result.outcome,
     label,
     report,
-    inputs: await registry.objects.put(JSON.stringify(inputs)),
+    // What a sandbox died of may have been the machine's fault: such a document is looked at again with the next commit.
+    inputs: hasDied(result.report) ? null : await registry.objects.put(JSON.stringify(inputs)),
     rulesetName: await rulesetNameFor(registry, document),
     ruleset: result.ruleset,
     compiler: registry.compiler.id,
@@ -157,6 +159,10 @@ async function attempt(
     if (!isOwn) throw error;
     return { refusal: error.message };
   }
+}
+
+function hasDied({ problems }: Report): boolean {
+  return problems.some(({ rule }) => rule.startsWith('sandbox-'));
 }
 
 /** Whether every file that the last look read, and the ruleset, is what it was then. */

@@ -33,6 +33,9 @@ export async function syncRepository(
   run: Run,
   signal: AbortSignal,
 ): Promise<Synced> {
+  // Connected once, and to nothing any more: nobody is to be asked.
+  const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
+  if (isIdle) return { repository, documents: [], changed: false };
   const tip = await registry.source.tip(remoteOf(registry, repository), signal);
   if (!tip.found) return settle(registry, repository, run, { state: 'detached', detail: tip.detail }, []);
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository));

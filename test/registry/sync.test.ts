@@ -214,6 +214,30 @@ describe('following a repository', () => {
     ]);
   });
 
+  test('a repository that nothing is connected to any more is not asked', async () => {
+    const { source, sync, registry } = await connected();
+    await follow(registry, 'acme', {
+      url,
+      branch: null,
+      credential: null,
+      discover: null,
+      visibility: 'private',
+      validation: 'strict',
+    });
+    source.setReachable(false);
+    expect(await sync()).toMatchObject({ state: 'succeeded', documents: [] });
+  });
+
+  test('what a sandbox died of is looked at again with the next commit', async () => {
+    const { source, sync, compiler } = await connected();
+    const died = `${api('A', '1.0.0')}broken: true\ndied: true`;
+    source.push(url, { 'a.yaml': died, 'b.yaml': `${api('B', '1.0.0')}broken: true` });
+    await sync();
+    source.push(url, { 'a.yaml': died, 'b.yaml': `${api('B', '1.0.0')}broken: true`, 'note.md': 'x' });
+    await sync();
+    expect(compiler.compiled.sort()).toEqual(['a.yaml', 'a.yaml', 'b.yaml']);
+  });
+
   test('an unreachable repository is told once and tried again', async () => {
     const { source, sync, repository, names } = await connected();
     source.push(url, { 'a.yaml': api('A', '1.0.0') });

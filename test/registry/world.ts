@@ -114,6 +114,7 @@ function createFakeCompiler(): FakeCompiler {
           ? { path: each.path, blob: each.blob, bytes: each.bytes }
           : { path: each.path, blob: null, bytes: null },
       );
+      if (value?.['died']) return refuse(entry, 'It took too long.', files, 'sandbox-timeout');
       if (value === null || value['broken']) return refuse(entry, 'It is broken.', files);
       if (ruleset && !value['ok']) return refuse(entry, 'The ruleset wants ok.', files);
       const info = value['info'] as { title?: string; version?: string } | undefined;
@@ -177,8 +178,8 @@ function createFakeCompiler(): FakeCompiler {
   };
 }
 
-function refuse(path: string, message: string, files: Compiled['files']): Compiled {
-  return { artifact: null, report: createReport([problemAtFile('broken', path, message)]), files };
+function refuse(path: string, message: string, files: Compiled['files'], rule = 'broken'): Compiled {
+  return { artifact: null, report: createReport([problemAtFile(rule, path, message)]), files };
 }
 
 function parse(bytes: Uint8Array): Record<string, unknown> | null {
