@@ -108,7 +108,8 @@ async function followFor(
     const value = { ...current.value };
     // What the configuration says about a repository of its own stays.
     if (value.discover === null) value.credential = credential;
-    if (documentAt(value, path)?.resource !== formatCoordinate(coordinate)) value.commit = null;
+    const known = documentAt(value, path);
+    if (known?.resource !== formatCoordinate(coordinate) || known.label === null) value.commit = null;
     return JSON.stringify(value) === JSON.stringify(current.value) ? null : { value, change };
   });
 }

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { formatCoordinate, parseCoordinate, slugFrom, type Coordinate, type ResourceType } from '../model/address.ts';
 import { documentAt, type OnConflict, type Repository } from '../model/connection.ts';
-import type { Problem, Report } from '../model/problem.ts';
+import { problemAtFile, type Problem, type Report } from '../model/problem.ts';
 import { resourceRef, type Resource, type Validation, type Visibility } from '../model/resource.ts';
 import type { Detected, Settings, SettingsResource } from '../compile/compile.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
@@ -23,7 +23,7 @@ export interface Planned {
 /** What discovery makes of a repository's tree. */
 export interface Plan {
   documents: Planned[];
-  /** Files that may be documents and may not be read: too large, or kept elsewhere by Git LFS. */
+  /** Files that may be documents and are not published: too large, kept elsewhere by Git LFS, or misnamed in `stele.yaml`. */
   unread: Problem[];
   /** Its `stele.yaml` did not pass; nothing is planned then. */
   refused: { path: string; report: Report } | null;
@@ -46,12 +46,11 @@ export async function planDocuments(
   signal?: AbortSignal,
 ): Promise<Plan> {
   const folder = repository.discover ?? '';
-  const inFolder = (path: string) => folder === '' || path.startsWith(`${folder}/`);
-  const entries = (await snapshot.entries()).filter(({ path, kind }) => kind === 'file' && inFolder(path));
+  const entries = (await snapshot.entries()).filter(({ path, kind }) => kind === 'file' && isWithin(path, folder));
   const read = await readSettings(registry, snapshot, posix.join(folder, 'stele.yaml'), signal);
   if (read.refused) return { documents: [], unread: [], refused: read.refused };
   const settings = read.settings;
-  const listed = new Map((settings?.resources ?? []).map((resource) => [posix.join(folder, resource.path), resource]));
+  const { listed, astray } = readListed(settings?.resources ?? [], folder);
   const ignored = (settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, ''));
   const isIgnored = (path: string) => ignored.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
   const searched = entries.filter(
@@ -61,12 +60,36 @@ export async function planDocuments(
   );
   const { detected, unread } = await detectAll(registry, snapshot, searched, signal);
   // A listed file that is no document by its content is planned all the same: its report says what is wrong with it.
-  const unknown = [...listed].filter(([path]) => !detected.some((each) => each.path === path));
+  const known = new Set(detected.map(({ path }) => path));
+  const unknown = [...listed].filter(([path]) => !known.has(path));
   const all = [
     ...detected,
     ...unknown.map(([path, { type }]) => ({ path, type: type ?? ('apis' as const), title: null })),
   ];
-  return { documents: await assignSlugs(registry, repository, all, listed), unread, refused: null };
+  const { documents, twice } = await assignSlugs(registry, repository, all, listed);
+  return { documents, unread: [...unread, ...astray, ...twice], refused: null };
+}
+
+/** The documents that `stele.yaml` names, by path. A name that leads out of the followed folder is a problem. */
+function readListed(
+  resources: readonly SettingsResource[],
+  folder: string,
+): { listed: Map<string, SettingsResource>; astray: Problem[] } {
+  const listed = new Map<string, SettingsResource>();
+  const astray: Problem[] = [];
+  for (const resource of resources) {
+    const path = posix.join(folder, resource.path);
+    if (isWithin(path, folder)) listed.set(path, resource);
+    else
+      astray.push(
+        problemAtFile('path-outside-tree', path, 'stele.yaml names it, and it is not in the folder of that.'),
+      );
+  }
+  return { listed, astray };
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return folder === '' ? path !== '..' && !path.startsWith('../') : path.startsWith(`${folder}/`);
 }
 
 async function readSettings(
@@ -120,7 +143,8 @@ async function assignSlugs(
   repository: Repository,
   found: readonly Found[],
   listed: ReadonlyMap<string, SettingsResource>,
-): Promise<Planned[]> {
+): Promise<{ documents: Planned[]; twice: Problem[] }> {
+  const twice: Problem[] = [];
   const present = new Set(found.map(({ path }) => path));
   const taken = new Set<string>();
   const chosen = new Map<string, Coordinate>();
@@ -132,15 +156,20 @@ async function assignSlugs(
 
   for (const document of found) {
     const slug = listed.get(document.path)?.slug;
-    if (slug !== undefined) choose(document.path, { org: repository.org, type: typeOf(document), slug });
+    if (slug === undefined) continue;
+    const coordinate = { org: repository.org, type: typeOf(document), slug };
+    if (!taken.has(formatCoordinate(coordinate))) choose(document.path, coordinate);
+    else
+      twice.push(problemAtFile('slug-taken', document.path, `stele.yaml gives the slug ${slug} to another file, too.`));
   }
-  for (const document of found) {
+  const named = found.filter(({ path }) => !twice.some(({ file }) => file === path));
+  for (const document of named) {
     const known = documentAt(repository, document.path);
     const before = known && parseCoordinate(known.resource);
     if (before === null || chosen.has(document.path) || before.coordinate.type !== typeOf(document)) continue;
     if (!taken.has(formatCoordinate(before.coordinate))) choose(document.path, before.coordinate);
   }
-  const rest = found
+  const rest = named
     .filter(({ path }) => !chosen.has(path))
     .sort((a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1));
   for (const document of rest) {
@@ -155,7 +184,7 @@ async function assignSlugs(
       break;
     }
   }
-  return found
+  const documents = named
     .flatMap((document): Planned[] => {
       const given = listed.get(document.path);
       const coordinate = chosen.get(document.path);
@@ -174,6 +203,7 @@ async function assignSlugs(
       ];
     })
     .sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { documents, twice };
 }
 
 function nameFrom({ title }: Found, { slug }: Coordinate): string {

@@ -1,5 +1,4 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import { assertConnectable } from './connectable.ts';
 import type { Connection, OnConflict } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -9,6 +8,7 @@ import { chooseLatest, resourceRef, type Resource, type Validation, type Version
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { buildArtifact, encodeJson, type Built } from './artifact.ts';
+import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
 import { placeVersion } from './place.ts';
 import { watchPurges } from './purge.ts';
@@ -68,6 +68,7 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   if (existing === null && request.create === null) {
     throw new RegistryError('not_found', `There is no ${formatCoordinate(request.coordinate)}. Create it first.`);
   }
+  if (existing !== null && request.connection !== undefined) assertConnectable(existing, request.connection);
   const resource = existing ?? createFor(registry, request, null);
   const ruleset = await resolveRuleset(registry, resource.org, rulesetName(registry, resource));
   const compiled = await compileDocument(registry, request, resource, ruleset);

@@ -13,6 +13,7 @@ import type { Report } from '../model/problem.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './discover.ts';
+import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
 import { publish, type PublishResult } from './publish.ts';
 import type { Registry } from './registry.ts';
@@ -45,23 +46,18 @@ export async function syncDocument(
   if (known !== null && known.resource === name && (await isUnchanged(registry, known, document, blobs))) {
     return { path, state: known, result: null };
   }
-  if (document.tags !== null) return connectTagged(registry, repository, document, run);
   const started = registry.now().getTime();
-  const result = await attempt(registry, repository, snapshot, document, run, signal);
+  const result = await refusable(async () =>
+    document.tags === null
+      ? publishDocument(registry, repository, snapshot, document, run, signal)
+      : connectTagged(registry, repository, document, run),
+  );
+  if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
   if ('refusal' in result) {
     const told = { resource: name, outcome: 'conflict', label: null, report: null } as const;
     registry.log('warn', 'document', { run: run.id, path, ...told, detail: result.refusal });
-    return {
-      path,
-      state: {
-        ...told,
-        inputs: null,
-        rulesetName: await rulesetNameFor(registry, document),
-        ruleset: null,
-        compiler: registry.compiler.id,
-      },
-      result: { path, ...told, detail: result.refusal },
-    };
+    const state = await unpublished(registry, document, 'conflict');
+    return { path, state, result: { path, ...told, detail: result.refusal } };
   }
   const inputs = Object.fromEntries(result.compiled.files.map((file) => [file.path, file.blob]).sort());
   const report = result.outcome === 'rejected' ? result.reportDigest : null;
@@ -91,74 +87,93 @@ export async function syncDocument(
 }
 
 /** A document that is published by tag: its resource is made and connected, and the branch's content passed over. */
-async function connectTagged(registry: Registry, repository: Repository, document: Planned, run: Run): Promise<Looked> {
+async function connectTagged(
+  registry: Registry,
+  repository: Repository,
+  document: Planned,
+  run: Run,
+): Promise<'connected'> {
   const { path, coordinate, onConflict, tags } = document;
   const { url, branch, credential, org } = repository;
   const connection: Connection = { repository: url, branch, path, tags, onConflict, credential };
   await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+    if (current?.value.deletedAt) return null;
+    if (current) assertConnectable(current.value, connection);
     const resource = current?.value ?? newResource(registry, coordinate, document);
-    if (resource.deletedAt !== null || JSON.stringify(resource.connection) === JSON.stringify(connection)) return null;
+    if (JSON.stringify(resource.connection) === JSON.stringify(connection)) return null;
     const change = { actor: `sync:${org}`, origin: `run:${run.id}`, action: 'connect' };
     return { value: { ...resource, connection }, change };
   });
+  return 'connected';
+}
+
+/** The state of a document of which nothing was published, nor read. */
+async function unpublished(
+  registry: Registry,
+  document: Planned,
+  outcome: 'unchanged' | 'conflict',
+): Promise<DocumentState> {
   const gate = await rulesetNameFor(registry, document);
-  const state: DocumentState = {
-    resource: formatCoordinate(coordinate),
-    outcome: 'unchanged',
+  return {
+    resource: formatCoordinate(document.coordinate),
+    outcome,
     label: null,
     report: null,
     inputs: null,
     rulesetName: gate,
-    ruleset: await rulesetDigest(registry, org, gate),
+    ruleset: await rulesetDigest(registry, document.coordinate.org, gate),
     compiler: registry.compiler.id,
   };
-  return { path, state, result: null };
 }
 
-/** Publishes one document. A refusal is that document's own: the others go on. */
-async function attempt(
+/** What the work gives, or why it was refused. A refusal is that document's own: the others go on. */
+async function refusable<T>(work: () => Promise<T>): Promise<T | { refusal: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOwn = isRegistryError(error) && ['conflict', 'refused', 'malformed', 'not_found'].includes(error.code);
+    if (!isOwn) throw error;
+    return { refusal: error.message };
+  }
+}
+
+async function publishDocument(
   registry: Registry,
   repository: Repository,
   snapshot: Snapshot,
   { path, coordinate, name, visibility, ruleset, validation, onConflict, tags }: Planned,
   run: Run,
   signal: AbortSignal,
-): Promise<PublishResult | { refusal: string }> {
+): Promise<PublishResult> {
   const { url, branch, credential } = repository;
-  try {
-    return await publish(registry, {
-      coordinate,
-      snapshot,
-      entry: path,
-      version: null,
+  return publish(registry, {
+    coordinate,
+    snapshot,
+    entry: path,
+    version: null,
+    onConflict,
+    latest: true,
+    dryRun: false,
+    create: {
+      name,
+      visibility,
+      ruleset,
+      validation,
+    },
+    connection: {
+      repository: url,
+      branch,
+      path,
+      tags,
       onConflict,
-      latest: true,
-      dryRun: false,
-      create: {
-        name,
-        visibility,
-        ruleset,
-        validation,
-      },
-      connection: {
-        repository: url,
-        branch,
-        path,
-        tags,
-        onConflict,
-        credential,
-      },
-      author: {
-        actor: `sync:${repository.org}`,
-        origin: `run:${run.id}`,
-      },
-      signal,
-    });
-  } catch (error) {
-    const isOwn = isRegistryError(error) && ['conflict', 'refused', 'malformed', 'not_found'].includes(error.code);
-    if (!isOwn) throw error;
-    return { refusal: error.message };
-  }
+      credential,
+    },
+    author: {
+      actor: `sync:${repository.org}`,
+      origin: `run:${run.id}`,
+    },
+    signal,
+  });
 }
 
 function hasDied({ problems }: Report): boolean {

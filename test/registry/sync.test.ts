@@ -3,7 +3,8 @@ import { repositoryRef, type Repository, type Run } from '../../src/model/connec
 import { createSyncQueue } from '../../src/registry/queue.ts';
 import { follow } from '../../src/registry/reconcile.ts';
 import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/registry/runs.ts';
-import { findResource, listResources } from '../../src/registry/resources.ts';
+import { createResource, findResource, listResources } from '../../src/registry/resources.ts';
+import { connectResource, disconnectResource } from '../../src/registry/connect.ts';
 import { createWorld, type World } from './world.ts';
 
 const url = 'https://git.test/acme/apis.git';
@@ -166,6 +167,78 @@ describe('following a repository', () => {
     source.push(url, { 'a.yaml': api('A', '1.0.0') });
     await sync();
     expect(await names()).toEqual(['apis/a@null', 'apis/a-a@1.0.0']);
+  });
+
+  test('stele.yaml takes over no resource that was uploaded, or is connected to another repository', async () => {
+    const { source, sync, registry, repository } = await connected();
+    const author = { actor: 'operator:test', origin: null };
+    const uploaded = { org: 'acme', type: 'apis', slug: 'uploaded' } as const;
+    const others = { org: 'acme', type: 'apis', slug: 'others' } as const;
+    for (const coordinate of [uploaded, others]) await createResource(registry, coordinate, { name: 'Ours' }, author);
+    const connection = { branch: null, tags: null, onConflict: 'revise', credential: null, path: 'o.yaml' } as const;
+    await connectResource(registry, others, { ...connection, repository: 'https://github.com/acme/other.git' }, author);
+    source.push(url, {
+      'stele.yaml':
+        'resources: [{path: u.yaml, slug: uploaded}, {path: o.yaml, slug: others}, {path: t.yaml, slug: uploaded2, tags: "v*"}]',
+      'u.yaml': api('U', '1.0.0'),
+      'o.yaml': api('O', '1.0.0'),
+      't.yaml': api('T', '1.0.0'),
+    });
+    await createResource(registry, { ...uploaded, slug: 'uploaded2' }, { name: 'Ours' }, author);
+    const run = await sync();
+    expect(run.documents).toMatchObject([
+      { path: 'o.yaml', outcome: 'conflict', detail: expect.stringContaining('is connected to another repository') },
+      { path: 't.yaml', outcome: 'conflict' },
+      { path: 'u.yaml', outcome: 'conflict', detail: expect.stringContaining('is connected to no repository') },
+    ]);
+    expect(await findResource(registry, uploaded)).toMatchObject({ connection: null, versions: [] });
+    expect(await findResource(registry, others)).toMatchObject({
+      connection: { repository: 'https://github.com/acme/other.git' },
+      versions: [],
+    });
+    expect(await findResource(registry, { ...uploaded, slug: 'uploaded2' })).toMatchObject({ connection: null });
+    expect((await sync()).documents).toEqual([]);
+    // Whoever may connect it says otherwise.
+    const { url: repositoryUrl } = await repository();
+    registry.config.sync.hosts.push('git.test');
+    await connectResource(registry, uploaded, { ...connection, path: 'u.yaml', repository: repositoryUrl }, author);
+    expect((await sync()).documents).toMatchObject([
+      { path: 'o.yaml', outcome: 'conflict' },
+      { path: 't.yaml', outcome: 'conflict' },
+      { path: 'u.yaml', outcome: 'published' },
+    ]);
+  });
+
+  test('a resource that was disconnected, or connected elsewhere, stays so', async () => {
+    const { source, sync, registry } = await connected();
+    const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+    const author = { actor: 'operator:test', origin: null };
+    source.push(url, { 'pay.yaml': api('Pay', '1.0.0') });
+    await sync();
+    await disconnectResource(registry, pay, author);
+    source.push(url, { 'pay.yaml': api('Pay', '1.1.0') });
+    expect((await sync()).documents).toMatchObject([{ path: 'pay.yaml', outcome: 'conflict' }]);
+    expect(await findResource(registry, pay)).toMatchObject({ latest: '1.0.0', connection: null });
+  });
+
+  test('one slug for two files, and a file out of the followed folder, are told and not published', async () => {
+    const { source, registry } = createWorld();
+    const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+    const id = await follow(registry, 'acme', { ...given, discover: 'docs' });
+    source.push(url, {
+      'docs/stele.yaml':
+        'resources: [{path: a.yaml, slug: one}, {path: b.yaml, slug: one}, {path: ../secret.yaml, slug: secret}]',
+      'docs/a.yaml': api('A', '1.0.0'),
+      'docs/b.yaml': api('B', '1.0.0'),
+      'secret.yaml': api('Secret', '1.0.0'),
+    });
+    const run = await (await createSyncQueue(registry).request('acme', id, 'manual')).done;
+    expect(run.documents.map(({ path, outcome, resource }) => [path, outcome, resource])).toEqual([
+      ['secret.yaml', 'rejected', null],
+      ['docs/b.yaml', 'rejected', null],
+      ['docs/a.yaml', 'published', '@acme/apis/one'],
+    ]);
+    expect(await listResources(registry, operator, 'acme')).toHaveLength(1);
   });
 
   test('stele.yaml decides; a broken one publishes nothing and says why', async () => {
