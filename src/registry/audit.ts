@@ -3,6 +3,7 @@ import { keyRef, type Key } from '../model/key.ts';
 import { nameOf, resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/refs.ts';
 import { listKeys } from './keys.ts';
+import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
 /** One change: who did what, when, from where, and the generation that it made. */
@@ -79,13 +80,13 @@ async function* chainsOf(registry: Registry, org: string, { resource, since }: A
   const { refs } = registry;
   const names = resource ? [resourceRef({ org, ...resource })] : refs.list(`resources/${org}/`);
   for await (const name of names) {
-    const newest = await refs.read<Resource>(name);
+    const newest = await readAmong<Resource>(registry, name);
     if (newest === null || isBefore(newest, since)) continue;
     yield { subject: { kind: 'resource', id: nameOf(newest.value) }, newest, history: () => refs.history(name) };
   }
   if (resource) return;
   for (const { id } of await listKeys(registry, org)) {
-    const newest = await refs.read<Key>(keyRef(id));
+    const newest = await readAmong<Key>(registry, keyRef(id));
     if (newest === null || isBefore(newest, since)) continue;
     yield { subject: { kind: 'key', id }, newest, history: () => refs.history(keyRef(id)) };
   }

@@ -2,6 +2,7 @@ import { isAllowed, type Principal } from '../model/access.ts';
 import type { Coordinate, ResourceType } from '../model/address.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/refs.ts';
+import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
 /** A resource's newest generation, if it is there and the principal may read it. Null tells nothing about which of the two it is not. */
@@ -26,7 +27,7 @@ export async function* readableResources(
 ): AsyncGenerator<Generation<Resource>> {
   const start = after === null ? undefined : resourceRef({ org, type, slug: after });
   for await (const name of registry.refs.list(`resources/${org}/${type}/`, start)) {
-    const generation = await registry.refs.read<Resource>(name);
+    const generation = await readAmong<Resource>(registry, name);
     const resource = generation?.value;
     if (resource && resource.deletedAt === null && isAllowed(principal, 'read', { org, resource })) yield generation;
   }

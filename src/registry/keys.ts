@@ -5,6 +5,7 @@ import { isSlug } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatKey, keyRef, parseKey, type Key } from '../model/key.ts';
+import { readAmong } from './read-among.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** What a key is made with. */
@@ -100,7 +101,7 @@ export async function revokeKey(registry: Registry, org: string, id: string, aut
 export async function listKeys(registry: Registry, org: string): Promise<Key[]> {
   const keys: Key[] = [];
   for await (const name of registry.refs.list('keys/')) {
-    const key = (await registry.refs.read<Key>(name))?.value;
+    const key = (await readAmong<Key>(registry, name))?.value;
     if (key?.org === org) keys.push(key);
   }
   return keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));

@@ -1,7 +1,9 @@
 import { watch, type FSWatcher } from 'chokidar';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repositoryId, repositoryRef, type Repository, type Trigger } from '../model/connection.ts';
+import { isRegistryError } from '../model/errors.ts';
 import type { RepositoryConfig } from '../config.ts';
+import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 import type { SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
@@ -26,15 +28,15 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
 
   async function lookAtAll(trigger: Trigger): Promise<void> {
     const repositories = await listRepositories(registry);
-    await Promise.all(
-      repositories.map(async (repository) => {
-        const id = repositoryId(repository.url, repository.branch);
-        watchLocal(registry, queue, watchers, repository, id);
-        await (
-          await queue.request(repository.org, id, trigger)
-        ).done;
-      }),
-    );
+    const looks = repositories.map(async (repository) => {
+      const id = repositoryId(repository.url, repository.branch);
+      watchLocal(registry, queue, watchers, repository, id);
+      await (
+        await queue.request(repository.org, id, trigger)
+      ).done;
+    });
+    // What is wrong with one repository does not keep the others.
+    await Promise.all(looks.map((look) => look.catch((error: unknown) => tell(registry, error))));
   }
 
   async function keepLooking(): Promise<void> {
@@ -62,13 +64,17 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
 export async function followConfigured(registry: Registry): Promise<void> {
   for (const [org, { repositories, defaults }] of Object.entries(registry.config.organizations)) {
     for (const repository of repositories) {
-      await follow(registry, org, {
+      const given = {
         url: repository.url,
         branch: repository.branch ?? null,
         credential: repository.credential ?? null,
         discover: normalizeFolder(repository),
         visibility: repository.visibility ?? defaults.visibility ?? 'private',
         validation: repository.validation ?? defaults.validation ?? 'strict',
+      };
+      await follow(registry, org, given).catch((error: unknown) => {
+        if (!isRegistryError(error, 'corrupt')) throw error;
+        tell(registry, error);
       });
     }
   }
@@ -99,7 +105,7 @@ export async function follow(
 /** Every repository that is followed, of all organizations. */
 export async function listRepositories(registry: Registry): Promise<Repository[]> {
   const names = await Array.fromAsync(registry.refs.list('repositories/'));
-  const generations = await Promise.all(names.map((name) => registry.refs.read<Repository>(name)));
+  const generations = await Promise.all(names.map((name) => readAmong<Repository>(registry, name)));
   return generations.flatMap((generation) => (generation ? [generation.value] : []));
 }
 

@@ -2,6 +2,7 @@ import { formatCoordinate, resourceTypes, type Coordinate, type ResourceType } f
 import { isAllowed, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { resourceRef, type Resource, type Validation, type Visibility } from '../model/resource.ts';
+import { readAmong } from './read-among.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** What a resource is made with. */
@@ -77,7 +78,7 @@ export async function listResources(
   const found: Resource[] = [];
   for (const each of type === null ? resourceTypes : [type]) {
     for await (const name of registry.refs.list(`resources/${org}/${each}/`)) {
-      const resource = (await registry.refs.read<Resource>(name))?.value;
+      const resource = (await readAmong<Resource>(registry, name))?.value;
       if (resource && resource.deletedAt === null && isAllowed(principal, 'read', { org, resource }))
         found.push(resource);
     }

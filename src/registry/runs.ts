@@ -1,5 +1,6 @@
 import { runRef, type Repository, type Run, type Trigger } from '../model/connection.ts';
 import { isAlive, processName } from './process.ts';
+import { readAmong } from './read-among.ts';
 import { newId, type Registry } from './registry.ts';
 
 /** A run that has not begun. Writes nothing. */
@@ -40,7 +41,7 @@ export async function findRun(registry: Registry, org: string, id: string): Prom
 /** The runs of an organization, newest first; those that looked at one resource, when it is named. */
 export async function listRuns(registry: Registry, org: string, resource: string | null = null): Promise<Run[]> {
   const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
-  const runs = await Promise.all(names.reverse().map((name) => registry.refs.read<Run>(name)));
+  const runs = await Promise.all(names.reverse().map((name) => readAmong<Run>(registry, name)));
   return runs.flatMap((generation) => {
     const run = generation?.value;
     return run && (resource === null || run.documents.some((document) => document.resource === resource)) ? [run] : [];

@@ -157,7 +157,6 @@ describe('following a repository', () => {
 
   test('an uploaded resource of the same name is not taken over', async () => {
     const { source, sync, names, registry } = await connected();
-    const { createResource } = await import('../../src/registry/resources.ts');
     await createResource(
       registry,
       { org: 'acme', type: 'apis', slug: 'a' },

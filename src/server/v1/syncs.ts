@@ -2,6 +2,7 @@ import { formatCoordinate } from '../../model/address.ts';
 import { repositoryId, repositoryName, runRef, type Run, type RunDocument } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
+import { readAmong } from '../../registry/read-among.ts';
 import { findRun } from '../../registry/runs.ts';
 import { readJson } from '../../registry/stored.ts';
 import { nothingHere } from '../nothing-here.ts';
@@ -40,7 +41,7 @@ export const listSyncs: ResourceHandler = async (call) => {
     const names = await Array.fromAsync(registry.refs.list(`runs/${coordinate.org}/`));
     for (const name of names.reverse()) {
       if (before !== null && name >= runRef(coordinate.org, before)) continue;
-      const run = (await registry.refs.read<Run>(name))?.value;
+      const run = (await readAmong<Run>(registry, name))?.value;
       if (run && isAbout(call, run)) yield run;
     }
   }
