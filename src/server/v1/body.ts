@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express';
 import { RegistryError } from '../../model/errors.ts';
-import { parseJson, type JsonBody } from './json.ts';
+import { parseJson, type JsonBody, type JsonOptions } from './json.ts';
 
 /** What a body may be. */
 export interface BodyLimits {
@@ -8,6 +8,10 @@ export interface BodyLimits {
   bytes: number;
   /** Nesting of its JSON. */
   depth: number;
+  /** Values and names in its JSON. */
+  nodes: number;
+  /** The member that holds a document, which is read as text alone. */
+  document?: string;
 }
 
 /** A body that was read. */
@@ -36,7 +40,11 @@ export async function readBody(request: Request, response: Response, limits: Bod
   if (type === undefined) {
     throw new RegistryError('unsupported_media_type', 'Name the type of the body: Content-Type: application/json.');
   }
-  return { bytes, ...parseJson(decode(bytes), limits.depth) };
+  return { bytes, ...parseJson(decode(bytes), limits.depth, jsonOptions(limits)) };
+}
+
+function jsonOptions({ nodes, document }: BodyLimits): JsonOptions {
+  return { nodes, ...(document !== undefined && { opaque: document }) };
 }
 
 /** The bytes, inflated where they are packed. */

@@ -11,12 +11,21 @@ const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const space = /[ \t\n\r]*/y;
 
+/** How a JSON text is read. */
+export interface JsonOptions {
+  /** The most values and names in it. Default: any number. */
+  nodes?: number;
+  /** A member of the outermost object whose object or array is empty in `value`: only its text is wanted. */
+  opaque?: string;
+}
+
 /**
  * Reads a JSON text (RFC 8259) as strictly as it is meant: refuses with `malformed`, naming line and column, what is no JSON, an object
- * that has a name twice, a surrogate without its partner, and nesting deeper than `depth`.
+ * that has a name twice, a surrogate without its partner, and nesting deeper than `depth`; with `too_large` more than `nodes`.
  */
-export function parseJson(text: string, depth: number): JsonBody {
+export function parseJson(text: string, depth: number, { nodes = Infinity, opaque }: JsonOptions = {}): JsonBody {
   let at = 0;
+  let count = 0;
   const members = new Map<string, [number, number]>();
 
   function fail(message: string, where = at): never {
@@ -36,23 +45,48 @@ export function parseJson(text: string, depth: number): JsonBody {
     return found ?? null;
   }
   function next(): string {
-    take(space);
+    if (text.charCodeAt(at) <= 32) take(space);
     return text[at] ?? fail('the text ends too early.');
   }
 
   function readString(): string {
-    const start = at++;
+    const start = at;
+    const value = parsedString(start) ?? explainString();
+    return value.isWellFormed() ? value : fail('a surrogate stands without its partner.', start);
+  }
+
+  /** The string that begins there, read by the runtime's own parser; null for what it does not take. */
+  function parsedString(start: number): string | null {
+    let end = start;
+    do {
+      end = text.indexOf('"', end + 1);
+      if (end < 0) return null;
+    } while (isEscaped(end));
+    at = end + 1;
+    try {
+      return JSON.parse(text.slice(start, at)) as string;
+    } catch {
+      at = start;
+      return null;
+    }
+  }
+
+  function isEscaped(quote: number): boolean {
+    let first = quote;
+    while (text.charCodeAt(first - 1) === 92) first--;
+    return (quote - first) % 2 === 1;
+  }
+
+  /** Finds where a string is broken. */
+  function explainString(): never {
+    at++;
     for (;;) {
       const code = text.charCodeAt(at);
-      if (code === 34) break;
-      if (Number.isNaN(code)) fail('the text ends within a string.');
+      if (Number.isNaN(code) || code === 34) fail('the text ends within a string.');
       if (code < 32) fail('a control character within a string must be escaped.');
       if (code !== 92) at++;
       else if (take(escape) === null) fail('there is no such escape.');
     }
-    at++;
-    const value = JSON.parse(text.slice(start, at)) as string;
-    return value.isWellFormed() ? value : fail('a surrogate stands without its partner.', start);
   }
 
   function readObject(left: number): void {
@@ -62,6 +96,7 @@ export function parseJson(text: string, depth: number): JsonBody {
     for (;;) {
       if (next() !== '"') fail('the name of a member is expected.');
       const start = at;
+      countOne();
       const name = readString();
       if (names.has(name)) fail('an object has this name twice.', start);
       names.add(name);
@@ -90,7 +125,12 @@ export function parseJson(text: string, depth: number): JsonBody {
     }
   }
 
+  function countOne(): void {
+    if (++count > nodes) throw new RegistryError('too_large', `The body has more than ${nodes} values and names.`);
+  }
+
   function readValue(left: number): void {
+    countOne();
     const mark = next();
     if ((mark === '{' || mark === '[') && left === 0) fail(`it is nested deeper than ${depth}.`);
     if (mark === '{') readObject(left - 1);
@@ -99,10 +139,16 @@ export function parseJson(text: string, depth: number): JsonBody {
     else if (take(literal) === null) fail('a value is expected.');
   }
 
+  function withoutOpaque(): string {
+    const [from, to] = (opaque !== undefined && members.get(opaque)) || [0, 0];
+    const empty = { '{': '{}', '[': '[]' }[text[from]!];
+    return to === 0 || empty === undefined ? text : text.slice(0, from) + empty + text.slice(to);
+  }
+
   readValue(depth);
   take(space);
   if (at < text.length) fail('nothing more is expected.');
-  const value: unknown = JSON.parse(text);
+  const value: unknown = JSON.parse(withoutOpaque());
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return {
     value,

@@ -82,3 +82,19 @@ test('the text of a member of the outermost object is as it was written', () => 
   expect(body.textOf('c')).toBeNull();
   expect(parseJson('[{"a":1}]', 5).textOf('a')).toBeNull();
 });
+
+test('a text of more values and names than the wall is refused before it is taken apart', () => {
+  const text = `{"document": {"a": [${'[],'.repeat(100)}0]}}`;
+  expect(() => parseJson(text, 20, { nodes: 105 })).toThrow('The body has more than 105 values and names.');
+  expect(parseJson(text, 20, { nodes: 106 }).value).toEqual(JSON.parse(text));
+});
+
+test('of a member that is wanted as text alone, nothing is held but that', () => {
+  const text = '{"a": 1, "document": {"n": 1.0, "x": [1]}, "b": {"document": {"c": 2}}}';
+  const body = parseJson(text, 20, { opaque: 'document' });
+  expect(body.value).toEqual({ a: 1, document: {}, b: { document: { c: 2 } } });
+  expect(body.textOf('document')).toBe('{"n": 1.0, "x": [1]}');
+  expect(parseJson('{"document": "a: 1"}', 20, { opaque: 'document' }).value).toEqual({ document: 'a: 1' });
+  expect(parseJson('{"document": [1]}', 20, { opaque: 'document' }).value).toEqual({ document: [] });
+  expect(parseJson('[{"document": {"a": 1}}]', 20, { opaque: 'document' }).value).toEqual([{ document: { a: 1 } }]);
+});
