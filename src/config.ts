@@ -173,6 +173,14 @@ function explainError({ instancePath, message, params, parentSchema }: ErrorObje
   return `${key} ${message}.`;
 }
 
+/** What the configuration says about an organization: nothing, where it does not name it, whatever it is called. */
+export function organizationIn(
+  { organizations }: Pick<Config, 'organizations'>,
+  name: string,
+): OrganizationConfig | null {
+  return Object.hasOwn(organizations, name) ? organizations[name]! : null;
+}
+
 /** A local repository's folder becomes absolute; URLs and `host:path` stay. */
 function absoluteUrl(base: string, url: string): string {
   return isLocalUrl(url) && !isAbsolute(url) ? resolve(base, url) : url;

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { isLocalUrl, readEnvironment, type Config } from '../config.ts';
+import { isLocalUrl, organizationIn, readEnvironment, type Config } from '../config.ts';
 import { isSlug } from '../model/address.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../open.ts';
@@ -42,7 +42,7 @@ function addRepositories(config: Config, repositories: readonly string[], option
   if (!isSlug(options.org))
     throw new RegistryError('malformed', `${JSON.stringify(options.org)} cannot be an organization's name.`);
   if (repositories.length === 0) return config;
-  const organization = config.organizations[options.org] ?? { repositories: [], defaults: {} };
+  const organization = organizationIn(config, options.org) ?? { repositories: [], defaults: {} };
   const added = repositories.map((url) => ({
     url: isLocalUrl(url) ? resolve(url) : url,
     visibility: options.private ? ('private' as const) : ('public' as const),

@@ -1,3 +1,4 @@
+import { organizationIn } from '../config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import { isAllowed } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -15,7 +16,7 @@ export function rulesetName(
   registry: Pick<Registry, 'config'>,
   { org, type, ruleset }: Pick<Resource, 'org' | 'type' | 'ruleset'>,
 ): string | null {
-  const inherited = type === 'apis' ? registry.config.organizations[org]?.defaults.ruleset : null;
+  const inherited = type === 'apis' ? organizationIn(registry.config, org)?.defaults.ruleset : null;
   return ruleset ?? inherited ?? null;
 }
 

@@ -1,3 +1,4 @@
+import { organizationIn } from '../config.ts';
 import { formatCoordinate, resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
 import { isAllowed, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -28,7 +29,7 @@ export function newResource(
     slug,
     name: given.name,
     description: given.description ?? '',
-    visibility: given.visibility ?? registry.config.organizations[org]?.defaults.visibility ?? 'private',
+    visibility: given.visibility ?? organizationIn(registry.config, org)?.defaults.visibility ?? 'private',
     ruleset: given.ruleset ?? null,
     connection: null,
     latest: null,
