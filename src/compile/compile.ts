@@ -113,23 +113,26 @@ export interface Settings {
 
 /**
  * The compiler behind its sandbox (DESIGN §6). A pure function of the files: the same input gives the same bytes and report. Whatever a
- * document does to the sandbox (time, memory, a crash) becomes a blocking problem of that document, and nothing else notices.
+ * document does to the sandbox (time, memory, a crash) becomes a blocking problem of that document, and nothing else notices. `owner` is whose
+ * the work is: owners take turns.
  */
 export interface Compiler {
   /** Name, version and runtime: part of every artifact's provenance. */
   readonly id: string;
-  compile(input: CompileInput, load: Load, signal?: AbortSignal): Promise<Compiled>;
+  compile(input: CompileInput, load: Load, signal?: AbortSignal, owner?: string): Promise<Compiled>;
   /** Which of these files are documents of a kind that Stele knows. Files that do not parse are left out, like any other file. */
   detect(
     files: readonly { path: string; bytes: Uint8Array }[],
     limits: CompileLimits,
     signal?: AbortSignal,
+    owner?: string,
   ): Promise<Detected[]>;
   /** Reads a `stele.yaml`. `settings` is null exactly when the report blocks. */
   readSettings(
     file: { path: string; bytes: Uint8Array },
     limits: CompileLimits,
     signal?: AbortSignal,
+    owner?: string,
   ): Promise<{ settings: Settings | null; report: Report }>;
   /** Stops the sandboxes. Whatever still runs or waits rejects with `unavailable`. */
   close(): Promise<void>;

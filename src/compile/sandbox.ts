@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import PQueue from 'p-queue';
 import { RegistryError } from '../model/errors.ts';
 import { createReport, problemAtFile } from '../model/problem.ts';
 import { startChild, type Child, type JobOptions, type Outcome } from './child.ts';
+import { createFairQueue } from './fair-queue.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from './collect.ts';
 import { fileTooLarge } from './parse.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
@@ -20,7 +20,7 @@ const batchFiles = 500;
 
 /** The compiler behind a pool of sandboxed processes (DESIGN §6). */
 export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
-  const queue = new PQueue({ concurrency: children });
+  const queue = createFairQueue(children);
   const idle: Child[] = [];
   const closing = new AbortController();
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -28,6 +28,7 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
   };
 
   async function run(
+    owner: string,
     job: ParentMessage,
     limits: CompileLimits,
     options: Omit<JobOptions, 'seconds'>,
@@ -42,7 +43,7 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
         else child.kill();
       }
     };
-    return queue.add(task, { signal });
+    return queue.add(owner, task, signal);
   }
 
   function takeChild(memoryMegabytes: number): Child {
@@ -58,21 +59,22 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
     files: { path: string; bytes: Uint8Array }[],
     limits: CompileLimits,
     signal: AbortSignal | undefined,
+    owner: string,
   ): Promise<Detected[]> {
-    const outcome = await run({ type: 'detect', files, limits }, limits, { load: noFiles, signal });
+    const outcome = await run(owner, { type: 'detect', files, limits }, limits, { load: noFiles, signal });
     if ('answer' in outcome) return outcome.answer.type === 'detected' ? outcome.answer.detected : [];
     if (files.length === 1) return [];
     const middle = Math.ceil(files.length / 2);
     const halves = [files.slice(0, middle), files.slice(middle)];
-    return (await Promise.all(halves.map((half) => detectBatch(half, limits, signal)))).flat();
+    return (await Promise.all(halves.map((half) => detectBatch(half, limits, signal, owner)))).flat();
   }
 
   return {
     id: `stele/${version} node/${process.versions.node}`,
 
-    async compile(input, load, signal) {
+    async compile(input, load, signal, owner = '') {
       const read = new Map<string, CollectedFile>();
-      const outcome = await run({ type: 'compile', input }, input.limits, {
+      const outcome = await run(owner, { type: 'compile', input }, input.limits, {
         load: createLoad(input, load, read),
         signal,
       });
@@ -82,18 +84,18 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
       return { artifact: null, report: createReport([diedProblem(outcome, input)]), files } satisfies Compiled;
     },
 
-    async detect(files, limits, signal) {
+    async detect(files, limits, signal, owner = '') {
       const candidates = files.filter(
         ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
       );
       const batches = splitBatches(candidates);
-      const found = await Promise.all(batches.map((batch) => detectBatch(batch, limits, signal)));
+      const found = await Promise.all(batches.map((batch) => detectBatch(batch, limits, signal, owner)));
       const asked = new Set(candidates.map(({ path }) => path));
       return found.flat().filter(({ path }) => asked.delete(path));
     },
 
-    async readSettings(file, limits, signal) {
-      const outcome = await run({ type: 'settings', file, limits }, limits, { load: noFiles, signal });
+    async readSettings(file, limits, signal, owner = '') {
+      const outcome = await run(owner, { type: 'settings', file, limits }, limits, { load: noFiles, signal });
       if ('answer' in outcome && outcome.answer.type === 'settings') {
         const { settings, report } = outcome.answer;
         return { settings, report };

@@ -47,7 +47,7 @@ export async function planDocuments(
 ): Promise<Plan> {
   const folder = repository.discover ?? '';
   const entries = (await snapshot.entries()).filter(({ path, kind }) => kind === 'file' && isWithin(path, folder));
-  const read = await readSettings(registry, snapshot, posix.join(folder, 'stele.yaml'), signal);
+  const read = await readSettings(registry, repository, snapshot, signal);
   if (read.refused) return { documents: [], unread: [], refused: read.refused };
   const settings = read.settings;
   const { listed, astray } = readListed(settings?.resources ?? [], folder);
@@ -58,7 +58,7 @@ export async function planDocuments(
       listed.has(path) ||
       ((settings?.discover ?? true) && documentName.test(path) && !passedOver.test(path) && !isIgnored(path)),
   );
-  const { detected, unread } = await detectAll(registry, snapshot, searched, signal);
+  const { detected, unread } = await detectAll(registry, repository, snapshot, searched, signal);
   // A listed file that is no document by its content is planned all the same: its report says what is wrong with it.
   const known = new Set(detected.map(({ path }) => path));
   const unknown = [...listed].filter(([path]) => !known.has(path));
@@ -94,19 +94,21 @@ function isWithin(path: string, folder: string): boolean {
 
 async function readSettings(
   registry: Registry,
+  { org, discover }: Repository,
   snapshot: Snapshot,
-  path: string,
   signal: AbortSignal | undefined,
 ): Promise<{ settings: Settings | null; refused: Plan['refused'] }> {
+  const path = posix.join(discover ?? '', 'stele.yaml');
   const [file] = await snapshot.read([path]);
   if (!file?.found) return { settings: null, refused: null };
-  const { settings, report } = await registry.compiler.readSettings(file, registry.config.limits, signal);
+  const { settings, report } = await registry.compiler.readSettings(file, registry.config.limits, signal, org);
   return settings === null ? { settings, refused: { path, report } } : { settings, refused: null };
 }
 
 /** Detection by content, in batches of bounded size. Known blobs are not looked at again. */
 async function detectAll(
   registry: Registry,
+  { org }: Repository,
   snapshot: Snapshot,
   entries: readonly SnapshotEntry[],
   signal: AbortSignal | undefined,
@@ -116,7 +118,7 @@ async function detectAll(
   let batch: { path: string; bytes: Uint8Array }[] = [];
   let size = 0;
   const flush = async () => {
-    if (batch.length > 0) found.push(...(await registry.compiler.detect(batch, registry.config.limits, signal)));
+    if (batch.length > 0) found.push(...(await registry.compiler.detect(batch, registry.config.limits, signal, org)));
     batch = [];
     size = 0;
   };

@@ -1,3 +1,4 @@
+import { organizationIn } from '../config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, OnConflict } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
@@ -123,12 +124,13 @@ async function compileDocument(
     },
     (paths) => request.snapshot.read(paths),
     request.signal,
+    resource.org,
   );
 }
 
 /** `strict` unless the resource or its organization says otherwise. */
 function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): Validation {
-  return resource.validation ?? registry.config.organizations[resource.org]?.defaults.validation ?? 'strict';
+  return resource.validation ?? organizationIn(registry.config, resource.org)?.defaults.validation ?? 'strict';
 }
 
 interface Made {
