@@ -5,7 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import { createApiCatalog } from './api-catalog.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import type { ServerContext } from './context.ts';
-import { createErrorHandler } from './errors.ts';
+import { createErrorHandler, sendProblem } from './errors.ts';
 import { createHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { nothingHere } from './nothing-here.ts';
@@ -13,6 +13,7 @@ import { createObserver, type Observer } from './observe.ts';
 import { createProblemPages } from './problem-pages.ts';
 import { createReads, isRead } from './reads.ts';
 import { requestIdOf } from './request-id.ts';
+import { readTarget } from './target.ts';
 import { routeNameOf } from './route-name.ts';
 
 /**
@@ -26,7 +27,10 @@ export function createApp(context: ServerContext): RequestListener {
   const others = createOthers(context, authenticate, observer);
   return (request, response) => {
     const startedAt = performance.now();
-    if (isRead(request.url!)) {
+    const target = readTarget(request.url!);
+    if (target === null) return sendProblem(context, request, response, new RegistryError('malformed', noTarget));
+    request.url = target;
+    if (isRead(target)) {
       void read(request, response).then((route) => observer.observe(request, response, route, startedAt));
       return;
     }
@@ -34,6 +38,8 @@ export function createApp(context: ServerContext): RequestListener {
     others(request, response);
   };
 }
+
+const noTarget = 'The request asks for no path of a URL.';
 
 /** Everything but the reads: who asks first, then the one part that the path belongs to. */
 function createOthers(context: ServerContext, authenticate: Authenticate, observer: Observer): Express {

@@ -88,6 +88,19 @@ test('no request at all is answered with a failure of ours', async () => {
   expect(served.registry.logged).toEqual([]);
 });
 
+test.each(['//a@#', '//.json@#', '/@acme/apis/pay#x', 'http://a:b:c/', 'http://[::1/', 'ftp://a/', 'x', '/\u00e9'])(
+  'a request for %j, which is no path, is answered at once and malformed',
+  async (odd) => {
+    expect((await ask(served.port, { target: odd })).status).toBe(400);
+  },
+);
+
+test('the absolute form of a target is the same as its path', async () => {
+  const { status, body } = await ask(served.port, { target: 'http://elsewhere.test/@acme/apis/pay@1.0.0' });
+  expect(status).toBe(200);
+  expect(body).toEqual((await ask(served.port, { target: '/@acme/apis/pay@1.0.0' })).body);
+});
+
 test('metrics name patterns and nothing that clients made up', async () => {
   for (const path of ['/@acme/apis/pay', '/made-up', '/@made-up', '/@acme/made-up/pay', '/problems/made-up']) {
     await ask(served.port, { target: path });
