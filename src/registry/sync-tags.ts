@@ -19,6 +19,9 @@ export interface SyncedTags {
   detail: string | null;
 }
 
+/** Of the tags that match, no more are looked at for one resource. */
+const mostTags = 2000;
+
 /**
  * Publishes every new tag of the documents that are published by tag: the label is the tag's name (`v1.4.0` → `1.4.0`). A tag that was moved
  * changes nothing that is published and is told of. Fetches nothing where there is nothing new.
@@ -35,7 +38,12 @@ export async function syncTags(
   if (tagged.length === 0) return synced;
   const all = await registry.source.tags(remoteOf(registry, repository), signal);
   for (const document of tagged) {
-    for (const tag of all.filter(({ name }) => matchesGlob(document.tags!, name))) {
+    const matching = all.filter(({ name }) => matchesGlob(document.tags!, name));
+    if (matching.length > mostTags) {
+      const what = `${matching.length} tags match ${JSON.stringify(document.tags)} of ${formatCoordinate(document.coordinate)}`;
+      synced.detail = `${what}: the first ${mostTags} by name are looked at. Name fewer.`;
+    }
+    for (const tag of matching.slice(0, mostTags)) {
       signal.throwIfAborted();
       const key = `${formatCoordinate(document.coordinate)} ${tag.name}`;
       const known = Object.hasOwn(synced.tags, key) ? synced.tags[key]! : null;
@@ -104,5 +112,5 @@ async function publishTag(
 }
 
 function isOwnRefusal(error: unknown): error is RegistryError {
-  return isRegistryError(error) && ['conflict', 'refused', 'malformed', 'not_found'].includes(error.code);
+  return isRegistryError(error) && ['conflict', 'refused', 'malformed', 'not_found', 'too_large'].includes(error.code);
 }

@@ -24,6 +24,8 @@ export interface GitCommand {
   input?: string;
   /** Where git and ssh are looked for, as `PATH` takes it. */
   searchPath: string;
+  /** Bytes that git may print; default 256 MiB. More of them end it. */
+  outputBytes?: number;
   /** Ends git and everything that it has started. */
   signal: AbortSignal;
 }
@@ -72,7 +74,9 @@ interface Run {
  * whole process group gets SIGTERM and a second later SIGKILL, and the call rejects with the signal's reason.
  */
 export async function runGit(command: GitCommand): Promise<GitResult> {
-  const { args, folder, input, searchPath, signal } = command;
+  const { args, folder, input, searchPath, outputBytes = 256 * 2 ** 20 } = command;
+  const flood = new AbortController();
+  const signal = AbortSignal.any([command.signal, flood.signal]);
   signal.throwIfAborted();
   if (!isProgram('git', searchPath)) {
     throw new RegistryError('unavailable', 'git is not installed here, or not where the server looks for it.');
@@ -80,8 +84,9 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   const environment = environmentOf(command);
   let code = 0;
   const run: Run = { child: null };
-  const stdout = createCollector();
-  const stderr = createCollector();
+  const stopFlood = () => flood.abort(new RegistryError('too_large', `git printed more than ${outputBytes} bytes.`));
+  const stdout = createCollector(outputBytes, stopFlood);
+  const stderr = createCollector(outputBytes, stopFlood);
   const git = simpleGit({
     baseDir: folder,
     // A session of its own makes the process the leader of its group.
@@ -127,12 +132,21 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
  * Collects a stream to its end. simple-git's own collection may stop 50 ms after the process has, whether all was read or not; told to wait for
  * the end instead (`onExit: false`), it never lets go of what a run has read.
  */
-function createCollector(): { collect(stream: NodeJS.ReadableStream): void; end: Promise<Buffer> } {
+function createCollector(
+  most: number,
+  onMore: () => void,
+): { collect(stream: NodeJS.ReadableStream): void; end: Promise<Buffer> } {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   return {
     collect(stream) {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => void chunks.push(chunk));
+      let chunks: Buffer[] = [];
+      let bytes = 0;
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes <= most) return void chunks.push(chunk);
+        chunks = [];
+        onMore();
+      });
       stream.on('close', () => resolve(Buffer.concat(chunks)));
     },
     end: promise,

@@ -138,7 +138,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   await reading(begin(), async () => {
     if (known.get(target.commit)?.type === 'commit') return;
-    throw new RegistryError('unreachable', `${target.commit} in ${repository} is no commit.`);
+    throw new RegistryError('refused', `${target.commit} in ${repository} is no commit.`);
   });
 
   return {

@@ -37,7 +37,7 @@ export interface Source {
   /** Asks the remote for its tags, in order of name. Moves no objects. */
   tags(remote: Remote, signal?: AbortSignal): Promise<Tag[]>;
 
-  /** The files of a commit that `tip` or `tags` named; fetched if need be. */
+  /** The files of a commit that `tip` or `tags` named; fetched if need be. Rejects with `refused` for what is no commit (a tag may name anything). */
   snapshot(remote: Remote, commit: string, signal?: AbortSignal): Promise<Snapshot>;
 
   /** Whether `commit` has `ancestor` among its ancestors, as far back as the source looks (1,000 commits). */

@@ -41,6 +41,9 @@ export interface TransportOptions {
   signal: AbortSignal;
 }
 
+// Of its branches and tags: some hundred thousand.
+const mostOutput = 32 * 2 ** 20;
+
 /**
  * Makes ready to talk to a repository: its host is resolved, checked and pinned, the credential goes into the environment of git alone. A redirect is
  * followed once, and only within the same scheme, host and port.
@@ -64,6 +67,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
       config: { 'http.lowSpeedTime': String(Math.ceil(options.timeLimit)), ...access.config, ...config },
       environment: { ...access.environment, ...environment },
       ...(input === undefined ? {} : { input }),
+      outputBytes: mostOutput,
       searchPath,
       signal: request.signal ?? signal,
     });

@@ -286,6 +286,19 @@ describe('following a repository', () => {
     ]);
   });
 
+  test('of very many tags only some are looked at, and it is told', async () => {
+    const { source, sync, repository, registry } = await connected();
+    const commit = source.push(url, {
+      'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "-*"}]',
+      'a.yaml': api('A', '1.0.0'),
+    });
+    // None of these can be a label, so that nothing is compiled.
+    for (let n = 0; n < 2001; n++) source.tag(url, `-${'.'.repeat(n)}`, commit);
+    expect((await sync()).documents).toHaveLength(2000);
+    expect(await repository()).toMatchObject({ detail: expect.stringContaining('2001 tags match "-*"') as string });
+    expect(await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' })).toMatchObject({ versions: [] });
+  });
+
   test('a repository that nothing is connected to any more is not asked', async () => {
     const { source, sync, registry } = await connected();
     await follow(registry, 'acme', {

@@ -43,6 +43,11 @@ test('settings reach git, over the walls of the repository itself', async () => 
   expect((await git(['config', 'core.hooksPath'], { config })).stdout.toString()).toBe('/dev/null\n');
 });
 
+test('what prints without end is ended', async () => {
+  repository.setConfig('alias.flood', '!yes');
+  await expect(git(['flood'], { outputBytes: 100_000 })).rejects.toMatchObject({ code: 'too_large' });
+});
+
 test('an exit code other than 0 is a result, with or without words', async () => {
   expect(await git(['config', 'no.such'])).toEqual({ ok: false, stdout: Buffer.alloc(0), stderr: '' });
   const failed = await git(['cat-file', '-p', 'main']);
