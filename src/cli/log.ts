@@ -1,31 +1,48 @@
 import { Command } from 'commander';
-import { resourceRef, type Resource } from '../model/resource.ts';
+import type { Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
+import { resourceRef, type Resource } from '../model/resource.ts';
+import { demandAll } from './client.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './context.ts';
 import { print } from './output.ts';
+
+/** One change of a resource, as the ref's history and `GET /v1/audit` tell it. */
+interface Change {
+  generation: number;
+  at: string;
+  actor: string;
+  origin: string | null;
+  action: string;
+}
 
 /** `stele log COORDINATE`: the history of a resource's ref, newest first, its chain checked on the way. */
 export function logCommand(): Command {
   return new Command('log')
     .description('Print who changed a resource, when, and how.')
     .argument('<coordinate>')
+    .option('--registry <url>', 'ask a running registry over HTTP, with the key in STELE_KEY')
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
-      const { json } = command.optsWithGlobals<CommonOptions>();
-      const count = await withRegistry(command, async (registry) => {
-        let lines = 0;
-        for await (const { generation, at, actor, origin, action } of registry.refs.history<Resource>(
-          resourceRef(coordinate),
-        )) {
-          print(
-            json
-              ? JSON.stringify({ generation, at, actor, origin, action })
-              : [generation, at, actor, origin ?? '-', action].join('\t'),
-          );
-          lines++;
-        }
-        return lines;
-      });
+      const { json = false, registry } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
+      const count =
+        registry === undefined
+          ? await withRegistry(command, ({ refs }) => tell(refs.history<Resource>(resourceRef(coordinate)), json))
+          : await tell(demandAll<Change>(registry, auditPath(coordinate)), json);
       if (count === 0) throw new RegistryError('not_found', `There is no ${name}.`);
     });
+}
+
+function auditPath({ type, slug }: Coordinate): string {
+  return `/v1/audit?resource=${encodeURIComponent(`${type}/${slug}`)}&`;
+}
+
+/** Prints each change on a line; answers how many there were. */
+async function tell(changes: AsyncIterable<Change>, json: boolean): Promise<number> {
+  let lines = 0;
+  for await (const { generation, at, actor, origin, action } of changes) {
+    const told = { generation, at, actor, origin, action };
+    print(json ? JSON.stringify(told) : [generation, at, actor, origin ?? '-', action].join('\t'));
+    lines++;
+  }
+  return lines;
 }

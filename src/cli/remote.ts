@@ -1,22 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import type { Compiled, Compiler } from '../compile/compile.ts';
-import { readEnvironment, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Run } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
 import { createReport, isBlocking, type Problem } from '../model/problem.ts';
 import { openFolder } from '../source/folder.ts';
+import { askRegistry, readTarget, type Answer } from './client.ts';
 import { withCompiler, type CommonOptions } from './context.ts';
 import { complain, formatReport, print, withProgress } from './output.ts';
 import type { PublishOptions } from './publish.ts';
 import { tellRun } from './sync.ts';
-
-/** An answer of a registry's management API. */
-interface Answer {
-  status: number;
-  body: Record<string, unknown>;
-}
 
 /** Publishes through a running registry, and prints its report as the local command does. Answers the exit code. */
 export async function publishRemotely(
@@ -38,16 +32,16 @@ export async function publishRemotely(
     dryRun: options.dryRun ?? false,
     ...(options.version !== undefined && { version: options.version }),
   };
-  let answer = await request(registry, 'POST', path, body);
+  let answer = await askRegistry(registry, 'POST', path, body);
   if (answer.status === 404 && !options.dryRun) {
     const visibility = options.public ? { visibility: 'public' } : {};
-    const created = await request(registry, 'POST', collection, {
+    const created = await askRegistry(registry, 'POST', collection, {
       name: coordinate.slug,
       slug: coordinate.slug,
       ...visibility,
     });
     if (created.status !== 201) return refuse(created, options);
-    answer = await request(registry, 'POST', path, body);
+    answer = await askRegistry(registry, 'POST', path, body);
   }
   if (answer.status !== 200 && answer.status !== 201) return refuse(answer, options, name);
   if (options.json) print(JSON.stringify(answer.body));
@@ -62,7 +56,7 @@ export async function publishRemotely(
 /** Asks a running registry for one reconciliation and waits for it. */
 export async function syncRemotely(registry: string, coordinate: Coordinate, options: CommonOptions): Promise<number> {
   const path = `/v1/${coordinate.type}/${coordinate.slug}/sync?wait=30`;
-  const answer = await withProgress('Syncing', () => request(registry, 'POST', path, {}));
+  const answer = await withProgress('Syncing', () => askRegistry(registry, 'POST', path, {}));
   if (answer.status !== 200 && answer.status !== 202) return refuse(answer, options);
   const run = answer.body as unknown as Run;
   tellRun(run, options.json ?? false);
@@ -102,31 +96,6 @@ function bundleOf({ artifact }: Compiled): Uint8Array | null {
   return (
     artifact?.representations.find(({ format, coding }) => format === 'yaml' && coding === 'identity')?.bytes ?? null
   );
-}
-
-/** The registry's address and the key for it, checked before anything is done. */
-function readTarget(registry: string): { base: string; key: string } {
-  if (!/^https?:$/.test(URL.parse(registry)?.protocol ?? ''))
-    throw new RegistryError('malformed', `${JSON.stringify(registry)} is no URL of a registry: write https://….`);
-  const { key } = readEnvironment();
-  if (!key) throw new RegistryError('malformed', 'Set STELE_KEY to an API key of that registry.');
-  return { base: registry, key };
-}
-
-async function request(registry: string, method: string, path: string, body: unknown): Promise<Answer> {
-  const { base, key } = readTarget(registry);
-  const url = new URL(path, base);
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json' };
-  const response = await fetch(url, { method, headers, body: JSON.stringify(body), redirect: 'error' }).catch(
-    (cause: unknown) => {
-      throw new RegistryError('unreachable', `${url.origin} does not answer.`, { cause });
-    },
-  );
-  const answered: unknown = await response.json().catch(() => null);
-  if (answered === null || typeof answered !== 'object') {
-    throw new RegistryError('unreachable', `${url.origin} answered ${response.status}, and not as a registry does.`);
-  }
-  return { status: response.status, body: answered as Record<string, unknown> };
 }
 
 /** Prints a problem document (RFC 9457), its report first. */

@@ -78,7 +78,7 @@ export async function authenticateKey(
 }
 
 /** Whether a key is neither revoked nor expired at that time. */
-export function isUsable(key: Key, at: Date): boolean {
+export function isUsable(key: Pick<Key, 'revokedAt' | 'expiresAt'>, at: Date): boolean {
   return key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > at.getTime());
 }
 

@@ -90,8 +90,8 @@ test('no request at all is answered with a failure of ours', async () => {
 
 test.each(['//a@#', '//.json@#', '/@acme/apis/pay#x', 'http://a:b:c/', 'http://[::1/', 'ftp://a/', 'x', '/\u00e9'])(
   'a request for %j, which is no path, is answered at once and malformed',
-  async (odd) => {
-    expect((await ask(served.port, { target: odd })).status).toBe(400);
+  async (noPath) => {
+    expect((await ask(served.port, { target: noPath })).status).toBe(400);
   },
 );
 
