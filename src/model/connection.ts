@@ -91,6 +91,11 @@ export function repositoryName(url: string): string {
   );
 }
 
+/** What is said about a repository, for whoever may not know where a local one is: its folder becomes its name. */
+export function publicDetail(url: string, detail: string | null): string | null {
+  return detail?.replaceAll(url, repositoryName(url)) ?? null;
+}
+
 /** The identity of a followed repository within its organization: 16 hexadecimal digits from its URL and branch. */
 export function repositoryId(url: string, branch: string | null): string {
   return hexOf(digestOf(`${url}\n${branch ?? ''}`)).slice(0, 16);

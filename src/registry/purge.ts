@@ -46,6 +46,14 @@ async function announce(registry: Registry, id: string, isRunning: boolean): Pro
 export async function purgeVersion(registry: Registry, manifest: Digest): Promise<void> {
   const id = `${processName()}/${newId(registry)}`;
   await announce(registry, id, true);
+  try {
+    await purge(registry, manifest);
+  } finally {
+    await announce(registry, id, false);
+  }
+}
+
+async function purge(registry: Registry, manifest: Digest): Promise<void> {
   const kept = new Map<Digest, Uint8Array>();
   const own = await digestsOf(registry, manifest, kept);
   const before = await heldDigests(registry, kept);
@@ -62,7 +70,6 @@ export async function purgeVersion(registry: Registry, manifest: Digest): Promis
   }
   const after = await heldDigests(registry, kept);
   for (const [digest, bytes] of kept) if (after.has(digest)) await registry.objects.put(bytes);
-  await announce(registry, id, false);
 }
 
 type Kept = ReadonlyMap<Digest, Uint8Array>;

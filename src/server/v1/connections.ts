@@ -1,4 +1,4 @@
-import { repositoryName, type Connection, type OnConflict } from '../../model/connection.ts';
+import { publicDetail, repositoryName, type Connection, type OnConflict } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { connectResource, disconnectResource, readConnection } from '../../registry/connect.ts';
@@ -38,7 +38,7 @@ async function describe({ registry }: Call, { value: resource, generation }: Gen
   const body = {
     ...describeConnection(connection),
     state: repository?.value.state ?? 'new',
-    detail: repository?.value.detail ?? null,
+    detail: publicDetail(connection.repository, repository?.value.detail ?? null),
     commit: repository?.value.commit ?? null,
     syncedAt: repository?.value.syncedAt ?? null,
     document: document && { outcome: document.outcome, version: document.label },

@@ -1,5 +1,12 @@
 import { formatCoordinate } from '../../model/address.ts';
-import { repositoryId, repositoryName, runRef, type Run, type RunDocument } from '../../model/connection.ts';
+import {
+  publicDetail,
+  repositoryId,
+  repositoryName,
+  runRef,
+  type Run,
+  type RunDocument,
+} from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
 import { readAmong } from '../../registry/read-among.ts';
@@ -75,10 +82,10 @@ async function describe({ registry, coordinate }: ResourceCall, run: Run): Promi
       path: document.path,
       outcome: document.outcome,
       version: document.label,
-      detail: document.detail,
+      detail: publicDetail(url, document.detail),
       report: document.report && (await readJson<Report>(registry, document.report)),
     })),
   );
   const about = { id, state, trigger, repository: repositoryName(url), branch, from, to };
-  return { ...about, startedAt, finishedAt, detail, documents };
+  return { ...about, startedAt, finishedAt, detail: publicDetail(url, detail), documents };
 }
