@@ -15,7 +15,8 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './discover.ts';
 import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
-import { publish, type PublishResult } from './publish.ts';
+import { publishDocument, refusable } from './publish-document.ts';
+import type { PublishResult } from './publish.ts';
 import type { Registry } from './registry.ts';
 import { findResource, newResource } from './resources.ts';
 
@@ -49,7 +50,7 @@ export async function syncDocument(
   const started = registry.now().getTime();
   const result = await refusable(async () =>
     document.tags === null
-      ? publishDocument(registry, repository, snapshot, document, run, signal)
+      ? publishDocument(registry, repository, snapshot, document, null, run, signal)
       : connectTagged(registry, repository, document, run),
   );
   if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
@@ -124,56 +125,6 @@ async function unpublished(
     ruleset: await rulesetDigest(registry, document.coordinate.org, gate),
     compiler: registry.compiler.id,
   };
-}
-
-/** What the work gives, or why it was refused. A refusal is that document's own: the others go on. */
-async function refusable<T>(work: () => Promise<T>): Promise<T | { refusal: string }> {
-  try {
-    return await work();
-  } catch (error) {
-    const isOwn = isRegistryError(error) && ['conflict', 'refused', 'malformed', 'not_found'].includes(error.code);
-    if (!isOwn) throw error;
-    return { refusal: error.message };
-  }
-}
-
-async function publishDocument(
-  registry: Registry,
-  repository: Repository,
-  snapshot: Snapshot,
-  { path, coordinate, name, visibility, ruleset, validation, onConflict, tags }: Planned,
-  run: Run,
-  signal: AbortSignal,
-): Promise<PublishResult> {
-  const { url, branch, credential } = repository;
-  return publish(registry, {
-    coordinate,
-    snapshot,
-    entry: path,
-    version: null,
-    onConflict,
-    latest: true,
-    dryRun: false,
-    create: {
-      name,
-      visibility,
-      ruleset,
-      validation,
-    },
-    connection: {
-      repository: url,
-      branch,
-      path,
-      tags,
-      onConflict,
-      credential,
-    },
-    author: {
-      actor: `sync:${repository.org}`,
-      origin: `run:${run.id}`,
-    },
-    signal,
-  });
 }
 
 function hasDied({ problems }: Report): boolean {

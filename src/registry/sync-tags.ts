@@ -1,12 +1,10 @@
 import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
-import type { RegistryError } from '../model/errors.ts';
-import { isRegistryError } from '../model/errors.ts';
 import { labelFromVersion } from '../model/label.ts';
 import type { Tag } from '../source/source.ts';
 import type { Planned } from './discover.ts';
-import { publish } from './publish.ts';
+import { publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from './registry.ts';
 import { remoteOf } from './remote.ts';
 
@@ -55,6 +53,8 @@ export async function syncTags(
       const result = await publishTag(registry, repository, document, tag, run, signal);
       synced.tags[key] = { commit: tag.commit, label: result.label };
       synced.documents.push(result);
+      const level = result.label === null ? 'warn' : 'info';
+      registry.log(level, 'document', { run: run.id, tag: tag.name, ...result, report: undefined });
     }
   }
   return synced;
@@ -68,49 +68,24 @@ function labelFromTag(name: string): string | null {
 async function publishTag(
   registry: Registry,
   repository: Repository,
-  { path, coordinate, name, visibility, ruleset, validation, onConflict }: Planned,
+  document: Planned,
   tag: Tag,
   run: Run,
   signal: AbortSignal,
 ): Promise<RunDocument> {
-  const told = { path, resource: formatCoordinate(coordinate), report: null };
-  const label = labelFromTag(tag.name);
-  if (label === null)
-    return { ...told, outcome: 'conflict', label: null, detail: `Tag ${tag.name} cannot be a version.` };
-  try {
+  const { path, coordinate } = document;
+  const told = { path, resource: formatCoordinate(coordinate), label: null, report: null };
+  const version = labelFromTag(tag.name);
+  if (version === null) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name} cannot be a version.` };
+  const result = await refusable(async () => {
     const snapshot = await registry.source.snapshot(remoteOf(registry, repository), tag.commit, signal);
-    const result = await publish(registry, {
-      coordinate,
-      snapshot,
-      entry: path,
-      version: label,
-      onConflict,
-      latest: true,
-      dryRun: false,
-      create: {
-        name,
-        visibility,
-        ruleset,
-        validation,
-      },
-      author: {
-        actor: `sync:${repository.org}`,
-        origin: `run:${run.id}`,
-      },
-      signal,
-    });
-    if (result.outcome === 'conflict') return { ...told, outcome: 'conflict', label: null, detail: result.detail };
-    if (result.outcome !== 'rejected')
-      return { ...told, outcome: result.outcome, label: result.version.label, detail: null };
-    const [first] = result.report.problems;
-    const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'refused'}`;
-    return { ...told, outcome: 'rejected', label: null, report: result.reportDigest, detail };
-  } catch (error) {
-    if (!isOwnRefusal(error)) throw error;
-    return { ...told, outcome: 'conflict', label: null, detail: `Tag ${tag.name}: ${error.message}` };
-  }
-}
-
-function isOwnRefusal(error: unknown): error is RegistryError {
-  return isRegistryError(error) && ['conflict', 'refused', 'malformed', 'not_found', 'too_large'].includes(error.code);
+    return publishDocument(registry, repository, snapshot, document, version, run, signal);
+  });
+  if ('refusal' in result) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name}: ${result.refusal}` };
+  if (result.outcome === 'conflict') return { ...told, outcome: 'conflict', detail: result.detail };
+  if (result.outcome !== 'rejected')
+    return { ...told, outcome: result.outcome, label: result.version.label, detail: null };
+  const [first] = result.report.problems;
+  const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'refused'}`;
+  return { ...told, outcome: 'rejected', report: result.reportDigest, detail };
 }

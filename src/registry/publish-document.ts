@@ -1,0 +1,49 @@
+import type { Repository, Run } from '../model/connection.ts';
+import { isRegistryError, type ErrorCode } from '../model/errors.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Planned } from './discover.ts';
+import { publish, type PublishResult } from './publish.ts';
+import type { Registry } from './registry.ts';
+
+/** Refusals that concern one document, and not the store, the repository or the program. */
+const ownRefusals: readonly ErrorCode[] = ['conflict', 'refused', 'malformed', 'not_found', 'too_large'];
+
+/** What the work gives, or why it was refused. A refusal is that document's own: the others go on. */
+export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusal: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOwn = isRegistryError(error) && ownRefusals.includes(error.code);
+    if (!isOwn) throw error;
+    return { refusal: error.message };
+  }
+}
+
+/**
+ * Publishes a document as it stands in a commit of the repository that it is followed in. `version` is the label that a tag gives; null: the
+ * document's own, and its resource is connected in the same step.
+ */
+export async function publishDocument(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  { path, coordinate, name, visibility, ruleset, validation, onConflict, tags }: Planned,
+  version: string | null,
+  run: Run,
+  signal: AbortSignal,
+): Promise<PublishResult> {
+  const { url, branch, credential } = repository;
+  return publish(registry, {
+    coordinate,
+    snapshot,
+    entry: path,
+    version,
+    onConflict,
+    latest: true,
+    dryRun: false,
+    create: { name, visibility, ruleset, validation },
+    ...(version === null && { connection: { repository: url, branch, path, tags, onConflict, credential } }),
+    author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
+    signal,
+  });
+}
