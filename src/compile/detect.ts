@@ -4,7 +4,7 @@ import type { CompileLimits, Detected } from './compile.ts';
 import { parseFile } from './parse.ts';
 import { isObject } from './schema-dialect.ts';
 
-// As bytes: looking for a string as `utf16le` never ends in Node 26 where the bytes are odd in number.
+// As bytes: looking for a string as `utf16le` never ends in Node 26 where the bytes begin at an odd offset of their memory.
 const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'].flatMap((mark) => [
   Buffer.from(mark),
   Buffer.from(mark, 'utf16le'),
