@@ -68,4 +68,4 @@ test('kill -9 between any two writes of a publish, 100 times: fsck is clean and 
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 120_000);
+}, 300_000);
