@@ -87,6 +87,7 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   let isRecorded = isAsked;
   let followed: DocumentState[] | null = null;
   try {
+    signal.throwIfAborted();
     if (isAsked) await recordRun(registry, run);
     const { repository: next, documents, changed } = await syncRepository(registry, repository, run, signal);
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail: next.detail };

@@ -31,9 +31,9 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     const looks = repositories.map(async (repository) => {
       const id = repositoryId(repository.url, repository.branch);
       watchLocal(registry, queue, watchers, repository, id);
-      await (
-        await queue.request(repository.org, id, trigger)
-      ).done;
+      const { done } = await queue.request(repository.org, id, trigger);
+      // A slow repository keeps nobody else from being looked at when it is time.
+      if (trigger === 'start') await done;
     });
     // What is wrong with one repository does not keep the others.
     await Promise.all(looks.map((look) => look.catch((error: unknown) => tell(registry, error))));

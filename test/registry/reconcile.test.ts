@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createSyncQueue } from '../../src/registry/queue.ts';
+import { openReconciler } from '../../src/registry/reconcile.ts';
+import { listResources } from '../../src/registry/resources.ts';
+import { createWorld } from './world.ts';
+
+const operator = { kind: 'operator', id: 'test' } as const;
+
+function api(version: string): string {
+  return `openapi: 3.1.0\ninfo: {title: Quick, version: "${version}"}\n`;
+}
+
+test('a repository that has become slow keeps no other from being looked at by the timer', async () => {
+  const slow = 'https://git.test/slow';
+  const quick = 'https://git.test/quick';
+  const { registry, source } = createWorld({
+    organizations: { one: { repositories: [{ url: slow }] }, two: { repositories: [{ url: quick }] } },
+    sync: { interval: 0.02 },
+  });
+  source.push(slow, {});
+  source.push(quick, { 'a.yaml': api('1.0.0') });
+  const queue = createSyncQueue(registry);
+  const reconciler = await openReconciler(registry, queue);
+  await reconciler.first;
+  const { tip } = source;
+  source.tip = (remote, signal) =>
+    remote.url === slow
+      ? new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('Stopped.'))))
+      : tip(remote, signal);
+  source.push(quick, { 'a.yaml': api('2.0.0') });
+  await expect.poll(async () => (await listResources(registry, operator, 'two'))[0]?.latest).toBe('2.0.0');
+  source.push(quick, { 'a.yaml': api('3.0.0') });
+  await expect.poll(async () => (await listResources(registry, operator, 'two'))[0]?.latest).toBe('3.0.0');
+  await Promise.all([queue.close(), reconciler.close()]);
+});
