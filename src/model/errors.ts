@@ -20,7 +20,7 @@ export type ErrorCode =
   | 'unreachable' // a repository or a registry does not answer
   | 'outcome_unknown' // a write was sent and its fate cannot be read back
   | 'corrupt' // stored bytes do not match their digest; they are not served
-  | 'unavailable'; // shutting down, or a part is missing for now
+  | 'unavailable'; // shutting down, or a part that is needed does not answer
 
 export interface ErrorDetails {
   /** For refused documents: every finding. */
