@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { CompileLimits } from './compile/compile.ts';
 import type { Scope } from './model/access.ts';
+import { hostKinds, type HostKind } from './hosts/host.ts';
 import { closest } from './model/closest.ts';
 import { RegistryError } from './model/errors.ts';
 import type { Validation, Visibility } from './model/resource.ts';
@@ -41,6 +42,19 @@ export interface LoginConfig {
   lifetime: number;
 }
 
+/** One git host: whose hooks are taken, and where it is told the outcome. */
+export interface HostConfig {
+  /** Where its repositories are, without a slash at the end; null: the well-known one. */
+  url: string | null;
+  apiUrl: string | null;
+  webhookSecret: SecretName | null;
+}
+
+export type CredentialConfig =
+  | { env: string; username: string; host?: string }
+  | { sshKeyFile: string }
+  | { githubApp: { appId: number | string; privateKeyFile: string } };
+
 export interface TrustedPublisher {
   issuer: string;
   audience?: string;
@@ -58,7 +72,11 @@ export interface Config {
   /** Folder of what can be deleted at any time: mirrors. */
   cacheFolder: string;
   organizations: Record<string, OrganizationConfig>;
-  credentials: Record<string, { env: string; username: string } | { sshKeyFile: string }>;
+  credentials: Record<string, CredentialConfig>;
+  hosts: Record<HostKind, HostConfig>;
+  webhooks: { allowPrivateAddresses: boolean };
+  /** With what secrets in the store are sealed; null: they are not. */
+  secretKey: SecretName | null;
   login: LoginConfig | null;
   trustedPublishing: TrustedPublisher[];
   sync: {
@@ -71,6 +89,8 @@ export interface Config {
   };
   limits: CompileLimits & { treeEntries: number };
   cache: { pinned: number; latest: number };
+  /** Folder of templates that take the place of Stele's own; null: none. */
+  templates: string | null;
   rateLimit: { window: number; key: number; address: number; failures: number; reads?: number };
   proxies: number;
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
@@ -83,9 +103,14 @@ type DeepPartial<T> = T extends (infer Item)[]
     : T;
 
 /** What a configuration file may say: everything has a default. */
-export type UserConfig = DeepPartial<Omit<Config, 'url' | 'login' | 'cacheFolder'>> & {
+export type UserConfig = DeepPartial<
+  Omit<Config, 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates'>
+> & {
   url?: string;
   login?: DeepPartial<LoginConfig>;
+  hosts?: { [kind in HostKind]?: { url?: string; apiUrl?: string; webhookSecret?: SecretName } };
+  secretKey?: SecretName;
+  templates?: string;
 };
 
 /** Gives editors the types of a configuration. Returns it as it is. */
@@ -129,12 +154,13 @@ async function importConfig(file: string): Promise<unknown> {
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
   const copy: unknown = structuredClone(value ?? {});
   const validate = new Ajv2020({ useDefaults: true, allErrors: true, strict: false, verbose: true }).compile(schema);
-  const filled = { sync: {}, limits: {}, cache: {}, rateLimit: {}, log: {}, ...(copy as object) };
+  const filled = { sync: {}, limits: {}, cache: {}, rateLimit: {}, webhooks: {}, log: {}, ...(copy as object) };
   if (!validate(filled)) {
     const lines = (validate.errors ?? []).map(explainError);
     throw new RegistryError('malformed', `The configuration is not valid: ${[...new Set(lines)].join('; ')}`);
   }
-  const given = filled as UserConfig & Pick<Config, 'sync' | 'limits' | 'cache' | 'rateLimit' | 'log' | 'proxies'>;
+  const given = filled as UserConfig &
+    Pick<Config, 'sync' | 'limits' | 'cache' | 'rateLimit' | 'log' | 'proxies' | 'webhooks'>;
   const folder = resolve(base, given.store?.path ?? data);
   const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
     const { repositories = [], defaults = {}, ...rest } = organization as Partial<OrganizationConfig>;
@@ -146,18 +172,45 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     store: { kind: 'fs', path: folder },
     cacheFolder: resolve(base, data, 'cache'),
     organizations: Object.fromEntries(organizations),
-    credentials: (given.credentials ?? {}) as Config['credentials'],
+    credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
+    hosts: fillHosts(given.hosts),
+    webhooks: given.webhooks,
+    secretKey: given.secretKey ?? null,
     login: (given.login ?? null) as LoginConfig | null,
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
     sync: given.sync,
     limits: given.limits,
     cache: given.cache,
+    templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: given.rateLimit,
     proxies: given.proxies,
     log: given.log,
   };
   assertCredentials(config);
   return config;
+}
+
+/** Every kind of host, with what the configuration says about it. */
+function fillHosts(given: UserConfig['hosts']): Config['hosts'] {
+  const fill = (kind: HostKind): HostConfig => {
+    const { url, apiUrl, webhookSecret } = given?.[kind] ?? {};
+    return {
+      url: url?.replace(/\/$/, '') ?? null,
+      apiUrl: apiUrl?.replace(/\/$/, '') ?? null,
+      webhookSecret: webhookSecret ?? null,
+    };
+  };
+  return Object.fromEntries(hostKinds.map((kind) => [kind, fill(kind)])) as Config['hosts'];
+}
+
+/** The files of apps' keys, made absolute. */
+function absoluteKeys(base: string, credentials: Config['credentials']): Config['credentials'] {
+  const entries = Object.entries(credentials).map(([name, credential]) => {
+    if (!('githubApp' in credential)) return [name, credential] as const;
+    const { appId, privateKeyFile } = credential.githubApp;
+    return [name, { githubApp: { appId, privateKeyFile: resolve(base, privateKeyFile) } }] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** One finding as a sentence that names the key. */
@@ -225,6 +278,11 @@ export function readCredential(config: Config, name: string): Credential {
   const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   if (credential === null)
     throw new RegistryError('malformed', `The configuration has no credential ${JSON.stringify(name)}.`);
+  if ('githubApp' in credential)
+    throw new RegistryError(
+      'malformed',
+      `The credential ${JSON.stringify(name)} is an app of GitHub and of no other host.`,
+    );
   if ('sshKeyFile' in credential) return { kind: 'ssh', keyFile: credential.sshKeyFile };
   return {
     kind: 'token',

@@ -6,6 +6,8 @@ import { openCompiler } from './compile/sandbox.ts';
 import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
+import { createHosts } from './hosts/hosts.ts';
+import { openFolderCache } from './store/cache.ts';
 import { openFsBucket } from './store/fs.ts';
 import { createObjects } from './store/objects.ts';
 import { createRefs } from './store/refs.ts';
@@ -34,7 +36,9 @@ export async function openRegistry(config: Config, log: Log = createLog(config.l
     bucket,
     objects: createObjects(bucket),
     refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes: random }) }),
+    cache: openFolderCache(`${config.cacheFolder}/derived`),
     source,
+    hosts: createHosts(config),
     compiler,
     now,
     randomBytes: random,

@@ -73,7 +73,7 @@ async function serve(config: Config, named: readonly string[], { port, host }: S
 
 /** Refuses a folder of the command line that is no repository, before it is written down as followed. */
 async function assertRepository({ source }: OpenRegistry, folder: string): Promise<void> {
-  await source.tip({ url: folder, branch: null, credential: null }).catch((error: unknown) => {
+  await source.tip({ url: folder, ref: 'HEAD', credential: null }).catch((error: unknown) => {
     const around = isRegistryError(error, 'unreachable') ? repositoryAround(dirname(folder)) : null;
     if (around === null) throw error;
     const advice = `It is in the repository ${around}: name that, or follow this folder of it with \`path\` in registry.config.ts.`;

@@ -1,6 +1,7 @@
 import type { ResourceType, Format } from '../model/address.ts';
 import type { Coding, Kind } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
+import type { Outline } from '../model/outline.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { Validation, Visibility } from '../model/resource.ts';
 import type { Report } from '../model/problem.ts';
@@ -111,6 +112,25 @@ export interface Settings {
   ignore: string[];
 }
 
+/** A published document, to be read again: its JSON, as it is served. */
+export interface Published {
+  type: ResourceType;
+  kind: Kind;
+  json: Uint8Array;
+}
+
+/** A published document made readable: the parts of its page that come from the document alone. */
+export interface Rendered {
+  /** HTML, safe by construction, without `<html>`, scripts, styles or outside images; headings from `<h2>` on. */
+  html: string;
+  /** HTML: the document's table of contents, links to anchors in `html`. */
+  navigation: string;
+  /** The same for readers of plain text: Markdown, headings from `##` on. */
+  markdown: string;
+  /** Whether the document was too long to be shown whole. */
+  truncated: boolean;
+}
+
 /**
  * The compiler behind its sandbox (DESIGN §6). A pure function of the files: the same input gives the same bytes and report. Whatever a
  * document does to the sandbox (time, memory, a crash) becomes a blocking problem of that document, and nothing else notices. `owner` is whose
@@ -119,6 +139,8 @@ export interface Settings {
 export interface Compiler {
   /** Name, version and runtime: part of every artifact's provenance. */
   readonly id: string;
+  /** Names the code that outlines and renders: what it made under another name is not used again. */
+  readonly renderer: string;
   compile(input: CompileInput, load: Load, signal?: AbortSignal, owner?: string): Promise<Compiled>;
   /** Which of these files are documents of a kind that Stele knows. Files that do not parse are left out, like any other file. */
   detect(
@@ -134,6 +156,10 @@ export interface Compiler {
     signal?: AbortSignal,
     owner?: string,
   ): Promise<{ settings: Settings | null; report: Report }>;
+  /** What is in a published document. Null when the sandbox could not tell within the limits. */
+  outline(document: Published, limits: CompileLimits, signal?: AbortSignal, owner?: string): Promise<Outline | null>;
+  /** A published document made readable. Null when the sandbox could not do it within the limits. */
+  render(document: Published, limits: CompileLimits, signal?: AbortSignal, owner?: string): Promise<Rendered | null>;
   /** Stops the sandboxes. Whatever still runs or waits rejects with `unavailable`. */
   close(): Promise<void>;
 }

@@ -1,5 +1,7 @@
 import { resourceTypes } from '../model/address.ts';
 import type { Coding, Kind } from '../model/artifact.ts';
+import { isDigest } from '../model/digest.ts';
+import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../model/outline.ts';
 import type { Problem, Report } from '../model/problem.ts';
 import type { LoadedFile } from './collect.ts';
 import type {
@@ -7,6 +9,8 @@ import type {
   CompileInput,
   CompileLimits,
   Detected,
+  Published,
+  Rendered,
   Representation,
   Settings,
   SettingsResource,
@@ -17,6 +21,8 @@ export type ParentMessage =
   | { type: 'compile'; input: CompileInput }
   | { type: 'detect'; files: { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
   | { type: 'settings'; file: { path: string; bytes: Uint8Array }; limits: CompileLimits }
+  | { type: 'outline'; document: Published; limits: CompileLimits }
+  | { type: 'render'; document: Published; limits: CompileLimits }
   | { type: 'files'; files: LoadedFile[] };
 
 /** What comes out of it. `rss`: bytes of memory that the sandbox holds after the job. */
@@ -25,11 +31,14 @@ export type ChildMessage =
   | { type: 'load'; paths: string[] }
   | { type: 'compiled'; artifact: Artifact | null; report: Report; rss: number }
   | { type: 'detected'; detected: Detected[]; rss: number }
-  | { type: 'settings'; settings: Settings | null; report: Report; rss: number };
+  | { type: 'settings'; settings: Settings | null; report: Report; rss: number }
+  | { type: 'outlined'; outline: Outline | null; rss: number }
+  | { type: 'rendered'; rendered: Rendered | null; rss: number };
 
 const kinds: readonly Kind[] = ['openapi', 'json-schema', 'redocly-ruleset', 'spectral-ruleset'];
 const codings: readonly Coding[] = ['identity', 'gzip', 'br', 'zstd'];
 const longestText = 10_000_000;
+const longestPage = 64_000_000;
 
 /**
  * Takes what a sandbox says only in the shape that was agreed on, member by member: a document that has taken a sandbox over can say nothing else.
@@ -45,6 +54,14 @@ export function readChildMessage(value: unknown): ChildMessage | null {
   if (value['type'] === 'detected') {
     const detected = readAll(value['detected'], readDetected);
     return detected && { type: 'detected', detected, rss };
+  }
+  if (value['type'] === 'outlined') {
+    const outline = value['outline'] === null ? null : readOutline(value['outline']);
+    return { type: 'outlined', outline, rss };
+  }
+  if (value['type'] === 'rendered') {
+    const rendered = value['rendered'] === null ? null : readRendered(value['rendered']);
+    return { type: 'rendered', rendered, rss };
   }
   const report = readReport(value['report']);
   if (value['type'] === 'settings') {
@@ -133,6 +150,58 @@ function readSettingsResource(value: unknown): SettingsResource | null {
     ...(onConflict && { onConflict }),
     ...(isText(tags) && { tags }),
   };
+}
+
+function readOutline(value: unknown): Outline | null {
+  if (!isRecord(value)) return null;
+  const { title, description, servers, truncated } = value;
+  const operations = readAll(value['operations'], readOperation);
+  const schemas = readAll(value['schemas'], readSchema);
+  const rules = readAll(value['rules'], readRule);
+  const tags = readAll(value['tags'], readTag);
+  if (operations === null || schemas === null || rules === null || tags === null) return null;
+  if (!isText(title) || !isText(description) || !isList(servers, isText) || typeof truncated !== 'boolean') return null;
+  return { title, description, operations, schemas, tags, rules, servers: [...servers], truncated };
+}
+
+function readOperation(value: unknown): OutlineOperation | null {
+  if (!isRecord(value)) return null;
+  const { method, path, id, summary, tags, deprecated, digest } = value;
+  if (!isText(method) || !isText(path) || !(id === null || isText(id)) || !isText(summary)) return null;
+  if (!isList(tags, isText) || typeof deprecated !== 'boolean' || !isText(digest) || !isDigest(digest)) return null;
+  return { method, path, id, summary, tags: [...tags], deprecated, digest };
+}
+
+function readSchema(value: unknown): OutlineSchema | null {
+  if (!isRecord(value)) return null;
+  const { name, properties, digest } = value;
+  if (!isText(name) || !isList(properties, isText) || !isText(digest) || !isDigest(digest)) return null;
+  return { name, properties: [...properties], digest };
+}
+
+function readRule(value: unknown): OutlineRule | null {
+  if (!isRecord(value)) return null;
+  const { name, severity, description, digest } = value;
+  if (!isText(name) || !isText(severity) || !isText(description) || !isText(digest) || !isDigest(digest)) return null;
+  return { name, severity, description, digest };
+}
+
+function readTag(value: unknown): Outline['tags'][number] | null {
+  if (!isRecord(value) || !isText(value['name']) || !isText(value['description'])) return null;
+  return { name: value['name'], description: value['description'] };
+}
+
+function readRendered(value: unknown): Rendered | null {
+  if (!isRecord(value)) return null;
+  const { html, navigation, markdown, truncated } = value;
+  if (!isLongText(html) || !isLongText(navigation) || !isLongText(markdown) || typeof truncated !== 'boolean')
+    return null;
+  return { html, navigation, markdown, truncated };
+}
+
+/** A whole page: bounded by what renders it, and once more here. */
+function isLongText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestPage;
 }
 
 function readAll<T>(value: unknown, read: (item: unknown) => T | null): T[] | null {

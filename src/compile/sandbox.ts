@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { createReport, problemAtFile } from '../model/problem.ts';
 import { startChild, type Child, type JobOptions, type Outcome } from './child.ts';
@@ -71,6 +72,7 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
 
   return {
     id: `stele/${version} node/${process.versions.node}`,
+    renderer: rendererName(),
 
     async compile(input, load, signal, owner = '') {
       const read = new Map<string, CollectedFile>();
@@ -103,12 +105,31 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
       return { settings: null, report: createReport([diedProblem(outcome, { entry: file.path, limits })]) };
     },
 
+    async outline(document, limits, signal, owner = '') {
+      const outcome = await run(owner, { type: 'outline', document, limits }, limits, { load: noFiles, signal });
+      return 'answer' in outcome && outcome.answer.type === 'outlined' ? outcome.answer.outline : null;
+    },
+
+    async render(document, limits, signal, owner = '') {
+      const outcome = await run(owner, { type: 'render', document, limits }, limits, { load: noFiles, signal });
+      return 'answer' in outcome && outcome.answer.type === 'rendered' ? outcome.answer.rendered : null;
+    },
+
     async close() {
       closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
       await queue.onIdle();
       for (const child of idle.splice(0)) child.kill();
     },
   };
+}
+
+/** A digest over the code that renders, so that what older code made is never shown as if newer had. */
+function rendererName(): string {
+  const folder = new URL('../render/', import.meta.url);
+  const names = readdirSync(folder)
+    .filter((name) => /\.[jt]s$/.test(name))
+    .sort();
+  return hexOf(digestOf(names.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n'))).slice(0, 16);
 }
 
 async function noFiles(): Promise<LoadedFile[]> {

@@ -2,6 +2,8 @@
 import type { LoadedFile } from './collect.ts';
 import { detectFiles } from './detect.ts';
 import type { ChildMessage, ParentMessage } from './messages.ts';
+import { outlineDocument } from '../render/outline.ts';
+import { renderDocument } from '../render/render.ts';
 import { runCompile } from './run.ts';
 import { readSettings } from './settings.ts';
 
@@ -36,6 +38,10 @@ async function receive(message: ParentMessage): Promise<void> {
     return send({ type: 'detected', detected: detectFiles(message.files, message.limits), rss: rss() });
   if (message.type === 'settings')
     return send({ type: 'settings', ...readSettings(message.file, message.limits), rss: rss() });
+  if (message.type === 'outline')
+    return send({ type: 'outlined', outline: outlineDocument(message.document), rss: rss() });
+  if (message.type === 'render')
+    return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
   const result = await runCompile(message.input, load);
   send({ type: 'compiled', ...result, rss: rss() });
 }

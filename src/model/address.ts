@@ -16,8 +16,8 @@ export interface Coordinate {
 /** Which version of it. `version` is a label or a range; only the resource can tell which (an exact label wins). */
 export type Selector = { kind: 'latest' } | { kind: 'version'; version: string } | { kind: 'digest'; digest: Digest };
 
-/** What of it: the document itself, or what is known about it. */
-export type View = 'document' | 'report' | 'provenance' | 'versions' | 'diff';
+/** What of it: the document itself, its page for people whoever asks (`page`, and `markdown` for plain text), the form for trying it, or what is known about it. */
+export type View = 'document' | 'page' | 'markdown' | 'try' | 'report' | 'provenance' | 'versions' | 'diff';
 
 /** Everything that a registry URL's path can name (DESIGN §8). */
 export type Address =
@@ -96,7 +96,9 @@ export function parseSelector(text: string): Selector | null {
 
 function parseView(tail: string | undefined, pinned: boolean): View | null {
   if (tail === undefined) return 'document';
-  if (tail === 'report' || tail === 'provenance') return tail;
+  if (tail === 'report' || tail === 'provenance' || tail === 'try') return tail;
+  if (tail === 'index.html') return 'page';
+  if (tail === 'index.md') return 'markdown';
   return !pinned && (tail === 'versions' || tail === 'diff') ? tail : null;
 }
 
@@ -105,6 +107,8 @@ export function formatAddress(address: Address): string {
   if (address.kind === 'organization') return `/@${address.org}`;
   if (address.kind === 'type') return `/@${address.org}/${address.type}`;
   const base = `/${formatCoordinate(address.coordinate, address.selector)}`;
+  if (address.view === 'page') return `${base}/index.html`;
+  if (address.view === 'markdown') return `${base}/index.md`;
   if (address.view !== 'document') return `${base}/${address.view}`;
   return address.format === null ? base : `${base}.${address.format}`;
 }

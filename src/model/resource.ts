@@ -24,6 +24,8 @@ export interface Version {
   content: Digest;
   /** ISO 8601, UTC. */
   publishedAt: string;
+  /** When its content came to be: the date of its commit. Absent for an upload. ISO 8601, UTC. */
+  createdAt?: string;
   status: Status;
   /** Set when its publisher asked that it never become latest by itself. */
   neverLatest?: true;
@@ -48,7 +50,7 @@ export interface Resource {
   latestPinned: boolean;
   /** Whether schema errors of its documents are warnings; null: the organization's default. */
   validation: Validation | null;
-  /** In order of publication, oldest first. */
+  /** Oldest first: in order of publication, except that imported history stands where its commits' dates put it. */
   versions: Version[];
   createdAt: string;
   /** When it was deleted. The slug and its labels are never used again. */

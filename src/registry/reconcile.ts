@@ -7,7 +7,6 @@ import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 import type { SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
-import { remoteOf } from './remote.ts';
 
 /** Keeps the registry following its repositories until it is closed. */
 export interface Reconciler {
@@ -121,7 +120,7 @@ function watchLocal(
   repository: Repository,
   id: string,
 ): void {
-  const folder = registry.source.watchable(remoteOf(registry, repository));
+  const folder = registry.source.watchable({ url: repository.url, ref: 'HEAD', credential: null });
   const key = `${repository.org}/${id}`;
   if (folder === null || watchers.has(key)) return;
   let isDue = false;

@@ -1,7 +1,9 @@
 import type { Config } from '../config.ts';
 import type { Compiler } from '../compile/compile.ts';
 import type { Source } from '../source/source.ts';
+import type { Host } from '../hosts/host.ts';
 import type { Bucket } from '../store/bucket.ts';
+import type { Cache } from '../store/cache.ts';
 import type { Objects } from '../store/objects.ts';
 import type { Refs } from '../store/refs.ts';
 
@@ -14,7 +16,10 @@ export interface Registry {
   bucket: Bucket;
   objects: Objects;
   refs: Refs;
+  cache: Cache;
   source: Source;
+  /** The git hosts that this registry knows how to speak with. */
+  hosts: readonly Host[];
   compiler: Compiler;
   now: () => Date;
   /** Cryptographically random bytes. */

@@ -34,7 +34,7 @@ export async function syncTags(
   const tagged = documents.filter(({ tags }) => tags !== null);
   const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], detail: null };
   if (tagged.length === 0) return synced;
-  const all = await registry.source.tags(remoteOf(registry, repository), signal);
+  const all = await registry.source.tags(await remoteOf(registry, repository), signal);
   for (const document of tagged) {
     const matching = all.filter(({ name }) => matchesGlob(document.tags!, name));
     if (matching.length > mostTags) {
@@ -78,7 +78,7 @@ async function publishTag(
   const version = labelFromTag(tag.name);
   if (version === null) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name} cannot be a version.` };
   const result = await refusable(async () => {
-    const snapshot = await registry.source.snapshot(remoteOf(registry, repository), tag.commit, signal);
+    const snapshot = await registry.source.snapshot(await remoteOf(registry, repository), tag.commit, signal);
     return publishDocument(registry, repository, snapshot, document, version, run, signal);
   });
   if ('refusal' in result) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name}: ${result.refusal}` };

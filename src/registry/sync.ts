@@ -36,7 +36,7 @@ export async function syncRepository(
   // Connected once, and to nothing any more: nobody is to be asked.
   const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
   if (isIdle) return { repository, documents: [], changed: false };
-  const tip = await registry.source.tip(remoteOf(registry, repository), signal);
+  const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
   if (!tip.found) return settle(registry, repository, run, { state: 'detached', detail: tip.detail }, []);
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository));
   const branch = isKnown ? unmoved(repository) : await syncBranch(registry, repository, tip.commit, run, signal);
@@ -64,7 +64,7 @@ async function syncBranch(
   run: Run,
   signal: AbortSignal,
 ): Promise<Progress> {
-  const remote = remoteOf(registry, repository);
+  const remote = await remoteOf(registry, repository);
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const { planned, notes, isRefused } = await planAll(registry, repository, snapshot, signal);
   for (const { path, outcome, detail } of notes) {

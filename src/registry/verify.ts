@@ -39,7 +39,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   if (commit === null || connection === null) {
     throw new RegistryError('refused', `Version ${version.label} was uploaded: there is no commit to derive it from.`);
   }
-  const remote = remoteOf(registry, {
+  const remote = await remoteOf(registry, {
     url: connection.repository,
     branch: connection.branch,
     credential: connection.credential,

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { coordinateOf, type Resource } from '../model/resource.ts';
 import { listPublicApis } from '../registry/catalog.ts';
 import type { ServerContext } from './context.ts';
-import { createLinks } from './links.ts';
+import { createLinks } from '../site/links.ts';
 import { onlyGet } from './methods.ts';
 
 const path = '/.well-known/api-catalog';

@@ -11,7 +11,7 @@ import {
   type Representation,
 } from '../registry/read.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
-import { statusHeaders, versionLinks, type Links } from './links.ts';
+import { statusHeaders, versionLinks, type Links } from '../site/links.ts';
 import { chooseCoding, chooseOffer, codings, offerFormat, offersOf, type Offer } from './negotiate.ts';
 import type { ReadRequest } from './read-request.ts';
 import { prepare, sendPrepared, type Prepared } from './send.ts';

@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import { listResources } from '../registry/resources.ts';
 import { sharing } from './lifetime.ts';
-import type { Links } from './links.ts';
+import type { Links } from '../site/links.ts';
 import { answerMethod } from './methods.ts';
 import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../model/access.ts';
 import type { ServerContext } from './context.ts';
-import type { Links } from './links.ts';
+import type { Links } from '../site/links.ts';
 
 /** A request for something in the registry, taken apart once. */
 export interface ReadRequest {

@@ -9,7 +9,7 @@ import { createSendDocument, type ResourceAddress, type SendDocument } from './d
 import { sendProblem } from './errors.ts';
 import { corsHeaders } from './headers.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
-import { createLinks } from './links.ts';
+import { createLinks } from '../site/links.ts';
 import { sendListing } from './listings.ts';
 import { memoize } from './memoize.ts';
 import { answerMethod } from './methods.ts';
@@ -57,6 +57,9 @@ function patternOf(address: Address | null): string {
 }
 
 const viewPatterns = {
+  page: '/@{org}/{type}/{slug}/index.html',
+  markdown: '/@{org}/{type}/{slug}/index.md',
+  try: '/@{org}/{type}/{slug}/try',
   report: '/@{org}/{type}/{slug}/report',
   provenance: '/@{org}/{type}/{slug}/provenance',
   versions: '/@{org}/{type}/{slug}/versions',

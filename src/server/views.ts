@@ -3,7 +3,7 @@ import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../registry/read.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
-import { statusHeaders, versionLinks, type Links } from './links.ts';
+import { statusHeaders, versionLinks, type Links } from '../site/links.ts';
 import { chooseCoding, acceptsJson } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { runGit } from './command.ts';
 import { fetchInto } from './fetch.ts';
-import { refOf, type MirrorOptions, type Target } from './mirror-repository.ts';
+import type { MirrorOptions, Target } from './mirror-repository.ts';
 import { withScratch } from './scratch.ts';
 import type { Ancestry } from './source.ts';
 import type { Transport } from './transport.ts';
@@ -24,7 +24,7 @@ export async function traceAncestry(
   const { searchPath, sizeLimit } = options;
   return withScratch(options, null, async (repository) => {
     async function fetch(depth: number): Promise<boolean> {
-      for (const want of [target.commit, refOf(target)]) {
+      for (const want of [target.commit, target.ref]) {
         const request = { options: [`--depth=${depth}`, '--filter=tree:0'], wants: [want] };
         if (await fetchInto(repository, transport, request, { sizeLimit, counted: [] })) return true;
       }

@@ -16,3 +16,8 @@ export function isBranchName(name: string): boolean {
     name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
   );
 }
+
+/** Whether the text is `HEAD` or the full name of a ref that git accepts: `refs/heads/main`, `refs/pull/7/head`. */
+export function isRefName(name: string): boolean {
+  return name === 'HEAD' || (/^refs\/[a-z-]+\//.test(name) && isBranchName(name.replace(/^refs\/[a-z-]+\//, '')));
+}

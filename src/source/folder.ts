@@ -42,6 +42,7 @@ function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
   const list: ListTree = (folder) => listFolder(root, folder);
   return {
     origin: { repository: null, commit: null },
+    committedAt: null,
     entries: async () => {
       const entries: SnapshotEntry[] = [];
       for (const { path, kind } of await listEntries('', list, limits.entries ?? mostEntries)) {

@@ -33,10 +33,10 @@ export interface Mirror {
   delete(): Promise<void>;
 }
 
-/** A commit, and the branch (null: HEAD) to ask for where a server hands out nothing but tips. */
+/** A commit, and the full name of the ref to ask for where a server hands out nothing but tips. */
 export interface Target {
   commit: string;
-  branch: string | null;
+  ref: string;
 }
 
 export interface MirrorOptions extends ScratchOptions {
@@ -124,7 +124,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       await fetchFirst(transport, target, [
         ...(base === null ? [] : [{ ...shallow, base, wants: [target.commit], expects: isBaseBroken }]),
         { ...shallow, wants: [target.commit] },
-        { ...shallow, wants: [refOf(target)], proves: target.commit },
+        { ...shallow, wants: [target.ref], proves: target.commit },
       ]);
       await writeFile(baseFile, target.commit).catch(ignoringAbsence);
     },
@@ -141,7 +141,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
           base: null,
         },
         { ...whole, wants: [target.commit] },
-        { ...whole, wants: [refOf(target)], proves: target.commit },
+        { ...whole, wants: [target.ref], proves: target.commit },
       ]);
     },
 
@@ -157,11 +157,6 @@ interface Attempt extends FetchRequest {
   base: Base | null;
   /** A commit that must have come along: what a ref names may be another by now. */
   proves?: string;
-}
-
-/** The full name of the branch, or HEAD. */
-export function refOf({ branch }: Target): string {
-  return branch === null ? 'HEAD' : `refs/heads/${branch}`;
 }
 
 /** Whether a fetch stumbled over the commit it was to build on: another process has deleted the mirror meanwhile. */

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { RegistryError } from '../model/errors.ts';
 import { traceAncestry } from './ancestry.ts';
-import { isBranchName } from './branch.ts';
+import { isRefName } from './branch.ts';
 import { runGit } from './command.ts';
 import { openCommitSnapshot, type Call, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup } from './host.ts';
@@ -67,17 +67,15 @@ export function openSource(options: SourceOptions): Source {
 
   return {
     async tip(remote, signal) {
-      const { branch } = remote;
+      const { ref } = remote;
       const call = begin(remote, signal);
-      if (branch !== null && !isBranchName(branch)) {
-        return { found: false, detail: `${JSON.stringify(branch)} cannot be the name of a branch.` };
-      }
-      const ref = branch === null ? 'HEAD' : `refs/heads/${branch}`;
+      const name = ref.replace(/^refs\/heads\//, '');
+      if (!isRefName(ref)) return { found: false, detail: `${JSON.stringify(name)} cannot be the name of a branch.` };
       const transport = await call.connect();
       const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--', url, ref] });
       const commit = parseTip(stdout.toString(), ref);
       if (commit !== null) return { found: true, commit };
-      const what = branch === null ? 'no commits on its default branch' : `no branch ${JSON.stringify(branch)}`;
+      const what = ref === 'HEAD' ? 'no commits on its default branch' : `no branch ${JSON.stringify(name)}`;
       return { found: false, detail: `${call.location.url} has ${what}.` };
     },
 
@@ -94,7 +92,7 @@ export function openSource(options: SourceOptions): Source {
       const { location } = begin(remote, signal);
       return openCommitSnapshot({
         repository: location.url,
-        target: { commit, branch: remote.branch },
+        target: { commit, ref: remote.ref },
         mirror: createMirror(location.url, { folder, searchPath, timeLimit, sizeLimit }),
         limits,
         begin: () => begin(remote, signal),
@@ -106,7 +104,7 @@ export function openSource(options: SourceOptions): Source {
       assertCommit(ancestor);
       if (commit === ancestor) return 'descendant';
       const transport = await begin(remote, signal).connect();
-      const target = { commit, branch: remote.branch };
+      const target = { commit, ref: remote.ref };
       return traceAncestry(transport, target, ancestor, { folder, searchPath, timeLimit, sizeLimit });
     },
 

@@ -7,6 +7,7 @@ import { lfsPointer, missing, outsideTree } from './refusal.ts';
 export function createUpload(path: string, bytes: Uint8Array): Snapshot {
   return {
     origin: { repository: null, commit: null },
+    committedAt: null,
     entries: async () => [{ path, kind: 'file', id: blobId(bytes) }],
     read: async (paths) =>
       paths.map((wanted) => {

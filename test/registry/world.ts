@@ -4,12 +4,16 @@ import { parseDocument } from 'yaml';
 import type { Compiled, Compiler, Detected } from '../../src/compile/compile.ts';
 import { checkConfig, type Config, type UserConfig } from '../../src/config.ts';
 import type { ResourceType } from '../../src/model/address.ts';
+import { digestOf } from '../../src/model/digest.ts';
+import type { Outline } from '../../src/model/outline.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
+import type { Host } from '../../src/hosts/host.ts';
 import type { Snapshot, SnapshotEntry } from '../../src/source/snapshot.ts';
-import type { Source } from '../../src/source/source.ts';
+import type { HistoryCommit, Source } from '../../src/source/source.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
+import { createMemoryCache } from '../../src/store/cache.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
@@ -28,6 +32,7 @@ export interface FakeSource extends Source {
 interface Commit {
   files: Record<string, string>;
   parent: string | null;
+  committedAt: string;
 }
 
 function sha1(text: string): string {
@@ -40,11 +45,13 @@ function createFakeSource(): FakeSource {
   const tags = new Map<string, string>();
   let isReachable = true;
   const keyOf = (url: string, branch: string | null) => `${url}#${branch ?? 'main'}`;
+  const refKey = (url: string, ref: string) => keyOf(url, ref === 'HEAD' ? null : ref.replace(/^refs\/heads\//, ''));
+  let clock = Date.parse('2025-01-01T00:00:00Z');
   return {
     push(url, files, { branch = 'main', force = false } = {}) {
       const parent = force ? null : (branches.get(keyOf(url, branch)) ?? null);
       const id = sha1(JSON.stringify([url, files, parent]));
-      commits.set(id, { files, parent });
+      commits.set(id, { files, parent, committedAt: new Date((clock += 60_000)).toISOString() });
       branches.set(keyOf(url, branch), id);
       return id;
     },
@@ -57,13 +64,14 @@ function createFakeSource(): FakeSource {
     setReachable(next) {
       isReachable = next;
     },
-    async tip({ url, branch }) {
+    async tip({ url, ref }) {
       if (!isReachable) throw new RegistryError('unreachable', `${url} does not answer.`);
-      const commit = branches.get(keyOf(url, branch));
-      return commit ? { found: true, commit } : { found: false, detail: `${url} has no branch ${branch ?? 'main'}.` };
+      const commit = branches.get(refKey(url, ref));
+      return commit ? { found: true, commit } : { found: false, detail: `${url} has no ${ref}.` };
     },
     async snapshot({ url }, commit) {
-      return snapshotOf(url, commit, commits.get(commit)!.files);
+      const { files, committedAt } = commits.get(commit)!;
+      return snapshotOf(url, commit, files, committedAt);
     },
     async ancestry(_remote, commit, ancestor) {
       for (let at: string | null = commit; at !== null; at = commits.get(at)!.parent) {
@@ -71,13 +79,49 @@ function createFakeSource(): FakeSource {
       }
       return 'unrelated';
     },
+    async history(_remote, commit) {
+      const line: HistoryCommit[] = [];
+      for (let at: string | null = commit; at !== null; at = commits.get(at)!.parent) {
+        const { files, parent, committedAt } = commits.get(at)!;
+        line.unshift({
+          commit: at,
+          committedAt,
+          ...changesBetween(parent === null ? {} : commits.get(parent)!.files, files),
+        });
+      }
+      return line;
+    },
+    bring: async () => undefined,
+    bringBlobs: async () => undefined,
     watchable: () => null,
   };
 }
 
-export function snapshotOf(repository: string | null, commit: string | null, files: Record<string, string>): Snapshot {
+function changesBetween(
+  before: Record<string, string>,
+  after: Record<string, string>,
+): Pick<HistoryCommit, 'files' | 'moves'> {
+  const files = new Map<string, string | null>();
+  const moves = new Map<string, string>();
+  for (const [path, text] of Object.entries(after)) {
+    if (before[path] === text) continue;
+    files.set(path, sha1(text));
+    const from = Object.keys(before).find((old) => before[old] === text && !Object.hasOwn(after, old));
+    if (from !== undefined && !Object.hasOwn(before, path)) moves.set(path, from);
+  }
+  for (const path of Object.keys(before)) if (!Object.hasOwn(after, path)) files.set(path, null);
+  return { files, moves };
+}
+
+export function snapshotOf(
+  repository: string | null,
+  commit: string | null,
+  files: Record<string, string>,
+  committedAt: string | null = null,
+): Snapshot {
   return {
     origin: { repository, commit },
+    committedAt,
     entries: async (): Promise<SnapshotEntry[]> =>
       Object.entries(files)
         .map(([path, text]) => ({ path, kind: 'file' as const, id: sha1(text) }))
@@ -101,6 +145,9 @@ function createFakeCompiler(): FakeCompiler {
   const compiled: string[] = [];
   return {
     id: 'fake/1',
+    renderer: 'fake-1',
+    outline: async (document) => fakeOutline(document.json),
+    render: async () => null,
     compiled,
     async compile({ entry, type, ruleset }, load): Promise<Compiled> {
       compiled.push(entry);
@@ -178,6 +225,32 @@ function createFakeCompiler(): FakeCompiler {
   };
 }
 
+/** Of `paths` and `components.schemas`, the names and digests alone. */
+function fakeOutline(json: Uint8Array): Outline {
+  const value = parse(json) as {
+    paths?: Record<string, Record<string, unknown>>;
+    components?: { schemas?: Record<string, object> };
+  } | null;
+  const operations = Object.entries(value?.paths ?? {}).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      id: null,
+      summary: '',
+      tags: [],
+      deprecated: false,
+      digest: digestOf(JSON.stringify(operation)),
+    })),
+  );
+  const schemas = Object.entries(value?.components?.schemas ?? {}).map(([name, schema]) => ({
+    name,
+    properties: [],
+    digest: digestOf(JSON.stringify(schema)),
+  }));
+  const rest = { description: '', tags: [], rules: [], servers: [], truncated: false };
+  return { title: '', operations, schemas, ...rest };
+}
+
 function refuse(path: string, message: string, files: Compiled['files'], rule = 'broken'): Compiled {
   return { artifact: null, report: createReport([problemAtFile(rule, path, message)]), files };
 }
@@ -203,7 +276,11 @@ export interface World {
 }
 
 /** `on`: the bucket to stand on, instead of one in memory. */
-export function createWorld(user: UserConfig = { organizations: { acme: {} } }, on: Bucket | null = null): World {
+export function createWorld(
+  user: UserConfig = { organizations: { acme: {} } },
+  on: Bucket | null = null,
+  hosts: readonly Host[] = [],
+): World {
   const config: Config = checkConfig(user, { base: '/nowhere', data: '/nowhere/data' });
   const memory = createMemoryBucket();
   const bucket = on ?? memory;
@@ -220,7 +297,9 @@ export function createWorld(user: UserConfig = { organizations: { acme: {} } }, 
     bucket,
     objects: createObjects(bucket),
     refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes }) }),
+    cache: createMemoryCache(),
     source,
+    hosts,
     compiler,
     now,
     randomBytes,

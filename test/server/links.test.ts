@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLinks } from '../../src/server/links.ts';
+import { createLinks } from '../../src/site/links.ts';
 
 const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
 

@@ -11,6 +11,7 @@ import { publish } from '../../src/registry/publish.ts';
 import { newId, type Log, type Registry } from '../../src/registry/registry.ts';
 import type { Snapshot } from '../../src/source/snapshot.ts';
 import type { Source } from '../../src/source/source.ts';
+import { createMemoryCache } from '../../src/store/cache.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
@@ -42,7 +43,9 @@ export function createTestRegistry(user: UserConfig = {}): TestRegistry {
     bucket,
     objects: createObjects(bucket),
     refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
+    cache: createMemoryCache(),
     source: unreachable,
+    hosts: [],
     compiler: createFakeCompiler(),
     now,
     randomBytes: random,
@@ -62,12 +65,18 @@ const unreachable: Source = {
   snapshot: reachesNothing,
   tags: reachesNothing,
   ancestry: reachesNothing,
+  history: reachesNothing,
+  bring: reachesNothing,
+  bringBlobs: reachesNothing,
   watchable: () => null,
 };
 
 function createFakeCompiler(): Compiler {
   return {
     id: 'fake 1',
+    renderer: 'fake-1',
+    outline: async () => null,
+    render: async () => null,
     async compile({ type, entry }, load) {
       const [file] = await load([entry]);
       if (!file?.found) throw new Error(`${entry} is not in the snapshot.`);
@@ -124,6 +133,7 @@ function encode(format: Format, text: string): Representation[] {
 function snapshotOf(text: string, path = 'openapi.json'): Snapshot {
   return {
     origin: { repository: null, commit: null },
+    committedAt: null,
     entries: async () => [{ path, kind: 'file', id: '0'.repeat(40) }],
     read: async (paths) => paths.map((each) => ({ path: each, found: true, bytes: Buffer.from(text), blob: null })),
   };

@@ -14,7 +14,7 @@ const source = openSource({
   sizeLimit: 2 ** 30,
   limits: { fileBytes: 2 ** 20, entries: 10_000 },
 });
-const remote = { url, branch: null, credential: null };
+const remote = { url, ref: 'HEAD', credential: null };
 console.log('begun');
 for (const commit of commits.split(',')) {
   const snapshot = await source.snapshot(remote, commit);

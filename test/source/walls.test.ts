@@ -278,7 +278,7 @@ describe('nothing of git around is believed', () => {
     for (const hook of ['post-checkout', 'reference-transaction', 'pre-auto-gc']) {
       writeFileSync(join(repository.folder, 'hooks', hook), `#!/bin/sh\ntouch ${trap}\n`, { mode: 0o755 });
     }
-    const remote = { url: repository.folder, branch: null, credential: null };
+    const remote = { url: repository.folder, ref: 'HEAD', credential: null };
     const source = world.openSource({ allowLocalRepositories: true });
     expect(await source.tip(remote)).toEqual({ found: true, commit });
     expect((await (await source.snapshot(remote, commit)).read(['a.yaml']))[0]?.found).toBe(true);

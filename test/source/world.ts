@@ -29,7 +29,11 @@ export async function openWorld(behaviour: Partial<GitServerBehaviour> = {}): Pr
     cache,
     server,
     createRepository: (name = 'a.git') => createFixtureRepository(join(root, name)),
-    remote: (name = 'a.git', branch = null) => ({ url: `${server.url}/${name}`, branch, credential: null }),
+    remote: (name = 'a.git', branch = null) => ({
+      url: `${server.url}/${name}`,
+      ref: branch === null ? 'HEAD' : `refs/heads/${branch}`,
+      credential: null,
+    }),
     openSource: (options = {}) =>
       openSource({
         folder: cache,

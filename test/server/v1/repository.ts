@@ -26,6 +26,7 @@ export function createTestRepository(url: string): TestRepository {
     const { files } = commits.find((each) => each.id === commit)!;
     return {
       origin: { repository: url, commit },
+      committedAt: '2026-01-01T00:00:00Z',
       entries: async () => Object.entries(files).map(([path, text]) => ({ path, kind: 'file' as const, id: id(text) })),
       read: async (paths) =>
         paths.map((path) => ({ path, found: true, bytes: Buffer.from(files[path]!), blob: id(files[path]!) })),
@@ -48,6 +49,9 @@ export function createTestRepository(url: string): TestRepository {
         return tags;
       },
       ancestry: async () => 'descendant',
+      history: async () => [],
+      bring: async () => undefined,
+      bringBlobs: async () => undefined,
       watchable: () => null,
     },
     commit(files) {

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { RegistryError } from '../model/errors.ts';
+
+/**
+ * What was derived from stored bytes and can be made again: never the truth. Whatever is in it may vanish at any time, and a cache that cannot be
+ * written to only costs time. Keys are of the grammar of a bucket's keys, and name all that the bytes depend on: what is under a key never changes.
+ */
+export interface Cache {
+  get(key: string): Promise<Uint8Array | null>;
+  put(key: string, bytes: Uint8Array): Promise<void>;
+}
+
+const keyGrammar = /^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)+$/;
+
+function assertKey(key: string): void {
+  if (!keyGrammar.test(key)) throw new TypeError(`Not a cache key: ${key}`);
+}
+
+/** A cache in memory, for tests and for commands that end soon. */
+export function createMemoryCache(): Cache {
+  const entries = new Map<string, Uint8Array>();
+  return {
+    async get(key) {
+      assertKey(key);
+      return entries.get(key) ?? null;
+    },
+    async put(key, bytes) {
+      assertKey(key);
+      entries.set(key, bytes);
+    },
+  };
+}
+
+/** A cache in a folder that any number of processes may share. Once more than `sizeLimit` bytes were put in, the oldest go. */
+export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeLimit?: number } = {}): Cache {
+  let sinceSweep = Infinity;
+  return {
+    async get(key) {
+      assertKey(key);
+      return readFile(join(folder, key)).catch(ignoringAbsence);
+    },
+    async put(key, bytes) {
+      assertKey(key);
+      const path = join(folder, key);
+      const temporary = `${path}.${randomUUID()}.tmp`;
+      try {
+        await mkdir(dirname(path), { recursive: true });
+        await writeFile(temporary, bytes);
+        await rename(temporary, path);
+      } catch (error) {
+        await rm(temporary, { force: true }).catch(() => undefined);
+        if (!isFull(error))
+          throw new RegistryError('unavailable', 'The cache folder cannot be written to.', { cause: error });
+      }
+      sinceSweep += bytes.byteLength;
+      if (sinceSweep > sizeLimit / 8) {
+        sinceSweep = 0;
+        await sweep(folder, sizeLimit);
+      }
+    },
+  };
+}
+
+/** Deletes the oldest files until the rest is under the limit. */
+async function sweep(folder: string, sizeLimit: number): Promise<void> {
+  const names = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoringAbsence)) ?? [];
+  const files = [];
+  for (const entry of names) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const found = await stat(path).catch(ignoringAbsence);
+    if (found) files.push({ path, size: found.size, at: found.mtimeMs });
+  }
+  let total = files.reduce((sum, { size }) => sum + size, 0);
+  for (const { path, size } of files.sort((a, b) => a.at - b.at)) {
+    if (total <= sizeLimit * 0.75) return;
+    await rm(path, { force: true });
+    total -= size;
+  }
+}
+
+/** A full disk keeps nothing from being made again. */
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+}
+
+function ignoringAbsence(error: unknown): null {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+  throw error;
+}
