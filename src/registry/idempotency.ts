@@ -1,7 +1,8 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError, type ErrorCode, type ErrorDetails } from '../model/errors.ts';
+import { decrypt, deriveKey, encrypt } from './cipher.ts';
 import { isAlive, processName } from './process.ts';
 import type { Author, Registry } from './registry.ts';
 
@@ -65,13 +66,15 @@ export async function performOnce<T>(
   const name = `idempotency/${org}/${hexOf(digestOf(`${actor}\n${key}`))}`;
   const author: Author = { actor, origin: null };
   const claimed = await claim(registry, name, repeatable, author);
-  const cipherKey = new Uint8Array(hkdfSync('sha256', secret, key, 'stele idempotency', 32));
-  if (claimed.state === 'done') return { answer: settle<T>(unseal(cipherKey, claimed.sealed!)), isReplay: true };
+  // Nobody who reads the store learns a secret from an answer.
+  const cipherKey = deriveKey(secret, key, 'stele idempotency');
+  if (claimed.state === 'done')
+    return { answer: settle<T>(JSON.parse(decrypt(cipherKey, claimed.sealed!)) as Ending), isReplay: true };
   const finish = (state: 'released' | 'done', ending: Ending | null) =>
     registry.refs.update<Attempt>(name, (current) => {
       // Somebody took over because this process looked dead: its word counts now.
       if (current === null || current.value.at !== claimed.at || current.value.instance !== instance) return null;
-      const sealed = ending && seal(registry, cipherKey, ending);
+      const sealed = ending && encrypt(registry, cipherKey, JSON.stringify(ending));
       return { value: { ...current.value, state, sealed }, change: { ...author, action: state } };
     });
   try {
@@ -133,19 +136,4 @@ function settle<T>(ending: Ending): T {
   if ('answer' in ending) return ending.answer as T;
   const { code, message, details } = ending.refusal;
   throw new RegistryError(code, message, details);
-}
-
-/** AES-256-GCM: nobody who reads the store learns a secret from an answer. */
-function seal(registry: Pick<Registry, 'randomBytes'>, key: Uint8Array, ending: Ending): string {
-  const nonce = registry.randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce);
-  const text = Buffer.concat([cipher.update(JSON.stringify(ending)), cipher.final()]);
-  return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64');
-}
-
-function unseal(key: Uint8Array, sealed: string): Ending {
-  const bytes = Buffer.from(sealed, 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
-  decipher.setAuthTag(bytes.subarray(12, 28));
-  return JSON.parse(Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString()) as Ending;
 }
