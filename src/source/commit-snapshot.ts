@@ -1,6 +1,7 @@
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { blobId } from './blob.ts';
-import { findPath, listEntries, type Found } from './lookup.ts';
+import { parseCommit, type Commit } from './commit.ts';
+import { findPath, listEntries, type Found, type ListTree } from './lookup.ts';
 import type { Mirror, ObjectInfo, Target } from './mirror-repository.ts';
 import { fileTooLarge, lfsPointer } from './refusal.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
@@ -70,28 +71,30 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     if (here === null || here.has(target.commit)) await mirror.delete();
   }
 
-  function createLister({ signal }: Call): {
-    root: () => Promise<string>;
-    list: (tree: string) => Promise<TreeEntry[]>;
-  } {
-    const reader = createTreeReader(mirror.folder);
-    function checkSize(id: string): void {
-      if ((known.get(id)?.size ?? 0) > mostObjectBytes) {
-        throw new RegistryError('too_large', `${repository} has a commit or tree object that is over the limit.`);
-      }
+  function checkSize(id: string): void {
+    if ((known.get(id)?.size ?? 0) > mostObjectBytes) {
+      throw new RegistryError('too_large', `${repository} has a commit or tree object that is over the limit.`);
     }
-    return {
-      root: () => {
-        checkSize(target.commit);
-        return reader.rootOf(target.commit);
-      },
-      list: async (tree) => {
-        signal.throwIfAborted();
-        checkSize(tree);
-        const entries = trees.get(tree) ?? (await reader.entriesOf(tree));
-        trees.set(tree, entries);
-        return entries;
-      },
+  }
+
+  async function readCommit({ signal }: Call): Promise<Commit> {
+    const refusal = `${target.commit} in ${repository} is no commit.`;
+    if (known.get(target.commit)?.type !== 'commit') throw new RegistryError('refused', refusal);
+    checkSize(target.commit);
+    const bytes = (await mirror.readObjects([target.commit], signal)).get(target.commit);
+    const commit = bytes && parseCommit(bytes);
+    if (!commit) throw new Error(`Commit ${target.commit} cannot be read.`);
+    return commit;
+  }
+
+  function createLister({ signal }: Call): ListTree {
+    const reader = createTreeReader(mirror.folder);
+    return async (tree) => {
+      signal.throwIfAborted();
+      checkSize(tree);
+      const entries = trees.get(tree) ?? (await reader.entriesOf(tree));
+      trees.set(tree, entries);
+      return entries;
     };
   }
 
@@ -116,10 +119,9 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   async function readPaths(call: Call, paths: readonly string[]): Promise<SnapshotFile[]> {
-    const { root, list } = createLister(call);
-    const tree = await root();
+    const list = createLister(call);
     const found: Found[] = [];
-    for (const path of paths) found.push(await findPath(tree, path, list));
+    for (const path of paths) found.push(await findPath(root, path, list));
     const ids = [...new Set(found.flatMap((each) => (each.found ? [each.blob] : [])))];
     await bringBlobs(call, ids);
     const sizeOf = (id: string): number => known.get(id)?.size ?? 0;
@@ -136,18 +138,17 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     });
   }
 
-  await reading(begin(), async () => {
-    if (known.get(target.commit)?.type === 'commit') return;
-    throw new RegistryError('refused', `${target.commit} in ${repository} is no commit.`);
-  });
+  const opening = begin();
+  const { tree: root, committedAt } = await reading(opening, () => readCommit(opening));
 
   return {
     origin: { repository, commit: target.commit },
+    committedAt,
     entries: () => {
       const call = begin();
       return reading(call, async () => {
-        const { root, list } = createLister(call);
-        return listEntries(await root(), list, limits.entries);
+        const list = createLister(call);
+        return listEntries(root, list, limits.entries);
       });
     },
     read: (paths) => {

@@ -99,6 +99,21 @@ export function openSource(options: SourceOptions): Source {
       });
     },
 
+    async history() {
+      throw new Error('The history of a repository cannot be read yet.');
+    },
+
+    async bring(remote, commits, signal) {
+      for (const commit of commits) await this.snapshot(remote, commit, signal);
+    },
+
+    async bringBlobs(remote, commit, blobs, signal) {
+      assertCommit(commit);
+      const call = begin(remote, signal);
+      const mirror = createMirror(call.location.url, { folder, searchPath, timeLimit, sizeLimit });
+      await mirror.fetchBlobs(await call.connect(), blobs, { commit, ref: remote.ref });
+    },
+
     async ancestry(remote, commit, ancestor, signal) {
       assertCommit(commit);
       assertCommit(ancestor);

@@ -26,7 +26,7 @@ export interface Snapshot {
   /** Where it is from, without the blobs: repository URL and commit, both null for an upload. */
   readonly origin: Pick<Provenance, 'repository' | 'commit'>;
 
-  /** When the commit was committed, as it says itself: ISO 8601, UTC. Null for an upload, and for a commit whose date is none. */
+  /** When the commit was committed, as it says itself: ISO 8601, UTC. Null for an upload, and for a commit whose date is none or after the year 9999. */
   readonly committedAt: string | null;
 
   /** Every file, symlink and submodule, in order of path. A tree of more entries than the limit is refused with `too_large`. */

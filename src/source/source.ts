@@ -25,8 +25,8 @@ export interface Tag {
 /** A commit of a history, and the files that it changed against its first parent. */
 export interface HistoryCommit {
   commit: string;
-  /** When it was committed, as it says itself: ISO 8601, UTC. */
-  committedAt: string;
+  /** As `committedAt` of its snapshot. */
+  committedAt: string | null;
   /** By path: blob id of a file that came or changed, null of one that went. Symlinks and submodules count as gone. */
   files: ReadonlyMap<string, string | null>;
   /** Files that moved without a change of content: new path → old path. */

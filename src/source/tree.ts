@@ -10,28 +10,20 @@ export interface TreeEntry {
   id: string;
 }
 
-/** Reads commits and trees of a repository by id. The cache holds whole packs: drop the reader when the work is done. */
+/** Reads trees of a repository by id. The cache holds whole packs: drop the reader when the work is done. */
 export interface TreeReader {
-  /** The root tree of a commit. */
-  rootOf(commit: string): Promise<string>;
   entriesOf(tree: string): Promise<TreeEntry[]>;
 }
 
 /** Creates a reader of the bare repository. Rejects with isomorphic-git's errors for what is absent or broken there. */
 export function createTreeReader(gitdir: string): TreeReader {
   const cache = {};
-  async function read(oid: string, type: string): Promise<Buffer> {
-    const found = await readObject({ fs, gitdir, oid, format: 'content', cache });
-    if (found.type !== type) throw new TypeError(`Object ${oid} is a ${found.type}, not a ${type}.`);
-    return Buffer.from(found.object as Uint8Array);
-  }
   return {
-    async rootOf(commit) {
-      const { 1: tree } = /^tree ([0-9a-f]{40})\n/.exec((await read(commit, 'commit')).toString('latin1')) ?? [];
-      if (tree === undefined) throw new TypeError(`Commit ${commit} names no tree.`);
-      return tree;
+    async entriesOf(oid) {
+      const found = await readObject({ fs, gitdir, oid, format: 'content', cache });
+      if (found.type !== 'tree') throw new TypeError(`Object ${oid} is a ${found.type}, not a tree.`);
+      return parseTree(Buffer.from(found.object as Uint8Array));
     },
-    entriesOf: async (tree) => parseTree(await read(tree, 'tree')),
   };
 }
 

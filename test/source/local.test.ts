@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => world[Symbol.asyncDispose]());
 
-const at = (url: string, branch: string | null = null): Remote => ({ url, branch, credential: null });
+const at = (url: string): Remote => ({ url, ref: 'HEAD', credential: null });
 
 function git(...args: string[]): void {
   execFileSync('git', args, { cwd: world.folder, stdio: 'pipe' });

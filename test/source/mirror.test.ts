@@ -31,7 +31,7 @@ describe('a source of local repositories', () => {
     repository.git('config', '--unset', 'uploadpack.allowAnySHA1InWant');
     const url = join(world.folder, 'root', name);
     const source = world.openSource({ allowLocalRepositories: true, hosts: [] });
-    return { source, repository, remote: (branch) => ({ url, branch, credential: null }) };
+    return { source, repository, remote: (branch) => ({ ...world.remote(name, branch), url }) };
   });
 });
 

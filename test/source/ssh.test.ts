@@ -29,7 +29,7 @@ function open(hosts: readonly string[] | null = ['git.test', 'git.test:2222', '[
 }
 
 const keyFile = "/keys/it's 100% mine";
-const at = (url: string): Remote => ({ url, branch: 'main', credential: { kind: 'ssh', keyFile } });
+const at = (url: string): Remote => ({ url, ref: 'refs/heads/main', credential: { kind: 'ssh', keyFile } });
 
 describe('a source over ssh', () => {
   test('asks ssh for nothing but the key, the checked address and a known host', async () => {
