@@ -19,19 +19,37 @@ export interface Connection {
   credential: string | null;
 }
 
-/** How a repository stands to what was published from it. Only `following` and `new` are as they should be. */
+/** How the last sync of a repository went. Only `following` and `new` are as they should be. */
 export type RepositoryState =
-  | 'new' // never synced
+  | 'new' // never synced, or connected again by hand
   | 'following'
-  | 'diverged' // its history was rewritten; what is published stays
-  | 'detached' // branch or repository is gone; what is published stays
-  | 'unreachable'; // it did not answer; tried again
+  | 'detached' // branch or repository is gone, or came back as another one; what is published stays
+  | 'failed'; // it did not answer, or the sync broke off; tried again
+
+/** That a repository rewrote what was published from it: history, or a tag. Stays until somebody connects it again. */
+export interface Divergence {
+  /** What was rewritten, in one sentence. */
+  detail: string;
+  /** When it was noticed. ISO 8601, UTC. */
+  since: string;
+}
+
+/**
+ * How a resource's connection stands, for people and programs: what is published is what the repository has (`synced`), is about to be
+ * (`behind`), is not, because the sync or the document was refused (`failed`) or the source is gone (`detached`); or it is, and the
+ * repository rewrote its past (`diverged`).
+ */
+export type ConnectionState = 'synced' | 'behind' | 'failed' | 'diverged' | 'detached';
 
 /** What the last sync made of one document of a repository. `detached`: its file is gone; what is published stays. */
 export interface DocumentState {
   /** Coordinate of the resource: `@org/type/slug`. */
   resource: string;
   outcome: 'published' | 'unchanged' | 'rejected' | 'conflict' | 'detached';
+  /** Since when it has not been otherwise than well, or ill, as now. ISO 8601, UTC. */
+  since?: string;
+  /** Why it was refused or is gone, in one sentence; null where all is well. */
+  detail?: string | null;
   /** Label of the version that holds this content; null when it was refused. */
   label: string | null;
   /** Digest of the report. */
@@ -49,6 +67,8 @@ export interface DocumentState {
 export interface TagState {
   commit: string;
   label: string | null;
+  /** Where it points now, if it was moved after it was published: told once. */
+  moved?: string;
 }
 
 /** One repository and branch that an organization follows: the value of one ref. */
@@ -63,6 +83,12 @@ export interface Repository {
   visibility: Visibility;
   validation: Validation;
   state: RepositoryState;
+  /** Since when the state is what it is. ISO 8601, UTC. */
+  since?: string;
+  /** Null, or absent: it never rewrote anything. */
+  diverged?: Divergence | null;
+  /** Secrets that its hooks may be signed with, sealed. */
+  hookSecrets?: string[];
   /** What a person should know about the state, in one sentence; null when all is well. */
   detail: string | null;
   /** Commit that was last synced. */
@@ -77,6 +103,34 @@ export interface Repository {
 /** What the last sync made of the document at this path, or null. */
 export function documentAt(repository: Repository, path: string): DocumentState | null {
   return Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
+}
+
+/** Whether an outcome leaves its resource where its document is. */
+export function isWell({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
+  return outcome === 'published' || outcome === 'unchanged';
+}
+
+/** How a connection stands, with why and since when; `null` for a repository or document that no sync has looked at. `isWanted`: a sync was asked for. */
+export function connectionState(
+  repository: Repository | null,
+  document: DocumentState | null,
+  isWanted = false,
+): { state: ConnectionState; detail: string | null; since: string | null } {
+  const since = repository?.since ?? repository?.syncedAt ?? null;
+  if (repository?.state === 'detached') return { state: 'detached', detail: repository.detail, since };
+  if (document?.outcome === 'detached') return told('detached', document);
+  if (repository?.state === 'failed') return { state: 'failed', detail: repository.detail, since };
+  if (document && !isWell(document)) return told('failed', document);
+  if (repository?.diverged) return { state: 'diverged', ...repository.diverged };
+  const isBehind = repository === null || repository.state === 'new' || repository.commit === null || isWanted;
+  return { state: isBehind ? 'behind' : 'synced', detail: null, since };
+}
+
+function told(
+  state: ConnectionState,
+  { detail = null, since = null }: { detail?: string | null; since?: string | null },
+): ReturnType<typeof connectionState> {
+  return { state, detail, since };
 }
 
 /** How a repository is named to the public: its URL, or the last segment of a local path, since a server's folders are its own. */
@@ -115,6 +169,8 @@ export interface RunDocument {
   /** Coordinate; null for a file that belongs to none, such as `stele.yaml`. */
   resource: string | null;
   outcome: DocumentState['outcome'];
+  /** The commit that it was read in, where that is not the run's: a tag's. */
+  commit?: string;
   label: string | null;
   report: Digest | null;
   /** One sentence for people: why it was refused, or under which label it went. */
@@ -139,6 +195,28 @@ export interface Run {
   documents: RunDocument[];
   /** Why the run as a whole failed; null where it did not. */
   detail: string | null;
+}
+
+/** A pull request of a repository, and what was made of it: the value of one ref, made when somebody asks for a check. */
+export interface PullCheck {
+  org: string;
+  /** `repositoryId` */
+  repository: string;
+  number: number;
+  /** Full name of the ref under which its head is fetched. */
+  ref: string;
+  state: 'wanted' | 'checked' | 'failed' | 'closed';
+  /** The commit that was checked last. */
+  head: string | null;
+  /** Names of the checks that the host was told of that commit. */
+  checks: string[];
+  /** Why the check failed; null where it did not. */
+  detail: string | null;
+}
+
+/** The name of the ref that holds a pull request's check. */
+export function pullRef(org: string, repository: string, number: number): string {
+  return `pulls/${org}/${repository}/${number}`;
 }
 
 /** The name of the ref that holds a run. */

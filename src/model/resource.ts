@@ -107,6 +107,13 @@ export function chooseLatest(resource: Resource): string | null {
   return latestOf(candidatesOf(resource).filter(({ version }) => !version.neverLatest))?.label ?? null;
 }
 
+/** The versions with one more of the past among them: before the first that came to be later. */
+export function insertByDate(versions: readonly Version[], past: Version): Version[] {
+  const dateOf = ({ createdAt, publishedAt }: Version) => Date.parse(createdAt ?? publishedAt);
+  const index = versions.findIndex((version) => dateOf(version) > dateOf(past));
+  return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);
+}
+
 /** The versions published before and after this one that are still there. */
 export function neighbours(
   resource: Resource,

@@ -13,6 +13,8 @@ export interface Placing {
   onConflict: OnConflict;
   /** Commit that the content is from; null for an upload. */
   commit: string | null;
+  /** When past history came to be; null for what is published as it comes. */
+  pastAt: string | null;
 }
 
 /** Where it goes: under a label, where it is already, or nowhere. */
@@ -26,6 +28,7 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
   const { content, stated } = placing;
   const asked = placing.version ?? (stated === null ? null : labelFromVersion(stated));
   if (asked === null) {
+    if (placing.pastAt !== null && placing.commit !== null) return placePast(resource, placing, placing.commit);
     const newest = resource.versions.at(-1);
     if (newest && newest.content === content && newest.status.state !== 'withdrawn') {
       return { outcome: 'unchanged', version: newest };
@@ -50,6 +53,16 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
     );
   }
   return revise(resource, asked, placing.commit, content, suggestion);
+}
+
+/** What states no version and is past gets a label below all that are published as they come: `0.0.0-<date>-<commit>`, as Go's pseudo-versions. */
+function placePast(resource: Resource, { content, pastAt }: Placing, commit: string): Placed {
+  const same = resource.versions.find((each) => each.content === content && each.status.state !== 'withdrawn');
+  if (same) return { outcome: 'unchanged', version: same };
+  const label = `0.0.0-${pastAt!.replace(/\D/g, '').slice(0, 14)}-${commit.slice(0, 12)}`;
+  const taken = findVersion(resource, label);
+  if (taken === null) return { outcome: 'published', label };
+  return conflict(label, null, `Version ${label} is published with other content and never changes.`);
 }
 
 /** `<label>+<first 7 of the commit>` for git, `<label>+<n>` from 2 on for uploads; the first that is free. */

@@ -81,7 +81,7 @@ export function detachedDocuments(
   );
   const detail = 'The file is no longer in the repository, or is no document any more. What is published stays.';
   return {
-    states: Object.fromEntries(gone.map(([path, state]) => [path, { ...state, outcome: 'detached' as const }])),
+    states: Object.fromEntries(gone.map(([path, state]) => [path, { ...state, outcome: 'detached' as const, detail }])),
     results: gone.map(([path, { resource, label }]) => ({
       path,
       resource,

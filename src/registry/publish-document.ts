@@ -19,16 +19,23 @@ export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusa
   }
 }
 
+/** `version`: the label that a tag gives; null: the document's own. `isPast`: it is history. `dryRun`: decide, and write nothing. */
+export interface HowToPublish {
+  version?: string | null;
+  isPast?: boolean;
+  dryRun?: boolean;
+}
+
 /**
- * Publishes a document as it stands in a commit of the repository that it is followed in. `version` is the label that a tag gives; null: the
- * document's own, and its resource is connected in the same step.
+ * Publishes a document as it stands in a commit of the repository that it is followed in. What is
+ * published as the branch has it connects its resource in the same step.
  */
 export async function publishDocument(
   registry: Registry,
   repository: Repository,
   snapshot: Snapshot,
   { path, coordinate, name, visibility, ruleset, validation, onConflict, tags }: Planned,
-  version: string | null,
+  { version = null, isPast = false, dryRun = false }: HowToPublish,
   run: Run,
   signal: AbortSignal,
 ): Promise<PublishResult> {
@@ -40,9 +47,10 @@ export async function publishDocument(
     version,
     onConflict,
     latest: true,
-    dryRun: false,
+    dryRun,
+    isPast,
     create: { name, visibility, ruleset, validation },
-    ...(version === null && { connection: { repository: url, branch, path, tags, onConflict, credential } }),
+    ...(version === null && !isPast && { connection: { repository: url, branch, path, tags, onConflict, credential } }),
     author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
     signal,
   });

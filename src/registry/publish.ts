@@ -5,7 +5,14 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { isLabel } from '../model/label.ts';
 import type { Report } from '../model/problem.ts';
-import { chooseLatest, resourceRef, type Resource, type Validation, type Version } from '../model/resource.ts';
+import {
+  chooseLatest,
+  insertByDate,
+  resourceRef,
+  type Resource,
+  type Validation,
+  type Version,
+} from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { buildArtifact, encodeJson, type Built } from './artifact.ts';
@@ -26,6 +33,8 @@ export interface PublishRequest {
   version: string | null;
   /** What happens when the label came from the document and is taken by other content. */
   onConflict: OnConflict;
+  /** Whether it is past history that is brought in: it takes the place that its date gives it, and a label below all others where it states no version. */
+  isPast?: boolean;
   /** False: never latest by itself. */
   latest: boolean;
   /** Compile, check and decide, but write nothing. */
@@ -184,6 +193,7 @@ async function appendVersion(registry: Registry, request: PublishRequest, made: 
       content: made.content,
       onConflict: request.onConflict,
       commit: request.snapshot.origin.commit,
+      pastAt: request.isPast ? request.snapshot.committedAt : null,
     });
     if (placed.outcome === 'conflict') {
       result = placed;
@@ -199,11 +209,13 @@ async function appendVersion(registry: Registry, request: PublishRequest, made: 
       manifest: made.manifest,
       content: made.content,
       publishedAt: at,
+      ...(request.snapshot.committedAt !== null && { createdAt: request.snapshot.committedAt }),
       status: { state: 'active' },
       ...(!request.latest && { neverLatest: true as const }),
       ...(made.stated !== null && made.stated !== placed.label && { original: made.stated }),
     };
-    const next = { ...connected, versions: [...connected.versions, version] };
+    const versions = request.isPast ? insertByDate(connected.versions, version) : [...connected.versions, version];
+    const next = { ...connected, versions };
     next.latest = chooseLatest(next);
     result = { outcome: 'published', resource: next, version };
     return next;

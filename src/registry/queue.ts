@@ -45,7 +45,7 @@ export function createSyncQueue(registry: Registry): SyncQueue {
     if (!repository) throw new RegistryError('not_found', 'There is no such repository.');
     const run = newRun(registry, repository, id, trigger);
     // What somebody asked for can be looked up at once; a timer's look at an unmoved repository is not worth a record.
-    if (trigger === 'manual') await recordRun(registry, run);
+    if (isAskedFor(trigger)) await recordRun(registry, run);
     const share = getOrMake(organizations, org, () => new PQueue({ concurrency: Math.ceil(concurrency / 2) }));
     const begin = () => {
       lane.next = null;
@@ -83,14 +83,14 @@ function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
 async function perform(registry: Registry, queued: Run, signal: AbortSignal): Promise<Run> {
   const repository = (await registry.refs.read<Repository>(repositoryRef(queued.org, queued.repository)))!.value;
   let run: Run = { ...queued, state: 'running', from: repository.commit, startedAt: registry.now().toISOString() };
-  const isAsked = queued.trigger === 'manual';
+  const isAsked = isAskedFor(queued.trigger);
   let isRecorded = isAsked;
   let followed: DocumentState[] | null = null;
   try {
     signal.throwIfAborted();
     if (isAsked) await recordRun(registry, run);
-    const { repository: next, documents, changed } = await syncRepository(registry, repository, run, signal);
-    run = { ...run, state: 'succeeded', to: next.commit, documents, detail: next.detail };
+    const { repository: next, documents, changed, detail } = await syncRepository(registry, repository, run, signal);
+    run = { ...run, state: 'succeeded', to: next.commit, documents, detail };
     followed = Object.values(next.documents).filter(({ outcome }) => outcome !== 'detached');
     isRecorded ||= changed;
   } catch (error) {
@@ -122,6 +122,11 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   return isRecorded ? recordRun(registry, run).catch(() => run) : run;
 }
 
+/** Whether somebody waits for the run to be written down: a person, or a host whose hook was answered. */
+function isAskedFor(trigger: Trigger): boolean {
+  return trigger === 'manual' || trigger === 'hook';
+}
+
 function isRefused({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
   return outcome === 'rejected' || outcome === 'conflict';
 }
@@ -130,15 +135,16 @@ function isRefused({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
 async function noteFailure(registry: Registry, run: Run, error: unknown, detail: string): Promise<boolean> {
   if (!isRegistryError(error))
     registry.log('error', 'sync failed', { run: run.id, error: error instanceof Error ? error.stack : error });
-  const state = isRegistryError(error, 'unreachable') ? ('unreachable' as const) : null;
   let isNews = false;
   await registry.refs
     .update<Repository>(repositoryRef(run.org, run.repository), (current) => {
       const value = current!.value;
-      isNews = value.detail !== detail;
+      isNews = value.state !== 'failed' || value.detail !== detail;
       if (!isNews) return null;
       const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'sync failed' };
-      return { value: { ...value, state: state ?? value.state, detail }, change };
+      const at = registry.now().toISOString();
+      const since = value.state === 'failed' ? (value.since ?? at) : at;
+      return { value: { ...value, state: 'failed' as const, since, detail }, change };
     })
     .catch((cause: unknown) =>
       registry.log('error', 'sync failure not recorded', { run: run.id, error: String(cause) }),

@@ -50,7 +50,7 @@ export async function syncDocument(
   const started = registry.now().getTime();
   const result = await refusable(async () =>
     document.tags === null
-      ? publishDocument(registry, repository, snapshot, document, null, run, signal)
+      ? publishDocument(registry, repository, snapshot, document, {}, run, signal)
       : connectTagged(registry, repository, document, run),
   );
   if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
@@ -58,13 +58,16 @@ export async function syncDocument(
     const told = { resource: name, outcome: 'conflict', label: null, report: null } as const;
     registry.log('warn', 'document', { run: run.id, path, ...told, detail: result.refusal });
     const state = await unpublished(registry, document, 'conflict');
-    return { path, state, result: { path, ...told, detail: result.refusal } };
+    const detail = result.refusal;
+    return { path, state: { ...state, detail }, result: { path, ...told, detail } };
   }
   const inputs = Object.fromEntries(result.compiled.files.map((file) => [file.path, file.blob]).sort());
   const report = result.outcome === 'rejected' ? result.reportDigest : null;
   const label = 'version' in result ? result.version.label : null;
+  const detail = detailOf(result);
   const state: DocumentState = {
     resource: name,
+    detail,
     outcome: result.outcome,
     label,
     report,
@@ -74,7 +77,6 @@ export async function syncDocument(
     ruleset: result.ruleset,
     compiler: registry.compiler.id,
   };
-  const detail = detailOf(result);
   registry.log(result.outcome === 'published' || result.outcome === 'unchanged' ? 'info' : 'warn', 'document', {
     run: run.id,
     path,

@@ -2,7 +2,8 @@ import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
 import { labelFromVersion } from '../model/label.ts';
-import type { Tag } from '../source/source.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Remote, Tag } from '../source/source.ts';
 import type { Planned } from './discover.ts';
 import { publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from './registry.ts';
@@ -13,16 +14,55 @@ export interface SyncedTags {
   /** By `@org/type/slug tag`. */
   tags: Record<string, TagState>;
   documents: RunDocument[];
-  /** What a person should know: a tag was moved. Null where all is well. */
-  detail: string | null;
+  /** That a tag was moved, in one sentence; null where none was. */
+  moved: string | null;
+  /** What a person should know besides; null where all is well. */
+  note: string | null;
+}
+
+/** A tag that is new for a document, or was moved. */
+export interface NewTag {
+  document: Planned;
+  tag: Tag;
+  /** What was made of it before. */
+  known: TagState | null;
 }
 
 /** Of the tags that match, no more are looked at for one resource. */
 const mostTags = 2000;
 
+/** The tags that have something new for these documents, all of which are published by tag. Moves no objects. */
+export async function findNewTags(
+  registry: Registry,
+  repository: Repository,
+  documents: readonly Planned[],
+  signal: AbortSignal,
+): Promise<NewTag[]> {
+  if (documents.length === 0) return [];
+  const all = await registry.source.tags(await remoteOf(registry, repository), signal);
+  return newAmong(repository, documents, all);
+}
+
+function newAmong(repository: Repository, documents: readonly Planned[], all: readonly Tag[]): NewTag[] {
+  return documents.flatMap((document) =>
+    all
+      .filter(({ name }) => matchesGlob(document.tags!, name))
+      .slice(0, mostTags)
+      .flatMap((tag) => {
+        const key = keyOf(document, tag);
+        const known = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
+        return known?.commit === tag.commit || known?.moved === tag.commit ? [] : [{ document, tag, known }];
+      }),
+  );
+}
+
+function keyOf({ coordinate }: Planned, { name }: Tag): string {
+  return `${formatCoordinate(coordinate)} ${name}`;
+}
+
 /**
- * Publishes every new tag of the documents that are published by tag: the label is the tag's name (`v1.4.0` → `1.4.0`). A tag that was moved
- * changes nothing that is published and is told of. Fetches nothing where there is nothing new.
+ * Publishes every new tag of the documents that are published by tag, the oldest commit first: the label is the tag's name (`v1.4.0` → `1.4.0`).
+ * A tag that was moved changes nothing that is published and is told of, once. Fetches nothing where there is nothing new.
  */
 export async function syncTags(
   registry: Registry,
@@ -31,37 +71,65 @@ export async function syncTags(
   run: Run,
   signal: AbortSignal,
 ): Promise<SyncedTags> {
-  const tagged = documents.filter(({ tags }) => tags !== null);
-  const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], detail: null };
-  if (tagged.length === 0) return synced;
-  const all = await registry.source.tags(await remoteOf(registry, repository), signal);
-  for (const document of tagged) {
-    const matching = all.filter(({ name }) => matchesGlob(document.tags!, name));
-    if (matching.length > mostTags) {
-      const what = `${matching.length} tags match ${JSON.stringify(document.tags)} of ${formatCoordinate(document.coordinate)}`;
-      synced.detail = `${what}: the first ${mostTags} by name are looked at. Name fewer.`;
+  const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], moved: null, note: null };
+  if (documents.length === 0) return synced;
+  const remote = await remoteOf(registry, repository);
+  const all = await registry.source.tags(remote, signal);
+  synced.note = noteOnNumber(documents, all);
+  const fresh: NewTag[] = [];
+  for (const { document, tag, known } of newAmong(repository, documents, all)) {
+    if (known === null || known.label === null) {
+      fresh.push({ document, tag, known });
+      continue;
     }
-    for (const tag of matching.slice(0, mostTags)) {
-      signal.throwIfAborted();
-      const key = `${formatCoordinate(document.coordinate)} ${tag.name}`;
-      const known = Object.hasOwn(synced.tags, key) ? synced.tags[key]! : null;
-      if (known?.commit === tag.commit) continue;
-      if (known !== null && known.label !== null) {
-        synced.detail = `Tag ${tag.name} was moved from ${known.commit} to ${tag.commit}. What is published stays.`;
-        continue;
-      }
-      const result = await publishTag(registry, repository, document, tag, run, signal);
-      synced.tags[key] = { commit: tag.commit, label: result.label };
-      synced.documents.push(result);
-      const level = result.label === null ? 'warn' : 'info';
-      registry.log(level, 'document', { run: run.id, tag: tag.name, ...result, report: undefined });
-    }
+    synced.moved = `Tag ${tag.name} was moved from ${known.commit} to ${tag.commit}. What is published stays.`;
+    synced.tags[keyOf(document, tag)] = { ...known, moved: tag.commit };
+  }
+  for (const { document, tag, snapshot } of await openAll(registry, remote, fresh, signal)) {
+    signal.throwIfAborted();
+    const result = await publishTag(registry, repository, document, tag, snapshot, run, signal);
+    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: result.label };
+    synced.documents.push(result);
+    const level = result.label === null ? 'warn' : 'info';
+    registry.log(level, 'document', { run: run.id, tag: tag.name, ...result, report: undefined });
   }
   return synced;
 }
 
+function noteOnNumber(documents: readonly Planned[], all: readonly Tag[]): string | null {
+  for (const { tags, coordinate } of documents) {
+    const { length } = all.filter(({ name }) => matchesGlob(tags!, name));
+    if (length <= mostTags) continue;
+    const what = `${length} tags match ${JSON.stringify(tags)} of ${formatCoordinate(coordinate)}`;
+    return `${what}: the first ${mostTags} by name are looked at. Name fewer.`;
+  }
+  return null;
+}
+
+interface OpenTag extends NewTag {
+  snapshot: Snapshot | { refusal: string };
+}
+
+/** The commits of these tags, brought here at once, oldest first. A tag that names no commit is that tag's own problem. */
+async function openAll(
+  registry: Registry,
+  remote: Remote,
+  fresh: readonly NewTag[],
+  signal: AbortSignal,
+): Promise<OpenTag[]> {
+  const commits = [...new Set(fresh.map(({ tag }) => tag.commit))];
+  if (commits.length > 1) await refusable(() => registry.source.bring(remote, commits, signal));
+  const opened: OpenTag[] = [];
+  for (const each of fresh) {
+    const snapshot = await refusable(() => registry.source.snapshot(remote, each.tag.commit, signal));
+    opened.push({ ...each, snapshot });
+  }
+  const dateOf = ({ snapshot }: OpenTag) => ('refusal' in snapshot ? '' : (snapshot.committedAt ?? ''));
+  return opened.sort((a, b) => (dateOf(a) < dateOf(b) ? -1 : dateOf(a) > dateOf(b) ? 1 : 0));
+}
+
 /** The label that a tag gives: without `refs/tags/`, and without the `v` that people put before a number. */
-function labelFromTag(name: string): string | null {
+export function labelFromTag(name: string): string | null {
   return labelFromVersion(name.replace(/^v(?=\d)/, ''));
 }
 
@@ -70,17 +138,18 @@ async function publishTag(
   repository: Repository,
   document: Planned,
   tag: Tag,
+  snapshot: OpenTag['snapshot'],
   run: Run,
   signal: AbortSignal,
 ): Promise<RunDocument> {
   const { path, coordinate } = document;
-  const told = { path, resource: formatCoordinate(coordinate), label: null, report: null };
+  const told = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
   const version = labelFromTag(tag.name);
   if (version === null) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name} cannot be a version.` };
-  const result = await refusable(async () => {
-    const snapshot = await registry.source.snapshot(await remoteOf(registry, repository), tag.commit, signal);
-    return publishDocument(registry, repository, snapshot, document, version, run, signal);
-  });
+  if ('refusal' in snapshot) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name}: ${snapshot.refusal}` };
+  const result = await refusable(() =>
+    publishDocument(registry, repository, snapshot, document, { version }, run, signal),
+  );
   if ('refusal' in result) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name}: ${result.refusal}` };
   if (result.outcome === 'conflict') return { ...told, outcome: 'conflict', detail: result.detail };
   if (result.outcome !== 'rejected')

@@ -1,16 +1,26 @@
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
 import { parseCoordinate } from '../model/address.ts';
-import { documentAt, repositoryRef, type Repository, type Run, type RunDocument } from '../model/connection.ts';
-import type { Snapshot } from '../source/snapshot.ts';
+import {
+  documentAt,
+  isWell,
+  repositoryRef,
+  type DocumentState,
+  type Repository,
+  type Run,
+  type RunDocument,
+} from '../model/connection.ts';
+import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote } from '../source/source.ts';
 import type { Planned } from './discover.ts';
 import { rulesetName } from './gate.ts';
+import { withLease } from './lease.ts';
+import { followMoves } from './moves.ts';
 import { connectedResources, detachedDocuments, planAll, plannedFor } from './plan.ts';
 import type { Registry } from './registry.ts';
 import { remoteOf } from './remote.ts';
 import { findResource } from './resources.ts';
-import { syncTags } from './sync-tags.ts';
+import { findNewTags, syncTags } from './sync-tags.ts';
 import { rulesetDigest, syncDocument, type Looked } from './sync-document.ts';
 
 /** What one reconciliation made of a repository, to be recorded by its caller. */
@@ -20,12 +30,14 @@ export interface Synced {
   documents: RunDocument[];
   /** Whether anything is new: worth a record also where nobody asked for the run. */
   changed: boolean;
+  /** What a person should know of this run; null where all is well. */
+  detail: string | null;
 }
 
 /**
  * Brings the registry to where a repository stands now (DESIGN §10): where are we, where is the remote, same? then stop; else
- * compile what changed, publish it, and only then note the commit. Doing it twice, or after a crash anywhere, ends the same.
- * Rewritten history, deleted branches and deleted files change nothing that is published.
+ * compile what changed, publish it, and only then note the commit. Doing it twice, or after a crash anywhere, ends the same; of several
+ * processes one does it. Rewritten history, deleted branches and deleted files change nothing that is published.
  */
 export async function syncRepository(
   registry: Registry,
@@ -35,37 +47,86 @@ export async function syncRepository(
 ): Promise<Synced> {
   // Connected once, and to nothing any more: nobody is to be asked.
   const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
-  if (isIdle) return { repository, documents: [], changed: false };
+  if (isIdle) return { repository, documents: [], changed: false, detail: null };
+  if (!(await hasNews(registry, repository, signal))) {
+    const isGone = repository.state === 'detached';
+    return settle(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
+  }
+  return withLease(registry, `${repository.org}/${run.repository}`, signal, async () => {
+    const current = await registry.refs.read<Repository>(repositoryRef(repository.org, run.repository));
+    return bringIn(registry, current?.value ?? repository, run, signal);
+  });
+}
+
+/** Whether there is anything to bring in. Contacts the remote, and moves no objects. */
+async function hasNews(registry: Registry, repository: Repository, signal: AbortSignal): Promise<boolean> {
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
-  if (!tip.found) return settle(registry, repository, run, { state: 'detached', detail: tip.detail }, []);
+  if (!tip.found) return repository.state !== 'detached';
+  if (tip.commit !== repository.commit || repository.state === 'detached') return true;
+  if (await needsAnotherLook(registry, repository)) return true;
+  return (await findNewTags(registry, repository, await taggedDocuments(registry, repository), signal)).length > 0;
+}
+
+async function bringIn(registry: Registry, repository: Repository, run: Run, signal: AbortSignal): Promise<Synced> {
+  const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
+  if (!tip.found) return settle(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
+  const stranger = await findStranger(registry, repository, tip.commit, signal);
+  if (stranger !== null) {
+    return settle(registry, repository, run, { state: 'detached', detail: stranger }, [], stranger);
+  }
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository));
-  const branch = isKnown ? unmoved(repository) : await syncBranch(registry, repository, tip.commit, run, signal);
-  const connected = (await connectedResources(registry, repository)).map(plannedFor);
-  const { tags, documents, detail } = await syncTags(registry, repository, connected, run, signal);
-  const moved = detail === null ? {} : { state: 'diverged' as const, detail };
-  return settle(registry, repository, run, { ...branch.change, tags, ...moved }, [...branch.documents, ...documents]);
+  const branch = isKnown ? unmoved : await syncBranch(registry, repository, tip.commit, run, signal);
+  const tagged = await syncTags(registry, repository, await taggedDocuments(registry, repository), run, signal);
+  const rewritten = branch.rewritten ?? tagged.moved;
+  const diverged =
+    rewritten === null
+      ? (repository.diverged ?? null)
+      : { since: registry.now().toISOString(), ...repository.diverged, detail: rewritten };
+  const change = { ...branch.change, tags: tagged.tags, diverged, state: 'following' as const, detail: tagged.note };
+  const documents = [...branch.documents, ...tagged.documents];
+  return settle(registry, repository, run, change, documents, rewritten ?? tagged.note);
+}
+
+async function taggedDocuments(registry: Registry, repository: Repository): Promise<Planned[]> {
+  return (await connectedResources(registry, repository)).map(plannedFor).filter(({ tags }) => tags !== null);
+}
+
+/**
+ * Why what stands under the name of a repository that was gone is not taken for it: its history has nothing of what was synced. Whoever
+ * gets hold of an abandoned name must not thereby publish.
+ */
+async function findStranger(
+  registry: Registry,
+  repository: Repository,
+  commit: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (repository.state !== 'detached' || repository.commit === null) return null;
+  const remote = await remoteOf(registry, repository);
+  if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated') return null;
+  return `It was gone and is there again with another history: ${repository.commit} is no ancestor of ${commit}. Connect it again if it is the same.`;
 }
 
 /** What is to be noted about a repository, and the documents that were looked at. */
 interface Progress {
   change: Partial<Repository>;
   documents: RunDocument[];
+  /** How history was rewritten, in one sentence; null where it was not. */
+  rewritten: string | null;
 }
 
-/** Nothing new; a repository that did not answer before does so now. */
-function unmoved({ state, detail }: Repository): Progress {
-  return { change: state === 'diverged' ? { state, detail } : { state: 'following', detail: null }, documents: [] };
-}
+const unmoved: Progress = { change: {}, documents: [], rewritten: null };
 
 async function syncBranch(
   registry: Registry,
-  repository: Repository,
+  before: Repository,
   commit: string,
   run: Run,
   signal: AbortSignal,
 ): Promise<Progress> {
-  const remote = await remoteOf(registry, repository);
+  const remote = await remoteOf(registry, before);
   const snapshot = await registry.source.snapshot(remote, commit, signal);
+  const repository = await followMoves(registry, before, snapshot);
   const { planned, notes, isRefused } = await planAll(registry, repository, snapshot, signal);
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
@@ -73,10 +134,25 @@ async function syncBranch(
   const looked = await syncDocuments(registry, repository, snapshot, planned, run, signal);
   const detached = detachedDocuments(repository, planned, isRefused);
   const states = Object.fromEntries(looked.map(({ path, state }) => [path, state]));
-  const documents = { ...repository.documents, ...detached.states, ...states };
-  const relation = await relate(registry, remote, repository, commit, signal);
+  const at = registry.now().toISOString();
+  const documents = dated(repository, { ...repository.documents, ...detached.states, ...states }, at);
+  const rewritten = await findRewritten(registry, remote, repository, commit, signal);
   const results = [...notes, ...detached.results, ...looked.flatMap(({ result }) => result ?? [])];
-  return { change: { ...relation, commit, documents }, documents: results };
+  return { change: { commit, documents }, documents: results, rewritten };
+}
+
+/** Since when each document is well, or is not. */
+function dated(
+  before: Repository,
+  documents: Record<string, DocumentState>,
+  at: string,
+): Record<string, DocumentState> {
+  const entries = Object.entries(documents).map(([path, state]) => {
+    const known = documentAt(before, path);
+    const isAsBefore = known && isWell(known) === isWell(state);
+    return [path, { ...state, since: (isAsBefore ? known.since : undefined) ?? at }] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Whether there is something to do though the commit is the one that was synced: other rulesets, a newer compiler, another connection. */
@@ -101,9 +177,7 @@ async function syncDocuments(
   run: Run,
   signal: AbortSignal,
 ): Promise<Looked[]> {
-  const blobs = new Map(
-    (await snapshot.entries()).flatMap(({ path, kind, id }) => (kind === 'file' ? [[path, id] as const] : [])),
-  );
+  const blobs = filesOf(await snapshot.entries());
   const queue = new PQueue({ concurrency: availableParallelism() });
   const tasks = planned.map((document) => async () => {
     signal.throwIfAborted();
@@ -112,18 +186,16 @@ async function syncDocuments(
   return queue.addAll(tasks);
 }
 
-async function relate(
+async function findRewritten(
   registry: Registry,
   remote: Remote,
   repository: Repository,
   commit: string,
   signal: AbortSignal,
-): Promise<Pick<Repository, 'state' | 'detail'>> {
-  if (repository.commit === null || repository.commit === commit) return { state: 'following', detail: null };
-  if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated')
-    return { state: 'following', detail: null };
-  const detail = `History was rewritten: ${repository.commit} is no ancestor of ${commit}. What is published stays.`;
-  return { state: 'diverged', detail };
+): Promise<string | null> {
+  if (repository.commit === null || repository.commit === commit) return null;
+  if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated') return null;
+  return `History was rewritten: ${repository.commit} is no ancestor of ${commit}. What is published stays.`;
 }
 
 /** Notes where the repository stands now. The last step of a sync: whatever comes before can be done again. */
@@ -133,16 +205,19 @@ async function settle(
   run: Run,
   change: Partial<Repository>,
   documents: RunDocument[],
+  detail: string | null = null,
 ): Promise<Synced> {
   const next = { ...repository, ...change };
   const moved =
     next.commit !== repository.commit || next.state !== repository.state || next.detail !== repository.detail;
   const changed = moved || documents.length > 0;
-  if (!changed && run.trigger !== 'manual') return { repository, documents, changed };
+  if (!changed && run.trigger !== 'manual') return { repository, documents, changed, detail };
+  const at = registry.now().toISOString();
+  const since = next.state === repository.state ? (repository.since ?? at) : at;
   const generation = await registry.refs.update<Repository>(
     repositoryRef(repository.org, run.repository),
     (current) => ({
-      value: { ...(current?.value ?? repository), ...change, syncedAt: registry.now().toISOString() },
+      value: { ...(current?.value ?? repository), ...change, since, syncedAt: at },
       change: {
         actor: `sync:${repository.org}`,
         origin: `run:${run.id}`,
@@ -150,5 +225,5 @@ async function settle(
       },
     }),
   );
-  return { repository: generation!.value, documents, changed };
+  return { repository: generation!.value, documents, changed, detail };
 }

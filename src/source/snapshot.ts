@@ -38,3 +38,8 @@ export interface Snapshot {
    */
   read(paths: readonly string[]): Promise<SnapshotFile[]>;
 }
+
+/** The plain files among a snapshot's entries: blob ids by path. */
+export function filesOf(entries: readonly SnapshotEntry[]): Map<string, string> {
+  return new Map(entries.flatMap(({ path, kind, id }) => (kind === 'file' ? [[path, id] as const] : [])));
+}
