@@ -55,6 +55,12 @@ export interface Refs {
 
   /** The names that start with the prefix (and follow the name `after`), in order. `prefix` ends with `/` or is empty. */
   list(prefix: string, after?: string): AsyncIterable<string>;
+
+  /**
+   * Tells of each name that is appended to through this object, once it is durable, until the function that it returns is called. A hint:
+   * what other processes append is not told. A listener must not throw.
+   */
+  watch(listener: (name: string) => void): () => void;
 }
 
 export interface RefsOptions {
@@ -89,6 +95,7 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
   const known = new Map<string, Known>();
   const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
   const turns = new Map<string, Promise<unknown>>();
+  const listeners = new Set<(name: string) => void>();
 
   function remember(name: string, entry: Known): Known {
     const old = known.get(name);
@@ -180,6 +187,7 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
             // What is kept is what was stored, not an object that the caller holds too.
             const stored = JSON.parse(bytes.toString()) as Generation<T>;
             remember(name, { checkedAt: now().getTime(), newest: { generation: stored, digest: digestOf(bytes) } });
+            for (const listener of listeners) listener(name);
             return stored;
           }
         }
@@ -217,7 +225,34 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
         after = `refs/${[...names].at(-1)!}/~`; // follows every generation of the last name
       }
     },
+
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
   };
+}
+
+/**
+ * The number of the newest generation of each name with the prefix, in order of the names: one listing, nothing is read. For what keeps many refs in
+ * mind and wants to know which of them changed.
+ */
+export async function* newestGenerations(
+  bucket: Pick<Bucket, 'list'>,
+  prefix: string,
+): AsyncGenerator<{ name: string; generation: number }> {
+  let after: string | undefined;
+  for (;;) {
+    const keys = await bucket.list(`refs/${prefix}`, after === undefined ? {} : { after });
+    if (keys.length === 0) return;
+    let last: string | null = null;
+    for (const found of keys.map(parseGenerationKey)) {
+      if (found.name === last) continue;
+      last = found.name;
+      yield found;
+    }
+    after = `refs/${last!}/~`; // follows every generation of the last name
+  }
 }
 
 function assertName(name: string): void {

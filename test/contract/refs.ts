@@ -47,6 +47,19 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       return createRefs(bucket, { now: clock.now, uniqueId: createIds(`instance${++instances}`), maxAge });
     }
 
+    test('a watcher is told of what is appended through the same object, and of nothing else', async () => {
+      const refs = openRefs();
+      const told: string[] = [];
+      const stop = refs.watch((name) => void told.push(name));
+      await increment(refs, 'things/one');
+      await refs.update('things/one', () => null);
+      await increment(openRefs(), 'things/two');
+      await increment(refs, 'things/three');
+      stop();
+      await increment(refs, 'things/one');
+      expect(told).toEqual(['things/one', 'things/three']);
+    });
+
     test('absent is null, and deciding on nothing writes nothing', async () => {
       const refs = openRefs();
       expect(await refs.read('things/one')).toBeNull();
