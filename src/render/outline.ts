@@ -1,7 +1,116 @@
 import type { Published } from '../compile/compile.ts';
-import type { Outline } from '../model/outline.ts';
+import type { Outline, OutlineOperation, OutlineSchema } from '../model/outline.ts';
+import { digestOfValue } from './canonical.ts';
+import { entriesOf, isObject, listOf, objectOf, parseObject, textOf, type JsonObject } from './json.ts';
+import { listLimit, operationsOf, type ApiOperation } from './operations.ts';
+import { firstParagraph, shorten } from './plain-text.ts';
+import { rulesOf } from './rules.ts';
 
-/** What is in a published document, in short. Null for what is no document of its kind. */
-export function outlineDocument(_document: Published): Outline | null {
-  return null;
+// Characters after which a text of an outline is cut.
+const nameLength = 1000;
+const titleLength = 200;
+const summaryLength = 300;
+const descriptionLength = 500;
+
+/** What is in a published document, in short. Null for what is no document of its kind. Pure; any JSON object has an outline. */
+export function outlineDocument({ kind, json }: Published): Outline | null {
+  const document = parseObject(json);
+  if (document === null) return null;
+  if (kind === 'openapi') return outlineApi(document);
+  if (kind === 'json-schema') return outlineSchema(document);
+  return outlineRuleset(document, kind === 'redocly-ruleset' ? 'redocly' : 'spectral');
+}
+
+const empty: Omit<Outline, 'title' | 'description'> = {
+  operations: [],
+  schemas: [],
+  tags: [],
+  rules: [],
+  servers: [],
+  truncated: false,
+};
+
+function outlineApi(document: JsonObject): Outline {
+  const info = objectOf(document['info']);
+  const { operations, more } = operationsOf(document);
+  const named = entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
+  const tags = listOf(document['tags']).filter(isObject);
+  const servers = serverUrls(document);
+  return {
+    ...empty,
+    title: shorten(textOf(info['title']), titleLength),
+    description: firstParagraph(textOf(info['summary']) || textOf(info['description']), descriptionLength),
+    operations: operations.map(outlineOperation),
+    schemas: named.slice(0, listLimit).map(([name, schema]) => namedSchema(name, schema)),
+    tags: tags.slice(0, listLimit).map(({ name, description }) => ({
+      name: shorten(textOf(name), titleLength),
+      description: firstParagraph(textOf(description), summaryLength),
+    })),
+    servers: servers.slice(0, listLimit).map((url) => shorten(url, nameLength)),
+    truncated: more > 0 || [named, tags, servers].some(({ length }) => length > listLimit),
+  };
+}
+
+function outlineOperation({ method, path, isWebhook, item, value }: ApiOperation): OutlineOperation {
+  const { parameters } = item;
+  return {
+    method: shorten(isWebhook ? `WEBHOOK ${method}` : method, titleLength),
+    path: shorten(path, nameLength),
+    id: typeof value['operationId'] === 'string' ? shorten(value['operationId'], nameLength) : null,
+    summary: shorten(textOf(value['summary']), summaryLength) || firstParagraph(textOf(value['description']), 120),
+    tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), titleLength)),
+    deprecated: value['deprecated'] === true,
+    digest: digestOfValue(parameters === undefined ? value : [value, parameters]),
+  };
+}
+
+function outlineSchema(document: JsonObject): Outline {
+  // Definitions are listed on their own: a change in one of them is none of the document around them.
+  const { definitions, $defs, ...root } = document;
+  const named = [...entriesOf(definitions), ...entriesOf($defs)];
+  return {
+    ...empty,
+    title: shorten(textOf(document['title']), titleLength),
+    description: firstParagraph(textOf(document['description']), descriptionLength),
+    schemas: [namedSchema('', root), ...named.slice(0, listLimit - 1).map(([name, one]) => namedSchema(name, one))],
+    truncated: named.length >= listLimit,
+  };
+}
+
+function namedSchema(name: string, schema: unknown): OutlineSchema {
+  const parts = [schema, ...listOf(objectOf(schema)['allOf'])];
+  const properties = parts.flatMap((part) => Object.keys(objectOf(objectOf(part)['properties'])));
+  return {
+    name: shorten(name, nameLength),
+    properties: [...new Set(properties)].slice(0, listLimit).map((property) => shorten(property, titleLength)),
+    digest: digestOfValue(schema),
+  };
+}
+
+function outlineRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Outline {
+  const { rules, more } = rulesOf(document, form);
+  const text = (key: string) => textOf(document[key]) || textOf(document[`x-${key}`]);
+  return {
+    ...empty,
+    title: shorten(text('title'), titleLength),
+    description: firstParagraph(text('description'), descriptionLength),
+    rules: rules.map(({ name, severity, description, definition }) => ({
+      name: shorten(name, nameLength),
+      severity,
+      description: firstParagraph(description, summaryLength),
+      digest: digestOfValue(definition),
+    })),
+    truncated: more > 0,
+  };
+}
+
+/** URLs of the servers as written; of a 2.0 document `scheme://host/basePath`. */
+export function serverUrls(document: JsonObject): string[] {
+  const written = listOf(document['servers']).map((server) => textOf(objectOf(server)['url']));
+  const host = textOf(document['host']);
+  const base = textOf(document['basePath']);
+  if (written.length > 0 || (host === '' && base === '')) return written.filter((url) => url !== '');
+  if (host === '') return [base];
+  const schemes = listOf(document['schemes']).map(textOf);
+  return (schemes.length > 0 ? schemes : ['https']).map((scheme) => `${scheme}://${host}${base}`);
 }

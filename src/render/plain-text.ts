@@ -1,0 +1,36 @@
+import MarkdownIt from 'markdown-it';
+
+const markdown = new MarkdownIt('commonmark', { html: false });
+
+/** The text in one line, at most `length` characters; what was cut is told by `…`. */
+export function shorten(text: string, length: number): string {
+  const line = text
+    .slice(0, length * 2 + 200)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .toWellFormed();
+  if (line.length <= length) return line;
+  const cut = line.slice(0, length - 1);
+  const space = cut.lastIndexOf(' ');
+  return `${(space > length / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
+}
+
+/** First paragraph of a CommonMark text as plain text in one line of at most `length` characters. A text that has only headings gives the first of them. */
+export function firstParagraph(text: string, length: number): string {
+  const start = text.slice(0, length * 4 + 2000);
+  if (/^[\w ,.:;'()/-]*$/.test(start)) return shorten(start, length);
+  const tokens = markdown.parse(start, {});
+  const inlines = tokens.flatMap((token, at) =>
+    token.type === 'inline' ? [{ token, before: tokens[at - 1]?.type ?? '' }] : [],
+  );
+  const chosen = inlines.find(({ token, before }) => before === 'paragraph_open' && plain(token) !== '') ?? inlines[0];
+  return chosen === undefined ? '' : shorten(plain(chosen.token), length);
+}
+
+function plain(token: { children: { type: string; content: string }[] | null }): string {
+  return (token.children ?? [])
+    .map(({ type, content }) => (type.endsWith('break') ? ' ' : content))
+    .join('')
+    .replace(/<\/?[a-z][^<>]{0,300}>/gi, '')
+    .trim();
+}
