@@ -16,11 +16,15 @@ import { parseLocation, type Location } from '../source/location.ts';
 import { isPlainPath } from '../source/path.ts';
 import { updateResource, type Guard } from './change-resource.ts';
 import type { Author, Registry } from './registry.ts';
+import { findResource } from './resources.ts';
+import { sealSecret } from './seal.ts';
 
 /**
  * Connects a resource to a file of a repository: from the next sync on, its new contents become versions. Somebody else than the operator
  * asks, so the address must be of a host that the configuration allows, a local folder only where it allows those, and a credential one
- * that the organization may use: `forbidden` or `malformed` otherwise. Contacts nobody.
+ * that the organization may use: `forbidden` or `malformed` otherwise. Contacts nobody. Connecting again, to the same, is how a repository that
+ * rewrote its history or was gone is accepted as it is now. `hookSecret` is what hooks of the repository are signed with from now on (beside the one
+ * before); null: none.
  */
 export async function connectResource(
   registry: Registry,
@@ -28,6 +32,7 @@ export async function connectResource(
   given: Connection,
   author: Author,
   guard: Guard = () => undefined,
+  hookSecret?: string | null,
 ): Promise<Generation<Resource>> {
   const { config } = registry;
   const location = parseLocation(given.repository, {
@@ -41,7 +46,7 @@ export async function connectResource(
   if (given.credential !== null) assertCredential(config, coordinate.org, given.credential, location);
   const connection: Connection = { ...given, repository: location.url };
   await updateResource(registry, coordinate, author, guard, () => null);
-  await followFor(registry, coordinate, connection, author);
+  await followFor(registry, coordinate, connection, author, hookSecret);
   return updateResource(registry, coordinate, author, guard, (current) =>
     JSON.stringify(current.connection) === JSON.stringify(connection)
       ? null
@@ -64,8 +69,15 @@ export async function disconnectResource(
   });
 }
 
-/** How a connection stands: its repository, and what the last sync made of its file. */
-export interface ConnectionState {
+/** Accepts a resource's repository as it is now, whatever it rewrote, and has it looked at again. `not_found` where there is no connection. */
+export async function relinkResource(registry: Registry, coordinate: Coordinate, author: Author): Promise<void> {
+  const connection = (await findResource(registry, coordinate))?.connection;
+  if (!connection) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} has no connection.`);
+  await followFor(registry, coordinate, connection, author);
+}
+
+/** What is known of a connection: its repository, and what the last sync made of its file. */
+export interface Connected {
   repository: Generation<Repository> | null;
   document: DocumentState | null;
 }
@@ -74,7 +86,7 @@ export interface ConnectionState {
 export async function readConnection(
   registry: Registry,
   resource: Resource & { connection: Connection },
-): Promise<ConnectionState> {
+): Promise<Connected> {
   const { repository: url, branch, path } = resource.connection;
   const name = repositoryRef(resource.org, repositoryId(url, branch));
   const repository = await registry.refs.read<Repository>(name);
@@ -88,7 +100,9 @@ async function followFor(
   coordinate: Coordinate,
   { repository: url, branch, path, credential }: Connection,
   author: Author,
+  hookSecret?: string | null,
 ): Promise<void> {
+  const sealed = hookSecret && sealSecret(registry, hookSecret);
   const { org } = coordinate;
   await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
     const change = { ...author, action: `follow for ${formatCoordinate(coordinate)}` };
@@ -100,16 +114,26 @@ async function followFor(
         state: 'new',
         detail: null,
       } as const;
-      return {
-        value: { org, url, branch, credential, ...fresh, commit: null, syncedAt: null, documents: {}, tags: {} },
-        change,
-      };
+      const hookSecrets = sealed ? [sealed] : [];
+      const rest = { commit: null, syncedAt: null, documents: {}, tags: {}, hookSecrets };
+      return { value: { org, url, branch, credential, ...fresh, ...rest }, change };
     }
     const value = { ...current.value };
     // What the configuration says about a repository of its own stays.
     if (value.discover === null) value.credential = credential;
     const known = documentAt(value, path);
     if (known?.resource !== formatCoordinate(coordinate) || known.label === null) value.commit = null;
+    if (value.state === 'detached' || value.diverged || known?.outcome === 'detached') {
+      const since = registry.now().toISOString();
+      Object.assign(value, {
+        state: 'new',
+        detail: null,
+        since,
+        diverged: null,
+        commit: null,
+      } satisfies Partial<Repository>);
+    }
+    if (hookSecret !== undefined) value.hookSecrets = sealed ? [sealed, ...(value.hookSecrets ?? []).slice(0, 1)] : [];
     return JSON.stringify(value) === JSON.stringify(current.value) ? null : { value, change };
   });
 }

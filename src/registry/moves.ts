@@ -1,50 +1,41 @@
-import type { DocumentState, Repository } from '../model/connection.ts';
-import { parseCoordinate } from '../model/address.ts';
-import { resourceRef, type Resource } from '../model/resource.ts';
-import { filesOf, type Snapshot } from '../source/snapshot.ts';
+import type { Repository } from '../model/connection.ts';
 import type { Registry } from './registry.ts';
 import { readJson } from './stored.ts';
 
-/**
- * The repository as it stands once the documents that moved are known under their new paths: a file that is gone is found where exactly its content
- * is now, if that is one place alone. Its resource and connection go along.
- */
-export async function followMoves(registry: Registry, repository: Repository, snapshot: Snapshot): Promise<Repository> {
-  const files = filesOf(await snapshot.entries());
-  const gone = Object.entries(repository.documents).filter(
+/** Where documents moved to: old path → new path. */
+export type Moves = ReadonlyMap<string, string>;
+
+/** Finds documents that moved: a file that is gone is found where exactly its content is now, if that is one place alone. `files`: blob ids by path. */
+export async function findMoves(
+  registry: Pick<Registry, 'objects'>,
+  { documents }: Repository,
+  files: ReadonlyMap<string, string>,
+): Promise<Moves> {
+  const gone = Object.entries(documents).filter(
     ([path, { outcome, inputs }]) => !files.has(path) && outcome !== 'detached' && inputs !== null,
   );
-  if (gone.length === 0) return repository;
+  const moves = new Map<string, string>();
+  if (gone.length === 0) return moves;
   const places = new Map<string, string[]>();
   for (const [path, blob] of files) {
-    if (!Object.hasOwn(repository.documents, path)) places.set(blob, [...(places.get(blob) ?? []), path]);
+    if (!Object.hasOwn(documents, path)) places.set(blob, [...(places.get(blob) ?? []), path]);
   }
-  const documents = { ...repository.documents };
-  for (const [from, state] of gone) {
-    const blob = (await readJson<Record<string, string | null>>(registry, state.inputs!))[from];
+  const taken = new Set<string>();
+  for (const [from, { inputs }] of gone) {
+    const blob = (await readJson<Record<string, string | null>>(registry, inputs!))[from];
     const [to, ...others] = places.get(blob ?? '') ?? [];
-    if (to === undefined || others.length > 0 || Object.hasOwn(documents, to)) continue;
-    delete documents[from];
-    documents[to] = state;
-    await moveConnection(registry, repository, state, from, to);
+    if (to === undefined || others.length > 0 || taken.has(to)) continue;
+    taken.add(to);
+    moves.set(from, to);
   }
-  return { ...repository, documents };
+  return moves;
 }
 
-/** Where the resource is connected to the old path, it is to the new one. */
-async function moveConnection(
-  registry: Registry,
-  { org, url, branch }: Repository,
-  { resource: name }: DocumentState,
-  from: string,
-  to: string,
-): Promise<void> {
-  const { coordinate } = parseCoordinate(name)!;
-  await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
-    const connection = current?.value.connection;
-    if (!connection || connection.repository !== url || connection.branch !== branch || connection.path !== from)
-      return null;
-    const value = { ...current.value, connection: { ...connection, path: to } };
-    return { value, change: { actor: `sync:${org}`, origin: null, action: 'follow a moved file' } };
-  });
+/** The repository with what is known of the documents that moved under their new paths. */
+export function withMoves(repository: Repository, moves: Moves): Repository {
+  if (moves.size === 0) return repository;
+  const entries = Object.entries(repository.documents).map(
+    ([path, state]) => [moves.get(path) ?? path, state] as const,
+  );
+  return { ...repository, documents: Object.fromEntries(entries) };
 }

@@ -10,6 +10,7 @@ import type { Digest } from '../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { planDocuments, type Planned } from './discover.ts';
+import type { Moves } from './moves.ts';
 import type { Registry } from './registry.ts';
 import { listResources } from './resources.ts';
 
@@ -32,25 +33,27 @@ export function plannedFor(resource: Connected): Planned {
   return { path, coordinate: coordinateOf(resource), name, visibility, ruleset, validation, onConflict, tags };
 }
 
-/** Documents that were connected one by one, and those that discovery finds. What was connected by hand comes first. */
+/** Documents that were connected one by one, and those that discovery finds. What was connected by hand comes first. `moves`: files that were renamed since. */
 export async function planAll(
   registry: Registry,
   repository: Repository,
   snapshot: Snapshot,
   signal: AbortSignal,
+  moves: Moves = new Map(),
 ): Promise<{ planned: Planned[]; notes: RunDocument[]; isRefused: boolean }> {
   const discovered = repository.discover === null ? null : await planDocuments(registry, repository, snapshot, signal);
   const planned = new Map((discovered?.documents ?? []).map((each) => [formatCoordinate(each.coordinate), each]));
   const present = new Set((await snapshot.entries()).map(({ path }) => path));
   for (const resource of await connectedResources(registry, repository)) {
-    const { connection } = resource;
+    const path = moves.get(resource.connection.path) ?? resource.connection.path;
+    const connection = { ...resource.connection, path };
     const key = nameOf(resource);
     const known = documentAt(repository, connection.path);
     // A file that was published and is gone is detached, not refused.
     const isGone =
       !present.has(connection.path) && known !== null && (known.label !== null || known.outcome === 'detached');
     if (planned.has(key) || isGone) continue;
-    planned.set(key, plannedFor(resource));
+    planned.set(key, plannedFor({ ...resource, connection }));
   }
   const paths = new Set([...planned.values()].map(({ path }) => path));
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));

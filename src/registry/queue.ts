@@ -1,8 +1,11 @@
 import PQueue from 'p-queue';
 import { repositoryRef, type DocumentState, type Repository, type Run, type Trigger } from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
+import type { Pull } from '../hosts/host.ts';
 import type { Registry } from './registry.ts';
+import { createPulls } from './pulls.ts';
 import { newRun, recordRun } from './runs.ts';
+import { tellHosts } from './tell.ts';
 import { syncRepository } from './sync.ts';
 
 /** A run that was asked for: its first record, and its end. */
@@ -19,6 +22,12 @@ export interface SyncQueue {
    * every further asker is given that same one.
    */
   request(org: string, repositoryId: string, trigger: Trigger): Promise<Requested>;
+  /** Asks for a check of a pull request (or says that it was closed); resolves when the wish is durable. */
+  check(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
+  /** Looks for pull requests that nobody told of, and tells the hosts what they were not told yet. */
+  reconcileHosts(repositories: readonly Repository[]): Promise<void>;
+  /** Whether a sync of the repository runs or waits in this process. */
+  isWanted(org: string, repositoryId: string): boolean;
   /** Stops what runs, and takes no more. */
   close(): Promise<void>;
 }
@@ -39,6 +48,23 @@ export function createSyncQueue(registry: Registry): SyncQueue {
   const organizations = new Map<string, PQueue>();
   const lanes = new Map<string, Lane>();
   const stop = new AbortController();
+  const pulls = createPulls(registry);
+  const telling = new PQueue({ concurrency: 2 });
+  const due = new Set<string>();
+
+  /** In the background: no run waits for a host to listen. */
+  function tell(org: string): void {
+    if (due.has(org)) return;
+    due.add(org);
+    void telling
+      .add(() => {
+        due.delete(org);
+        return tellHosts(registry, org);
+      })
+      .catch((error: unknown) => {
+        registry.log('error', 'hosts not told', { org, error: error instanceof Error ? error.stack : String(error) });
+      });
+  }
 
   async function enqueue(org: string, id: string, trigger: Trigger, lane: Lane): Promise<Requested> {
     const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
@@ -49,7 +75,7 @@ export function createSyncQueue(registry: Registry): SyncQueue {
     const share = getOrMake(organizations, org, () => new PQueue({ concurrency: Math.ceil(concurrency / 2) }));
     const begin = () => {
       lane.next = null;
-      return perform(registry, run, stop.signal);
+      return perform(registry, run, stop.signal).finally(() => tell(org));
     };
     return { run, done: lane.queue.add(() => share.add(() => all.add(begin))) };
   }
@@ -66,9 +92,20 @@ export function createSyncQueue(registry: Registry): SyncQueue {
       });
       return requested;
     },
+    check: (org, id, pull, isOpen) => pulls.request(org, id, pull, isOpen),
+    async reconcileHosts(repositories) {
+      for (const org of new Set(repositories.map((each) => each.org))) tell(org);
+      await pulls.reconcile(repositories);
+    },
+    isWanted(org, id) {
+      const lane = lanes.get(`${org}/${id}`);
+      return lane !== undefined && (lane.next !== null || lane.queue.pending > 0);
+    },
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      await pulls.close();
       await Promise.all([...lanes.values()].map(({ queue }) => queue.onIdle()));
+      await telling.onIdle();
     },
   };
 }

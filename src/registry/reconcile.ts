@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { repositoryId, repositoryRef, type Repository, type Trigger } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { RepositoryConfig } from '../config.ts';
-import { readAmong } from './read-among.ts';
+import { listRepositories } from './followed.ts';
 import type { Registry } from './registry.ts';
 import type { SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
@@ -36,6 +36,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     });
     // What is wrong with one repository does not keep the others.
     await Promise.all(looks.map((look) => look.catch((error: unknown) => tell(registry, error))));
+    await queue.reconcileHosts(repositories).catch((error: unknown) => tell(registry, error));
   }
 
   async function keepLooking(): Promise<void> {
@@ -99,13 +100,6 @@ export async function follow(
     return { value, change: { actor: 'operator:configuration', origin: null, action: 'follow' } };
   });
   return id;
-}
-
-/** Every repository that is followed, of all organizations. */
-export async function listRepositories(registry: Registry): Promise<Repository[]> {
-  const names = await Array.fromAsync(registry.refs.list('repositories/'));
-  const generations = await Promise.all(names.map((name) => readAmong<Repository>(registry, name)));
-  return generations.flatMap((generation) => (generation ? [generation.value] : []));
 }
 
 async function organizationsFollowing(registry: Registry): Promise<string[]> {

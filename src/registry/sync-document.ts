@@ -134,7 +134,7 @@ function hasDied({ problems }: Report): boolean {
 }
 
 /** Whether every file that the last look read, and the ruleset, is what it was then. */
-async function isUnchanged(
+export async function isUnchanged(
   registry: Registry,
   known: DocumentState,
   document: Planned,

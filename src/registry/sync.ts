@@ -12,15 +12,17 @@ import {
 } from '../model/connection.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote } from '../source/source.ts';
+import { checksOfDocuments } from './checks.ts';
 import type { Planned } from './discover.ts';
 import { rulesetName } from './gate.ts';
 import { withLease } from './lease.ts';
-import { followMoves } from './moves.ts';
+import { findMoves, withMoves } from './moves.ts';
 import { connectedResources, detachedDocuments, planAll, plannedFor } from './plan.ts';
 import type { Registry } from './registry.ts';
 import { remoteOf } from './remote.ts';
 import { findResource } from './resources.ts';
 import { findNewTags, syncTags } from './sync-tags.ts';
+import { noteChecks } from './tell.ts';
 import { rulesetDigest, syncDocument, type Looked } from './sync-document.ts';
 
 /** What one reconciliation made of a repository, to be recorded by its caller. */
@@ -82,6 +84,8 @@ async function bringIn(registry: Registry, repository: Repository, run: Run, sig
     rewritten === null
       ? (repository.diverged ?? null)
       : { since: registry.now().toISOString(), ...repository.diverged, detail: rewritten };
+  const checks = await checksOfDocuments(registry, [...branch.documents, ...tagged.documents], tip.commit);
+  await noteChecks(registry, repository, checks);
   const change = { ...branch.change, tags: tagged.tags, diverged, state: 'following' as const, detail: tagged.note };
   const documents = [...branch.documents, ...tagged.documents];
   return settle(registry, repository, run, change, documents, rewritten ?? tagged.note);
@@ -126,8 +130,9 @@ async function syncBranch(
 ): Promise<Progress> {
   const remote = await remoteOf(registry, before);
   const snapshot = await registry.source.snapshot(remote, commit, signal);
-  const repository = await followMoves(registry, before, snapshot);
-  const { planned, notes, isRefused } = await planAll(registry, repository, snapshot, signal);
+  const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
+  const repository = withMoves(before, moves);
+  const { planned, notes, isRefused } = await planAll(registry, repository, snapshot, signal, moves);
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
@@ -208,9 +213,12 @@ async function settle(
   detail: string | null = null,
 ): Promise<Synced> {
   const next = { ...repository, ...change };
-  const moved =
-    next.commit !== repository.commit || next.state !== repository.state || next.detail !== repository.detail;
-  const changed = moved || documents.length > 0;
+  const changed =
+    documents.length > 0 ||
+    next.commit !== repository.commit ||
+    next.state !== repository.state ||
+    next.detail !== repository.detail ||
+    next.diverged?.detail !== repository.diverged?.detail;
   if (!changed && run.trigger !== 'manual') return { repository, documents, changed, detail };
   const at = registry.now().toISOString();
   const since = next.state === repository.state ? (repository.since ?? at) : at;

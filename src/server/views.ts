@@ -27,6 +27,7 @@ export async function sendProvenance(read: ReadRequest, granted: GrantedVersion,
     version: version.label,
     manifest: version.manifest,
     publishedAt: version.publishedAt,
+    ...(version.createdAt !== undefined && { createdAt: version.createdAt }),
     kind,
     specification,
     ...provenance,
@@ -53,9 +54,10 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
 }
 
 function describeVersion(links: Links, coordinate: ReturnType<typeof coordinateOf>, version: Version): object {
-  const { label, manifest, publishedAt, status, original } = version;
+  const { label, manifest, publishedAt, createdAt, status, original } = version;
   const url = links.whole(links.to(coordinate, { label }));
-  return { version: label, manifest, publishedAt, status, ...(original !== undefined && { original }), url };
+  const dates = { publishedAt, ...(createdAt !== undefined && { createdAt }) };
+  return { version: label, manifest, ...dates, status, ...(original !== undefined && { original }), url };
 }
 
 async function sendVersionView(

@@ -4,7 +4,7 @@ import { createSyncQueue } from '../../src/registry/queue.ts';
 import { follow } from '../../src/registry/reconcile.ts';
 import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/registry/runs.ts';
 import { createResource, findResource, listResources } from '../../src/registry/resources.ts';
-import { connectResource, disconnectResource } from '../../src/registry/connect.ts';
+import { connectResource, disconnectResource, relinkResource } from '../../src/registry/connect.ts';
 import { createWorld, type World } from './world.ts';
 
 const url = 'https://git.test/acme/apis.git';
@@ -91,27 +91,70 @@ describe('following a repository', () => {
     await sync();
     source.push(url, { 'a.yaml': api('A', '2.0.0') }, { force: true });
     await sync();
-    expect(await repository()).toMatchObject({ state: 'diverged' });
+    const diverged = { detail: expect.stringContaining('History was rewritten') as string };
+    expect(await repository()).toMatchObject({ state: 'following', diverged });
     const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!;
     expect(resource.versions.map(({ label }) => label)).toEqual(['1.0.0', '2.0.0']);
     await sync();
-    expect(await repository()).toMatchObject({ state: 'diverged' });
     source.push(url, { 'a.yaml': api('A', '2.1.0') });
     await sync();
-    expect(await repository()).toMatchObject({ state: 'following', detail: null });
+    expect(await repository()).toMatchObject({ state: 'following', diverged });
+    await relinkResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { actor: 'operator:test', origin: null });
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'following', diverged: null });
   });
 
   test('a deleted branch detaches and removes nothing; its return is followed', async () => {
     const { source, sync, repository, names } = await connected();
-    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    const first = source.push(url, { 'a.yaml': api('A', '1.0.0') });
     await sync();
     source.deleteBranch(url);
     await sync();
     expect(await repository()).toMatchObject({ state: 'detached' });
     expect(await names()).toEqual(['apis/a@1.0.0']);
-    source.push(url, { 'a.yaml': api('A', '1.1.0') });
+    source.push(url, { 'a.yaml': api('A', '1.1.0') }, { parent: first });
     await sync();
+    expect(await repository()).toMatchObject({ state: 'following', detail: null });
     expect(await names()).toEqual(['apis/a@1.1.0']);
+  });
+
+  test('what stands under the name of a repository that was gone, with another history, is not published until somebody connects again', async () => {
+    const { source, sync, repository, names, registry } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.deleteBranch(url);
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '6.6.6') });
+    for (let n = 0; n < 2; n++) {
+      await sync();
+      expect(await names()).toEqual(['apis/a@1.0.0']);
+      expect(await repository()).toMatchObject({
+        state: 'detached',
+        detail: expect.stringContaining('another history') as string,
+      });
+    }
+    await relinkResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { actor: 'operator:test', origin: null });
+    await sync();
+    expect(await names()).toEqual(['apis/a@6.6.6']);
+    expect(await repository()).toMatchObject({ state: 'following' });
+  });
+
+  test('a document whose file moves unchanged keeps its resource and connection, whatever its title says', async () => {
+    const { source, sync, names, registry } = await connected();
+    source.push(url, {
+      'a.yaml': api('A', '1.0.0'),
+      'stele.yaml': 'resources: [{path: a.yaml, slug: ay}]\ndiscover: true',
+    });
+    await sync();
+    source.push(url, { 'deep/b.yaml': api('A', '1.0.0') });
+    expect((await sync()).documents).toMatchObject([
+      { path: 'deep/b.yaml', resource: '@acme/apis/ay', outcome: 'unchanged' },
+    ]);
+    source.push(url, { 'deep/b.yaml': api('A', '1.1.0') });
+    await sync();
+    expect(await names()).toEqual(['apis/ay@1.1.0']);
+    const resource = await findResource(registry, { org: 'acme', type: 'apis', slug: 'ay' });
+    expect(resource).toMatchObject({ connection: { path: 'deep/b.yaml' } });
   });
 
   test('a deleted file detaches its document once; the file coming back publishes again', async () => {
@@ -276,8 +319,8 @@ describe('following a repository', () => {
     await sync();
     expect(await names()).toEqual(['apis/a@2.0.0']);
     expect(await repository()).toMatchObject({
-      state: 'diverged',
-      detail: expect.stringContaining('Tag v1.0.0 was moved') as string,
+      state: 'following',
+      diverged: { detail: expect.stringContaining('Tag v1.0.0 was moved') as string },
     });
     const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!;
     expect(resource.versions.map(({ label, original }) => [label, original])).toEqual([
@@ -328,7 +371,7 @@ describe('following a repository', () => {
     source.push(url, { 'a.yaml': api('A', '1.0.0') });
     source.setReachable(false);
     expect(await sync()).toMatchObject({ state: 'failed', detail: `${url} does not answer.` });
-    expect(await repository()).toMatchObject({ state: 'unreachable' });
+    expect(await repository()).toMatchObject({ state: 'failed' });
     source.setReachable(true);
     expect(await sync()).toMatchObject({ state: 'succeeded' });
     expect(await repository()).toMatchObject({ state: 'following', detail: null });

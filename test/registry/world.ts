@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { parseDocument } from 'yaml';
 import type { Compiled, Compiler, Detected } from '../../src/compile/compile.ts';
+import { readSettings } from '../../src/compile/settings.ts';
+import { readVersion } from '../../src/compile/version-file.ts';
 import { checkConfig, type Config, type UserConfig } from '../../src/config.ts';
 import type { ResourceType } from '../../src/model/address.ts';
 import { digestOf } from '../../src/model/digest.ts';
@@ -21,7 +23,11 @@ import { createRefs } from '../../src/store/refs.ts';
 /** Repositories in memory, whose history a test writes. */
 export interface FakeSource extends Source {
   /** Commits these files (text by path; `null` target: a symlink) to a branch and answers the commit. */
-  push(url: string, files: Record<string, string>, options?: { branch?: string; force?: boolean }): string;
+  push(
+    url: string,
+    files: Record<string, string>,
+    options?: { branch?: string; force?: boolean; parent?: string },
+  ): string;
   deleteBranch(url: string, branch?: string): void;
   /** Points a tag at a commit. */
   tag(url: string, name: string, commit: string): void;
@@ -48,8 +54,8 @@ function createFakeSource(): FakeSource {
   const refKey = (url: string, ref: string) => keyOf(url, ref === 'HEAD' ? null : ref.replace(/^refs\/heads\//, ''));
   let clock = Date.parse('2025-01-01T00:00:00Z');
   return {
-    push(url, files, { branch = 'main', force = false } = {}) {
-      const parent = force ? null : (branches.get(keyOf(url, branch)) ?? null);
+    push(url, files, { branch = 'main', force = false, parent: given } = {}) {
+      const parent = given ?? (force ? null : (branches.get(keyOf(url, branch)) ?? null));
       const id = sha1(JSON.stringify([url, files, parent]));
       commits.set(id, { files, parent, committedAt: new Date((clock += 60_000)).toISOString() });
       branches.set(keyOf(url, branch), id);
@@ -135,7 +141,7 @@ export function snapshotOf(
   };
 }
 
-/** A compiler that knows just enough: documents are YAML mappings; `broken: true` is refused; `include` names more files. */
+/** A compiler that knows just enough: documents are YAML mappings; `broken: true` is refused; `include` names more files. `stele.yaml` is read as it is. */
 export interface FakeCompiler extends Compiler {
   /** Paths that were compiled, in order. */
   compiled: string[];
@@ -209,18 +215,8 @@ function createFakeCompiler(): FakeCompiler {
         ];
       });
     },
-    async readSettings({ path, bytes }) {
-      const value = parse(bytes);
-      if (value === null || value['broken']) {
-        return { settings: null, report: createReport([problemAtFile('settings', path, 'It is broken.')]) };
-      }
-      const resources = (value['resources'] as []) ?? [];
-      const discover = (value['discover'] as boolean | undefined) ?? resources.length === 0;
-      return {
-        settings: { resources, discover, ignore: (value['ignore'] as string[]) ?? [] },
-        report: createReport([]),
-      };
-    },
+    readSettings: async (file, limits) => readSettings(file, limits),
+    readVersion: async (file, limits) => readVersion(file, limits),
     close: async () => undefined,
   };
 }

@@ -1,7 +1,15 @@
-import { publicDetail, repositoryName, type Connection, type OnConflict } from '../../model/connection.ts';
+import {
+  connectionState,
+  publicDetail,
+  repositoryId,
+  repositoryName,
+  type Connection,
+  type OnConflict,
+} from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { connectResource, disconnectResource, readConnection } from '../../registry/connect.ts';
+import { hostOf } from '../../registry/host-of.ts';
 import type { Generation } from '../../store/refs.ts';
 import { bodyOf, type Answer, type Call, type ResourceHandler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
@@ -13,16 +21,24 @@ interface NewConnection {
   tags?: string | null;
   onConflict: OnConflict;
   credential?: string | null;
+  webhookSecret?: string | null;
 }
 
 export const getConnection: ResourceHandler = (call) => describe(call, call.found);
 
 export const connect: ResourceHandler = async (call) => {
-  const { branch = null, tags = null, credential = null, ...given } = bodyOf<NewConnection>(call);
+  const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
   const { registry, coordinate, author } = call;
   return describe(
     call,
-    await connectResource(registry, coordinate, { ...given, branch, tags, credential }, author, guardOf(call)),
+    await connectResource(
+      registry,
+      coordinate,
+      { ...given, branch, tags, credential },
+      author,
+      guardOf(call),
+      webhookSecret,
+    ),
   );
 };
 
@@ -31,14 +47,26 @@ export const disconnect: ResourceHandler = async (call) => {
   return { status: 204 };
 };
 
-async function describe({ registry }: Call, { value: resource, generation }: Generation<Resource>): Promise<Answer> {
+async function describe(
+  { registry, context }: Call,
+  { value: resource, generation }: Generation<Resource>,
+): Promise<Answer> {
   const { connection } = resource;
   if (connection === null) throw new RegistryError('not_found', 'It has no connection.');
   const { repository, document } = await readConnection(registry, { ...resource, connection });
+  const id = repositoryId(connection.repository, connection.branch);
+  const isWanted = context.queue.isWanted(resource.org, id);
+  const { state, detail, since } = connectionState(repository?.value ?? null, document, isWanted);
+  const kind = hostOf(registry, connection.repository)?.host.kind ?? null;
   const body = {
     ...describeConnection(connection),
-    state: repository?.value.state ?? 'new',
-    detail: publicDetail(connection.repository, repository?.value.detail ?? null),
+    state,
+    detail: publicDetail(connection.repository, detail),
+    since,
+    webhook: kind && {
+      url: `${context.url}/v1/hooks/${kind}?connection=${resource.org}/${id}`,
+      hasSecret: (repository?.value.hookSecrets ?? []).length > 0,
+    },
     commit: repository?.value.commit ?? null,
     syncedAt: repository?.value.syncedAt ?? null,
     document: document && { outcome: document.outcome, version: document.label },

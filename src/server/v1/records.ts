@@ -40,12 +40,13 @@ export function versionUrl(url: string, resource: Resource, label: string, view:
 
 /** A version as the description has it. */
 export function versionRecord(url: string, resource: Resource, version: Version): object {
-  const { label, manifest, publishedAt, status } = version;
+  const { label, manifest, publishedAt, createdAt, status } = version;
   return {
     version: label,
     coordinate: `${nameOf(resource)}@${label}`,
     digest: manifest,
     publishedAt,
+    ...(createdAt !== undefined && { createdAt }),
     status,
     latest: resource.latest === label,
     stated: version.original ?? null,

@@ -32,8 +32,10 @@ test('connect, sync, see what became of it, disconnect', async () => {
     tags: null,
     onConflict: 'revise',
     credential: null,
-    state: 'new',
+    state: 'behind',
     detail: null,
+    since: null,
+    webhook: null,
     commit: null,
     syncedAt: null,
     document: null,
@@ -53,7 +55,7 @@ test('connect, sync, see what became of it, disconnect', async () => {
   expect(run.headers.get('location')).toBe(`http://registry.test/v1/apis/pay/syncs/${String(run.json['id'])}`);
   expect((await api.call('GET', `/v1/apis/pay/syncs/${String(run.json['id'])}`)).json).toEqual(run.json);
   expect((await api.call('GET', '/v1/apis/pay/connection')).json).toMatchObject({
-    state: 'following',
+    state: 'synced',
     commit,
     document: { outcome: 'published', version: '1.0.0' },
   });
@@ -88,7 +90,7 @@ test('a run that failed says why', async () => {
   await connect(api, { repository: url, path: 'pay.json' });
   const run = await api.call('POST', '/v1/apis/pay/sync?wait=30');
   expect(run.json).toMatchObject({ state: 'failed', detail: `${url} does not answer.`, documents: [] });
-  expect((await api.call('GET', '/v1/apis/pay/connection')).json).toMatchObject({ state: 'unreachable' });
+  expect((await api.call('GET', '/v1/apis/pay/connection')).json).toMatchObject({ state: 'failed' });
 });
 
 test('a file that another resource was published from is published to the one that is connected now', async () => {

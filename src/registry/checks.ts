@@ -1,0 +1,113 @@
+import { formatCoordinate, parseCoordinate } from '../model/address.ts';
+import type { Annotation, Check, CheckState } from '../model/check.ts';
+import type { Repository, RunDocument } from '../model/connection.ts';
+import { countChanges, type Changes, type NameChanges } from '../model/outline.ts';
+import type { Report } from '../model/problem.ts';
+import type { Registry } from './registry.ts';
+import { readJson } from './stored.ts';
+
+/** The check of a repository as a whole. */
+export const wholeCheck = 'stele';
+
+/** The name of the check about one resource (`@org/type/slug`). */
+export function checkName(resource: string): string {
+  return `${wholeCheck} ${resource}`;
+}
+
+const mostNames = 50;
+const mostAnnotations = 500;
+
+/** What hosts are told after a sync: for each document that was looked at, how it ended. */
+export async function checksOfDocuments(
+  registry: Registry,
+  documents: readonly RunDocument[],
+  commit: string,
+): Promise<Check[]> {
+  return Promise.all(
+    documents.map(async ({ path, resource, outcome, label, report, detail, commit: own }): Promise<Check> => {
+      const found = report === null ? null : await readJson<Report>(registry, report);
+      const isWell = outcome === 'published' || outcome === 'unchanged';
+      const title = isWell
+        ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}`
+        : titleOf(found, detail);
+      const state: CheckState = isWell ? 'success' : outcome === 'detached' ? 'neutral' : 'failure';
+      const summary = [`${code(path)}: ${outcome}.`, ...(detail === null ? [] : [plain(detail)])].join('\n\n');
+      return {
+        commit: own ?? commit,
+        name: resource === null ? wholeCheck : checkName(resource),
+        state,
+        title,
+        summary,
+        annotations: found === null ? [] : annotationsOf(found),
+        url: resource === null ? null : pageOf(registry, resource),
+      };
+    }),
+  );
+}
+
+/** The title of what was refused. */
+export function titleOf(report: Report | null, detail: string | null): string {
+  if (report === null) return cut(detail ?? 'Refused');
+  const { error, warning } = report.counts;
+  return error > 0 ? `${error} ${error === 1 ? 'problem' : 'problems'}` : `${warning} warnings`;
+}
+
+/** Every finding with its place, the worst first. */
+export function annotationsOf({ problems }: Report): Annotation[] {
+  return problems.slice(0, mostAnnotations).map(({ file, line, column, severity, rule, message }) => ({
+    path: file,
+    line,
+    column,
+    severity,
+    rule,
+    message,
+  }));
+}
+
+/** What differs, as Markdown. */
+export function describeChanges(changes: Changes, since: string): string {
+  if (countChanges(changes) === 0) return `No operation, schema or rule differs from ${code(since)}.`;
+  const parts = [
+    ...describeNames('operation', changes.operations),
+    ...describeNames('schema', changes.schemas),
+    ...describeNames('rule', changes.rules),
+  ];
+  return [`Compared with ${code(since)}:`, ...parts].join('\n\n');
+}
+
+function describeNames(noun: string, { added, removed, changed }: NameChanges): string[] {
+  const list = (verb: string, names: readonly string[]): string[] => {
+    if (names.length === 0) return [];
+    const many = names.length === 1 ? noun : noun.replace(/y$/, 'ie').replace(/$/, 's');
+    const rest = names.length > mostNames ? [`- … and ${names.length - mostNames} more`] : [];
+    const lines = names.slice(0, mostNames).map((name) => `- ${code(name)}`);
+    return [[`**${names.length} ${many} ${verb}**`, '', ...lines, ...rest].join('\n')];
+  };
+  return [...list('removed', removed), ...list('changed', changed), ...list('added', added)];
+}
+
+/** The page of a resource, where the configuration says under which URL people reach it. */
+export function pageOf({ config }: Pick<Registry, 'config'>, resource: string): string | null {
+  const parsed = parseCoordinate(resource);
+  return config.url === null || parsed === null ? null : `${config.url}/${formatCoordinate(parsed.coordinate)}`;
+}
+
+/** Text of a document as Markdown code that it cannot break out of. */
+export function code(text: string): string {
+  return `\`${cut(text.replace(/[\p{Cc}`]+/gu, ' '))}\``;
+}
+
+/** A sentence that may quote a document, as Markdown without effect. */
+export function plain(text: string): string {
+  return cut(text.replace(/\p{Cc}+/gu, ' '), 1000).replace(/[\\`*_{}[\]<>()#+!|@~&]/g, '\\$&');
+}
+
+function cut(text: string, most = 200): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** Whether a host can be told anything about this repository. */
+export function isTellable(registry: Registry, { credential }: Pick<Repository, 'credential'>): boolean {
+  if (credential === null || !Object.hasOwn(registry.config.credentials, credential)) return false;
+  return !('sshKeyFile' in registry.config.credentials[credential]!);
+}
