@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { createRefs, generationKey, type Refs } from '../../src/store/refs.ts';
+import { createRefs, generationKey, newestGenerations, type Refs } from '../../src/store/refs.ts';
 import { bytesOf, notKeys, type OpenedBucket } from './bucket.ts';
 
 /** A clock that stands until it is moved. */
@@ -213,6 +213,10 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       expect(await Array.fromAsync(refs.list('resources/a/'))).toEqual(names.slice(2, 4));
       expect(await Array.fromAsync(refs.list('resources/a/apis/'))).toEqual(names.slice(2, 4));
       expect(await Array.fromAsync(refs.list('resource/'))).toEqual([]);
+      await increment(refs, names[2]!);
+      const newest = names.map((name) => ({ name, generation: name === names[2] ? 2 : 1 }));
+      expect(await Array.fromAsync(newestGenerations(bucket, ''))).toEqual(newest);
+      expect(await Array.fromAsync(newestGenerations(bucket, 'resources/'))).toEqual(newest.slice(1));
       for (const [index, one] of names.entries()) {
         expect(await Array.fromAsync(refs.list('', one))).toEqual(names.slice(index + 1));
       }

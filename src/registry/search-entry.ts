@@ -1,0 +1,104 @@
+import { createAnchors } from '../model/anchor.ts';
+import { operationName, type Outline } from '../model/outline.ts';
+import type { Resource } from '../model/resource.ts';
+import { wordsOf } from './search-words.ts';
+
+/** What a resource is found by, the weightiest first. */
+export const searchFields = ['name', 'operations', 'schemas', 'properties', 'text'] as const;
+export type SearchField = (typeof searchFields)[number];
+
+/** A part of a document that can be found by itself. */
+export interface SearchItem {
+  kind: 'operation' | 'schema' | 'property' | 'tag' | 'rule';
+  /** `GET /pets`, `Pet`, `Pet.name`. */
+  name: string;
+  /** Anchor in the page of the document. */
+  anchor: string;
+  /** What else it is found by: an operationId, a summary, tags. */
+  also: string[];
+}
+
+/** Words of one resource that are kept; a document that has more is found by those that come first. */
+const mostWords = 20_000;
+/** Characters of one resource's items that are kept. */
+const mostCharacters = 400_000;
+
+/** The words that a resource is found by, each once a field, separated by spaces. At most 20,000. */
+export function fieldsOf(
+  { org, type, slug, name, description }: Pick<Resource, 'org' | 'type' | 'slug' | 'name' | 'description'>,
+  outline: Outline | null,
+  most = mostWords,
+): { fields: Record<SearchField, string>; words: number } {
+  let words = 0;
+  function collect(texts: Iterable<string>): string {
+    const found = new Set<string>();
+    for (const text of texts) {
+      for (const word of wordsOf(text)) {
+        if (words >= most) return [...found].join(' ');
+        if (found.has(word)) continue;
+        found.add(word);
+        words++;
+      }
+    }
+    return [...found].join(' ');
+  }
+  const { operations, schemas, rules, tags } = outline ?? { operations: [], schemas: [], rules: [], tags: [] };
+  const fields = {
+    name: collect([slug, name, outline?.title ?? '', org, type]),
+    text: collect([description, outline?.description ?? '']),
+    operations: collect(operationTexts(operations)),
+    schemas: collect([...names(schemas), ...names(rules), ...names(tags)]),
+    properties: collect(schemas.flatMap(({ properties }) => properties)),
+  };
+  return { fields, words };
+}
+
+function* operationTexts(operations: Outline['operations']): Generator<string> {
+  for (const { method, path, id, summary, tags } of operations) {
+    yield method;
+    yield path;
+    yield id ?? '';
+    yield summary;
+    yield* tags;
+  }
+}
+
+function names(items: readonly { name: string }[]): string[] {
+  return items.map(({ name }) => name);
+}
+
+/**
+ * A document's parts as one text, a line for each (`kind`, anchor, name and the rest between tabs; of a schema the rest is its properties): what is
+ * kept in memory of thousands of documents is a string each.
+ */
+export function packItems(outline: Outline | null): string {
+  if (outline === null) return '';
+  const anchors = createAnchors();
+  const lines: string[] = [];
+  let left = mostCharacters;
+  function add(...cells: string[]): void {
+    const line = cells.map((cell) => cell.replace(/[\t\n\r]/g, ' ')).join('\t');
+    left -= line.length + 1;
+    if (left >= 0) lines.push(line);
+  }
+  for (const operation of outline.operations) {
+    const { id, summary, tags } = operation;
+    add('operation', anchors.operation(operation), operationName(operation), id ?? '', summary, tags.join(' '));
+  }
+  for (const { name, properties } of outline.schemas) add('schema', anchors.schema(name), name, ...properties);
+  for (const { name, description } of outline.rules) add('rule', anchors.rule(name), name, description);
+  for (const { name } of outline.tags) add('tag', anchors.tag(name), name);
+  return lines.join('\n');
+}
+
+/** The parts that one line of a packed text holds. */
+export function* unpackLine(line: string): Generator<SearchItem> {
+  const [kind, anchor, name, ...rest] = line.split('\t') as [SearchItem['kind'], string, string, ...string[]];
+  if (kind !== 'schema') yield { kind, anchor, name, also: rest };
+  else {
+    if (name !== '') yield { kind, anchor, name, also: [] };
+    for (const property of rest) {
+      yield { kind: 'property', anchor, name: name === '' ? property : `${name}.${property}`, also: [property] };
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import MiniSearch from 'minisearch';
+import { coordinateOf, type Resource } from '../model/resource.ts';
+import type { Digest } from '../model/digest.ts';
+import type { Outline } from '../model/outline.ts';
+import type { Coordinate } from '../model/address.ts';
+import { fieldsOf, packItems, searchFields, type SearchField, type SearchItem } from './search-entry.ts';
+import { bestItems, scoreName, scoreWords, type ScoredItem } from './search-rank.ts';
+import type { Query } from './search-words.ts';
+
+/** What the index keeps of a resource. */
+export interface Indexed {
+  coordinate: Coordinate;
+  name: string;
+  description: string;
+  visibility: Resource['visibility'];
+  /** Label of its latest version; null where it has none. */
+  version: string | null;
+  /** The version whose document is searched; null while there is none. */
+  manifest: Digest | null;
+  title: string;
+  /** The outline's parts, packed. */
+  items: string;
+}
+
+/** A resource that fits a search, with the parts of its document that do. */
+export interface Found {
+  indexed: Indexed;
+  matches: SearchItem[];
+}
+
+/** Resources by their words, in memory. Nothing in it is awaited, and it knows nothing of who may see what. */
+export interface SearchIndex {
+  /** Puts a resource in, in place of what was there under the name. */
+  set(name: string, resource: Resource, outline: Outline | null, manifest: Digest | null): void;
+  /** Takes in what a resource is called and who may see it, and leaves what is searched of its document as it is. */
+  update(name: string, resource: Resource): void;
+  get(name: string): Indexed | null;
+  delete(name: string): void;
+  /** In order of the names. */
+  entries(): [string, Indexed][];
+  /** The best 200 of those with these names that have all the query's words, the best first. */
+  find(query: Query, names: ReadonlySet<string>): Found[];
+}
+
+const mostFound = 200;
+const mostMatches = 8;
+/** Characters of items that one search looks through: the rest is ranked by words alone. */
+const mostScanned = 8_000_000;
+
+/** Words that are kept in all (measured: about 90 bytes each), and of one organization. What comes later is found by its name. */
+const wordBudget = { all: 6_000_000, organization: 2_000_000 };
+const wordsOfName = 200;
+
+/** An empty index. */
+export function createSearchIndex(): SearchIndex {
+  const known = new Map<string, Indexed & { words: number }>();
+  const spent = new Map<string, number>();
+  let spentInAll = 0;
+  const index = new MiniSearch<{ id: string } & Record<SearchField, string>>({
+    fields: [...searchFields],
+    tokenize: (text) => text.split(' '),
+    processTerm: (term) => term || null,
+    autoVacuum: { minDirtCount: 20, minDirtFactor: 0.1, batchSize: 1000, batchWait: 10 },
+  });
+
+  function spend(org: string, words: number): void {
+    spentInAll += words;
+    spent.set(org, (spent.get(org) ?? 0) + words);
+  }
+
+  function remove(name: string): void {
+    const old = known.get(name);
+    if (old === undefined) return;
+    index.discard(name);
+    known.delete(name);
+    spend(old.coordinate.org, -old.words);
+  }
+
+  /** The ids of what has all the words, with the fields in which each was found. Words that are only alike count where nothing else does. */
+  function lookUp({ words }: Query, names: ReadonlySet<string>): { id: string; match: Record<string, string[]> }[] {
+    const options = {
+      combineWith: 'AND' as const,
+      tokenize: () => [...words],
+      prefix: (word: string) => word.length >= 3 || /[^\x00-\x7f]/.test(word),
+      // What is not to be found is left out before it is scored or counted.
+      boostDocument: (id: string) => (names.has(id) ? 1 : 0),
+    };
+    const exact = index.search(words.join(' '), options);
+    if (exact.length > 0) return exact as never;
+    return index.search(words.join(' '), {
+      ...options,
+      fuzzy: (word) => (word.length >= 5 && !/\d/.test(word) ? 1 : false),
+    }) as never;
+  }
+
+  return {
+    set(name, resource, outline, manifest) {
+      remove(name);
+      const { org } = resource;
+      const left = Math.min(wordBudget.all - spentInAll, wordBudget.organization - (spent.get(org) ?? 0));
+      const { fields, words } = fieldsOf(resource, outline, Math.max(wordsOfName, Math.min(left, 20_000)));
+      index.add({ id: name, ...fields });
+      spend(org, words);
+      const title = outline?.title || resource.name;
+      known.set(name, { ...factsOf(resource), manifest, title, items: left > words ? packItems(outline) : '', words });
+    },
+    update(name, resource) {
+      const old = known.get(name);
+      if (old !== undefined) known.set(name, { ...old, ...factsOf(resource) });
+    },
+    get: (name) => known.get(name) ?? null,
+    delete: remove,
+    entries: () => [...known].sort(([a], [b]) => (a < b ? -1 : 1)),
+
+    find(query, names) {
+      if (query.words.length === 0) return [];
+      const candidates = lookUp(query, names).map(({ id, match }) => {
+        const indexed = known.get(id)!;
+        const { slug } = indexed.coordinate;
+        const score =
+          scoreWords(query, match) +
+          scoreName(query, [slug, indexed.name, indexed.title, id.replace('resources/', '@')]);
+        return { id, indexed, match, score, items: [] as ScoredItem[] };
+      });
+      const best = candidates.sort(inOrder).slice(0, mostFound);
+      let left = mostScanned;
+      for (const candidate of best) {
+        left -= candidate.indexed.items.length;
+        if (left < 0) break;
+        const alike = Object.keys(candidate.match).filter((term) => !query.words.some((word) => term.startsWith(word)));
+        candidate.items = bestItems(candidate.indexed.items, query, alike, mostMatches);
+        candidate.score += candidate.items[0]?.score ?? 0;
+      }
+      return best.sort(inOrder).map(({ indexed, items }) => ({ indexed, matches: items.map(({ item }) => item) }));
+    },
+  };
+}
+
+function factsOf(resource: Resource): Pick<Indexed, 'coordinate' | 'name' | 'description' | 'visibility' | 'version'> {
+  const { name, description, visibility, latest } = resource;
+  return { coordinate: coordinateOf(resource), name, description, visibility, version: latest };
+}
+
+function inOrder(a: { id: string; score: number }, b: { id: string; score: number }): number {
+  return b.score - a.score || (a.id < b.id ? -1 : 1);
+}

@@ -1,0 +1,84 @@
+import { searchFields, unpackLine, type SearchField, type SearchItem } from './search-entry.ts';
+import { fold, type Query } from './search-words.ts';
+
+/**
+ * How well things fit a search. Nothing here knows how often a word occurs elsewhere, as the usual measures (BM25) do: a rank must not tell what
+ * is in documents that its reader may not see.
+ */
+
+const weights: Record<SearchField, number> = { name: 10, operations: 4, schemas: 4, properties: 2, text: 1 };
+
+/** How well a resource fits by its words alone. `match`: the fields in which each of its words was found. */
+export function scoreWords({ words }: Query, match: Readonly<Record<string, string[]>>): number {
+  const found = Object.entries(match).map(([term, fields]) => ({ term, weight: Math.max(...fields.map(weightOf)) }));
+  return words.reduce((sum, word) => {
+    const scores = found.map(({ term, weight }) => weight * closeness(word, term));
+    return sum + Math.max(0, ...scores);
+  }, 0);
+}
+
+function weightOf(field: string): number {
+  return weights[searchFields.find((known) => known === field)!];
+}
+
+function closeness(word: string, term: string): number {
+  if (word === term) return 1;
+  return term.startsWith(word) ? 0.6 : 0.2;
+}
+
+/** How well it fits by what the resource itself is called, beside its words. */
+export function scoreName({ phrase }: Query, names: readonly string[]): number {
+  const folded = names.map(fold);
+  if (folded.includes(phrase)) return 100;
+  return folded.some((name) => name.includes(phrase)) ? 30 : 0;
+}
+
+/** A part that fits, and how well. */
+export interface ScoredItem {
+  item: SearchItem;
+  score: number;
+}
+
+/** What a part that has every word of the query scores at least. */
+const complete = 10;
+
+/**
+ * The parts of a packed text that fit best, in order, at most `most` of them; where some have every word, those alone. `alike`: words that were taken
+ * for one of the query's.
+ */
+export function bestItems(packed: string, query: Query, alike: readonly string[], most: number): ScoredItem[] {
+  const best: ScoredItem[] = [];
+  const wanted = [...query.words, ...alike];
+  const lines = packed.split('\n');
+  for (const [index, folded] of fold(packed).split('\n').entries()) {
+    if (!wanted.some((word) => folded.includes(word))) continue;
+    for (const item of unpackLine(lines[index]!)) {
+      const score = scoreItem(item, query, alike);
+      if (score === 0 || (best.length === most && best.at(-1)!.score >= score)) continue;
+      const at = best.findIndex((other) => other.score < score);
+      best.splice(at < 0 ? best.length : at, 0, { item, score });
+      if (best.length > most) best.pop();
+    }
+  }
+  return best.some(({ score }) => score >= complete) ? best.filter(({ score }) => score >= complete) : best;
+}
+
+function scoreItem({ kind, name, also }: SearchItem, { phrase, words }: Query, alike: readonly string[]): number {
+  const own = fold(name);
+  const whole = also.length === 0 ? own : `${own} ${fold(also.join(' '))}`;
+  let score = 0;
+  let missing = 0;
+  for (const word of words) {
+    if (own.includes(word)) score += 2;
+    else if (whole.includes(word)) score += 1;
+    else missing++;
+  }
+  if (score === 0) return alike.some((word) => whole.includes(word)) ? 1 : 0;
+  if (missing > 0) return Math.min(score, complete - 1);
+  score += complete;
+  // A path is written with or without its method: `/pets` is `GET /pets` too.
+  const hasOtherName = kind === 'operation' || kind === 'property';
+  const isExact = own === phrase || (hasOtherName && fold(also[0]!) === phrase);
+  if (isExact || (kind === 'operation' && own.endsWith(` ${phrase}`))) return score + 60;
+  return own.includes(phrase) ? score + 10 + (10 * phrase.length) / own.length : score;
+}
