@@ -214,7 +214,7 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       expect(await Array.fromAsync(refs.list('resources/a/apis/'))).toEqual(names.slice(2, 4));
       expect(await Array.fromAsync(refs.list('resource/'))).toEqual([]);
       await increment(refs, names[2]!);
-      const newest = names.map((name) => ({ name, generation: name === names[2] ? 2 : 1 }));
+      const newest = names.map((name) => ({ name, generation: name === names[2] ? 4 : 3 }));
       expect(await Array.fromAsync(newestGenerations(bucket, ''))).toEqual(newest);
       expect(await Array.fromAsync(newestGenerations(bucket, 'resources/'))).toEqual(newest.slice(1));
       for (const [index, one] of names.entries()) {
