@@ -53,6 +53,9 @@ const ports = new Set([
 /** Backends and hosts: only `open.ts` imports them. */
 const adapters = /^src\/(?:store\/(?:fs|memory|s3)|hosts\/(?:github|gitlab|gitea|bitbucket))(?:\.ts|\/)/;
 
+/** A page of `open.ts`: it makes the hosts out of the configuration. */
+const hostsPage = 'src/hosts/hosts.ts';
+
 /** Single files that more may import than the rest of their folder, each with its reason. */
 const doors = new Map<string, { from: readonly string[]; why: string }>([
   ['src/source/upload.ts', { from: ['server'], why: 'a body that came over HTTP is a Snapshot of one file' }],
@@ -181,6 +184,7 @@ function mayImport(layer: string, target: string): boolean {
 function layerOf(path: string): string | null {
   if (ports.has(path)) return 'ports';
   if (adapters.test(path)) return 'adapters';
+  if (path === hostsPage) return 'open';
   const [, name] = /^src\/([a-z-]+)(?:\.ts$|\/)/.exec(path) ?? [];
   return name !== undefined && Object.hasOwn(layers, name) && name !== 'ports' && name !== 'adapters' ? name : null;
 }

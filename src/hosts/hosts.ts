@@ -1,7 +1,90 @@
-import type { Config } from '../config.ts';
-import type { Host } from './host.ts';
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readCredential, type Config } from '../config.ts';
+import { RegistryError } from '../model/errors.ts';
+import { createBitbucket } from './bitbucket.ts';
+import { createGitea } from './gitea.ts';
+import { createGitHub } from './github.ts';
+import { createGitLab } from './gitlab.ts';
+import type { Host, HostKind } from './host.ts';
+import type { ApiCredential, HostSettings } from './settings.ts';
 
-/** Every host that the configuration allows to speak with. */
-export function createHosts(_config: Config): readonly Host[] {
-  return [];
+/** Where the well-known host of each kind is, and its API; and what follows the URL of one's own to its API. */
+const places: Record<HostKind, { url: string; apiUrl: string; apiPath: string }> = {
+  github: { url: 'https://github.com', apiUrl: 'https://api.github.com', apiPath: '/api/v3' },
+  gitlab: { url: 'https://gitlab.com', apiUrl: 'https://gitlab.com/api/v4', apiPath: '/api/v4' },
+  gitea: { url: 'https://codeberg.org', apiUrl: 'https://codeberg.org/api/v1', apiPath: '/api/v1' },
+  bitbucket: { url: 'https://bitbucket.org', apiUrl: 'https://api.bitbucket.org/2.0', apiPath: '/2.0' },
+};
+
+/** A page of `open.ts`: the four git hosts, each where the configuration has it or at its well-known place. `second`: milliseconds that a second of waiting takes. */
+export function createHosts(config: Config, { second = 1000 }: { second?: number } = {}): readonly Host[] {
+  const settingsOf = (kind: HostKind) => settings(config, kind, second);
+  return [
+    createGitHub(settingsOf('github')),
+    createGitLab(settingsOf('gitlab')),
+    createGitea(settingsOf('gitea')),
+    createBitbucket(settingsOf('bitbucket')),
+  ];
+}
+
+function settings(config: Config, kind: HostKind, second: number): HostSettings {
+  const given = config.hosts[kind];
+  const place = places[kind];
+  const url = given.url ?? place.url;
+  const apiUrl = given.apiUrl ?? (given.url === null ? place.apiUrl : url + place.apiPath);
+  return {
+    url,
+    apiUrl,
+    second,
+    credential: (name) => (name === null ? null : findCredential(config, kind, url, name)),
+  };
+}
+
+function findCredential(config: Config, kind: HostKind, url: string, name: string): ApiCredential | null {
+  const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
+  if (credential !== null && 'githubApp' in credential) {
+    const { appId, privateKeyFile } = credential.githubApp;
+    if (kind !== 'github') throw notFor(name, url);
+    return { kind: 'app', appId: String(appId), privateKey: readPrivateKey(name, privateKeyFile) };
+  }
+  const found = readCredential(config, name);
+  if (found.kind === 'ssh') return null;
+  const hosts = hostsOf(config, name);
+  if (hosts.length > 0 && !hosts.includes(new URL(url).host)) throw notFor(name, url);
+  return found;
+}
+
+/**
+ * The hosts that a token is for: the one that it is bound to, else those of the configuration's repositories that name it. None: only
+ * connections name it, and it is for the host of each.
+ */
+function hostsOf({ credentials, organizations }: Config, name: string): string[] {
+  const { host } = credentials[name] as { host?: string };
+  if (host !== undefined) return [host.toLowerCase()];
+  return Object.values(organizations).flatMap(({ repositories }) =>
+    repositories.flatMap(({ url, credential }) => (credential === name ? (webHostOf(url) ?? []) : [])),
+  );
+}
+
+/** `host[:port]` of an https URL; of another, the host alone. */
+function webHostOf(url: string): string | null {
+  if (!url.includes('://')) return /^(?:[^@:/\s]+@)?([^@:/\s]+):/.exec(url)?.[1]?.toLowerCase() ?? null;
+  const { protocol, host, hostname } = new URL(url);
+  return (protocol === 'ssh:' ? hostname : host).toLowerCase();
+}
+
+function notFor(name: string, url: string): RegistryError {
+  return new RegistryError('forbidden', `The credential ${JSON.stringify(name)} is not for ${new URL(url).host}.`);
+}
+
+/** The key of an app, as PEM. */
+function readPrivateKey(name: string, file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    createPrivateKey(text);
+    return text;
+  } catch {
+    throw new RegistryError('malformed', `The private key of the credential ${JSON.stringify(name)} cannot be read.`);
+  }
 }

@@ -1,0 +1,87 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { RegistryError } from '../model/errors.ts';
+import { createFetch } from './fetch.ts';
+import type { HostRepository } from './host.ts';
+import { refusalOf, type ApiCredential, type HostSettings } from './settings.ts';
+
+/** What an API answered: a success. */
+export interface Answer {
+  headers: Headers;
+  /** The body as JSON; undefined where it is none. */
+  json: unknown;
+}
+
+/** Asks the API of a host about a repository, as its credential. Rejects with `unreachable` what is no success, in the end. */
+export type Ask = (repository: HostRepository, request: ApiRequest, signal: AbortSignal) => Promise<Answer>;
+
+export interface ApiRequest {
+  method: 'GET' | 'POST';
+  /** Behind the API's URL, with its query. */
+  path: string;
+  body?: object;
+  /** Whether a refusal means that it is done all the same. */
+  isDone?: (status: number, text: string) => boolean;
+}
+
+const attempts = 5;
+
+/** A client for a host's API. Tries again after 429 and 5xx, when `Retry-After` says so or later and later. */
+export function createAsk(
+  host: string,
+  { apiUrl, credential, second }: HostSettings,
+  authorize: (credential: ApiCredential & { kind: 'token' }) => string,
+): Ask {
+  const fetchApi = createFetch(apiUrl, second);
+
+  function authorization(name: string | null): Record<string, string> {
+    const found = credential(name);
+    return found?.kind === 'token' ? { authorization: authorize(found) } : {};
+  }
+
+  return async ({ name, credential: credentialName }, { method, path, body, isDone }, signal) => {
+    const headers = {
+      accept: 'application/json',
+      'user-agent': 'stele',
+      ...(body && { 'content-type': 'application/json' }),
+      ...authorization(credentialName),
+    };
+    const init = { method, headers, signal, ...(body && { body: JSON.stringify(body) }) };
+    for (let attempt = 1; ; attempt++) {
+      const response = await fetchApi(apiUrl + path, init).catch((error: unknown) => notAnswering(host, error));
+      const text = response instanceof Response ? await response.text() : '';
+      if (response instanceof Response) {
+        if (response.ok || isDone?.(response.status, text)) return { headers: response.headers, json: parse(text) };
+        if (response.status !== 429 && response.status < 500) throw refusalOf(host, name, response.status);
+      }
+      const asked = response instanceof Response ? readRetryAfter(response.headers.get('retry-after')) : null;
+      const seconds = asked ?? 2 ** (attempt - 1);
+      if (attempt === attempts || seconds > 60) {
+        if (response instanceof Response) throw refusalOf(host, name, response.status, asked ?? undefined);
+        throw response;
+      }
+      await wait(seconds * second, undefined, { signal });
+    }
+  };
+}
+
+/** Seconds of a `Retry-After` (RFC 9110 §10.2.3), which may be a date; null for none. */
+function readRetryAfter(value: string | null): number | null {
+  if (value === null) return null;
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const seconds = (Date.parse(value) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
+}
+
+/** What goes wrong below HTTP, with the system's code for it and nothing else. */
+export function notAnswering(host: string, error: unknown): RegistryError {
+  const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown };
+  return new RegistryError('unreachable', `${host} does not answer${typeof code === 'string' ? ` (${code})` : ''}.`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

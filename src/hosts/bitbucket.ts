@@ -1,0 +1,100 @@
+import type { CheckState } from '../model/check.ts';
+import { createAsk } from './ask.ts';
+import { inTime } from './fetch.ts';
+import type { Delivery, Hint, Host } from './host.ts';
+import { createInOrder } from './in-order.ts';
+import { nameOn } from './name.ts';
+import { listPages } from './pages.ts';
+import { asPull, isBranch, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import type { ApiCredential, HostSettings } from './settings.ts';
+import { behindSha256, isHmacOf } from './signature.ts';
+import { shorten, shortName } from './statuses.ts';
+
+/** https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/: nothing stands for `neutral`. */
+const states: Record<CheckState, string> = {
+  running: 'INPROGRESS',
+  success: 'SUCCESSFUL',
+  neutral: 'SUCCESSFUL',
+  failure: 'FAILED',
+  cancelled: 'STOPPED',
+};
+
+/** User names that stand for no user: what is with them is an access token. */
+const tokenNames = ['x-access-token', 'x-token-auth'];
+
+/** Bitbucket Cloud: signed hooks, build statuses of commits. */
+export function createBitbucket(settings: HostSettings): Host {
+  const { url, second } = settings;
+  const ask = createAsk('Bitbucket', settings, authorize);
+  const inOrder = createInOrder();
+  return {
+    kind: 'bitbucket',
+    isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
+    readHint,
+    nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
+    listPulls: (repository) =>
+      inTime('Bitbucket', second, (signal) =>
+        listPages(async (page) => {
+          const query = `state=OPEN&sort=-created_on&pagelen=50&page=${page}`;
+          const path = `/repositories/${repository.name}/pullrequests?${query}`;
+          const { json } = await ask(repository, { method: 'GET', path }, signal);
+          const values = valueAt(json, 'values');
+          const items = (Array.isArray(values) ? values : []).map((item) =>
+            asPull(valueAt(item, 'id'), valueAt(item, 'destination', 'branch', 'name'), () => refOf(item)),
+          );
+          return { items, isLast: valueAt(json, 'next') === undefined };
+        }),
+      ),
+    async tell(repository, check) {
+      if (settings.credential(repository.credential) === null) return;
+      const path = `/repositories/${repository.name}/commit/${check.commit}/statuses/build`;
+      const body = {
+        key: shortName(check.name, 40),
+        state: states[check.state],
+        name: shorten(check.name, 255),
+        description: shorten(check.title, 255),
+        // Bitbucket wants a link.
+        url: check.url ?? `${url}/${repository.name}/commits/${check.commit}`,
+      };
+      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
+        inTime('Bitbucket', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
+      );
+    },
+    gitCredential: async () => null,
+  };
+}
+
+function authorize({ username, token }: ApiCredential & { kind: 'token' }): string {
+  if (tokenNames.includes(username)) return `Bearer ${token}`;
+  return `Basic ${Buffer.from(`${username}:${token}`).toString('base64')}`;
+}
+
+/** Bitbucket has no refs for pull requests: the branch is one where it is of the same repository. */
+function refOf(pull: unknown): string | null {
+  const [from, to] = ['source', 'destination'].map((side) =>
+    textAt(pull, side, 'repository', 'full_name')?.toLowerCase(),
+  );
+  const branch = valueAt(pull, 'source', 'branch', 'name');
+  return from !== undefined && from === to && isBranch(branch) ? `refs/heads/${branch}` : null;
+}
+
+/** What a delivery of Bitbucket hints at (https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/). */
+function readHint(delivery: Delivery): Hint {
+  const event = readEvent(delivery, 'x-event-key');
+  const payload = readPayload(delivery.body);
+  const name = textAt(payload, 'repository', 'full_name');
+  if (event === 'repo:push' || event === 'repo:deleted') return { kind: 'push', repository: repositoryIn(name) };
+  // It may be followed under the name that it had.
+  if (event === 'repo:updated' || event === 'repo:transfer')
+    return { kind: 'push', repository: repositoryIn(textAt(payload, 'changes', 'full_name', 'old') ?? name) };
+  const isOpen = event === 'pullrequest:created' || event === 'pullrequest:updated';
+  if (!isOpen && event !== 'pullrequest:fulfilled' && event !== 'pullrequest:rejected')
+    return { kind: 'nothing', event };
+  const pull = valueAt(payload, 'pullrequest');
+  return {
+    kind: 'pull',
+    repository: repositoryIn(name),
+    pull: pullIn(valueAt(pull, 'id'), valueAt(pull, 'destination', 'branch', 'name'), () => refOf(pull)),
+    isOpen,
+  };
+}

@@ -1,0 +1,90 @@
+import type { CheckState } from '../model/check.ts';
+import { createAsk } from './ask.ts';
+import { inTime } from './fetch.ts';
+import type { Delivery, Hint, Host } from './host.ts';
+import { createInOrder } from './in-order.ts';
+import { nameOn } from './name.ts';
+import { listPages } from './pages.ts';
+import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import type { HostSettings } from './settings.ts';
+import { isHmacOf } from './signature.ts';
+import { linkOf, shorten, shortName } from './statuses.ts';
+
+/** https://docs.gitea.com/api/#tag/repository/operation/repoCreateStatus: nothing stands for `neutral` or `cancelled`. */
+const states: Record<CheckState, string> = {
+  running: 'pending',
+  success: 'success',
+  neutral: 'success',
+  failure: 'failure',
+  cancelled: 'error',
+};
+
+/** Actions after which a pull request is to be looked at (again). */
+const opening = ['opened', 'reopened', 'synchronized', 'edited'];
+
+/** Gitea and Forgejo (codeberg.org): signed hooks, statuses of commits. */
+export function createGitea(settings: HostSettings): Host {
+  const { url, second } = settings;
+  const ask = createAsk('Gitea', settings, ({ token }) => `token ${token}`);
+  const inOrder = createInOrder();
+  return {
+    kind: 'gitea',
+    isGenuine,
+    readHint,
+    nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
+    listPulls: (repository) =>
+      inTime('Gitea', second, (signal) =>
+        listPages(async (page) => {
+          const path = `/repos/${repository.name}/pulls?state=open&limit=50&page=${page}`;
+          const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
+          const items = (Array.isArray(json) ? json : []).map((item) =>
+            asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), refOf),
+          );
+          // A server may give fewer on a page than it is asked for.
+          return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
+        }),
+      ),
+    async tell(repository, check) {
+      if (settings.credential(repository.credential) === null) return;
+      const path = `/repos/${repository.name}/statuses/${check.commit}`;
+      const body = {
+        state: states[check.state],
+        context: shortName(check.name, 255),
+        description: shorten(check.title, 255),
+        ...linkOf(check, 'target_url'),
+      };
+      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
+        inTime('Gitea', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
+      );
+    },
+    gitCredential: async () => null,
+  };
+}
+
+const refOf = (number: number) => `refs/pull/${number}/head`;
+
+/** Forgejo sends its signature under both names: whatever is there must be right. */
+function isGenuine({ headers, body }: Delivery, secrets: readonly string[]): boolean {
+  const given = [headers['x-gitea-signature'], headers['x-forgejo-signature']].filter((value) => value !== undefined);
+  return given.length > 0 && given.every((signature) => isHmacOf(signature, body, secrets));
+}
+
+/** What a delivery of Gitea or Forgejo hints at (https://docs.gitea.com/usage/webhooks). */
+function readHint(delivery: Delivery): Hint {
+  const event = readEvent(delivery, 'x-gitea-event', 'x-forgejo-event');
+  const payload = readPayload(delivery.body);
+  const name = textAt(payload, 'repository', 'full_name');
+  if (['push', 'create', 'delete', 'repository'].includes(event))
+    return { kind: 'push', repository: repositoryIn(name) };
+  const action = textAt(payload, 'action') ?? '';
+  const isOpen = opening.includes(action);
+  const isPull = event === 'pull_request' || event === 'pull_request_sync';
+  if (!isPull || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
+  const about = (...names: string[]) => valueAt(payload, 'pull_request', ...names);
+  return {
+    kind: 'pull',
+    repository: repositoryIn(name),
+    pull: pullIn(about('number'), about('base', 'ref'), refOf),
+    isOpen,
+  };
+}

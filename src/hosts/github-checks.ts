@@ -1,0 +1,99 @@
+import type { Octokit } from '@octokit/rest';
+import type { Annotation, Check, CheckState } from '../model/check.ts';
+import { ownerOf } from './github-client.ts';
+import { linkOf, shorten } from './statuses.ts';
+
+/** What GitHub takes: annotations of one request, and characters (https://docs.github.com/rest/checks/runs). */
+const batch = 50;
+const longestText = 65_535;
+const longestTitle = 255;
+const longestPath = 1024;
+/** A person reads no more; each batch is a request, and GitHub wants a second between two of them. */
+const mostAnnotations = 500;
+
+const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const;
+const statusStates: Record<CheckState, 'pending' | 'success' | 'failure' | 'error'> = {
+  running: 'pending',
+  success: 'success',
+  neutral: 'success',
+  failure: 'failure',
+  cancelled: 'error',
+};
+
+/**
+ * Tells the check as a check run of the app. A run of that name on the commit becomes what the check says, unless it has annotations: GitHub adds
+ * to them and takes none away, so a new run takes its place. A run that says it all already stays.
+ */
+export async function tellCheckRun(
+  client: Octokit,
+  appId: string,
+  name: string,
+  check: Check,
+  signal: AbortSignal,
+): Promise<void> {
+  const target = { ...ownerOf(name), request: { signal } };
+  const { checks } = client.rest;
+  const wanted = { ref: check.commit, check_name: check.name, app_id: Number(appId), filter: 'latest' as const };
+  const { data } = await checks.listForRef({ ...target, ...wanted, per_page: 1 });
+  const known = data.check_runs[0];
+  const annotations = check.annotations.filter(({ path }) => path.length <= longestPath).slice(0, mostAnnotations);
+  const output = { title: shorten(check.title || check.name, longestTitle), summary: summaryOf(check, annotations) };
+  const { conclusion } = endOf(check.state);
+  if (known) {
+    const { title, summary, annotations_count: count } = known.output;
+    const isSaid = known.conclusion === (conclusion ?? null) && title === output.title && summary === output.summary;
+    if (isSaid && count === annotations.length) return;
+  }
+  let run = known?.output.annotations_count === 0 ? known.id : null;
+  const batches = Math.max(1, Math.ceil(annotations.length / batch));
+  for (let index = 0; index < batches; index++) {
+    // It ends with its last annotations: what ended has them all.
+    const state = index === batches - 1 ? endOf(check.state) : endOf('running');
+    const some = annotations.slice(index * batch, (index + 1) * batch).map(toAnnotation);
+    const fields = { ...target, ...state, ...linkOf(check, 'details_url'), output: { ...output, annotations: some } };
+    const made =
+      run === null
+        ? await checks.create({ ...fields, name: check.name, head_sha: check.commit })
+        : await checks.update({ ...fields, check_run_id: run });
+    run = made.data.id;
+  }
+}
+
+/** Tells the check as a commit status: what tokens may, and apps that may not write checks. */
+export async function tellStatus(client: Octokit, name: string, check: Check, signal: AbortSignal): Promise<void> {
+  await client.rest.repos.createCommitStatus({
+    ...ownerOf(name),
+    sha: check.commit,
+    state: statusStates[check.state],
+    context: shorten(check.name, longestTitle),
+    description: shorten(check.title, 140),
+    ...linkOf(check, 'target_url'),
+    request: { signal },
+  });
+}
+
+type End = { status: 'in_progress'; conclusion?: never } | { status: 'completed'; conclusion: Ended };
+type Ended = Exclude<CheckState, 'running'>;
+
+function endOf(state: CheckState): End {
+  return state === 'running' ? { status: 'in_progress' } : { status: 'completed', conclusion: state };
+}
+
+function summaryOf({ summary, annotations }: Check, shown: readonly Annotation[]): string {
+  const missing = annotations.length - shown.length;
+  const more = missing === 0 ? '' : `\n\n${missing} more findings are not shown here.`;
+  return shorten(summary, longestText - more.length) + more;
+}
+
+function toAnnotation({ path, line, column, severity, rule, message }: Annotation) {
+  return {
+    path,
+    start_line: line,
+    end_line: line,
+    start_column: column,
+    end_column: column,
+    annotation_level: levels[severity],
+    title: shorten(rule, longestTitle),
+    message: shorten(message || rule, longestText),
+  };
+}

@@ -1,0 +1,127 @@
+import { createAppAuth } from '@octokit/auth-app';
+import { retry } from '@octokit/plugin-retry';
+import { throttling } from '@octokit/plugin-throttling';
+import { Octokit } from '@octokit/rest';
+import { RegistryError } from '../model/errors.ts';
+import { notAnswering } from './ask.ts';
+import { createFetch } from './fetch.ts';
+import type { HostRepository } from './host.ts';
+import { refusalOf, type ApiCredential, type HostSettings } from './settings.ts';
+
+const Client = Octokit.plugin(retry, throttling);
+
+/** Somebody who may speak for a repository on GitHub. */
+export interface Speaker {
+  client: Octokit;
+  /** Set for an app: tokens and other people's scripts cannot write check runs. */
+  appId: string | null;
+}
+
+/** The clients of one GitHub: for each token one, and for each installation of an app. */
+export interface Speakers {
+  /** Who speaks for the repository; null where nobody does. */
+  find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null>;
+  /** Asks without a credential. */
+  nobody: Octokit;
+  /** Asks as somebody; rejects with `unreachable` what is no success. Forgets whose installation it is when that is refused. */
+  ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T>;
+}
+
+/** Seconds that a rate limit may last for a call to wait for its end. */
+const longestWait = 30;
+
+export function createSpeakers(settings: HostSettings): Speakers {
+  const { apiUrl, second, credential } = settings;
+  const fetchApi = createFetch(apiUrl, second);
+  const clients = new Map<string, Octokit>();
+  const installations = new Map<string, number>();
+  const nobody = createClient('nobody', {});
+
+  function createClient(id: string, auth: object): Octokit {
+    const isWorthIt = (seconds: number, _options: unknown, _client: unknown, count: number) =>
+      count < 2 && seconds <= longestWait;
+    const silent = () => undefined;
+    return new Client({
+      ...auth,
+      baseUrl: apiUrl,
+      userAgent: 'stele',
+      request: { fetch: fetchApi },
+      log: { debug: silent, info: silent, warn: silent, error: silent },
+      // What is over a limit is for the other plugin to try again.
+      retry: { retryAfterBaseValue: second, doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },
+      throttle: {
+        id: `${apiUrl} ${id}`,
+        retryAfterBaseValue: second,
+        onRateLimit: isWorthIt,
+        onSecondaryRateLimit: isWorthIt,
+      },
+    });
+  }
+
+  const clientOf = (id: string, auth: object): Octokit => clients.getOrInsertComputed(id, () => createClient(id, auth));
+
+  async function findInstallation(
+    { name }: HostRepository,
+    key: string,
+    { appId, privateKey }: ApiCredential & { kind: 'app' },
+    signal: AbortSignal,
+  ): Promise<number> {
+    const known = installations.get(key);
+    if (known !== undefined) return known;
+    const app = clientOf(`app ${appId}`, { authStrategy: createAppAuth, auth: { appId, privateKey } });
+    const { data } = await app.rest.apps.getRepoInstallation({ ...ownerOf(name), request: { signal } });
+    installations.set(key, data.id);
+    return data.id;
+  }
+
+  const keyOf = ({ name, credential: credentialName }: HostRepository) => `${credentialName} ${name}`;
+
+  async function find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null> {
+    const found = credential(repository.credential);
+    if (found === null) return null;
+    if (found.kind === 'token')
+      return { client: clientOf(`token ${repository.credential}`, { auth: found.token }), appId: null };
+    const { appId, privateKey } = found;
+    const installationId = await ask(repository, () => findInstallation(repository, keyOf(repository), found, signal));
+    const auth = { authStrategy: createAppAuth, auth: { appId, privateKey, installationId } };
+    return { client: clientOf(`app ${appId} ${installationId}`, auth), appId };
+  }
+
+  async function ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T> {
+    try {
+      return await request();
+    } catch (error) {
+      if (error instanceof RegistryError) throw error;
+      if (isRefusal(error)) installations.delete(keyOf(repository));
+      const { status, response } = error as Partial<ApiError>;
+      if (status === undefined || response === undefined) throw notAnswering('GitHub', error);
+      throw refusalOf('GitHub', repository.name, isRateLimited(error) ? 429 : status);
+    }
+  }
+
+  return { find, nobody, ask };
+}
+
+/** What Octokit throws, as far as it is looked at. `response` is absent where none came. */
+interface ApiError {
+  status: number;
+  response?: { headers: Record<string, string | undefined> };
+}
+
+/** Whether GitHub says that these rights are missing, or that there is no such thing for this credential. */
+export function isRefusal(error: unknown): boolean {
+  const { status } = error as Partial<ApiError>;
+  return (status === 401 || status === 403 || status === 404) && !isRateLimited(error);
+}
+
+function isRateLimited(error: unknown): boolean {
+  const { status, response } = error as Partial<ApiError>;
+  const { headers = {} } = response ?? {};
+  return status === 429 || (status === 403 && ('retry-after' in headers || headers['x-ratelimit-remaining'] === '0'));
+}
+
+/** `owner/name` as Octokit's methods take it. */
+export function ownerOf(name: string): { owner: string; repo: string } {
+  const [owner = '', repo = ''] = name.split('/');
+  return { owner, repo };
+}

@@ -1,0 +1,76 @@
+import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
+import { tellCheckRun, tellStatus } from './github-checks.ts';
+import { readGitHubHint } from './github-hint.ts';
+import { inTime } from './fetch.ts';
+import type { Host } from './host.ts';
+import { createInOrder } from './in-order.ts';
+import { nameOn } from './name.ts';
+import { listPages } from './pages.ts';
+import { asPull } from './payload.ts';
+import type { HostSettings } from './settings.ts';
+import { behindSha256, isHmacOf } from './signature.ts';
+
+/** Milliseconds that a token must still be good for when git gets it. */
+const rest = 10 * 60_000;
+
+/** GitHub, github.com or one's own: signed hooks, check runs by an app, statuses of commits by a token. */
+export function createGitHub(settings: HostSettings): Host {
+  const { url, second } = settings;
+  const speakers = createSpeakers(settings);
+  const inOrder = createInOrder();
+  return {
+    kind: 'github',
+    isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature-256']), body, secrets),
+    readHint: readGitHubHint,
+    nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
+    listPulls: (repository) =>
+      inTime('GitHub', second, async (signal) => {
+        const { client } = (await speakers.find(repository, signal)) ?? { client: speakers.nobody };
+        const asked = { ...ownerOf(repository.name), state: 'open', sort: 'created', direction: 'desc' } as const;
+        return listPages(async (page) => {
+          const { data } = await speakers.ask(repository, () =>
+            client.rest.pulls.list({ ...asked, per_page: 100, page, request: { signal } }),
+          );
+          const refOf = (number: number) => `refs/pull/${number}/head`;
+          return { items: data.map(({ number, base }) => asPull(number, base.ref, refOf)), isLast: data.length < 100 };
+        });
+      }),
+    tell: (repository, check) =>
+      inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
+        inTime('GitHub', second, async (signal) => {
+          const speaker = await speakers.find(repository, signal);
+          if (speaker === null) return;
+          const { client, appId } = speaker;
+          await speakers.ask(repository, async () => {
+            const isTold =
+              appId !== null &&
+              (await tellCheckRun(client, appId, repository.name, check, signal).then(() => true, ifNotAllowed));
+            if (!isTold) await tellStatus(client, repository.name, check, signal);
+          });
+        }),
+      ),
+    async gitCredential(repository) {
+      if (settings.credential(repository.credential)?.kind !== 'app') return null;
+      return inTime('GitHub', second, async (signal) => {
+        const { client } = (await speakers.find(repository, signal))!;
+        const token = await speakers.ask(repository, async () => {
+          const known = (await client.auth({ type: 'installation' })) as Token;
+          if (Date.parse(known.expiresAt) - Date.now() > rest) return known.token;
+          return ((await client.auth({ type: 'installation', refresh: true })) as Token).token;
+        });
+        return { kind: 'token', username: 'x-access-token', token };
+      });
+    },
+  };
+}
+
+interface Token {
+  token: string;
+  expiresAt: string;
+}
+
+/** False where checks are not allowed, and a status may be; anything else is thrown on. */
+function ifNotAllowed(error: unknown): false {
+  if (isRefusal(error)) return false;
+  throw error;
+}

@@ -1,0 +1,120 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { CheckState } from '../model/check.ts';
+import { createAsk } from './ask.ts';
+import { inTime } from './fetch.ts';
+import type { Delivery, Hint, Host, Pull } from './host.ts';
+import { createInOrder } from './in-order.ts';
+import { nameOn } from './name.ts';
+import { listPages } from './pages.ts';
+import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import type { HostSettings } from './settings.ts';
+import { fitsSome } from './signature.ts';
+import { linkOf, shorten, shortName } from './statuses.ts';
+
+/** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: nothing stands for `neutral`. */
+const states: Record<CheckState, string> = {
+  running: 'running',
+  success: 'success',
+  neutral: 'success',
+  failure: 'failed',
+  cancelled: 'canceled',
+};
+
+/** Seconds that a signed delivery is good for (Standard Webhooks). */
+const tolerance = 5 * 60;
+
+/** GitLab, gitlab.com or one's own: hooks of projects and groups, system hooks, statuses of commits. */
+export function createGitLab(settings: HostSettings): Host {
+  const { url, second } = settings;
+  const ask = createAsk('GitLab', settings, ({ token }) => `Bearer ${token}`);
+  const inOrder = createInOrder();
+  return {
+    kind: 'gitlab',
+    // A hook may have a secret token, a signing token, or both.
+    isGenuine: (delivery, secrets, now) => hasToken(delivery, secrets) || isSigned(delivery, secrets, now),
+    readHint,
+    nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, true),
+    listPulls: (repository) =>
+      inTime('GitLab', second, (signal) =>
+        listPages(async (page) => {
+          const query = `state=opened&order_by=created_at&sort=desc&per_page=100&page=${page}`;
+          const path = `/projects/${encodeURIComponent(repository.name)}/merge_requests?${query}`;
+          const { json, headers } = await ask(repository, { method: 'GET', path }, signal);
+          const items = (Array.isArray(json) ? json : []).map((item) =>
+            asPull(valueAt(item, 'iid'), valueAt(item, 'target_branch'), refOf),
+          );
+          return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
+        }),
+      ),
+    async tell(repository, check) {
+      if (settings.credential(repository.credential) === null) return;
+      const path = `/projects/${encodeURIComponent(repository.name)}/statuses/${check.commit}`;
+      const body = {
+        state: states[check.state],
+        name: shortName(check.name, 255),
+        description: shorten(check.title, 255),
+        ...linkOf(check, 'target_url'),
+      };
+      // GitLab refuses to say the same again about what is still running.
+      const isDone = (status: number, text: string) => status === 400 && text.includes('Cannot transition status');
+      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
+        inTime('GitLab', second, (signal) => ask(repository, { method: 'POST', path, body, isDone }, signal)),
+      );
+    },
+    gitCredential: async () => null,
+  };
+}
+
+const refOf = (number: number) => `refs/merge-requests/${number}/head`;
+
+/** `X-Gitlab-Token` is the secret itself: digests are compared, so that its length tells nothing. */
+function hasToken({ headers }: Delivery, secrets: readonly string[]): boolean {
+  const token = headers['x-gitlab-token'];
+  if (token === undefined) return false;
+  const digest = (text: string) => createHmac('sha256', 'X-Gitlab-Token').update(text).digest();
+  const given = digest(token);
+  return fitsSome(secrets, (secret) => timingSafeEqual(digest(secret), given));
+}
+
+/**
+ * Standard Webhooks. Not by their library, which turns the body into text first, where bytes that are no UTF-8 become equal, and takes
+ * the time from the system.
+ */
+function isSigned({ headers, body }: Delivery, secrets: readonly string[], now: Date): boolean {
+  const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
+    (field) => headers[field],
+  );
+  if (!id || !signatures || !/^\d{1,12}$/.test(timestamp ?? '')) return false;
+  if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > tolerance) return false;
+  const given = signatures.split(' ').flatMap((text) => {
+    const signature = Buffer.from(/^v1,([A-Za-z0-9+/]{43}=)$/.exec(text)?.[1] ?? '', 'base64');
+    return signature.byteLength === 32 ? [signature] : [];
+  });
+  return fitsSome(secrets, (secret) => {
+    const key = Buffer.from(/^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? '', 'base64');
+    if (key.byteLength === 0) return false;
+    const right = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+    return given.map((signature) => timingSafeEqual(signature, right)).includes(true);
+  });
+}
+
+/** What a delivery of GitLab hints at (https://docs.gitlab.com/user/project/integrations/webhook_events/). */
+function readHint(delivery: Delivery): Hint {
+  const field = readEvent(delivery, 'x-gitlab-event');
+  const payload = readPayload(delivery.body);
+  // A system hook says in its body what it is about, and the others say it there, too.
+  const event = (textAt(payload, 'object_kind') ?? textAt(payload, 'event_name') ?? field).slice(0, 100);
+  const name = textAt(payload, 'project', 'path_with_namespace') ?? textAt(payload, 'path_with_namespace');
+  if (['push', 'tag_push', 'repository_update'].includes(event))
+    return { kind: 'push', repository: repositoryIn(name) };
+  if (['project_create', 'project_destroy', 'project_update'].includes(event))
+    return { kind: 'push', repository: repositoryIn(name) };
+  // It may be followed under the name that it had.
+  if (['project_rename', 'project_transfer'].includes(event))
+    return { kind: 'push', repository: repositoryIn(textAt(payload, 'old_path_with_namespace') ?? name) };
+  if (event !== 'merge_request' || /^(?:un)?approv/.test(textAt(payload, 'object_attributes', 'action') ?? ''))
+    return { kind: 'nothing', event };
+  const about = (member: string) => valueAt(payload, 'object_attributes', member);
+  const pull: Pull = pullIn(about('iid'), about('target_branch'), refOf);
+  return { kind: 'pull', repository: repositoryIn(name), pull, isOpen: about('state') === 'opened' };
+}

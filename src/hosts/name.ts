@@ -1,0 +1,36 @@
+/** `owner/name`, or longer where groups nest; small letters, as hosts tell names that differ in case alone apart nowhere. */
+const name = /^[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)+$/;
+
+/** The text as a repository's name; null for what can be none. */
+export function asRepositoryName(text: string): string | null {
+  const lower = text.toLowerCase();
+  const isName = text.length <= 500 && name.test(lower) && !lower.split('/').some((part) => /^\.{1,2}$/.test(part));
+  return isName ? lower : null;
+}
+
+/**
+ * The name of the repository on the host at `base` when the URL is of it (https, ssh, `git@host:path`), else null. `isNested`: whether
+ * the host has groups in groups; elsewhere a name is `owner/name` and nothing else.
+ */
+export function nameOn(base: string, url: string, isNested: boolean): string | null {
+  const host = new URL(base);
+  const scp = url.includes('://') ? null : /^(?:[^@:/\s]+@)?([^@:/\s]+):(.+)$/.exec(url);
+  if (scp) return scp[1]!.toLowerCase() === host.hostname ? nameIn(scp[2]!, isNested) : null;
+  const parsed = URL.parse(url);
+  if (parsed === null) return null;
+  const isWeb = parsed.protocol === 'https:' || parsed.protocol === 'http:';
+  const isHere = isWeb
+    ? parsed.host === host.host
+    : parsed.protocol === 'ssh:' && parsed.hostname.toLowerCase() === host.hostname;
+  return isHere ? nameIn(parsed.pathname, isNested) : null;
+}
+
+function nameIn(path: string, isNested: boolean): string | null {
+  const found = asRepositoryName(
+    path
+      .replace(/^\//, '')
+      .replace(/\/$/, '')
+      .replace(/\.git$/i, ''),
+  );
+  return found !== null && (isNested || found.split('/').length === 2) ? found : null;
+}
