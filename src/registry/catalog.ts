@@ -1,16 +1,24 @@
-import { anonymous, isAllowed } from '../model/access.ts';
+import { anonymous, isAllowed, type Principal } from '../model/access.ts';
 import type { Resource } from '../model/resource.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
-/** Every API that anybody may read and that has a version, in order of organization and slug. */
-export async function listPublicApis(registry: Pick<Registry, 'refs' | 'log'>): Promise<Resource[]> {
+/** Every resource that the principal may read, in order of organization, type and slug. */
+export async function listReadable(
+  registry: Pick<Registry, 'refs' | 'log'>,
+  principal: Principal,
+): Promise<Resource[]> {
   const found: Resource[] = [];
   for await (const name of registry.refs.list('resources/')) {
-    if (name.split('/')[2] !== 'apis') continue;
     const resource = (await readAmong<Resource>(registry, name))?.value;
-    if (!resource || resource.deletedAt !== null || resource.latest === null) continue;
-    if (isAllowed(anonymous, 'read', { org: resource.org, resource })) found.push(resource);
+    if (!resource || resource.deletedAt !== null) continue;
+    if (isAllowed(principal, 'read', { org: resource.org, resource })) found.push(resource);
   }
   return found;
+}
+
+/** Every API that anybody may read and that has a version, in order of organization and slug. */
+export async function listPublicApis(registry: Pick<Registry, 'refs' | 'log'>): Promise<Resource[]> {
+  const all = await listReadable(registry, anonymous);
+  return all.filter(({ type, latest }) => type === 'apis' && latest !== null);
 }

@@ -3,9 +3,12 @@ import express, { type Express, type Request } from 'express';
 import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
 import { createApiCatalog } from './api-catalog.ts';
+import { createSite } from '../site/site.ts';
+import { createAssetFiles } from './assets.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import type { ServerContext } from './context.ts';
 import { createErrorHandler, sendProblem } from './errors.ts';
+import { createFrontPages } from './front-pages.ts';
 import { createHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { nothingHere } from './nothing-here.ts';
@@ -20,7 +23,9 @@ import { routeNameOf } from './route-name.ts';
  * The whole server: the registry's reads, and an Express application for everything else. Reads go past Express, which would cost them a
  * quarter of their speed (`scripts/bench/read.ts`) and decodes what an address must not decode.
  */
-export function createApp(context: ServerContext): RequestListener {
+export function createApp(given: ServerContext): RequestListener {
+  const site = given.site ?? createSite(given.registry, given.url, { hasLogin: given.login !== undefined });
+  const context = { ...given, site };
   const authenticate = createAuthenticate(context);
   const observer = createObserver(context.registry, createMetrics());
   const read = createReads(context, authenticate);
@@ -42,7 +47,11 @@ export function createApp(context: ServerContext): RequestListener {
 const noTarget = 'The request asks for no path of a URL.';
 
 /** Everything but the reads: who asks first, then the one part that the path belongs to. */
-function createOthers(context: ServerContext, authenticate: Authenticate, observer: Observer): Express {
+function createOthers(
+  context: Required<Pick<ServerContext, 'site'>> & ServerContext,
+  authenticate: Authenticate,
+  observer: Observer,
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -54,7 +63,9 @@ function createOthers(context: ServerContext, authenticate: Authenticate, observ
   app.use(identify(authenticate));
   app.use(createHealth(context));
   app.use(observer.router);
-  app.use(createProblemPages(context.url));
+  app.use(createFrontPages(context.site));
+  app.use(createAssetFiles(context.site));
+  app.use(createProblemPages(context.site));
   app.use(createApiCatalog(context));
   if (context.v1) app.use('/v1', context.v1);
   if (context.login) app.use(context.login.router);

@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import type { Principal } from '../model/access.ts';
 import type { SyncQueue } from '../registry/queue.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Site } from '../site/site.ts';
 
 /** All that the server works on. */
 export interface ServerContext {
@@ -16,6 +17,8 @@ export interface ServerContext {
   v1?: Router;
   /** Sign-in of people. */
   login?: Login;
+  /** Pages for people. Where it is missing, answers are for programs alone. */
+  site?: Site;
 }
 
 /** What signs people in, and tells who they are. */

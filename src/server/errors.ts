@@ -3,7 +3,10 @@ import { inspect } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
 import type { ServerContext } from './context.ts';
-import { securityHeaders, type FlatHeaders } from './headers.ts';
+import { messagePage } from '../site/messages.ts';
+import type { Site } from '../site/site.ts';
+import { pageHeaders, securityHeaders, type FlatHeaders } from './headers.ts';
+import { prefersPage } from './negotiate.ts';
 import { splitTarget } from './read-request.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -162,7 +165,7 @@ function describeRefusal(
 
 /** Sends a refusal as `application/problem+json`. What is no refusal is logged whole and told as `internal`, without a word of it. */
 export function sendProblem(
-  { registry, url, login }: Pick<ServerContext, 'registry' | 'url' | 'login'>,
+  { registry, url, login, site }: Pick<ServerContext, 'registry' | 'url' | 'login' | 'site'>,
   request: IncomingMessage,
   response: ServerResponse,
   error: unknown,
@@ -181,15 +184,40 @@ export function sendProblem(
   const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
   const signIn = mayHelp ? (login?.signInUrl(request.url!) ?? null) : null;
   const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
-  const body = Buffer.from(JSON.stringify(document));
+  const isPage = site !== undefined && prefersPage(request.headers.accept);
+  const body = Buffer.from(isPage ? refusalPage(site, document, signIn) : JSON.stringify(document));
   for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i]!, headers[i + 1]!);
+  if (isPage) {
+    const own = ['Content-Type', 'text/html; charset=utf-8', ...pageHeaders()];
+    for (let i = 0; i < own.length; i += 2) response.setHeader(own[i]!, own[i + 1]!);
+  }
   response.setHeader('Content-Length', body.byteLength);
   response.statusCode = status;
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
+/** A refusal as people read it. One that may not be read and one that is absent are the same page. */
+function refusalPage(
+  site: Site,
+  { title, detail, status, type, instance }: ProblemDocument,
+  signIn: string | null,
+): string {
+  const { links } = site;
+  const home = { text: 'All that you may read', href: links.path('/') };
+  return messagePage(site, {
+    title,
+    text: detail,
+    status,
+    actions: signIn === null ? [home] : [{ text: 'Sign in', href: links.path(signIn) }, home],
+    about: links.path(new URL(type).pathname.slice(new URL(site.url).pathname.replace(/\/$/, '').length)),
+    ...(status >= 500 && { reference: instance }),
+  });
+}
+
 /** The last handler of the application. */
-export function createErrorHandler(context: Pick<ServerContext, 'registry' | 'url' | 'login'>): ErrorRequestHandler {
+export function createErrorHandler(
+  context: Pick<ServerContext, 'registry' | 'url' | 'login' | 'site'>,
+): ErrorRequestHandler {
   return (error, request, response, _next) => sendProblem(context, request, response, error);
 }
 

@@ -40,3 +40,31 @@ export const preflightHeaders: FlatHeaders = [
   'Access-Control-Max-Age',
   '86400',
 ];
+
+/**
+ * On every page for people: its own styles and scripts, and nothing else, from nowhere else; framed by nobody. `connect`: further origins that
+ * its scripts may reach. Pages post to this registry alone, whose guard against other sites wants their origin.
+ */
+export function pageHeaders({ connect = [] }: { connect?: readonly string[] } = {}): FlatHeaders {
+  const policy = [
+    "default-src 'none'",
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    ["connect-src 'self'", ...connect].join(' '),
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return [
+    'X-Content-Type-Options',
+    'nosniff',
+    'Content-Security-Policy',
+    policy.join('; '),
+    'Referrer-Policy',
+    'same-origin',
+    'Cross-Origin-Opener-Policy',
+    'same-origin',
+  ];
+}

@@ -5,9 +5,12 @@ import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import { listResources } from '../registry/resources.ts';
 import { sharing } from './lifetime.ts';
 import type { Links } from '../site/links.ts';
+import { organizationPage } from '../site/listings.ts';
 import { answerMethod } from './methods.ts';
+import { prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';
+import { bytesOf, pageSharing, sendPage } from './send-page.ts';
 import { sendJson } from './views.ts';
 import { nothingHere } from './nothing-here.ts';
 
@@ -20,6 +23,11 @@ export async function sendListing(read: ReadRequest, org: string, type: Resource
     throw new RegistryError('not_found', nothingHere);
   const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
   if (answerMethod(read, visibility)) return;
+  if (!new URLSearchParams(read.query).has('format') && prefersPage(read.request.headers.accept)) {
+    const headers = pageSharing(registry.config, { isPublic: visibility === 'public', by: 'reader' });
+    const html = organizationPage(context.site, org, type, resources);
+    return sendPage(read, registry.cache, bytesOf(html), { headers });
+  }
   const { items, next } = pageOf(resources, read.query, nameOf);
   // What is listed differs by who asks, so that a cache must never give one reader's list to another.
   const shared = sharing(registry.config, visibility, 'latest').map((value) =>

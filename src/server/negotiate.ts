@@ -82,3 +82,14 @@ const chosenByCoding = memoize((acceptEncoding): Coding | null => {
 export function chooseCoding(acceptEncoding: string | undefined): Coding | null {
   return acceptEncoding === undefined ? 'identity' : chosenByCoding(acceptEncoding);
 }
+
+const pageOffers = [...json, ...offers.apis.map(({ mediaType }) => mediaType), 'application/problem+json', 'text/html'];
+
+const takesPage = memoize(
+  (accept) => /html/i.test(accept) && new Negotiator({ headers: { accept } }).mediaType(pageOffers) === 'text/html',
+);
+
+/** Whether an `Accept` value prefers a page for people to all that programs read: browsers do, and `*` alone does not. */
+export function prefersPage(accept: string | undefined): boolean {
+  return accept !== undefined && takesPage(accept);
+}

@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../model/access.ts';
 import type { ServerContext } from './context.ts';
 import type { Links } from '../site/links.ts';
+import type { Site } from '../site/site.ts';
 
 /** A request for something in the registry, taken apart once. */
 export interface ReadRequest {
-  context: ServerContext;
+  context: ServerContext & { site: Site };
   links: Links;
   request: IncomingMessage;
   response: ServerResponse;

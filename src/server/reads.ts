@@ -9,13 +9,15 @@ import { createSendDocument, type ResourceAddress, type SendDocument } from './d
 import { sendProblem } from './errors.ts';
 import { corsHeaders } from './headers.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
-import { createLinks } from '../site/links.ts';
+import type { Site } from '../site/site.ts';
 import { sendListing } from './listings.ts';
 import { memoize } from './memoize.ts';
 import { answerMethod } from './methods.ts';
+import { prefersPage } from './negotiate.ts';
 import { nothingHere } from './nothing-here.ts';
 import { createReadLimit } from './read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
+import { createSendResourcePage, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
 
 /**
@@ -30,9 +32,9 @@ export function isRead(target: string): boolean {
 }
 
 /** The registry's reads (DESIGN §8): who asks, what for, whether they may, and only then anything else. */
-export function createReads(context: ServerContext, authenticate: Authenticate): Read {
-  const links = createLinks(context.url);
-  const sendDocument = createSendDocument(links);
+export function createReads(context: ServerContext & { site: Site }, authenticate: Authenticate): Read {
+  const { links } = context.site;
+  const send = { document: createSendDocument(links), page: createSendResourcePage(context.site) };
   const limit = createReadLimit(context.registry);
   const addressOf = memoize(parseAddress);
   return async (request, response) => {
@@ -41,7 +43,7 @@ export function createReads(context: ServerContext, authenticate: Authenticate):
     try {
       limit?.(request, response);
       const principal = await authenticate(request);
-      await answer({ context, links, request, response, principal, query }, address, sendDocument);
+      await answer({ context, links, request, response, principal, query }, address, send);
     } catch (error) {
       sendProblem(context, request, response, error);
     }
@@ -66,7 +68,13 @@ const viewPatterns = {
   diff: '/@{org}/{type}/{slug}/diff',
 };
 
-async function answer(read: ReadRequest, address: Address | null, sendDocument: SendDocument): Promise<void> {
+/** What sends a version: the document for programs, pages for people. */
+interface Send {
+  document: SendDocument;
+  page: SendResourcePage;
+}
+
+async function answer(read: ReadRequest, address: Address | null, send: Send): Promise<void> {
   if (address === null) throw new RegistryError('not_found', nothingHere);
   if (address.kind !== 'resource') {
     await sendListing(read, address.org, address.kind === 'type' ? address.type : null);
@@ -75,7 +83,7 @@ async function answer(read: ReadRequest, address: Address | null, sendDocument: 
   const granted = await grantRead(read.context.registry, read.principal, address.coordinate);
   if (granted === null) throw new RegistryError('not_found', nothingHere);
   try {
-    if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, sendDocument);
+    if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, send);
   } catch (error) {
     allowScripts(read.response, granted.resource);
     throw error;
@@ -88,12 +96,7 @@ function allowScripts(response: ServerResponse, { visibility }: Resource): void 
   for (let i = 0; i < corsHeaders.length; i += 2) response.setHeader(corsHeaders[i]!, corsHeaders[i + 1]!);
 }
 
-async function sendView(
-  read: ReadRequest,
-  granted: Granted,
-  address: ResourceAddress,
-  sendDocument: SendDocument,
-): Promise<void> {
+async function sendView(read: ReadRequest, granted: Granted, address: ResourceAddress, send: Send): Promise<void> {
   const { view, selector } = address;
   if (view === 'versions') return sendVersions(read, granted);
   if (view === 'diff') throw new RegistryError('not_found', 'This registry does not compare versions.');
@@ -103,7 +106,16 @@ async function sendView(
   const lifetime: Lifetime = selector.kind === 'latest' ? 'latest' : 'pinned';
   if (view === 'report') return sendReport(read, selected.granted, lifetime);
   if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
-  return sendDocument(read, selected.granted, address);
+  if (view === 'try' && address.coordinate.type !== 'apis') throw new RegistryError('not_found', nothingHere);
+  if (view !== 'document') return send.page(read, selected.granted, view);
+  return wantsPage(read, address)
+    ? send.page(read, selected.granted, 'page')
+    : send.document(read, selected.granted, address);
+}
+
+/** Whether an address that programs and people share is asked for by a person: a format in the URL wins over `Accept`. */
+function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress): boolean {
+  return format === null && !query.includes('format=') && prefersPage(request.headers.accept);
 }
 
 function explainAbsence(resource: Resource, selector: Selector): string {

@@ -50,7 +50,7 @@ export function versionLinks(links: Links, resource: Resource, version: Version)
 }
 
 /** What a deprecated version names in its place: a label of the same resource, a coordinate, or a URL of somewhere else. */
-function replacementOf(links: Links, resource: Resource, { status }: Version): string | null {
+export function replacementOf(links: Links, resource: Resource, { status }: Version): string | null {
   if (status.state !== 'deprecated' || status.replacement === undefined) return null;
   const named = findVersion(resource, status.replacement);
   if (named) return links.to(coordinateOf(resource), { label: named.label });

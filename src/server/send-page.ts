@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Config } from '../config.ts';
+import { digestOf, type Digest } from '../model/digest.ts';
+import type { Cache } from '../store/cache.ts';
+import { evaluateConditions } from './conditions.ts';
+import { pageHeaders, type FlatHeaders } from './headers.ts';
+import { chooseCoding } from './negotiate.ts';
+import { codedPage } from './page-bytes.ts';
+import { RegistryError } from '../model/errors.ts';
+
+/** Bytes of a page by their digest, and how to have them. */
+export interface PageBytes {
+  digest: Digest;
+  size: number;
+  open(): Promise<Uint8Array>;
+}
+
+export interface PageOptions {
+  status?: number;
+  /** Default `text/html; charset=utf-8`. */
+  mediaType?: string;
+  /** More header fields; among them those of `pageSharing`. */
+  headers: FlatHeaders;
+}
+
+/** The bytes of a text that is at hand. */
+export function bytesOf(text: string): PageBytes {
+  const bytes = Buffer.from(text);
+  return { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
+}
+
+/**
+ * Who may keep a page, how long, and what it varies by. Also a page of a pinned version changes, when versions come, so it ages as latest does.
+ * `by: 'reader'`: the same URL shows another reader more, so that nobody's cache may give it to others unless it is what everybody sees.
+ */
+export function pageSharing(
+  { cache }: Pick<Config, 'cache'>,
+  { isPublic, by = 'everyone', connect = [] }: { isPublic: boolean; by?: 'everyone' | 'reader'; connect?: string[] },
+): FlatHeaders {
+  const lifetime = isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store';
+  const credentials = isPublic && by === 'everyone' ? '' : ', Authorization, Cookie';
+  return ['Cache-Control', lifetime, 'Vary', `Accept, Accept-Encoding${credentials}`, ...pageHeaders({ connect })];
+}
+
+/**
+ * Answers a GET or HEAD with a page: 200 (or another status), or 304 as the conditions ask. Each coding has a strong tag of its own, made of the
+ * digest of the plain bytes. Rejects with `not_acceptable` where no coding is taken, and with `precondition_failed`.
+ */
+export async function sendPage(
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  cache: Cache,
+  page: PageBytes,
+  { status = 200, mediaType = 'text/html; charset=utf-8', headers }: PageOptions,
+): Promise<void> {
+  const coding = chooseCoding(request.headers['accept-encoding']);
+  if (coding === null) throw new RegistryError('not_acceptable', 'There is no coding that Accept-Encoding takes.');
+  const etag = `"${page.digest}${coding === 'identity' ? '' : `-${coding}`}"`;
+  const common = status === 200 ? ['ETag', etag, ...headers] : headers;
+  const outcome = status === 200 ? evaluateConditions(request.headers, etag) : 'proceed';
+  if (outcome === 'failed') throw new RegistryError('precondition_failed', 'The entity tag is another one.');
+  if (outcome === 'not_modified') {
+    response.writeHead(304, common).end();
+    return;
+  }
+  const bytes = await codedPage(cache, page, coding, page.open);
+  const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding];
+  const content = ['Content-Type', mediaType, ...encoding, 'Content-Length', String(bytes.byteLength)];
+  response.writeHead(status, [...common, ...content]).end(request.method === 'HEAD' ? undefined : bytes);
+}
