@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 import type { LoadedFile } from './collect.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './messages.ts';
 
-export type Answer = Extract<ChildMessage, { type: 'compiled' | 'detected' | 'settings' | 'outlined' | 'rendered' }>;
+export type Answer = Extract<
+  ChildMessage,
+  { type: 'compiled' | 'detected' | 'settings' | 'version' | 'outlined' | 'rendered' }
+>;
 
 /** How a job ended: with an answer, or with the sandbox. */
 export type Outcome = { answer: Answer } | { died: 'sandbox-timeout' | 'sandbox-memory' | 'sandbox-crash' };

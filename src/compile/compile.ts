@@ -4,7 +4,7 @@ import type { Digest } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { Validation, Visibility } from '../model/resource.ts';
-import type { Report } from '../model/problem.ts';
+import type { Problem, Report } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
 /** The walls of DESIGN §6, each with a problem rule of its own. */
@@ -90,26 +90,54 @@ export interface Detected {
   title: string | null;
 }
 
-/** A document that a repository's `stele.yaml` names. */
-export interface SettingsResource {
-  path: string;
-  type?: ResourceType;
-  slug?: string;
-  name?: string;
+/** Where the label of a version comes from, where no tag gives it. */
+export type VersionSource =
+  /** The version that the document states, else the next patch. */
+  | { from: 'document' }
+  /** The next patch, whatever the document states. */
+  | { from: 'next' }
+  /** A file of the same commit: what it says at a pointer (RFC 6901), or, for null, all that it holds. */
+  | { from: 'file'; path: string; pointer: string | null };
+
+/** What `stele.yaml` says for all documents, or for those of one entry. `tags` and a `version` are never set both. */
+export interface SettingsDefaults {
   visibility?: Visibility;
   ruleset?: string;
   validation?: Validation;
   onConflict?: OnConflict;
   tags?: string;
+  version?: VersionSource;
+}
+
+/** An entry of a repository's `stele.yaml`: a document, or all that a pattern takes. */
+export interface SettingsResource extends SettingsDefaults {
+  /** Path or pattern (`model/path-glob.ts`), from the folder of `stele.yaml`. */
+  path: string;
+  type?: ResourceType;
+  /** Slug or template of slugs. */
+  slug?: string;
+  name?: string;
+  description?: string;
+  /** Where the entry stands in `stele.yaml`. */
+  at: Pick<Problem, 'pointer' | 'line' | 'column'>;
 }
 
 /** What a repository says about itself in `stele.yaml` (described by `content/schemas/repository.json`). */
 export interface Settings {
   resources: SettingsResource[];
+  /** `at`: where they stand. */
+  defaults: SettingsDefaults & Pick<SettingsResource, 'at'>;
   /** Whether documents that it does not name are looked for too. */
   discover: boolean;
-  /** Files, and folders with all that is in them, that discovery passes over. */
+  /** Files, and folders with all that is in them, that patterns and discovery pass over. */
   ignore: string[];
+}
+
+/** A file that holds a version, and where. */
+export interface VersionFile {
+  path: string;
+  bytes: Uint8Array;
+  pointer: string | null;
 }
 
 /** A published document, to be read again: its JSON, as it is served. */
@@ -156,6 +184,13 @@ export interface Compiler {
     signal?: AbortSignal,
     owner?: string,
   ): Promise<{ settings: Settings | null; report: Report }>;
+  /** The version that a file holds, or why it holds none. */
+  readVersion(
+    file: VersionFile,
+    limits: CompileLimits,
+    signal?: AbortSignal,
+    owner?: string,
+  ): Promise<{ version: string } | { problem: Problem }>;
   /** What is in a published document. Null when the sandbox could not tell within the limits. */
   outline(document: Published, limits: CompileLimits, signal?: AbortSignal, owner?: string): Promise<Outline | null>;
   /** A published document made readable. Null when the sandbox could not do it within the limits. */

@@ -13,7 +13,10 @@ import type {
   Rendered,
   Representation,
   Settings,
+  SettingsDefaults,
   SettingsResource,
+  VersionFile,
+  VersionSource,
 } from './compile.ts';
 
 /** What the parent sends into the sandbox. */
@@ -21,6 +24,7 @@ export type ParentMessage =
   | { type: 'compile'; input: CompileInput }
   | { type: 'detect'; files: { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
   | { type: 'settings'; file: { path: string; bytes: Uint8Array }; limits: CompileLimits }
+  | { type: 'version'; file: VersionFile; limits: CompileLimits }
   | { type: 'outline'; document: Published; limits: CompileLimits }
   | { type: 'render'; document: Published; limits: CompileLimits }
   | { type: 'files'; files: LoadedFile[] };
@@ -32,6 +36,8 @@ export type ChildMessage =
   | { type: 'compiled'; artifact: Artifact | null; report: Report; rss: number }
   | { type: 'detected'; detected: Detected[]; rss: number }
   | { type: 'settings'; settings: Settings | null; report: Report; rss: number }
+  | { type: 'version'; version: string; rss: number }
+  | { type: 'version'; problem: Problem; rss: number }
   | { type: 'outlined'; outline: Outline | null; rss: number }
   | { type: 'rendered'; rendered: Rendered | null; rss: number };
 
@@ -54,6 +60,11 @@ export function readChildMessage(value: unknown): ChildMessage | null {
   if (value['type'] === 'detected') {
     const detected = readAll(value['detected'], readDetected);
     return detected && { type: 'detected', detected, rss };
+  }
+  if (value['type'] === 'version') {
+    if (isText(value['version'])) return { type: 'version', version: value['version'], rss };
+    const problem = readProblem(value['problem']);
+    return problem && { type: 'version', problem, rss };
   }
   if (value['type'] === 'outlined') {
     const outline = value['outline'] === null ? null : readOutline(value['outline']);
@@ -125,31 +136,59 @@ function readDetected(value: unknown): Detected | null {
 }
 
 function readSettings(value: unknown): Settings | null {
-  if (!isRecord(value)) return null;
+  if (!isRecord(value) || !isRecord(value['defaults'])) return null;
   const { discover, ignore } = value;
+  const at = readPlace(value['defaults']['at']);
   const resources = readAll(value['resources'], readSettingsResource);
-  if (resources === null || typeof discover !== 'boolean' || !isList(ignore, isText)) return null;
-  return { resources, discover, ignore: [...ignore] };
+  if (resources === null || at === null || typeof discover !== 'boolean' || !isList(ignore, isText)) return null;
+  return { resources, defaults: { ...readSettingsDefaults(value['defaults']), at }, discover, ignore: [...ignore] };
 }
 
 function readSettingsResource(value: unknown): SettingsResource | null {
-  if (!isRecord(value) || !isText(value['path'])) return null;
-  const { path, slug, name, ruleset, tags } = value;
+  if (!isRecord(value)) return null;
+  const { path, slug, name, description } = value;
+  const at = readPlace(value['at']);
+  if (!isText(path) || at === null) return null;
   const type = resourceTypes.find((known) => known === value['type']);
-  const visibility = (['private', 'public'] as const).find((known) => known === value['visibility']);
-  const validation = (['strict', 'lenient'] as const).find((known) => known === value['validation']);
-  const onConflict = (['revise', 'reject'] as const).find((known) => known === value['onConflict']);
   return {
     path,
+    at,
     ...(type && { type }),
     ...(isText(slug) && { slug }),
     ...(isText(name) && { name }),
+    ...(isText(description) && { description }),
+    ...readSettingsDefaults(value),
+  };
+}
+
+function readPlace(value: unknown): SettingsResource['at'] | null {
+  if (!isRecord(value)) return null;
+  const { pointer, line, column } = value;
+  return isText(pointer) && isCount(line) && isCount(column) ? { pointer, line, column } : null;
+}
+
+function readSettingsDefaults(value: Record<string, unknown>): SettingsDefaults {
+  const { ruleset, tags } = value;
+  const visibility = (['private', 'public'] as const).find((known) => known === value['visibility']);
+  const validation = (['strict', 'lenient'] as const).find((known) => known === value['validation']);
+  const onConflict = (['revise', 'reject'] as const).find((known) => known === value['onConflict']);
+  const version = readVersionSource(value['version']);
+  return {
     ...(visibility && { visibility }),
     ...(isText(ruleset) && { ruleset }),
     ...(validation && { validation }),
     ...(onConflict && { onConflict }),
     ...(isText(tags) && { tags }),
+    ...(version && { version }),
   };
+}
+
+function readVersionSource(value: unknown): VersionSource | null {
+  if (!isRecord(value)) return null;
+  const { from, path, pointer } = value;
+  if (from === 'document' || from === 'next') return { from };
+  if (from !== 'file' || !isText(path) || !(pointer === null || isText(pointer))) return null;
+  return { from, path, pointer };
 }
 
 function readOutline(value: unknown): Outline | null {

@@ -105,6 +105,14 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
       return { settings: null, report: createReport([diedProblem(outcome, { entry: file.path, limits })]) };
     },
 
+    async readVersion(file, limits, signal, owner = '') {
+      const outcome = await run(owner, { type: 'version', file, limits }, limits, { load: noFiles, signal });
+      if (!('answer' in outcome) || outcome.answer.type !== 'version')
+        return { problem: diedProblem(outcome, { entry: file.path, limits }) };
+      const { answer } = outcome;
+      return 'version' in answer ? { version: answer.version } : { problem: answer.problem };
+    },
+
     async outline(document, limits, signal, owner = '') {
       const outcome = await run(owner, { type: 'outline', document, limits }, limits, { load: noFiles, signal });
       return 'answer' in outcome && outcome.answer.type === 'outlined' ? outcome.answer.outline : null;

@@ -6,6 +6,7 @@ import { outlineDocument } from '../render/outline.ts';
 import { renderDocument } from '../render/render.ts';
 import { runCompile } from './run.ts';
 import { readSettings } from './settings.ts';
+import { readVersion } from './version-file.ts';
 
 // What one document does to these would be there for the next one.
 for (const shared of [
@@ -38,6 +39,8 @@ async function receive(message: ParentMessage): Promise<void> {
     return send({ type: 'detected', detected: detectFiles(message.files, message.limits), rss: rss() });
   if (message.type === 'settings')
     return send({ type: 'settings', ...readSettings(message.file, message.limits), rss: rss() });
+  if (message.type === 'version')
+    return send({ type: 'version', ...readVersion(message.file, message.limits), rss: rss() });
   if (message.type === 'outline')
     return send({ type: 'outlined', outline: outlineDocument(message.document), rss: rss() });
   if (message.type === 'render')

@@ -19,7 +19,7 @@ import { outlineVersion } from './derived.ts';
 import type { Planned } from './discover.ts';
 import { findMoves, withMoves } from './moves.ts';
 import { detachedDocuments, planAll } from './plan.ts';
-import { publishDocument, refusable } from './publish-document.ts';
+import { publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from './publish.ts';
 import type { Registry } from './registry.ts';
 import { remoteOf } from './remote.ts';
@@ -74,8 +74,9 @@ async function checkOf(
   const told = { commit, name: checkName(name), url: pageOf(registry, name) };
   const where = `${code(document.path)} → ${code(name)}`;
   if ('refusal' in result) {
-    const summary = `${where}\n\n${plain(result.refusal)}`;
-    return { ...told, state: 'failure', title: titleOf(null, result.refusal), summary, annotations: [] };
+    const refusal = refusalOf(document, result.refusal);
+    const summary = `${where}\n\n${plain(refusal)}`;
+    return { ...told, state: 'failure', title: titleOf(null, refusal), summary, annotations: [] };
   }
   const { report } = result;
   const annotations = annotationsOf(report);

@@ -27,9 +27,10 @@ export async function checksOfDocuments(
     documents.map(async ({ path, resource, outcome, label, report, detail, commit: own }): Promise<Check> => {
       const found = report === null ? null : await readJson<Report>(registry, report);
       const isWell = outcome === 'published' || outcome === 'unchanged';
-      const title = isWell
-        ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}`
-        : titleOf(found, detail);
+      const title =
+        isWell && label !== null
+          ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}`
+          : titleOf(isWell ? null : found, detail);
       const state: CheckState = isWell ? 'success' : outcome === 'detached' ? 'neutral' : 'failure';
       const summary = [`${code(path)}: ${outcome}.`, ...(detail === null ? [] : [plain(detail)])].join('\n\n');
       return {

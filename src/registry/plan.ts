@@ -9,10 +9,13 @@ import {
 import type { Digest } from '../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import { planDocuments, type Planned } from './discover.ts';
+import { planDocuments, type Plan, type Planned } from './discover.ts';
 import type { Moves } from './moves.ts';
 import type { Registry } from './registry.ts';
 import { listResources } from './resources.ts';
+
+/** So many findings in a `stele.yaml` are told in words. */
+const mostTold = 10;
 
 /** A resource that is connected to a repository. */
 export type Connected = Resource & { connection: Connection };
@@ -28,9 +31,11 @@ export async function connectedResources(registry: Registry, repository: Reposit
 
 /** A connected resource as its document is published. */
 export function plannedFor(resource: Connected): Planned {
-  const { name, visibility, ruleset, validation, connection } = resource;
+  const { name, description, visibility, ruleset, validation, connection } = resource;
   const { path, onConflict, tags } = connection;
-  return { path, coordinate: coordinateOf(resource), name, visibility, ruleset, validation, onConflict, tags };
+  const made = { name, description, visibility, ruleset, validation };
+  const coordinate = coordinateOf(resource);
+  return { path, coordinate, ...made, onConflict, tags, version: { from: 'document' }, listedAt: null };
 }
 
 /** Documents that were connected one by one, and those that discovery finds. What was connected by hand comes first. `moves`: files that were renamed since. */
@@ -44,6 +49,7 @@ export async function planAll(
   const discovered = repository.discover === null ? null : await planDocuments(registry, repository, snapshot, signal);
   const planned = new Map((discovered?.documents ?? []).map((each) => [formatCoordinate(each.coordinate), each]));
   const present = new Set((await snapshot.entries()).map(({ path }) => path));
+  const isRefused = discovered?.isRefused ?? false;
   for (const resource of await connectedResources(registry, repository)) {
     const path = moves.get(resource.connection.path) ?? resource.connection.path;
     const connection = { ...resource.connection, path };
@@ -52,18 +58,29 @@ export async function planAll(
     // A file that was published and is gone is detached, not refused.
     const isGone =
       !present.has(connection.path) && known !== null && (known.label !== null || known.outcome === 'detached');
-    if (planned.has(key) || isGone) continue;
+    // Where `stele.yaml` is refused, nobody knows what is to be published: only what was connected since is looked at.
+    const isHeld = isRefused && known !== null;
+    if (planned.has(key) || isGone || isHeld) continue;
     planned.set(key, plannedFor({ ...resource, connection }));
   }
   const paths = new Set([...planned.values()].map(({ path }) => path));
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));
   const notes = unread.map(({ file, message }) => noteOn(file, null, message));
-  if (discovered?.refused) {
-    const { path, report } = discovered.refused;
-    const digest = await registry.objects.put(JSON.stringify(report));
-    notes.push(noteOn(path, digest, report.problems[0]?.message ?? null));
-  }
-  return { planned: [...planned.values()], notes, isRefused: Boolean(discovered?.refused) };
+  if (discovered !== null) notes.push(...(await settingsNotes(registry, discovered)));
+  return { planned: [...planned.values()], notes, isRefused };
+}
+
+/** What there is to say about `stele.yaml`, each finding with its place; its report holds all of them. */
+async function settingsNotes(registry: Registry, { settings: { path, report } }: Plan): Promise<RunDocument[]> {
+  const { problems, counts } = report;
+  if (problems.length === 0) return [];
+  const digest = await registry.objects.put(JSON.stringify(report));
+  const told = problems
+    .slice(0, mostTold)
+    .map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`);
+  const more = counts.error + counts.warning + counts.info - told.length;
+  const detail = [...told, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
+  return [{ ...noteOn(path, digest, detail), outcome: counts.error > 0 ? 'rejected' : 'unchanged' }];
 }
 
 /** What is told of a file that belongs to no resource. */

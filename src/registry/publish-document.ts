@@ -4,6 +4,7 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './discover.ts';
 import { publish, type PublishResult } from './publish.ts';
 import type { Registry } from './registry.ts';
+import { statedVersion } from './stated-version.ts';
 
 /** Refusals that concern one document, and not the store, the repository or the program. */
 const ownRefusals: readonly ErrorCode[] = ['conflict', 'refused', 'malformed', 'not_found', 'too_large'];
@@ -17,6 +18,11 @@ export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusa
     if (!isOwn) throw error;
     return { refusal: error.message };
   }
+}
+
+/** A refusal, with the place in `stele.yaml` that lists the document. */
+export function refusalOf({ listedAt }: Planned, refusal: string): string {
+  return listedAt === null ? refusal : `${listedAt} ${refusal}`;
 }
 
 /** `version`: the label that a tag gives; null: the document's own. `isPast`: it is history. `dryRun`: decide, and write nothing. */
@@ -34,22 +40,25 @@ export async function publishDocument(
   registry: Registry,
   repository: Repository,
   snapshot: Snapshot,
-  { path, coordinate, name, visibility, ruleset, validation, onConflict, tags }: Planned,
+  planned: Planned,
   { version = null, isPast = false, dryRun = false }: HowToPublish,
   run: Run,
   signal: AbortSignal,
 ): Promise<PublishResult> {
   const { url, branch, credential } = repository;
+  const { path, coordinate, name, description, visibility, ruleset, validation, onConflict, tags } = planned;
+  const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
   return publish(registry, {
     coordinate,
     snapshot,
     entry: path,
     version,
+    ...(stated !== undefined && { stated }),
     onConflict,
     latest: true,
     dryRun,
     isPast,
-    create: { name, visibility, ruleset, validation },
+    create: { name, description, visibility, ruleset, validation },
     ...(version === null && !isPast && { connection: { repository: url, branch, path, tags, onConflict, credential } }),
     author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
     signal,

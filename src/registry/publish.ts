@@ -31,6 +31,8 @@ export interface PublishRequest {
   entry: string;
   /** The label asked for; null: what the document says, else the next one (DESIGN §7). */
   version: string | null;
+  /** What is taken for the version that the document states; undefined: what it states. */
+  stated?: string | null;
   /** What happens when the label came from the document and is taken by other content. */
   onConflict: OnConflict;
   /** Whether it is past history that is brought in: it takes the place that its date gives it, and a label below all others where it states no version. */
@@ -89,7 +91,8 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
     return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
   }
   const built = buildFor(registry, request, resource, compiled, ruleset);
-  const { version: stated, title } = compiled.artifact;
+  const { title } = compiled.artifact;
+  const stated = request.stated === undefined ? compiled.artifact.version : request.stated;
   const made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
   // A label that is taken stays taken: what conflicts already leaves no bytes behind.
   const foreseen = await appendVersion(registry, { ...request, dryRun: true }, made);

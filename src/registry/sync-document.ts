@@ -15,7 +15,7 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './discover.ts';
 import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
-import { publishDocument, refusable } from './publish-document.ts';
+import { publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from './publish.ts';
 import type { Registry } from './registry.ts';
 import { findResource, newResource } from './resources.ts';
@@ -56,12 +56,15 @@ export async function syncDocument(
   if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
   if ('refusal' in result) {
     const told = { resource: name, outcome: 'conflict', label: null, report: null } as const;
-    registry.log('warn', 'document', { run: run.id, path, ...told, detail: result.refusal });
     const state = await unpublished(registry, document, 'conflict');
-    const detail = result.refusal;
+    const detail = refusalOf(document, result.refusal);
+    registry.log('warn', 'document', { run: run.id, path, ...told, detail });
     return { path, state: { ...state, detail }, result: { path, ...told, detail } };
   }
-  const inputs = Object.fromEntries(result.compiled.files.map((file) => [file.path, file.blob]).sort());
+  const inputs = Object.fromEntries([
+    ...result.compiled.files.map((file) => [file.path, file.blob] as const),
+    ...versionFile(document).map((file) => [file, blobs.get(file) ?? null] as const),
+  ]);
   const report = result.outcome === 'rejected' ? result.reportDigest : null;
   const label = 'version' in result ? result.version.label : null;
   const detail = detailOf(result);
@@ -144,13 +147,26 @@ export async function isUnchanged(
   if (known.outcome === 'rejected' && known.compiler !== registry.compiler.id) return false;
   const resource = await findResource(registry, document.coordinate);
   if (resource === null && known.label !== null) return false;
+  const connection = resource?.connection ?? null;
+  if (connection !== null && !isConnectedAs(connection, document)) return false;
   const name = await rulesetNameFor(registry, document);
   if (name !== known.rulesetName || (await rulesetDigest(registry, document.coordinate.org, name)) !== known.ruleset)
     return false;
   const bytes = await registry.objects.get(known.inputs);
   if (bytes === null) return false;
   const inputs = JSON.parse(Buffer.from(bytes).toString()) as Record<string, string | null>;
+  if (!versionFile(document).every((path) => Object.hasOwn(inputs, path))) return false;
   return Object.entries(inputs).every(([path, blob]) => (blobs.get(path) ?? null) === blob);
+}
+
+/** The file that holds a document's version, where that is not the document. */
+function versionFile({ version }: Planned): string[] {
+  return version.from === 'file' ? [version.path] : [];
+}
+
+/** Whether a connection says how its versions are made as `stele.yaml` does. */
+function isConnectedAs({ tags, onConflict }: Connection, document: Planned): boolean {
+  return tags === document.tags && onConflict === document.onConflict;
 }
 
 /** The ruleset that a document is checked by now: its resource's, or the one that its resource would be made with. */

@@ -184,11 +184,15 @@ async function syncDocuments(
 ): Promise<Looked[]> {
   const blobs = filesOf(await snapshot.entries());
   const queue = new PQueue({ concurrency: availableParallelism() });
-  const tasks = planned.map((document) => async () => {
+  const task = (document: Planned) => async () => {
     signal.throwIfAborted();
     return syncDocument(registry, repository, snapshot, document, blobs, run, signal);
-  });
-  return queue.addAll(tasks);
+  };
+  // Rulesets first: documents of the same commit may have to pass them.
+  const isRuleset = ({ coordinate }: Planned) => coordinate.type === 'rulesets';
+  const rulesets = await queue.addAll(planned.filter(isRuleset).map(task));
+  const others = await queue.addAll(planned.filter((document) => !isRuleset(document)).map(task));
+  return [...rulesets, ...others];
 }
 
 async function findRewritten(

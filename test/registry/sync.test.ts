@@ -276,8 +276,7 @@ describe('following a repository', () => {
     });
     const run = await (await createSyncQueue(registry).request('acme', id, 'manual')).done;
     expect(run.documents.map(({ path, outcome, resource }) => [path, outcome, resource])).toEqual([
-      ['secret.yaml', 'rejected', null],
-      ['docs/b.yaml', 'rejected', null],
+      ['docs/stele.yaml', 'rejected', null],
       ['docs/a.yaml', 'published', '@acme/apis/one'],
     ]);
     expect(await listResources(registry, operator, 'acme')).toHaveLength(1);
@@ -294,9 +293,9 @@ describe('following a repository', () => {
     });
     const run = await sync();
     expect(await names()).toEqual(['apis/bee@1.0.0']);
-    expect(run.documents.find(({ path }) => path === 'gone.yaml')).toMatchObject({
+    expect(run.documents.find(({ path }) => path === 'stele.yaml')).toMatchObject({
       outcome: 'rejected',
-      detail: 'gone.yaml:1:1 There is no gone.yaml.',
+      detail: 'stele.yaml:1:61 "gone.yaml": There is no gone.yaml.',
     });
   });
 

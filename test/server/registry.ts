@@ -99,6 +99,7 @@ function createFakeCompiler(): Compiler {
     },
     detect: reachesNothing,
     readSettings: reachesNothing,
+    readVersion: reachesNothing,
     close: async () => undefined,
   };
 }

@@ -1,0 +1,87 @@
+/**
+ * Patterns of paths, as `stele.yaml` has them: `*` stands for any run of characters within one name, `**`, alone between slashes, for any number of
+ * folders, none too. Every other character stands for itself. A star takes as little as it can.
+ */
+
+/** The most stars in a pattern: `{1}` to `{9}` name what they took. */
+const mostStars = 9;
+
+/** Whether the text is a pattern rather than a path. */
+export function isPathGlob(text: string): boolean {
+  return text.includes('*');
+}
+
+/** Why the text cannot be a pattern, in words that follow "the path"; null when it can. */
+export function pathGlobProblem(pattern: string): string | null {
+  const segments = pattern.split('/');
+  if (segments.includes('..')) return 'has a ".." beside a "*"';
+  if (segments.some((segment) => segment.includes('**') && segment !== '**'))
+    return 'has a "**" that does not stand alone between slashes';
+  if (segments.filter((segment) => segment === '**').length > 1) return 'has more than one "**"';
+  return starsIn(pattern) > mostStars ? `has more than ${mostStars} stars` : null;
+}
+
+/** How many stars a pattern has; `**` is one. */
+export function starsIn(pattern: string): number {
+  return pattern.match(/\*+/g)?.length ?? 0;
+}
+
+/**
+ * Makes a function that answers what each star took of a path, in order, and null for a path that the pattern is not about. With one `**` at most,
+ * both its ends are fixed: the time is linear in the path.
+ */
+export function createPathGlob(pattern: string): (path: string) => string[] | null {
+  const segments = pattern.split('/');
+  const folders = segments.indexOf('**');
+  const head = folders < 0 ? segments : segments.slice(0, folders);
+  const tail = folders < 0 ? [] : segments.slice(folders + 1);
+  const prefix = pattern.slice(0, Math.max(0, pattern.indexOf('*')));
+  return (path) => {
+    if (!path.startsWith(prefix)) return null;
+    const names = path.split('/');
+    if (folders < 0 ? names.length !== head.length : names.length < head.length + tail.length) return null;
+    const end = names.length - tail.length;
+    const first = matchNames(head, names.slice(0, head.length));
+    const last = first && matchNames(tail, names.slice(end));
+    if (first === null || last === null) return null;
+    return folders < 0 ? first : [...first, names.slice(head.length, end).join('/'), ...last];
+  };
+}
+
+/** Puts what the stars took in the place of `{1}`, `{2}`, …: nothing where there is no such star. */
+export function fillTemplate(template: string, taken: readonly string[]): string {
+  return template.replace(/\{([1-9])\}/g, (_, number: string) => taken[Number(number) - 1] ?? '');
+}
+
+/** The highest star that a template names; 0 for none. */
+export function highestPlaceholder(template: string): number {
+  return Math.max(0, ...Array.from(template.matchAll(/\{([1-9])\}/g), ([, number]) => Number(number)));
+}
+
+function matchNames(patterns: readonly string[], names: readonly string[]): string[] | null {
+  const taken: string[] = [];
+  for (const [index, pattern] of patterns.entries()) {
+    const found = matchName(pattern, names[index]!);
+    if (found === null) return null;
+    taken.push(...found);
+  }
+  return taken;
+}
+
+function matchName(pattern: string, name: string): string[] | null {
+  const parts = pattern.split('*');
+  if (parts.length === 1) return pattern === name ? [] : null;
+  const first = parts[0]!;
+  const last = parts.at(-1)!;
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return null;
+  const end = name.length - last.length;
+  const taken: string[] = [];
+  let from = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = name.indexOf(part, from);
+    if (found < 0 || found + part.length > end) return null;
+    taken.push(name.slice(from, found));
+    from = found + part.length;
+  }
+  return [...taken, name.slice(from, end)];
+}

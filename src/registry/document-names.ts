@@ -1,0 +1,22 @@
+import { posix } from 'node:path';
+import type { Settings } from '../compile/compile.ts';
+
+/** Whether a file may be a document by its name. */
+export const documentName = /\.(?:json|ya?ml)$/i;
+
+const passedOver =
+  /(?:^|\/)(?:node_modules|\.git)\/|(?:^|\/)(?:package(?:-lock)?|composer|tsconfig[^/]*)\.json$|(?:^|\/)(?:pnpm-lock|stele)\.yaml$/;
+
+/** Which paths patterns and discovery look at: named as documents are, and neither passed over as a rule nor by `ignore`. */
+export function createSearched(folder: string, settings: Settings | null): (path: string) => boolean {
+  const ignored = (settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, ''));
+  return (path) =>
+    documentName.test(path) &&
+    !passedOver.test(path) &&
+    !ignored.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+}
+
+/** Whether a path is in the followed folder. */
+export function isWithin(path: string, folder: string): boolean {
+  return folder === '' ? path !== '..' && !path.startsWith('../') : path.startsWith(`${folder}/`);
+}
