@@ -47,8 +47,8 @@ function jsonOptions({ nodes, document }: BodyLimits): JsonOptions {
   return { nodes, ...(document !== undefined && { opaque: document }) };
 }
 
-/** The bytes, inflated where they are packed. */
-async function readBytes(request: Request, response: Response, limit: number): Promise<Buffer> {
+/** The bytes of a request's body, inflated where they are packed; none where it has none. Refuses with `too_large` more than the limit. */
+export async function readBytes(request: Request, response: Response, limit: number): Promise<Buffer> {
   const read = readers.get(limit) ?? express.raw({ type: () => true, limit });
   readers.set(limit, read);
   await new Promise<void>((resolve, reject) => {

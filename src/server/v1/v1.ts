@@ -13,6 +13,7 @@ import { findForCall, requireOrganizationScope, requireScope } from './access.ts
 import { readBody } from './body.ts';
 import type { Answer, Call } from './call.ts';
 import { readDescription, type Operation } from './description.ts';
+import { createReceiveHook, hookKindOf } from './hooks.ts';
 import { bodyLimits, takesDocument } from './limits.ts';
 import { allowedMethods, createRoutes, matchRoute } from './match.ts';
 import { answerOnce } from './once.ts';
@@ -31,6 +32,7 @@ import { createValidator } from './validate.ts';
 export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   const { registry } = context;
   const exchangeToken = createTokenExchange(registry, context.url);
+  const receiveHook = createReceiveHook(context);
   const description = readDescription();
   const table = createRoutes(description.operations);
   const validator = createValidator(description);
@@ -96,7 +98,9 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
 
   async function answerAnyone(operation: Operation, request: Request, response: Response): Promise<Answer> {
     const { query } = splitTarget(request.originalUrl);
-    validator.readParameters(operation, 'query', readQuery(query));
+    const { connection = null } = validator.readParameters(operation, 'query', readQuery(query));
+    const hookKind = hookKindOf(operation.id);
+    if (hookKind !== null) return receiveHook(hookKind, connection as string | null, request, response);
     if (operation.id === 'getDescription') {
       return { status: 200, headers: { ETag: descriptionTag }, body: description.document };
     }

@@ -21,9 +21,10 @@ test('redocly lint has nothing to say about it', async () => {
   expect({ totals, problems }).toEqual({ totals: { errors: 0, warnings: 0, ignored: 0 }, problems: [] });
 });
 
-test('what needs no key is the description and the exchange of a token', () => {
+test('what needs no key is the description, the exchange of a token, and hooks', () => {
   const open = description.operations.filter(({ scope }) => scope === null).map(({ id }) => id);
-  expect(open.sort()).toEqual(['exchangeToken', 'getDescription']);
+  const hooks = ['receiveBitbucketHook', 'receiveGitHubHook', 'receiveGitLabHook', 'receiveGiteaHook'];
+  expect(open.sort()).toEqual(['exchangeToken', 'getDescription', ...hooks]);
 });
 
 test('every operation is described with its id, summary, scope and refusals', () => {

@@ -53,6 +53,10 @@ const bodies: Record<string, (slug: string) => unknown> = {
   'updateVersion withdrawn': () => ({ status: { state: 'withdrawn', reason: 'leaked' } }),
   connect: () => ({ repository, path: 'other.json' }),
   createKey: () => ({ name: 'ci', scopes: ['read'] }),
+  receiveGitHubHook: () => ({}),
+  receiveGitLabHook: () => ({}),
+  receiveGiteaHook: () => ({}),
+  receiveBitbucketHook: () => ({}),
   exchangeToken: () => ({ token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' }),
 };
 
