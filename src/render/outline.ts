@@ -51,12 +51,20 @@ function outlineApi(document: JsonObject): Outline {
   };
 }
 
-function outlineOperation({ method, path, isWebhook, item, value }: ApiOperation): OutlineOperation {
-  const { parameters } = item;
+/** What an outline calls an operation: what its anchor is made of, too. */
+export function outlineNames({ method, path, isWebhook, value }: ApiOperation) {
   return {
     method: shorten(isWebhook ? `WEBHOOK ${method}` : method, titleLength),
     path: shorten(path, nameLength),
     id: typeof value['operationId'] === 'string' ? shorten(value['operationId'], nameLength) : null,
+  };
+}
+
+function outlineOperation(operation: ApiOperation): OutlineOperation {
+  const { item, value } = operation;
+  const { parameters } = item;
+  return {
+    ...outlineNames(operation),
     summary: shorten(textOf(value['summary']), summaryLength) || firstParagraph(textOf(value['description']), 120),
     tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), titleLength)),
     deprecated: value['deprecated'] === true,

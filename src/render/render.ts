@@ -23,8 +23,50 @@
 //   more          <p>: says that something was cut, and how much
 //   nav           <ul>, nested: the table of contents; <details> fold long groups, <a> holds .method and text
 import type { Published, Rendered } from '../compile/compile.ts';
+import { apiHtml, apiNavigation } from './api-html.ts';
+import { readApi } from './api.ts';
+import { createDescriptions } from './description.ts';
+import { formatHtml } from './html.ts';
+import { parseObject, type JsonObject } from './json.ts';
+import { requirementsOf } from './operation-view.ts';
+import type { Page } from './page.ts';
+import { createSchemas } from './schema-view.ts';
 
-/** A published document made readable. Null for what is no document of its kind. */
-export function renderDocument(_document: Published): Rendered | null {
+/** Characters of a page after which what is left is told in a line each. */
+const budget = 12 * 1024 * 1024;
+
+/** A published document made readable. Null for what is no document of its kind. Pure; nothing that a document says makes it throw. */
+export function renderDocument({ kind, json }: Published): Rendered | null {
+  const document = parseObject(json);
+  if (document === null) return null;
+  if (kind === 'openapi') return renderApi(document);
   return null;
+}
+
+function renderApi(document: JsonObject): Rendered {
+  const api = readApi(document);
+  const ids = new Set([
+    'security',
+    'webhooks',
+    'schemas',
+    ...[...api.groups, ...api.webhooks, ...api.schemas, ...api.security].map(({ anchor }) => anchor),
+    ...api.groups.flatMap(({ operations }) => operations.map(({ anchor }) => anchor)),
+  ]);
+  const page: Page = {
+    document,
+    schemas: createSchemas(document, 'openapi'),
+    descriptions: createDescriptions((id) => ids.has(id)),
+    security: requirementsOf(document['security']),
+    anchors: {
+      schemas: new Map(api.schemas.map(({ name, anchor }) => [name, anchor])),
+      security: new Map(api.security.map(({ name, anchor }) => [name, anchor])),
+    },
+  };
+  const { html, isCut } = apiHtml(page, api, budget);
+  return {
+    html: formatHtml(html),
+    navigation: formatHtml(apiNavigation(api)),
+    markdown: '',
+    truncated: isCut || api.isCut,
+  };
 }

@@ -1,0 +1,204 @@
+import type { Api, PlacedOperation, TagGroup } from './api.ts';
+import { markup, joinHtml, nothing, type Html } from './html.ts';
+import { listOf, objectOf, textOf, entriesOf } from './json.ts';
+import { createLongHtml } from './long-html.ts';
+import { externalDocsOf } from './operation-view.ts';
+import { docsHtml, methodHtml, operationHtml, operationLine, outsideLink, securityHtml } from './operation-html.ts';
+import { serverUrls } from './outline.ts';
+import type { Page } from './page.ts';
+import { shorten } from './plain-text.ts';
+import { schemaHtml, typeHtml } from './schema-html.ts';
+
+/** The reference of an API. */
+export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isCut: boolean } {
+  const long = createLongHtml(budget);
+  long.add(() => introHtml(page, api));
+  const addOperations = (operations: readonly PlacedOperation[]) => {
+    for (const { operation, anchor } of operations)
+      long.add(
+        () => operationHtml(page, operation, anchor),
+        () => operationLine(operation, anchor),
+      );
+  };
+  for (const group of api.groups) {
+    long.add(
+      () => groupStart(page, group),
+      () => markup`<h2 id="${group.anchor}">${shorten(group.name, 200)}</h2>`,
+    );
+    addOperations(group.operations);
+  }
+  if (api.webhooks.length > 0) {
+    long.add(() => markup`<h2 id="webhooks">Webhooks</h2>`);
+    addOperations(api.webhooks);
+  }
+  if (api.schemas.length > 0) {
+    long.add(() => markup`<h2 id="schemas">Schemas</h2>`);
+    for (const { name, schema, anchor } of api.schemas)
+      long.add(
+        () => namedSchemaHtml(page, name, schema, anchor),
+        () => markup`<section class="schema" id="${anchor}"><h3>${shorten(name, 300)}</h3></section>`,
+      );
+  }
+  return { html: markup`<div class="reference">${long.finish()}</div>`, isCut: long.isCut };
+}
+
+/** A schema under its name, at its anchor. */
+export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string): Html {
+  return markup`<section class="schema" id="${anchor}">
+    <h3><a href="#${anchor}">${shorten(name, 300) || 'Schema'}</a></h3>
+    <p>${typeHtml(page, schema)}</p>
+    ${schemaHtml(page, schema)}
+  </section>`;
+}
+
+function groupStart(page: Page, { name, description, anchor }: TagGroup): Html {
+  return markup`<h2 id="${anchor}">${shorten(name, 200)}</h2>
+    ${page.descriptions.block(description, 4)}`;
+}
+
+function introHtml(page: Page, api: Api): Html {
+  const { document } = page;
+  const info = objectOf(document['info']);
+  const { name, url, email } = objectOf(info['contact']);
+  const license = objectOf(info['license']);
+  const links = [
+    fact('Contact', textOf(url), textOf(name) || textOf(url)),
+    fact('E-mail', textOf(email) === '' ? '' : `mailto:${textOf(email)}`, textOf(email)),
+    fact('Licence', textOf(license['url']), textOf(license['name']) || textOf(license['identifier'])),
+    fact('Terms', textOf(info['termsOfService']), textOf(info['termsOfService'])),
+  ];
+  const docs = externalDocsOf(document['externalDocs']);
+  const facts = joinHtml(links);
+  return markup`<section class="intro">
+    ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.block(textOf(info['description']), 3)}${docsHtml(docs)}
+    <dl>${serversHtml(page)}${facts}</dl>
+    ${schemesHtml(page, api)}
+  </section>`;
+}
+
+function fact(name: string, url: string, label: string): Html {
+  return label === '' && url === ''
+    ? nothing
+    : markup`<dt>${name}</dt>
+        <dd>${outsideLink(url, label || url)}</dd>`;
+}
+
+function serversHtml({ document }: Page): Html {
+  const described = listOf(document['servers']).map((server) => textOf(objectOf(server)['description']));
+  const urls = serverUrls(document).slice(0, 100);
+  if (urls.length === 0) return nothing;
+  return markup`<dt>Servers</dt>
+    ${urls.map((url, at) => markup`<dd><code>${url.slice(0, 500)}</code> ${shorten(described[at] ?? '', 300)}</dd>`)}`;
+}
+
+function schemesHtml(page: Page, { security }: Api): Html {
+  if (security.length === 0) return nothing;
+  return markup`<h2 id="security">Authorization</h2>
+    ${securityHtml(page, page.security)}
+    <dl>
+      ${security.map(
+        ({ name, scheme, anchor }) =>
+          markup`<dt id="${anchor}"><code>${name}</code></dt>
+            <dd>
+              ${schemeText(scheme)}${page.descriptions.brief(textOf(scheme['description']))}${scopesHtml(scheme)}
+            </dd>`,
+      )}
+    </dl>`;
+}
+
+function schemeText(scheme: Record<string, unknown>): Html {
+  const { type, name, in: place, scheme: kind, bearerFormat, openIdConnectUrl } = scheme;
+  if (type === 'apiKey') return markup`API key in ${textOf(place)} <code>${textOf(name)}</code>`;
+  if (type === 'http') return markup`HTTP ${textOf(kind)} ${textOf(bearerFormat)}`;
+  if (type === 'basic') return markup`HTTP basic`;
+  if (type === 'openIdConnect')
+    return markup`OpenID Connect ${outsideLink(textOf(openIdConnectUrl), textOf(openIdConnectUrl))}`;
+  return markup`${type === 'oauth2' ? 'OAuth 2.0' : type === 'mutualTLS' ? 'mutual TLS' : textOf(type)}`;
+}
+
+function scopesHtml(scheme: Record<string, unknown>): Html {
+  const flows = [['', scheme] as const, ...entriesOf(scheme['flows'])];
+  return joinHtml(
+    flows.map(([name, flow]) => {
+      const { authorizationUrl, tokenUrl, refreshUrl, deviceAuthorizationUrl, scopes } = objectOf(flow);
+      const urls = [authorizationUrl, deviceAuthorizationUrl, tokenUrl, refreshUrl].map(textOf).filter(Boolean);
+      const all = entriesOf(scopes);
+      if (urls.length === 0 && all.length === 0) return nothing;
+      const list = all
+        .slice(0, 500)
+        .map(([scope, text]) => markup`<li><code>${scope}</code> ${shorten(textOf(text), 300)}</li>`);
+      const scopeList =
+        list.length === 0
+          ? nothing
+          : markup`<details>
+              <summary>${all.length} scopes</summary>
+              <ul class="props">
+                ${list}
+              </ul>
+            </details>`;
+      const links = joinHtml(
+        urls.map((url) => outsideLink(url, url)),
+        markup`, `,
+      );
+      return markup`<p>${name === '' ? textOf(scheme['flow']) : name} ${links}</p>${scopeList}`;
+    }),
+  );
+}
+
+// Where the table of contents folds its groups, and where it ends.
+const foldsAt = 60;
+const longestNavigation = 6000;
+
+/** The table of contents of an API. */
+export function apiNavigation(api: Api): Html {
+  const count = api.groups.reduce((sum, { operations }) => sum + operations.length, api.webhooks.length);
+  let left = longestNavigation;
+  const entries = (operations: readonly PlacedOperation[]): Html => {
+    const shown = operations.slice(0, left);
+    left -= shown.length;
+    return markup`<ul>
+      ${shown.map(({ operation, anchor }) => {
+        const { method, path, value } = operation;
+        const label = shorten(textOf(value['summary']), 80) || shorten(path, 80);
+        return markup`<li><a href="#${anchor}">${methodHtml(method)} ${label}</a></li>`;
+      })}${shown.length < operations.length ? markup`<li>${operations.length - shown.length} more</li>` : nothing}
+    </ul>`;
+  };
+  const groups = api.groups.map(({ name, anchor, operations }) =>
+    navigationGroup(shorten(name, 80), anchor, entries(operations), count > foldsAt),
+  );
+  const webhooks =
+    api.webhooks.length === 0
+      ? nothing
+      : navigationGroup('Webhooks', 'webhooks', entries(api.webhooks), count > foldsAt);
+  const named = api.schemas.slice(0, longestNavigation);
+  const more = api.schemas.length - named.length;
+  const schemas = markup`<ul>
+    ${named.map(({ name, anchor }) => markup`<li><a href="#${anchor}">${shorten(name, 80)}</a></li>`)}${
+      more > 0 ? markup`<li>${more} more</li>` : nothing
+    }
+  </ul>`;
+  return markup`<ul class="nav">
+    ${api.security.length === 0 ? nothing : markup`<li><a href="#security">Authorization</a></li>`}${groups}${webhooks}${
+      named.length === 0
+        ? nothing
+        : markup`<li>
+            <details>
+              <summary>Schemas</summary>
+              ${schemas}
+            </details>
+          </li>`
+    }
+  </ul>`;
+}
+
+function navigationGroup(name: string, anchor: string, list: Html, isFolded: boolean): Html {
+  return isFolded
+    ? markup`<li>
+        <details>
+          <summary>${name}</summary>
+          ${list}
+        </details>
+      </li>`
+    : markup`<li><a href="#${anchor}">${name}</a>${list}</li>`;
+}

@@ -1,0 +1,117 @@
+import MarkdownIt from 'markdown-it';
+import { escapeHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
+import { shorten } from './plain-text.ts';
+
+/** Makes the Markdown texts of one document readable. `level`: what its `#` headings become (3: `<h3>`); deeper ones follow, down to `<h6>`. */
+export interface Descriptions {
+  /** As blocks in `<div class="description">`; nothing for an empty text. */
+  block(text: string, level: number): Html;
+  /** In a list item: without the wrapper where it is one plain paragraph. */
+  brief(text: string): Html;
+}
+
+/** Characters after which a description is cut. */
+const blockLength = 60_000;
+const briefLength = 4_000;
+
+/** `hasAnchor`: whether the page has such an id. A description's links to elsewhere on the page are links only if they lead somewhere. */
+export function createDescriptions(hasAnchor: (id: string) => boolean): Descriptions {
+  const markdown = createMarkdown(hasAnchor);
+  const seen = new Map<string, Html>();
+
+  function render(text: string, level: number, length: number): Html {
+    const key = `${level} ${text}`;
+    const found = seen.get(key);
+    if (found !== undefined) return found;
+    const start = text.slice(0, length).toWellFormed();
+    const more = text.length > length ? markup`<p class="more">…</p>` : nothing;
+    const made = markup`${isPlain(start) ? markup`<p>${start}</p>` : trustHtml(markdown.render(start, { level }))}${more}`;
+    if (text.length < 2000) seen.set(key, made);
+    return made;
+  }
+
+  return {
+    block: (text, level) =>
+      text.trim() === '' ? nothing : markup`<div class="description">${render(text, level, blockLength)}</div>`,
+    brief: (text) => (text.trim() === '' ? nothing : render(text.trim(), 6, briefLength)),
+  };
+}
+
+/** One line without a character that means something in Markdown. */
+function isPlain(text: string): boolean {
+  return text.length < 2000 && /^\p{L}[\p{L}\p{N} ,.;:'"()/?%-]*$/u.test(text) && !/\d[.)] |: *-/.test(text);
+}
+
+function createMarkdown(hasAnchor: (id: string) => boolean) {
+  const markdown = new MarkdownIt('default', { html: false, linkify: false, maxNesting: 20 });
+  // Which links may be followed is decided below, where a refused one leaves its text behind.
+  markdown.validateLink = () => true;
+  markdown.core.ruler.push('stele', (state) => {
+    const { level = 3 } = state.env as { level?: number };
+    for (const token of state.tokens) {
+      if (token.type === 'heading_open' || token.type === 'heading_close')
+        token.tag = `h${Math.min(6, Number(token.tag.slice(1)) + level - 1)}`;
+      if (token.type === 'fence') token.info = '';
+      if (token.children) token.children = safeChildren(state, token.children);
+    }
+  });
+
+  type State = Parameters<Parameters<typeof markdown.core.ruler.push>[1]>[0];
+  type Tokens = NonNullable<State['tokens'][number]['children']>;
+
+  function safeChildren(state: State, children: Tokens): Tokens {
+    const open: boolean[] = [];
+    return children.flatMap((token) => {
+      if (token.type === 'image') return imageLink(state, token, open.includes(true));
+      if (token.type === 'link_open') {
+        const href = targetOf(String(token.attrGet('href') ?? ''));
+        open.push(href !== null);
+        if (href === null) return [];
+        token.attrs = [['href', href], ...outside(href)];
+      }
+      return token.type === 'link_close' && open.pop() !== true ? [] : [token];
+    });
+  }
+
+  /** Images come from elsewhere, and readers are nobody's business: a link stands in their place. */
+  function imageLink(state: State, image: Tokens[number], isInLink: boolean): Tokens {
+    const href = targetOf(String(image.attrGet('src') ?? ''));
+    const label = new state.Token('text', '', 0);
+    label.content = shorten(image.content, 200) || 'image';
+    if (href === null || isInLink) return [label];
+    const start = new state.Token('link_open', 'a', 1);
+    start.attrs = [['href', href], ...outside(href)];
+    return [start, label, new state.Token('link_close', 'a', -1)];
+  }
+
+  function targetOf(href: string): string | null {
+    if (!isSafeLink(href)) return null;
+    if (!href.startsWith('#')) return href;
+    const id = [href.slice(1), safeDecode(href.slice(1))].find(hasAnchor);
+    return id === undefined ? null : `#${id}`;
+  }
+
+  // Alignment of table cells is a style attribute otherwise; code blocks say no language.
+  const { rules } = markdown.renderer;
+  for (const name of ['th_open', 'td_open'])
+    rules[name] = (tokens, at) => (tokens[at]!.tag === 'th' ? '<th scope="col">' : '<td>');
+  rules['ordered_list_open'] = (tokens, at) => {
+    const start = Number(tokens[at]!.attrGet('start') ?? 1);
+    return start === 1 ? '<ol>\n' : `<ol start="${Math.trunc(start)}">\n`;
+  };
+  for (const name of ['fence', 'code_block'])
+    rules[name] = (tokens, at) => `<pre><code>${escapeHtml(tokens[at]!.content)}</code></pre>\n`;
+  return markdown;
+}
+
+function outside(href: string): [string, string][] {
+  return href.startsWith('#') ? [] : [['rel', 'nofollow noopener noreferrer']];
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

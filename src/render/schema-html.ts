@@ -1,0 +1,162 @@
+import { markup, joinHtml, nothing, type Html } from './html.ts';
+import type { Page } from './page.ts';
+import { examplesHtml } from './example-html.ts';
+import { referencesOf, viewSchema, type SchemaGroup, type SchemaRow, type SchemaView } from './schema-view.ts';
+
+// Where a tree folds, and where it ends.
+const foldedDepth = 2;
+const deepest = 30;
+const rowsOfTree = 1500;
+const rowsShown = 60;
+const valuesShown = 12;
+const valuesListed = 500;
+
+/** How much of one tree is written already. */
+interface Progress {
+  rows: number;
+}
+
+/** A schema's type: `array of <a>Pet</a>`. */
+export function typeHtml(page: Page, schema: unknown): Html {
+  return typeOfView(page, viewSchema(page.schemas, schema));
+}
+
+/** All that a schema says beneath its type: description, values, properties, alternatives, examples. */
+export function schemaHtml(page: Page, schema: unknown): Html {
+  const view = viewSchema(page.schemas, schema);
+  const progress = { rows: 0 };
+  return below(page, view, referencesOf(page.schemas, schema, new Set()), 0, progress);
+}
+
+/** One parameter, header or property, as an `<li>`. `flags` and `extra` come beside and below what the schema says. */
+export function rowHtml(
+  page: Page,
+  row: SchemaRow,
+  { description = '', flags = [], extra = nothing }: { description?: string; flags?: string[]; extra?: Html } = {},
+): Html {
+  return line(page, row, new Set(), 0, { rows: 0 }, { description, flags, extra });
+}
+
+interface Beside {
+  description: string;
+  flags: string[];
+  extra: Html;
+}
+
+const alone: Beside = { description: '', flags: [], extra: nothing };
+
+function line(
+  page: Page,
+  { label, isRequired, schema }: SchemaRow,
+  via: ReadonlySet<string>,
+  depth: number,
+  progress: Progress,
+  { description, flags, extra }: Beside = alone,
+): Html {
+  progress.rows++;
+  const view = viewSchema(page.schemas, schema, via);
+  const all = [...new Set([...(isRequired ? ['required'] : []), ...flags, ...view.flags])];
+  const name =
+    label === null
+      ? view.title === ''
+        ? nothing
+        : markup`<b>${view.title}</b> `
+      : 'code' in label
+        ? markup`<code>${label.code.slice(0, 500)}</code> `
+        : markup`<i>${label.text}</i> `;
+  const own = description !== '' && description !== view.description ? page.descriptions.brief(description) : nothing;
+  return markup`<li>
+    ${name}${typeOfView(page, view)}${all.map(flagHtml)}${constraintsHtml(view)}${own}${below(
+      page,
+      view,
+      referencesOf(page.schemas, schema, via),
+      depth,
+      progress,
+    )}${extra}
+  </li>`;
+}
+
+function typeOfView(page: Page, view: SchemaView): Html {
+  const parts = view.type.map((part) => {
+    if (typeof part === 'string') return markup`${part}`;
+    const anchor = page.anchors.schemas.get(part.schema);
+    const name = part.schema === '' ? 'the whole schema' : part.schema;
+    return anchor === undefined ? markup`${name}` : markup`<a href="#${anchor}">${name}</a>`;
+  });
+  return markup`<span class="type">${parts}</span>`;
+}
+
+export function flagHtml(flag: string): Html {
+  return flag === 'required' || flag === 'deprecated'
+    ? markup` <span class="flag ${flag}">${flag}</span>`
+    : markup` <span class="flag">${flag}</span>`;
+}
+
+function constraintsHtml({ constraints }: SchemaView): Html {
+  if (constraints.length === 0) return nothing;
+  const each = constraints.map(({ words, code }) =>
+    code === '' ? markup`${words}` : markup`${words} <code>${code}</code>`,
+  );
+  return markup` <span class="limits">${joinHtml(each, markup`, `)}</span>`;
+}
+
+function below(page: Page, view: SchemaView, via: ReadonlySet<string>, depth: number, progress: Progress): Html {
+  const groups = view.groups.map((group) => groupHtml(page, group, via, depth, progress));
+  return markup`${page.descriptions.brief(view.description)}${valuesHtml(view.values)}${groups}${examplesHtml(
+    view.examples.map((value) => ({ name: '', value })),
+  )}`;
+}
+
+function groupHtml(
+  page: Page,
+  { heading, rows }: SchemaGroup,
+  via: ReadonlySet<string>,
+  depth: number,
+  progress: Progress,
+): Html {
+  if (depth >= deepest) return markup`<p class="more">Nested deeper than is shown here.</p>`;
+  const lines: Html[] = [];
+  for (const row of rows) {
+    if (progress.rows >= rowsOfTree) break;
+    lines.push(line(page, row, via, depth + 1, progress));
+  }
+  const left = rows.length - lines.length;
+  const more = left === 0 ? nothing : markup`<p class="more">${left} more are not shown here.</p>`;
+  const list = (items: readonly Html[]) =>
+    items.length === 0
+      ? nothing
+      : markup`<ul class="${heading === '' ? 'props' : 'options'}">
+          ${items}
+        </ul>`;
+  const isProperties = heading === '';
+  if (depth >= foldedDepth)
+    return markup`<details>
+      <summary>${isProperties ? countOf(rows.length) : heading}</summary>
+      ${list(lines)}${more}
+    </details>`;
+  const title = isProperties ? nothing : markup`<p>${heading}</p>`;
+  if (lines.length <= rowsShown) return markup`${title}${list(lines)}${more}`;
+  const rest = lines.slice(rowsShown);
+  return markup`${title}${list(lines.slice(0, rowsShown))}
+    <details>
+      <summary>${rest.length} more</summary>
+      ${list(rest)}${more}
+    </details>`;
+}
+
+function countOf(rows: number): string {
+  return rows === 1 ? '1 member' : `${rows} members`;
+}
+
+function valuesHtml(values: readonly string[]): Html {
+  if (values.length === 0) return nothing;
+  const codes = (some: readonly string[]) => some.map((value) => markup` <code>${value}</code>`);
+  if (values.length <= valuesShown) return markup`<p class="values">One of${codes(values)}</p>`;
+  const listed = values.slice(0, valuesListed);
+  const left = values.length - listed.length;
+  const more = left === 0 ? nothing : markup` and ${left} more`;
+  return markup`<details class="values">
+    <summary>One of ${values.length} values</summary>
+    ${codes(listed)}${more}
+  </details>`;
+}
