@@ -25,7 +25,7 @@ export interface ResourceChange {
 }
 
 /** Looks at the newest generation before it is replaced, and throws to keep it: how `If-Match` is checked. */
-export type Guard = (current: Generation<Resource>) => void;
+export type Guard = (current: Pick<Generation<unknown>, 'generation'>) => void;
 
 /** The next state of a resource and what was done, or null to leave it as it is. Throws to refuse. No effects: it may run again. */
 export type Decide = (current: Resource) => { next: Resource; action: string } | null;

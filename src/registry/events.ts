@@ -1,0 +1,161 @@
+import { formatAddress, parseCoordinate, type Coordinate } from '../model/address.ts';
+import { isWell, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
+import { digestOf, hexOf } from '../model/digest.ts';
+import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
+import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
+import type { Generation } from '../store/refs.ts';
+
+/** An event, and the resources that it says something about: only who may know of one of them is told. */
+export interface Happened {
+  event: Event;
+  resources: Coordinate[];
+}
+
+/** What happened, before it is put into an event. */
+interface Happening {
+  type: EventType;
+  subject: string;
+  /** Tells it from others of its type and subject that the same generation made. */
+  detail: string;
+  data: Record<string, unknown>;
+}
+
+/**
+ * What happened between two generations of a resource's ref that follow each other (`before` null: the first). The same two always give the same
+ * events, so whoever looks, and however often, finds nothing new. `url`: public base URL.
+ */
+export function eventsOfResource(
+  url: string,
+  before: Generation<Resource> | null,
+  after: Generation<Resource>,
+): Happened[] {
+  const [old, resource] = [before?.value ?? null, after.value];
+  const name = nameOf(resource);
+  const happenings: Happening[] = [];
+  const tell = (type: EventType, subject: string, detail: string, data: object) =>
+    void happenings.push({ type, subject, detail, data: { coordinate: name, ...data } });
+  for (const version of resource.versions) {
+    const known = old === null ? null : findVersion(old, version.label);
+    const about = versionData(url, resource, version);
+    const subject = `${name}@${version.label}`;
+    if (known === null) {
+      tell('version.published', subject, version.label, { ...about, publishedAt: version.publishedAt });
+    } else if (JSON.stringify(known.status) !== JSON.stringify(version.status)) {
+      const { status } = version;
+      tell('version.status-changed', subject, version.label, { ...about, status, previous: known.status });
+    }
+  }
+  const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
+  const previous = old?.latest ?? null;
+  if (resource.latest !== previous) {
+    const about = latest === null ? { version: null } : versionData(url, resource, latest);
+    tell('latest.moved', name, resource.latest ?? '', { ...about, previous });
+  }
+  if (old !== null && old.visibility !== resource.visibility) {
+    const { visibility } = resource;
+    tell('visibility.changed', name, visibility, { visibility, previous: old.visibility, url: `${url}/${name}` });
+  }
+  return happenings.map((happening) => happened(url, resource.org, after, happening, [coordinateOf(resource)]));
+}
+
+/** What happened between two generations of a followed repository's ref that follow each other (`before` null: the first). */
+export function eventsOfRepository(
+  url: string,
+  before: Generation<Repository> | null,
+  after: Generation<Repository>,
+): Happened[] {
+  const [old, repository] = [before?.value ?? null, after.value];
+  const name = repositoryName(repository.url);
+  const all = Object.values(repository.documents).map(({ resource }) => resource);
+  const found: Happened[] = [];
+  const tell = (type: EventType, subject: string, about: readonly string[], data: Record<string, unknown>) => {
+    const source = { repository: name, branch: repository.branch, commit: repository.commit };
+    const happening = { type, subject, detail: `${data['path']} ${data['state']}`, data: { ...source, ...data } };
+    found.push(happened(url, repository.org, after, happening, about.flatMap(readCoordinate)));
+  };
+  const detail = publicDetail(repository.url, repository.detail);
+  if (isFailed(repository) && !isFailed(old)) tell('sync.failed', name, all, { detail });
+  if (!isFailed(repository) && isFailed(old)) tell('sync.recovered', name, all, {});
+  if (repository.state === 'detached' && old?.state !== 'detached') {
+    tell('source.diverged', name, all, { state: 'detached', detail });
+  }
+  const rewritten = repository.diverged?.detail ?? null;
+  if (rewritten !== null && rewritten !== (old?.diverged?.detail ?? null)) {
+    const told = { state: 'diverged', detail: publicDetail(repository.url, rewritten) };
+    tell('source.diverged', name, all, told);
+  }
+  for (const [path, document] of Object.entries(repository.documents)) {
+    const type = changeOf(documentOf(old, path), document);
+    if (type === null) continue;
+    const told = { coordinate: document.resource, path, detail: publicDetail(repository.url, document.detail ?? null) };
+    tell(
+      type,
+      document.resource,
+      [document.resource],
+      type === 'source.diverged' ? { ...told, state: 'detached' } : told,
+    );
+  }
+  return found;
+}
+
+function isFailed(repository: Repository | null): boolean {
+  return repository?.state === 'failed';
+}
+
+function documentOf(repository: Repository | null, path: string): DocumentState | null {
+  return repository !== null && Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
+}
+
+/** What became of a document: refused where it was not, well again, or its file is gone. */
+function changeOf(old: DocumentState | null, document: DocumentState): EventType | null {
+  const isRefused = (state: DocumentState) => state.outcome === 'rejected' || state.outcome === 'conflict';
+  if (document.outcome === 'detached') return old?.outcome === 'detached' ? null : 'source.diverged';
+  if (isRefused(document)) return old !== null && isRefused(old) ? null : 'sync.failed';
+  return old !== null && isRefused(old) && isWell(document) ? 'sync.recovered' : null;
+}
+
+function readCoordinate(text: string): Coordinate[] {
+  const parsed = parseCoordinate(text);
+  return parsed === null ? [] : [parsed.coordinate];
+}
+
+function versionData(url: string, resource: Resource, { label, manifest }: Version): object {
+  const selector = { kind: 'version', version: label } as const;
+  const address = { kind: 'resource', coordinate: coordinateOf(resource), selector, format: null } as const;
+  return { version: label, manifest, url: url + formatAddress({ ...address, view: 'document' }) };
+}
+
+function happened(
+  url: string,
+  org: string,
+  { at, writeId }: Generation<unknown>,
+  { type, subject, detail, data }: Happening,
+  resources: Coordinate[],
+): Happened {
+  const digest = hexOf(digestOf([writeId, type, subject, detail].join('\n')));
+  const event: Event = {
+    specversion: '1.0',
+    id: eventIdPrefix(Date.parse(at)) + digest.slice(0, 22),
+    source: `${url}/@${org}`,
+    type: `dev.stele.${type}`,
+    subject,
+    time: at,
+    datacontenttype: 'application/json',
+    data,
+  };
+  return { event, resources };
+}
+
+/** The event that tries an endpoint. */
+export function testEvent(url: string, org: string, id: string, at: Date): Event {
+  return {
+    specversion: '1.0',
+    id,
+    source: `${url}/@${org}`,
+    type: 'dev.stele.test',
+    subject: `@${org}`,
+    time: at.toISOString(),
+    datacontenttype: 'application/json',
+    data: { message: 'This is how events arrive.' },
+  };
+}
