@@ -61,7 +61,7 @@ function keyOf({ coordinate }: Planned, { name }: Tag): string {
 }
 
 /**
- * Publishes every new tag of the documents that are published by tag, the oldest commit first: the label is the tag's name (`v1.4.0` → `1.4.0`).
+ * Publishes every new tag of the documents that are published by tag, the oldest commit first: the label comes from the tag's name (`v1.4.0` → `1.4.0`).
  * A tag that was moved changes nothing that is published and is told of, once. Fetches nothing where there is nothing new.
  */
 export async function syncTags(
@@ -128,9 +128,14 @@ async function openAll(
   return opened.sort((a, b) => (dateOf(a) < dateOf(b) ? -1 : dateOf(a) > dateOf(b) ? 1 : 0));
 }
 
-/** The label that a tag gives: without `refs/tags/`, and without the `v` that people put before a number. */
-export function labelFromTag(name: string): string | null {
-  return labelFromVersion(name.replace(/^v(?=\d)/, ''));
+/**
+ * The label that a tag gives: its name without what the pattern that it matches has before its first star (`payments-v*`), unless that is the beginning of a number
+ * (`v1.*`), and without the `v` that people put before a number.
+ */
+export function labelFromTag(name: string, pattern: string): string | null {
+  const prefix = pattern.includes('*') ? pattern.slice(0, pattern.indexOf('*')) : '';
+  const { length } = prefix.replace(/(?:^|(?<=[-/_@+]))v?\d[\d.]*$/, '');
+  return labelFromVersion(name.slice(length).replace(/^v(?=\d)/, ''));
 }
 
 async function publishTag(
@@ -144,7 +149,7 @@ async function publishTag(
 ): Promise<RunDocument> {
   const { path, coordinate } = document;
   const told = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
-  const version = labelFromTag(tag.name);
+  const version = labelFromTag(tag.name, document.tags!);
   if (version === null) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name} cannot be a version.` };
   if ('refusal' in snapshot) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name}: ${snapshot.refusal}` };
   const result = await refusable(() =>
