@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Site } from '../site/site.ts';
@@ -13,8 +13,7 @@ const lifetimes = { current: 'public, max-age=31536000, immutable', other: 'publ
 
 /** The stylesheets, scripts and images of pages. */
 export function createAssetFiles({ assets, registry }: Site): Router {
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get('/assets/*path', async (request, response) => {
+  async function send(request: Request, response: Response): Promise<void> {
     const found = assets.find(splitTarget(request.url).path);
     if (found === null) throw new RegistryError('not_found', nothingHere);
     const { bytes, mediaType } = found.asset;
@@ -22,7 +21,10 @@ export function createAssetFiles({ assets, registry }: Site): Router {
     const page = { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
     const headers = ['Cache-Control', lifetime, 'Vary', 'Accept-Encoding', ...pageHeaders()];
     await sendPage({ request, response }, registry.cache, page, { mediaType, headers });
-  });
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get('/assets/*path', (request, response) => send(request, response));
   router.all('/assets/*path', onlyGet);
   return router;
 }

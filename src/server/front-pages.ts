@@ -1,4 +1,5 @@
-import { Router } from 'express';
+import { Router, type Request, type Response } from 'express';
+import type { Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { homePage } from '../site/listings.ts';
 import { accountPage } from '../site/messages.ts';
@@ -16,26 +17,31 @@ export function createFrontPages(site: Site): Router {
   const { registry } = site;
   let walk: { startedAt: number; html: Promise<string> } | null = null;
 
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get('/', async (request, response) => {
+  function homeFor(principal: Principal): Promise<string> {
+    if (principal.kind !== 'anonymous') return homePage(site, principal);
+    const time = registry.now().getTime();
+    if (walk === null || time - walk.startedAt >= sharedFor)
+      walk = { startedAt: time, html: homePage(site, principal) };
+    return walk.html;
+  }
+
+  async function sendHome(request: Request, response: Response): Promise<void> {
     const principal = principalOf(request);
-    const isAnonymous = principal.kind === 'anonymous';
-    let html: Promise<string>;
-    if (isAnonymous) {
-      const time = registry.now().getTime();
-      if (walk === null || time - walk.startedAt >= sharedFor)
-        walk = { startedAt: time, html: homePage(site, principal) };
-      html = walk.html;
-    } else html = homePage(site, principal);
-    const headers = pageSharing(registry.config, { isPublic: isAnonymous, by: 'reader' });
-    await sendPage({ request, response }, registry.cache, bytesOf(await html), { headers });
-  });
-  router.get('/account', async (request, response) => {
+    const headers = pageSharing(registry.config, { isPublic: principal.kind === 'anonymous', by: 'reader' });
+    await sendPage({ request, response }, registry.cache, bytesOf(await homeFor(principal)), { headers });
+  }
+
+  async function sendAccount(request: Request, response: Response): Promise<void> {
     if (!site.hasLogin) throw new RegistryError('not_found', nothingHere);
     const html = accountPage(site, { isSignedIn: principalOf(request).kind === 'user' });
     const headers = pageSharing(registry.config, { isPublic: false });
     await sendPage({ request, response }, registry.cache, bytesOf(html), { headers });
-  });
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  // Express 5 waits for what a handler returns.
+  router.get('/', (request, response) => sendHome(request, response));
+  router.get('/account', (request, response) => sendAccount(request, response));
   router.all(['/', '/account'], onlyGet);
   return router;
 }

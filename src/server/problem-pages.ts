@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { RegistryError } from '../model/errors.ts';
 import { problemPage, problemsPage } from '../site/messages.ts';
 import type { Site } from '../site/site.ts';
@@ -14,24 +14,29 @@ export function createProblemPages(site: Site): Router {
   const codes = Object.keys(problemTypes).filter(isProblemCode);
   const headers = pageSharing(config, { isPublic: true });
   const shared = { 'Cache-Control': 'public, max-age=3600', Vary: 'Accept' };
-  const router = Router({ caseSensitive: true, strict: true });
-  router.get('/problems', async (request, response) => {
-    if (prefersPage(request.headers.accept)) {
-      const html = problemsPage(
-        site,
-        codes.map((code) => ({ code, ...problemTypes[code] })),
-      );
-      await sendPage({ request, response }, cache, bytesOf(html), { headers });
-    } else response.set(shared).json({ items: codes.map(describe) });
-  });
-  router.get('/problems/:code', async (request, response) => {
-    const { code } = request.params;
+  async function sendAll(request: Request, response: Response): Promise<void> {
+    if (!prefersPage(request.headers.accept)) {
+      response.set(shared).json({ items: codes.map(describe) });
+      return;
+    }
+    const kinds = codes.map((code) => ({ code, ...problemTypes[code] }));
+    await sendPage({ request, response }, cache, bytesOf(problemsPage(site, kinds)), { headers });
+  }
+
+  async function sendOne(code: string, request: Request, response: Response): Promise<void> {
     if (!isProblemCode(code)) throw new RegistryError('not_found', nothingHere);
-    if (prefersPage(request.headers.accept)) {
-      const html = problemPage(site, { code, ...problemTypes[code] });
-      await sendPage({ request, response }, cache, bytesOf(html), { headers });
-    } else response.set(shared).json(describe(code));
-  });
+    if (!prefersPage(request.headers.accept)) {
+      response.set(shared).json(describe(code));
+      return;
+    }
+    await sendPage({ request, response }, cache, bytesOf(problemPage(site, { code, ...problemTypes[code] })), {
+      headers,
+    });
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get('/problems', (request, response) => sendAll(request, response));
+  router.get('/problems/:code', (request, response) => sendOne(request.params.code, request, response));
   router.all(['/problems', '/problems/:code'], onlyGet);
 
   function describe(code: ProblemCode): object {

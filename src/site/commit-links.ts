@@ -1,5 +1,6 @@
 /** Pages of a git host that show one commit, and files of it. */
 export interface CommitLinks {
+  repository: string;
   commit: string;
   /** The page of a file, at a line. */
   file(path: string, line?: number): string;
@@ -22,6 +23,7 @@ export function commitLinks(repository: string | null, commit: string | null): C
   if (host === null || !/^[0-9a-f]{40,64}$/.test(commit)) return null;
   const base = `${url.origin}${url.pathname.replace(/\/$/, '').replace(/\.git$/, '')}`;
   return {
+    repository: base,
     commit: `${base}${host.commit}${commit}`,
     file(path, line) {
       const name = path.split('/').map(encodeURIComponent).join('/');

@@ -149,7 +149,15 @@ function versionsOf(site: Site, resource: Resource, current: Version): object {
 function provenanceOf({ provenance, compiler }: ArtifactConfig): object {
   const { repository, commit, path } = provenance;
   const pages = commitLinks(repository, commit);
-  return { repository, commit, path, commitHref: pages?.commit ?? null, fileHref: pages?.file(path) ?? null, compiler };
+  return {
+    repository: pages?.repository.replace('https://', '') ?? repository,
+    repositoryHref: pages?.repository ?? null,
+    commit,
+    commitHref: pages?.commit ?? null,
+    path,
+    fileHref: pages?.file(path) ?? null,
+    compiler,
+  };
 }
 
 function pinnedPath(site: Site, { resource, version }: GrantedVersion): string {

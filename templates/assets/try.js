@@ -30,8 +30,8 @@ function load(source) {
   return new Promise((resolve, reject) => {
     const script = document.createElement('script');
     script.src = source;
-    script.onload = resolve;
-    script.onerror = () => reject(new Error('Swagger UI could not be loaded.'));
+    script.addEventListener('load', resolve);
+    script.addEventListener('error', () => reject(new Error('Swagger UI could not be loaded.')));
     document.head.append(script);
   });
 }

@@ -1,6 +1,6 @@
 // The side of validate.js that may be stopped at any time.
 
-self.onmessage = async ({ data: { module, schema, draft, instance } }) => {
+self.addEventListener('message', async ({ data: { module, schema, draft, instance } }) => {
   try {
     const { Validator } = await import(module);
     const { valid, errors } = new Validator(schema, draft, false).validate(instance);
@@ -8,4 +8,4 @@ self.onmessage = async ({ data: { module, schema, draft, instance } }) => {
   } catch (error) {
     self.postMessage({ error: String(error?.message ?? error) });
   }
-};
+});

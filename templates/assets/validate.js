@@ -36,13 +36,13 @@ async function validate(instance) {
   try {
     return await new Promise((resolve, reject) => {
       const cutOff = setTimeout(() => reject(new Error('This takes too long to be done in a browser.')), longest);
-      own.onmessage = ({ data }) => {
+      own.addEventListener('message', ({ data }) => {
         clearTimeout(cutOff);
         if (data.error === undefined) resolve(data);
         else reject(new Error(`The schema could not be used: ${data.error}`));
-      };
-      own.onerror = () => reject(new Error('The validator could not be loaded.'));
-      own.postMessage({ module, schema, draft, instance });
+      });
+      own.addEventListener('error', () => reject(new Error('The validator could not be loaded.')));
+      own.postMessage({ module, schema, draft, instance }, []);
     });
   } finally {
     own.terminate();

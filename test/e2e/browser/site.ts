@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { openCompiler } from '../../../src/compile/sandbox.ts';
+import { checkConfig, type UserConfig } from '../../../src/config.ts';
+import { parseCoordinate } from '../../../src/model/address.ts';
+import type { Visibility } from '../../../src/model/resource.ts';
+import { createSyncQueue } from '../../../src/registry/queue.ts';
+import { publish } from '../../../src/registry/publish.ts';
+import { newId, type Registry } from '../../../src/registry/registry.ts';
+import { createApp } from '../../../src/server/app.ts';
+import { listen } from '../../../src/server/listen.ts';
+import { createMemoryCache } from '../../../src/store/cache.ts';
+import { createMemoryBucket } from '../../../src/store/memory.ts';
+import { createObjects } from '../../../src/store/objects.ts';
+import { createRefs } from '../../../src/store/refs.ts';
+import { createWorld, snapshotOf } from '../../registry/world.ts';
+
+/** A registry in memory with the real compiler and its sandboxes, served. */
+export interface OpenSite extends AsyncDisposable {
+  url: string;
+  registry: Registry;
+  /** Publishes a text through the real verb; it must come to a version. */
+  publish(coordinate: string, file: string, text: string, options?: PublishOptions): Promise<string>;
+}
+
+export interface PublishOptions {
+  version?: string;
+  visibility?: Visibility;
+  repository?: string;
+  commit?: string;
+}
+
+export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
+  const compiler = openCompiler({ children: 2 });
+  const now = () => new Date();
+  const random = (length: number) => new Uint8Array(randomBytes(length));
+  const bucket = createMemoryBucket();
+  const registry: Registry = {
+    ...createWorld().registry,
+    config: checkConfig(user, { base: '/', data: '/nowhere' }),
+    bucket,
+    objects: createObjects(bucket),
+    refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
+    cache: createMemoryCache(),
+    compiler,
+    now,
+    randomBytes: random,
+  };
+  let app: Parameters<typeof listen>[0] = (_request, response) => void response.writeHead(503).end();
+  const listening = await listen((request, response) => app(request, response), { host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${listening.port}`;
+  app = createApp({ registry, queue: createSyncQueue(registry), url, isReady: () => true });
+  return {
+    url,
+    registry,
+    async publish(
+      name,
+      file,
+      text,
+      { version, visibility = 'public', repository = null, commit = null } = {} as never,
+    ) {
+      const { coordinate } = parseCoordinate(name)!;
+      const result = await publish(registry, {
+        coordinate,
+        snapshot: snapshotOf(repository, commit, { [file]: text }),
+        entry: file,
+        version: version ?? null,
+        onConflict: 'revise',
+        latest: true,
+        dryRun: false,
+        create: { visibility, validation: 'lenient' },
+        author: { actor: 'operator:test', origin: null },
+      });
+      if (result.outcome !== 'published')
+        throw new Error(`${name} was not published: ${JSON.stringify(result, null, 1).slice(0, 2000)}`);
+      return result.version.label;
+    },
+    async [Symbol.asyncDispose]() {
+      await listening.close(1000);
+      await compiler.close();
+    },
+  };
+}
