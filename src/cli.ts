@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { fsckCommand } from './cli/fsck.ts';
+import { importCommand } from './cli/import.ts';
 import { keysCommand } from './cli/keys.ts';
 import { lintCommand } from './cli/lint.ts';
 import { logCommand } from './cli/log.ts';
@@ -37,6 +38,7 @@ for (const command of [
   publishCommand(),
   lintCommand(),
   syncCommand(),
+  importCommand(),
   keysCommand(),
   logCommand(),
   verifyCommand(),

@@ -1,10 +1,14 @@
 import { Command } from 'commander';
 import type { Coordinate } from '../model/address.ts';
+import { connectionState } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
+import { readConnection } from '../registry/connect.ts';
+import type { Registry } from '../registry/registry.ts';
+import { findResource } from '../registry/resources.ts';
 import { demandAll } from './client.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './context.ts';
-import { print } from './output.ts';
+import { complain, print } from './output.ts';
 
 /** One change of a resource, as the ref's history and `GET /v1/audit` tell it. */
 interface Change {
@@ -28,8 +32,23 @@ export function logCommand(): Command {
         registry === undefined
           ? await withRegistry(command, ({ refs }) => tell(refs.history<Resource>(resourceRef(coordinate)), json))
           : await tell(demandAll<Change>(registry, auditPath(coordinate)), json);
+      if (registry === undefined) {
+        const told = await withRegistry(command, (opened) => connectionOf(opened, coordinate));
+        if (told !== null) complain(told);
+      }
       if (count === 0) throw new RegistryError('not_found', `There is no ${name}.`);
     });
+}
+
+/** How the resource's connection stands, in one line; null where it has none. */
+async function connectionOf(registry: Registry, coordinate: Coordinate): Promise<string | null> {
+  const resource = await findResource(registry, coordinate);
+  if (!resource?.connection) return null;
+  const { connection } = resource;
+  const { repository, document } = await readConnection(registry, { ...resource, connection });
+  const { state, detail, since } = connectionState(repository?.value ?? null, document);
+  const why = detail === null ? '' : `: ${detail}`;
+  return `connection ${state}${since === null ? '' : ` since ${since}`}${why}`;
 }
 
 function auditPath({ type, slug }: Coordinate): string {

@@ -1,12 +1,13 @@
 import { Command } from 'commander';
 import { repositoryId, type Run } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
+import { relinkResource } from '../registry/connect.ts';
 import { createSyncQueue } from '../registry/queue.ts';
 import { listRepositories } from '../registry/followed.ts';
 import { followConfigured } from '../registry/reconcile.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/resources.ts';
-import { requireCoordinate, withRegistry, type CommonOptions } from './context.ts';
+import { operator, requireCoordinate, withRegistry, type CommonOptions } from './context.ts';
 import { complain, print, withProgress } from './output.ts';
 import { syncRemotely } from './remote.ts';
 
@@ -15,16 +16,24 @@ export function syncCommand(): Command {
   return new Command('sync')
     .description('Bring the registry to where its repositories stand now.')
     .argument('[coordinate]', "only this resource's repository")
+    .option('--relink', "accept the resource's repository as it is now, after it rewrote its history or was gone")
     .option('--registry <url>', 'ask a running registry over HTTP, with the key in STELE_KEY')
     .action(async (name: string | undefined, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions & { registry?: string }>();
+      const options = command.optsWithGlobals<CommonOptions & { registry?: string; relink?: boolean }>();
       if (options.registry !== undefined) {
+        if (options.relink)
+          throw new RegistryError('malformed', 'Over HTTP, PUT the connection again: that accepts its repository.');
         if (name === undefined)
           throw new RegistryError('malformed', 'Name the resource: a registry is asked for one at a time.');
         process.exitCode = await syncRemotely(options.registry, requireCoordinate(name).coordinate, options);
         return;
       }
-      const runs = await withRegistry(command, (registry) => withProgress('Syncing', () => syncAll(registry, name)));
+      if (options.relink && name === undefined)
+        throw new RegistryError('malformed', 'Name the resource whose repository is accepted as it is now.');
+      const runs = await withRegistry(command, async (registry) => {
+        if (options.relink) await relinkResource(registry, requireCoordinate(name!).coordinate, operator);
+        return withProgress('Syncing', () => syncAll(registry, name));
+      });
       if (runs.length === 0) complain('No repository is followed: name one in registry.config.ts, or to stele serve.');
       for (const run of runs) tellRun(run, options.json ?? false);
       if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;

@@ -161,7 +161,7 @@ export function repositoryRef(org: string, id: string): string {
 }
 
 /** What started a run. */
-export type Trigger = 'start' | 'timer' | 'watch' | 'manual' | 'hook' | 'resume';
+export type Trigger = 'start' | 'timer' | 'watch' | 'manual' | 'hook' | 'resume' | 'import';
 
 /** The outcome of one document in one run. */
 export interface RunDocument {

@@ -1,7 +1,9 @@
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { contentDigest, type ArtifactConfig, type Manifest } from '../model/artifact.ts';
 import { RegistryError } from '../model/errors.ts';
-import { selectVersion } from '../model/resource.ts';
+import { repositoryName, type Repository } from '../model/connection.ts';
+import { selectVersion, type Resource } from '../model/resource.ts';
+import type { Compiled } from '../compile/compile.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { buildArtifact } from './artifact.ts';
 import type { Registry } from './registry.ts';
@@ -13,8 +15,11 @@ import { remoteOf } from './remote.ts';
 export interface Verified {
   coordinate: string;
   version: string;
-  /** `same`: every byte. `recoded`: the same formats' bytes, made by another compiler or codec. `different`: not what the commit gives. */
-  outcome: 'same' | 'recoded' | 'different';
+  /**
+   * `same`: every byte. `recoded`: the same documents, packed by another compiler's codecs. `recompiled`: the same input, of which this compiler, which
+   * is not the one that published it, makes something else: the one that did can tell. `different`: not what the commit gives.
+   */
+  outcome: 'same' | 'recoded' | 'recompiled' | 'different';
   published: Digest;
   /** Null when the commit's document is refused now. */
   derived: Digest | null;
@@ -35,15 +40,10 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const manifest = await readJson<Manifest>(registry, version.manifest);
   const config = await readJson<ArtifactConfig>(registry, manifest.config.digest);
   const { commit, path } = config.provenance;
-  const { connection } = resource;
-  if (commit === null || connection === null) {
+  if (commit === null) {
     throw new RegistryError('refused', `Version ${version.label} was uploaded: there is no commit to derive it from.`);
   }
-  const remote = await remoteOf(registry, {
-    url: connection.repository,
-    branch: connection.branch,
-    credential: connection.credential,
-  });
+  const remote = await remoteOf(registry, whereFrom(resource, config));
   const snapshot = await registry.source.snapshot(remote, commit);
   const ruleset = config.ruleset === null ? null : await readRuleset(registry, config.ruleset);
   const compiled = await registry.compiler.compile(
@@ -57,7 +57,9 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
     published: version.manifest,
     compilers,
   };
-  if (compiled.artifact === null) return { ...found, outcome: 'different', derived: null };
+  const isOtherCompiler = config.compiler !== registry.compiler.id && hasSameInput(config, compiled);
+  if (compiled.artifact === null)
+    return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived: null };
   const { validation } = config;
   const origin = { repository: config.provenance.repository, commit };
   const built = buildArtifact({
@@ -71,5 +73,30 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   });
   const derived = digestOf(built.manifest);
   if (derived === version.manifest) return { ...found, outcome: 'same', derived };
-  return { ...found, outcome: built.content === contentDigest(manifest) ? 'recoded' : 'different', derived };
+  if (built.content === contentDigest(manifest)) return { ...found, outcome: 'recoded', derived };
+  return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
+}
+
+/** Where the version's commit is: in the repository that it is connected to, else in the one that its provenance names. */
+function whereFrom(
+  { connection }: Resource,
+  { provenance }: ArtifactConfig,
+): Pick<Repository, 'url' | 'branch' | 'credential'> {
+  const named = provenance.repository!;
+  if (connection && repositoryName(connection.repository) === named) {
+    return { url: connection.repository, branch: connection.branch, credential: connection.credential };
+  }
+  if (!/^[a-z+]+:\/\/|^[^/@]+@[^/:]+:/.test(named))
+    throw new RegistryError(
+      'refused',
+      `The version is from a folder ${JSON.stringify(named)}, to which nothing is connected any more.`,
+    );
+  return { url: named, branch: null, credential: null };
+}
+
+/** Whether the files that were read now are those that were read then. */
+function hasSameInput({ provenance }: ArtifactConfig, { files }: Compiled): boolean {
+  const now = Object.fromEntries(files.map(({ path, blob }) => [path, blob]));
+  const paths = new Set([...Object.keys(now), ...Object.keys(provenance.blobs)]);
+  return [...paths].every((path) => (now[path] ?? null) === (provenance.blobs[path] ?? null));
 }

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { repositoryId } from '../../src/model/connection.ts';
+import { importHistory, type ImportOptions } from '../../src/registry/import.ts';
+import { createSyncQueue } from '../../src/registry/queue.ts';
+import { follow } from '../../src/registry/reconcile.ts';
+import { findResource } from '../../src/registry/resources.ts';
+import { createWorld } from './world.ts';
+
+const url = 'https://git.test/acme/apis.git';
+const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+
+function api(version: string | null, more = ''): string {
+  const info = version === null ? '{title: Pay}' : `{title: Pay, version: ${version}}`;
+  return `openapi: 3.1.0\ninfo: ${info}\n${more}`;
+}
+
+async function open() {
+  const world = createWorld();
+  const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+  await follow(world.registry, 'acme', { ...given, discover: '' });
+  const queue = createSyncQueue(world.registry);
+  return {
+    ...world,
+    sync: async () => (await queue.request('acme', repositoryId(url, null), 'manual')).done,
+    importIt: (options: Partial<ImportOptions>, signal = new AbortController().signal) =>
+      importHistory(world.registry, pay, { tags: null, eachChange: false, since: null, ...options }, signal),
+    versions: async () =>
+      (await findResource(world.registry, pay))!.versions.map(({ label, createdAt }) => [label, createdAt]),
+    latest: async () => (await findResource(world.registry, pay))!.latest,
+  };
+}
+
+describe('importing the past', () => {
+  test('every change becomes a version with its own date, in the order of the dates, and latest stays', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    source.push(url, { 'pay.yaml': api('1.0.0'), 'README.md': 'x' });
+    const second = source.push(url, { 'pay.yaml': api('1.0.0', 'x-a: 1'), 'README.md': 'x' });
+    source.push(url, { 'pay.yaml': api('1.1.0'), 'README.md': 'x' });
+    const tip = source.push(url, { 'pay.yaml': api('1.1.0', 'x-a: 2') });
+    await sync();
+    expect(await versions()).toEqual([['1.1.0', '2025-01-01T00:05:00.000Z']]);
+    const run = await importIt({ eachChange: true });
+    expect(run.documents.map(({ outcome, label }) => [outcome, label])).toEqual([
+      ['published', '1.0.0'],
+      ['published', `1.0.0+${second.slice(0, 7)}`],
+      ['published', expect.stringMatching(/^1\.1\.0\+/)],
+      ['unchanged', '1.1.0'],
+    ]);
+    expect(run.documents.at(-1)).toMatchObject({ commit: tip });
+    expect((await versions()).map(([, at]) => at)).toEqual([
+      '2025-01-01T00:01:00.000Z',
+      '2025-01-01T00:03:00.000Z',
+      '2025-01-01T00:04:00.000Z',
+      '2025-01-01T00:05:00.000Z',
+    ]);
+    expect(await latest()).toBe('1.1.0');
+  });
+
+  test('what states no version gets a label below all others', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    const first = source.push(url, { 'pay.yaml': api(null) });
+    source.push(url, { 'pay.yaml': api(null, 'x-a: 1') });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual([`0.0.0-20250101000100-${first.slice(0, 12)}`, '1.0.0']);
+    expect(await latest()).toBe('1.0.0');
+  });
+
+  test('a document is followed under its earlier names, and by what it refers to', async () => {
+    const { source, sync, importIt, versions } = await open();
+    const text = api('1.0.0', 'include: [part.yaml]');
+    source.push(url, { 'old.yaml': text, 'part.yaml': 'a: 1' });
+    source.push(url, { 'old.yaml': text, 'part.yaml': 'a: 2' });
+    source.push(url, { 'pay.yaml': text, 'part.yaml': 'a: 2' });
+    source.push(url, { 'pay.yaml': text, 'part.yaml': 'a: 3' });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([, at]) => at)).toEqual([
+      '2025-01-01T00:01:00.000Z',
+      '2025-01-01T00:02:00.000Z',
+      '2025-01-01T00:04:00.000Z',
+    ]);
+  });
+
+  test('broken off, it goes on where it was; repeated, it does nothing', async () => {
+    const { source, sync, importIt, versions, compiler } = await open();
+    for (let n = 1; n <= 50; n++) source.push(url, { 'pay.yaml': api(`1.0.${n}`) });
+    await sync();
+    const stop = new AbortController();
+    const broken = importIt(
+      { eachChange: true, onProgress: ({ done }) => done === 30 && stop.abort(new Error('stop')) },
+      stop.signal,
+    );
+    await expect(broken).rejects.toThrow('stop');
+    expect(await versions()).toHaveLength(31);
+    compiler.compiled.length = 0;
+    await importIt({ eachChange: true });
+    expect(await versions()).toHaveLength(50);
+    expect(compiler.compiled).toHaveLength(30);
+    compiler.compiled.length = 0;
+    expect((await importIt({ eachChange: true })).documents).toEqual([]);
+    expect(compiler.compiled).toEqual([]);
+  });
+
+  test('tags become versions under their names, oldest first; what cannot be one is told', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    const first = source.push(url, { 'pay.yaml': api('dev') });
+    const second = source.push(url, { 'pay.yaml': api('dev', 'x-a: 1') });
+    const none = source.push(url, { 'README.md': 'x' }, { branch: 'other' });
+    source.push(url, { 'pay.yaml': api('dev', 'x-a: 2') });
+    source.tag(url, 'v2.0.0', second);
+    source.tag(url, 'v10.0.0', first);
+    source.tag(url, 'v3.0.0', none);
+    await sync();
+    const run = await importIt({ tags: 'v*' });
+    expect(run.documents.map(({ outcome, label, detail }) => [outcome, label ?? detail])).toEqual([
+      ['conflict', 'Tag v3.0.0 has no pay.yaml.'],
+      ['published', '10.0.0'],
+      ['published', '2.0.0'],
+    ]);
+    expect((await versions()).map(([label]) => label)).toEqual(['10.0.0', '2.0.0', 'dev']);
+    expect(await latest()).toBe('10.0.0');
+  });
+
+  test('a refused commit is told and passed over', async () => {
+    const { source, sync, importIt, versions } = await open();
+    source.push(url, { 'pay.yaml': `${api('0.9.0')}broken: true` });
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const run = await importIt({ eachChange: true });
+    expect(run.documents).toMatchObject([{ outcome: 'rejected' }, { outcome: 'unchanged' }]);
+    expect(await versions()).toHaveLength(1);
+  });
+});
