@@ -1,0 +1,560 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { UserConfig } from '../../src/config.ts';
+import type { Delivery } from '../../src/model/webhook.ts';
+import { openDeliveries, type Deliveries, type DeliveriesOptions } from '../../src/registry/deliveries.ts';
+import { delays, redeliver } from '../../src/registry/delivery.ts';
+import { publish } from '../../src/registry/publish.ts';
+import type { Registry } from '../../src/registry/registry.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  rotateSecret,
+  type NewWebhook,
+  type WithSecret,
+} from '../../src/registry/webhooks.ts';
+import { isSigned, openReceiver, type Receiver } from '../servers/receiver.ts';
+import { createWorld, snapshotOf, type World } from './world.ts';
+
+const base = 'https://registry.test';
+const author = { actor: 'operator:test', origin: null };
+const local: UserConfig = { organizations: { acme: {} }, webhooks: { allowPrivateAddresses: true } };
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000] as const;
+
+const opened: Deliveries[] = [];
+const receivers: Receiver[] = [];
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await Promise.all(receivers.splice(0).map((receiver) => receiver[Symbol.asyncDispose]()));
+  await Promise.all(opened.splice(0).map((deliveries) => deliveries.close()));
+});
+
+async function receive(host = '127.0.0.1'): Promise<Receiver> {
+  const receiver = await openReceiver(host);
+  receivers.push(receiver);
+  return receiver;
+}
+
+function deliver(registry: Registry, options: DeliveriesOptions = {}): Deliveries {
+  const deliveries = openDeliveries(registry, base, options);
+  opened.push(deliveries);
+  return deliveries;
+}
+
+/** Publishes a version: two events for the first, as for each that is the latest. */
+async function publishVersion(registry: Registry, version: string, slug = 'pay'): Promise<void> {
+  const text = `openapi: 3.1.0\ninfo: {title: Pay, version: "${version}"}\n`;
+  await publish(registry, {
+    coordinate: { org: 'acme', type: 'apis', slug },
+    snapshot: snapshotOf(null, null, { 'api.yaml': text }),
+    entry: 'api.yaml',
+    version: null,
+    onConflict: 'revise',
+    latest: true,
+    dryRun: false,
+    create: {},
+    author,
+  });
+}
+
+interface Scene extends World {
+  receiver: Receiver;
+  deliveries: Deliveries;
+  made: WithSecret;
+  id: string;
+}
+
+/** A receiver that wants the versions that are published, and a process that sends them. */
+async function begin(given: Partial<NewWebhook> = {}, user: UserConfig = local): Promise<Scene> {
+  const world = createWorld(user);
+  const receiver = await receive();
+  const whole: NewWebhook = { url: receiver.url, events: ['version.published'], ...given };
+  const made = await createWebhook(world.registry, 'acme', whole, author);
+  return { ...world, receiver, made, id: made.webhook.value.id, deliveries: deliver(world.registry) };
+}
+
+async function log(registry: Registry, id: string): Promise<Delivery[]> {
+  const names = await Array.fromAsync(registry.refs.list(`deliveries/acme/${id}/`));
+  return Promise.all(names.map(async (name) => (await registry.refs.read<Delivery>(name))!.value));
+}
+
+const subjects = ({ received }: Receiver) => received.map(({ event }) => event.subject.slice(-5));
+
+describe('delivery', () => {
+  test('what is published arrives signed, as a CloudEvent, once, without anybody asking', async () => {
+    const { registry, receiver, made, deliveries, id } = await begin();
+    await publishVersion(registry, '1.0.0');
+    const [received] = await receiver.got(1);
+    expect(isSigned(received!, made.secret)).toBe(true);
+    expect(isSigned({ ...received!, body: received!.body.replace('1.0.0', '6.6.6') }, made.secret)).toBe(false);
+    expect(received!.headers).toMatchObject({
+      'content-type': 'application/cloudevents+json',
+      'webhook-id': received!.event.id,
+      'webhook-timestamp': String(registry.now().getTime() / 1000),
+    });
+    expect(received!.event).toMatchObject({ type: 'dev.stele.version.published', subject: '@acme/apis/pay@1.0.0' });
+    await deliveries.poke();
+    expect(receiver.received).toHaveLength(1);
+    expect(await log(registry, id)).toMatchObject([
+      { state: 'delivered', nextAt: null, attempts: [{ status: 204, error: null }] },
+    ]);
+  });
+
+  test('what happened before there was an endpoint is not sent', async () => {
+    const world = createWorld(local);
+    await publishVersion(world.registry, '1.0.0');
+    world.pass(1);
+    const receiver = await receive();
+    await createWebhook(world.registry, 'acme', { url: receiver.url, events: ['version.published'] }, author);
+    const deliveries = deliver(world.registry);
+    await deliveries.poke();
+    expect(receiver.received).toEqual([]);
+    await publishVersion(world.registry, '1.1.0');
+    await deliveries.poke();
+    expect(subjects(receiver)).toEqual(['1.1.0']);
+  });
+
+  test('what another process published is found', async () => {
+    const { another, receiver, deliveries } = await begin();
+    await publishVersion(another(), '1.0.0');
+    await deliveries.poke();
+    expect(subjects(receiver)).toEqual(['1.0.0']);
+  });
+
+  test('an endpoint is sent the types that it wants, about the resources that its key covered', async () => {
+    const { registry, receiver, deliveries } = await begin({ events: ['latest.moved'], resources: ['apis/pay-*'] });
+    await publishVersion(registry, '1.0.0', 'pay-in');
+    await publishVersion(registry, '1.0.0', 'ledger');
+    await deliveries.poke();
+    expect(receiver.received.map(({ event }) => `${event.type} ${event.subject}`)).toEqual([
+      'dev.stele.latest.moved @acme/apis/pay-in',
+    ]);
+  });
+
+  test('what was published before a crash, and not written down, is sent by the next process', async () => {
+    const { registry, bucket, receiver, deliveries, another, id } = await begin();
+    let isDown = true;
+    const when = (key: string) => isDown && key.startsWith('refs/deliveries/');
+    bucket.fault('putIfAbsent', 'fail', { count: Infinity, when });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    await deliveries.close();
+    expect(receiver.received).toEqual([]);
+    expect(await log(registry, id)).toEqual([]);
+    isDown = false;
+    await deliver(another()).poke();
+    expect(subjects(receiver)).toEqual(['1.0.0']);
+  });
+
+  test('what was written down and not sent before a crash is sent by the next process', async () => {
+    const { registry, receiver, deliveries, another, pass, id } = await begin();
+    receiver.answer = () => ({ status: 503 });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    await deliveries.close();
+    receiver.answer = () => ({ status: 200 });
+    pass(minute);
+    await deliver(another()).poke();
+    expect(subjects(receiver)).toEqual(['1.0.0', '1.0.0']);
+    expect(receiver.received[1]!.event).toEqual(receiver.received[0]!.event);
+    expect((await log(registry, id))[0]).toMatchObject({
+      state: 'delivered',
+      attempts: [{ status: 503 }, { status: 200 }],
+    });
+  });
+
+  test('an attempt whose end was not written down is made again when its lease is over', async () => {
+    const { registry, bucket, receiver, deliveries, another, pass } = await begin();
+    let isDown = false;
+    const when = (key: string) => isDown && key.startsWith('refs/deliveries/');
+    bucket.fault('putIfAbsent', 'fail', { count: Infinity, when });
+    receiver.answer = () => {
+      isDown = true;
+      return { status: 200 };
+    };
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    await deliveries.close();
+    isDown = false;
+    receiver.answer = () => ({ status: 200 });
+    const next = deliver(another());
+    await next.poke();
+    expect(receiver.received).toHaveLength(1);
+    pass(2 * minute);
+    await next.poke();
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test('several processes on one bucket deliver each event once', async () => {
+    const { registry, receiver, deliveries, another } = await begin();
+    const others = [deliver(another()), deliver(another())];
+    const versions = Array.from({ length: 20 }, (_, n) => `1.${n}.0`);
+    await Promise.all([
+      ...versions.map((version) => publishVersion(registry, version)),
+      ...[deliveries, ...others].map((each) => each.poke()),
+    ]);
+    await Promise.all([deliveries, ...others].map((each) => each.poke()));
+    const ids = receiver.received.map(({ event }) => event.id);
+    expect(ids).toHaveLength(20);
+    expect(new Set(ids).size).toBe(20);
+  });
+
+  test('older events are begun first', async () => {
+    const { registry, receiver, deliveries, pass } = await begin();
+    receiver.answer = () => ({ status: 500 });
+    for (const version of ['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.4.0']) {
+      await publishVersion(registry, version);
+      await deliveries.poke();
+      pass(1);
+    }
+    receiver.received.splice(0);
+    receiver.answer = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return { status: 204 };
+    };
+    pass(minute);
+    await deliveries.poke();
+    expect(subjects(receiver).slice(0, 4).sort()).toEqual(['1.0.0', '1.1.0', '1.2.0', '1.3.0']);
+    expect(subjects(receiver)[4]).toBe('1.4.0');
+  });
+
+  test('a slow endpoint holds nobody up, and is sent four at a time', async () => {
+    const { registry, receiver: slow } = await begin();
+    const quick = await receive();
+    await createWebhook(registry, 'acme', { url: quick.url, events: ['version.published'] }, author);
+    const release = Promise.withResolvers<void>();
+    let [now, most] = [0, 0];
+    slow.answer = async () => {
+      most = Math.max(most, ++now);
+      await release.promise;
+      now--;
+      return { status: 204 };
+    };
+    for (let n = 0; n < 10; n++) await publishVersion(registry, `1.${n}.0`);
+    await quick.got(10);
+    await slow.got(4);
+    expect(slow.received).toHaveLength(4);
+    release.resolve();
+    await slow.got(10);
+    expect(most).toBe(4);
+  });
+
+  test('an endpoint that does not answer in time is told so in the log', async () => {
+    const world = createWorld(local);
+    const receiver = await receive();
+    const forever = Promise.withResolvers<never>();
+    receiver.answer = () => forever.promise;
+    const { webhook } = await createWebhook(world.registry, 'acme', { url: receiver.url }, author);
+    await publishVersion(world.registry, '1.0.0');
+    await deliver(world.registry, { timeLimit: 100 }).poke();
+    const [delivery] = await log(world.registry, webhook.value.id);
+    expect(delivery!.attempts[0]!.error).toBe('It did not answer within 0.1 s.');
+  });
+
+  test('an answer of any size is not waited for', async () => {
+    const { registry, receiver, deliveries, id } = await begin();
+    receiver.answer = () => ({ status: 200, body: Buffer.alloc(20 * 1024 * 1024) });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect((await log(registry, id))[0]).toMatchObject({ state: 'delivered' });
+  });
+});
+
+describe('failure', () => {
+  test('it is tried again over three days, ever more rarely, and then no more', async () => {
+    const { registry, receiver, deliveries, pass, id } = await begin();
+    receiver.answer = () => ({ status: 500 });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    for (const [index, wait] of delays.entries()) {
+      expect(receiver.received).toHaveLength(index + 1);
+      pass(wait - 1);
+      await deliveries.poke();
+      expect(receiver.received).toHaveLength(index + 1);
+      pass(1 + wait / 5);
+      await deliveries.poke();
+    }
+    expect(receiver.received).toHaveLength(10);
+    const [delivery] = await log(registry, id);
+    expect(delivery).toMatchObject({ state: 'failed', nextAt: null, tries: 10 });
+    expect(delivery!.attempts.at(-1)).toMatchObject({ status: 500, error: 'It answered 500, where 2xx is wanted.' });
+    pass(10 * day);
+    await deliveries.poke();
+    expect(receiver.received).toHaveLength(10);
+  });
+
+  test('what failed can be asked for again, and carries the same id', async () => {
+    const { registry, receiver, deliveries, id } = await begin();
+    receiver.answer = () => ({ status: 500 });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    receiver.answer = () => ({ status: 200 });
+    const [{ event }] = (await log(registry, id)) as [Delivery];
+    await redeliver(registry, 'acme', id, event.id, author);
+    await receiver.got(2);
+    await deliveries.poke();
+    expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toEqual([event.id, event.id]);
+    expect((await log(registry, id))[0]).toMatchObject({
+      state: 'delivered',
+      tries: 1,
+      attempts: [{ status: 500 }, {}],
+    });
+    await redeliver(registry, 'acme', id, event.id, author);
+    await receiver.got(3);
+  });
+
+  test('410 disables the endpoint, at once', async () => {
+    const { registry, receiver, deliveries, pass, id } = await begin();
+    receiver.answer = () => ({ status: 410 });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    const { value } = (await findWebhook(registry, 'acme', id))!;
+    expect(value).toMatchObject({ state: 'disabled', reason: 'It answered 410 Gone.' });
+    expect((await log(registry, id))[0]).toMatchObject({ state: 'failed' });
+    pass(day);
+    await publishVersion(registry, '1.1.0');
+    await deliveries.poke();
+    expect(receiver.received).toHaveLength(1);
+
+    // Enabled again, it is sent what happens from then on.
+    pass(1);
+    receiver.answer = () => ({ status: 204 });
+    await changeWebhook(registry, 'acme', id, { state: 'enabled' }, author);
+    pass(1);
+    await publishVersion(registry, '1.2.0');
+    await deliveries.poke();
+    expect(subjects(receiver)).toEqual(['1.0.0', '1.2.0']);
+  });
+
+  test('an endpoint that takes nothing for five days is disabled; one that took something between is not', async () => {
+    const { registry, receiver, deliveries, pass, id } = await begin();
+    let status = 500;
+    receiver.answer = () => ({ status });
+    const state = async () => (await findWebhook(registry, 'acme', id))!.value;
+    const publishDaily = async (days: number) => {
+      for (let n = 0; n < days; n++) {
+        pass(day);
+        await publishVersion(registry, `${registry.now().getTime()}.0.0`);
+        await deliveries.poke();
+      }
+    };
+    await publishDaily(5);
+    status = 204;
+    await publishDaily(1);
+    status = 500;
+    await publishDaily(5);
+    expect(await state()).toMatchObject({ state: 'enabled' });
+    await publishDaily(2);
+    expect(await state()).toMatchObject({ state: 'disabled', reason: expect.stringContaining('has succeeded since') });
+  });
+
+  test('what waited for an endpoint that was disabled by hand fails, and none of a deleted one is sent', async () => {
+    const { registry, receiver, deliveries, pass, id } = await begin();
+    receiver.answer = () => ({ status: 500 });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    await changeWebhook(registry, 'acme', id, { state: 'disabled' }, author);
+    pass(hour);
+    await deliveries.poke();
+    expect((await log(registry, id))[0]).toMatchObject({
+      state: 'failed',
+      attempts: [{}, { error: 'The endpoint is disabled.' }],
+    });
+    await deleteWebhook(registry, 'acme', id, author);
+    pass(hour);
+    await publishVersion(registry, '2.0.0');
+    await deliveries.poke();
+    expect(receiver.received).toHaveLength(1);
+    expect(await listWebhooks(registry, 'acme')).toEqual([]);
+  });
+
+  test('a damaged ref holds no other one up', async () => {
+    const { bucket, receiver, deliveries, another } = await begin();
+    await bucket.putIfAbsent('refs/resources/acme/apis/bad/999999999999998', Buffer.from('not JSON'));
+    await publishVersion(another(), '1.0.0');
+    await deliveries.poke();
+    expect(subjects(receiver)).toEqual(['1.0.0']);
+  });
+
+  test('a store that fails for a while delays, and loses nothing', async () => {
+    const { registry, bucket, receiver, deliveries, pass } = await begin();
+    let luck = 0;
+    const when = (key: string) => /refs\/(?:deliveries|event-marks|webhook)/.test(key) && ++luck % 3 === 0;
+    for (const method of ['get', 'list', 'putIfAbsent'] as const) bucket.fault(method, 'fail', { count: 60, when });
+    for (let n = 0; n < 10; n++) await publishVersion(registry, `1.${n}.0`);
+    for (let n = 0; n < 100; n++) {
+      await deliveries.poke();
+      pass(minute);
+    }
+    expect([...new Set(subjects(receiver))].sort()).toEqual(Array.from({ length: 10 }, (_, n) => `1.${n}.0`));
+  });
+});
+
+describe('secrets', () => {
+  test('for a day after a rotation both secrets sign, then the new one alone', async () => {
+    const { registry, receiver, deliveries, made, id, pass } = await begin();
+    const rotated = await rotateSecret(registry, 'acme', id, author);
+    expect(rotated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    expect(rotated.secret).not.toBe(made.secret);
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    pass(day + 1);
+    await publishVersion(registry, '1.1.0');
+    await deliveries.poke();
+    const signed = receiver.received.map((one) => [isSigned(one, made.secret), isSigned(one, rotated.secret)]);
+    expect(signed).toEqual([
+      [true, true],
+      [false, true],
+    ]);
+    expect(String(receiver.received[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2);
+  });
+
+  test('with a secretKey no secret stands in the store', async () => {
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'a key that is long enough for it');
+    const user = { ...local, secretKey: { env: 'STELE_TEST_SECRET_KEY' } };
+    const { registry, receiver, deliveries, made, bucket } = await begin({}, user);
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect(isSigned(receiver.received[0]!, made.secret)).toBe(true);
+    const keys = await bucket.list('refs/', { limit: 10_000 });
+    const texts = await Promise.all(keys.map(async (key) => Buffer.from((await bucket.get(key))!).toString()));
+    expect(texts.join()).not.toContain(made.secret.slice('whsec_'.length));
+  });
+
+  test('a secretKey that is too short is told at the start', () => {
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'short');
+    const { registry } = createWorld({ secretKey: { env: 'STELE_TEST_SECRET_KEY' } });
+    expect(() => openDeliveries(registry, base)).toThrow(/at least 32/);
+  });
+
+  test('making an endpoint and rotating its secret, repeated, are done once', async () => {
+    const { registry } = createWorld(local);
+    const once = { ...author, operation: 'op-1' };
+    const first = await createWebhook(registry, 'acme', { url: 'https://example.com/' }, once);
+    expect(await createWebhook(registry, 'acme', { url: 'https://example.com/' }, once)).toEqual(first);
+    const { id } = first.webhook.value;
+    const again = { ...author, operation: 'op-2' };
+    const rotated = await rotateSecret(registry, 'acme', id, again);
+    expect(await rotateSecret(registry, 'acme', id, again)).toEqual(rotated);
+  });
+
+  test('an organization has at most 50 endpoints', async () => {
+    const { registry } = createWorld(local);
+    const make = () => createWebhook(registry, 'acme', { url: 'https://example.com/' }, author);
+    for (let n = 0; n < 50; n++) await make();
+    await expect(make()).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('walls', () => {
+  const strict: UserConfig = { organizations: { acme: {} } };
+
+  test.for([
+    ['http://example.com/', 'must be an https URL'],
+    ['ftp://example.com/', 'must be an https URL'],
+    ['https://user:secret@example.com/', 'must hold no user name and no password'],
+    ['https://example.com/#x', 'must have no fragment'],
+    ['https://127.0.0.1/', 'must not be an address of a private network'],
+    ['https://127.1/', 'must not be an address of a private network'],
+    ['https://0x7f000001/', 'must not be an address of a private network'],
+    ['https://2130706433/', 'must not be an address of a private network'],
+    ['https://10.1.2.3/', 'must not be an address of a private network'],
+    ['https://169.254.169.254/latest/meta-data', 'must not be an address of a private network'],
+    ['https://100.64.0.1/', 'must not be an address of a private network'],
+    ['https://224.0.0.1/', 'must not be an address of a private network'],
+    ['https://0.0.0.0/', 'must not be an address of a private network'],
+    ['https://[::1]/', 'must not be an address of a private network'],
+    ['https://[::]/', 'must not be an address of a private network'],
+    ['https://[fd00::1]/', 'must not be an address of a private network'],
+    ['https://[fe80::1]/', 'must not be an address of a private network'],
+    ['https://[::ffff:10.0.0.1]/', 'must not be an address of a private network'],
+    ['https://[64:ff9b::a00:1]/', 'must not be an address of a private network'],
+    ['https://[2002:a00:1::]/', 'must not be an address of a private network'],
+    ['https://localhost/', 'must not be an address of a private network'],
+    ['https://api.localhost./', 'must not be an address of a private network'],
+    ['/events', 'must be a URL'],
+  ] as const)('%s is no endpoint', async ([url, fault]) => {
+    const { registry } = createWorld(strict);
+    const refusal = { code: 'malformed', extra: { errors: [{ pointer: '/url', detail: fault }] } };
+    await expect(createWebhook(registry, 'acme', { url }, author)).rejects.toMatchObject(refusal);
+  });
+
+  test('a name that leads to a private address, or does so later on, is not connected to', async () => {
+    const world = createWorld(strict);
+    const receiver = await receive();
+    const port = new URL(receiver.url).port;
+    const url = `https://hooks.example.com:${port}/events`;
+    const { webhook } = await createWebhook(world.registry, 'acme', { url, events: ['version.published'] }, author);
+    const answers = [['127.0.0.1'], ['198.41.0.4', '10.0.0.1'], ['::ffff:127.0.0.1']];
+    const asked: string[] = [];
+    const find = async (host: string) => {
+      asked.push(host);
+      return answers.shift()!;
+    };
+    const deliveries = deliver(world.registry, { find });
+    await publishVersion(world.registry, '1.0.0');
+    for (let n = 0; n < 3; n++) {
+      await deliveries.poke();
+      world.pass(hour);
+    }
+    const [delivery] = await log(world.registry, webhook.value.id);
+    const error = 'hooks.example.com has an address of a private network, where nothing is sent to.';
+    expect(delivery!.attempts.map((attempt) => attempt.error)).toEqual([error, error, error]);
+    expect(asked).toEqual(Array(3).fill('hooks.example.com'));
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('what is connected to is the address that was checked, whatever the name means to others', async () => {
+    const world = createWorld(local);
+    const receiver = await receive('127.0.0.2');
+    const { port } = new URL(receiver.url);
+    const url = `http://localhost:${port}/events`;
+    await createWebhook(world.registry, 'acme', { url, events: ['version.published'] }, author);
+    const deliveries = deliver(world.registry, { find: async () => ['127.0.0.2'] });
+    await publishVersion(world.registry, '1.0.0');
+    await deliveries.poke();
+    expect(receiver.received[0]!.headers['host']).toBe(`localhost:${port}`);
+  });
+
+  test('a redirect is not followed, wherever it leads', async () => {
+    const { registry, receiver, deliveries, id } = await begin();
+    const inner = await receive();
+    receiver.answer = () => ({ status: 307, headers: { location: inner.url } });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect(inner.received).toEqual([]);
+    expect((await log(registry, id))[0]!.attempts).toMatchObject([
+      { status: 307, error: 'It answered 307: redirects are not followed.' },
+    ]);
+  });
+
+  test('an endpoint that was allowed and is no more is not connected to', async () => {
+    const { registry, another, receiver, deliveries, id } = await begin();
+    await deliveries.close();
+    const next = { ...another(), config: createWorld(strict).registry.config };
+    await publishVersion(registry, '1.0.0');
+    await deliver(next).poke();
+    expect(receiver.received).toEqual([]);
+    expect((await log(registry, id))[0]!.attempts[0]!.error).toContain('must be an https URL');
+  });
+
+  test('an organization is told nothing of another', async () => {
+    const { registry, deliveries, receiver } = await begin();
+    const text = 'openapi: 3.1.0\ninfo: {title: Pay, version: "1.0.0"}\n';
+    await publish(registry, {
+      coordinate: { org: 'other', type: 'apis', slug: 'pay' },
+      snapshot: snapshotOf(null, null, { 'api.yaml': text }),
+      entry: 'api.yaml',
+      version: null,
+      onConflict: 'revise',
+      latest: true,
+      dryRun: false,
+      create: { visibility: 'public' },
+      author,
+    });
+    await deliveries.poke();
+    expect(receiver.received).toEqual([]);
+  });
+});
