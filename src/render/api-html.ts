@@ -1,4 +1,4 @@
-import type { Api, PlacedOperation, TagGroup } from './api.ts';
+import type { Api, PlacedOperation, TagGroup } from './api-view.ts';
 import { markup, joinHtml, nothing, type Html } from './html.ts';
 import { listOf, objectOf, textOf, entriesOf } from './json.ts';
 import { createLongHtml } from './long-html.ts';

@@ -23,44 +23,46 @@
 //   more          <p>: says that something was cut, and how much
 //   nav           <ul>, nested: the table of contents; <details> fold long groups, <a> holds .method and text
 import type { Published, Rendered } from '../compile/compile.ts';
+import { createAnchors } from '../model/anchor.ts';
 import { apiHtml, apiNavigation } from './api-html.ts';
-import { readApi } from './api.ts';
+import { readApi } from './api-view.ts';
 import { createDescriptions } from './description.ts';
 import { formatHtml } from './html.ts';
 import { parseObject, type JsonObject } from './json.ts';
+import { jsonSchemaHtml, jsonSchemaNavigation } from './json-schema-html.ts';
 import { requirementsOf } from './operation-view.ts';
+import { listLimit } from './operations.ts';
 import type { Page } from './page.ts';
-import { createSchemas } from './schema-view.ts';
+import { rulesOf } from './rules.ts';
+import { rulesetHtml, rulesetNavigation } from './ruleset-html.ts';
+import { createSchemas, definitionsOf } from './schema-view.ts';
 
 /** Characters of a page after which what is left is told in a line each. */
 const budget = 12 * 1024 * 1024;
 
-/** A published document made readable. Null for what is no document of its kind. Pure; nothing that a document says makes it throw. */
+/**
+ * A published document made readable. Null for what is no document of its kind. Pure; nothing that a document says makes it throw. `truncated` tells
+ * of operations, schemas and rules that are not shown whole; what is cut within one of them says so in its place.
+ */
 export function renderDocument({ kind, json }: Published): Rendered | null {
   const document = parseObject(json);
   if (document === null) return null;
   if (kind === 'openapi') return renderApi(document);
-  return null;
+  if (kind === 'json-schema') return renderSchema(document);
+  return renderRuleset(document, kind === 'redocly-ruleset' ? 'redocly' : 'spectral');
 }
 
 function renderApi(document: JsonObject): Rendered {
   const api = readApi(document);
-  const ids = new Set([
-    'security',
-    'webhooks',
-    'schemas',
-    ...[...api.groups, ...api.webhooks, ...api.schemas, ...api.security].map(({ anchor }) => anchor),
-    ...api.groups.flatMap(({ operations }) => operations.map(({ anchor }) => anchor)),
-  ]);
+  const placed = [...api.groups, ...api.webhooks, ...api.schemas, ...api.security];
+  const operations = api.groups.flatMap((group) => group.operations);
+  const ids = new Set(['security', 'webhooks', 'schemas', ...[...placed, ...operations].map(({ anchor }) => anchor)]);
   const page: Page = {
     document,
     schemas: createSchemas(document, 'openapi'),
     descriptions: createDescriptions((id) => ids.has(id)),
     security: requirementsOf(document['security']),
-    anchors: {
-      schemas: new Map(api.schemas.map(({ name, anchor }) => [name, anchor])),
-      security: new Map(api.security.map(({ name, anchor }) => [name, anchor])),
-    },
+    anchors: { schemas: anchorsOf(api.schemas), security: anchorsOf(api.security) },
   };
   const { html, isCut } = apiHtml(page, api, budget);
   return {
@@ -69,4 +71,46 @@ function renderApi(document: JsonObject): Rendered {
     markdown: '',
     truncated: isCut || api.isCut,
   };
+}
+
+function renderSchema(document: JsonObject): Rendered {
+  const anchors = createAnchors();
+  const definitions = definitionsOf(document);
+  const all = [['', document] as const, ...definitions.slice(0, listLimit - 1)];
+  const schemas = all.map(([name, schema]) => ({ name, schema, anchor: anchors.schema(name) }));
+  const ids = new Set(['definitions', ...schemas.map(({ anchor }) => anchor)]);
+  const page: Page = {
+    document,
+    schemas: createSchemas(document, 'json-schema'),
+    descriptions: createDescriptions((id) => ids.has(id)),
+    security: [],
+    anchors: { schemas: anchorsOf(schemas), security: new Map() },
+  };
+  const { html, isCut } = jsonSchemaHtml(page, schemas, budget);
+  return {
+    html: formatHtml(html),
+    navigation: formatHtml(jsonSchemaNavigation(schemas)),
+    markdown: '',
+    truncated: isCut || definitions.length >= listLimit,
+  };
+}
+
+function renderRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Rendered {
+  const anchors = createAnchors();
+  const { rules, more } = rulesOf(document, form);
+  const placed = rules.map((rule) => ({ rule, anchor: anchors.rule(rule.name) }));
+  const ids = new Set(['rules', ...placed.map(({ anchor }) => anchor)]);
+  const descriptions = createDescriptions((id) => ids.has(id));
+  const { html, isCut } = rulesetHtml({ document, descriptions }, placed, budget);
+  return {
+    html: formatHtml(html),
+    navigation: formatHtml(rulesetNavigation(placed)),
+    markdown: '',
+    truncated: isCut || more > 0,
+  };
+}
+
+/** The first of each name: what a reference by that name means. */
+function anchorsOf(all: readonly { name: string; anchor: string }[]): Map<string, string> {
+  return new Map([...all].reverse().map(({ name, anchor }) => [name, anchor]));
 }

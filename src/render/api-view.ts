@@ -18,11 +18,18 @@ export interface TagGroup {
   operations: PlacedOperation[];
 }
 
+/** A schema with the name of its place on the page. */
+export interface NamedSchema {
+  name: string;
+  schema: unknown;
+  anchor: string;
+}
+
 /** A whole API, in the order in which it is read. */
 export interface Api {
   groups: TagGroup[];
   webhooks: PlacedOperation[];
-  schemas: { name: string; schema: unknown; anchor: string }[];
+  schemas: NamedSchema[];
   security: { name: string; scheme: JsonObject; anchor: string }[];
   /** Whether a list was longer than is taken. */
   isCut: boolean;

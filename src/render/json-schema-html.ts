@@ -1,0 +1,46 @@
+import { namedSchemaHtml } from './api-html.ts';
+import type { NamedSchema } from './api-view.ts';
+import { markup, nothing, type Html } from './html.ts';
+import { createLongHtml } from './long-html.ts';
+import type { Page } from './page.ts';
+import { shorten } from './plain-text.ts';
+import { schemaHtml, typeHtml } from './schema-html.ts';
+
+/** The reference of a JSON Schema: the document itself, then each definition. `schemas` begins with the document. */
+export function jsonSchemaHtml(
+  page: Page,
+  [root, ...definitions]: readonly NamedSchema[],
+  budget: number,
+): { html: Html; isCut: boolean } {
+  const long = createLongHtml(budget);
+  long.add(
+    () => markup`<section class="schema" id="${root!.anchor}">
+      <h2><a href="#${root!.anchor}">Schema</a></h2>
+      <p>${typeHtml(page, root!.schema)}</p>
+      ${schemaHtml(page, root!.schema)}
+    </section>`,
+  );
+  if (definitions.length > 0) long.add(() => markup`<h2 id="definitions">Definitions</h2>`);
+  for (const { name, schema, anchor } of definitions)
+    long.add(
+      () => namedSchemaHtml(page, name, schema, anchor),
+      () => markup`<section class="schema" id="${anchor}"><h3>${shorten(name, 300)}</h3></section>`,
+    );
+  return { html: markup`<div class="reference">${long.finish()}</div>`, isCut: long.isCut };
+}
+
+const longestNavigation = 6000;
+
+/** The table of contents of a JSON Schema. */
+export function jsonSchemaNavigation([root, ...definitions]: readonly NamedSchema[]): Html {
+  const named = definitions.slice(0, longestNavigation);
+  const more = definitions.length - named.length;
+  const list = markup`<ul>
+    ${named.map(({ name, anchor }) => markup`<li><a href="#${anchor}">${shorten(name, 80) || 'Schema'}</a></li>`)}
+    ${more > 0 ? markup`<li>${more} more</li>` : nothing}
+  </ul>`;
+  return markup`<ul class="nav">
+    <li><a href="#${root!.anchor}">Schema</a></li>
+    ${named.length === 0 ? nothing : markup`<li><a href="#definitions">Definitions</a>${list}</li>`}
+  </ul>`;
+}

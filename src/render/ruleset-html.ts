@@ -1,0 +1,93 @@
+import { markup, nothing, type Html } from './html.ts';
+import { entriesOf, isObject, textOf, type JsonObject } from './json.ts';
+import { createLongHtml } from './long-html.ts';
+import type { Page } from './page.ts';
+import { shorten } from './plain-text.ts';
+import { viewRule } from './rule-view.ts';
+import type { Rule } from './rules.ts';
+
+/** A rule with the name of its place on the page. */
+export interface PlacedRule {
+  rule: Rule;
+  anchor: string;
+}
+
+/** The reference of a ruleset: what it says of itself, and a table of its rules. */
+export function rulesetHtml(
+  page: Pick<Page, 'document' | 'descriptions'>,
+  rules: readonly PlacedRule[],
+  budget: number,
+): { html: Html; isCut: boolean } {
+  const long = createLongHtml(budget);
+  for (const one of rules)
+    long.add(
+      () => ruleHtml(page, one),
+      () => markup`<tr class="rule" id="${one.anchor}">
+        <th scope="row"><code>${shorten(one.rule.name, 300)}</code></th><td>${severityHtml(one.rule)}</td><td></td>
+      </tr>`,
+    );
+  const table = markup`<table>
+    <thead><tr><th scope="col">Rule</th><th scope="col">Severity</th><th scope="col">Meaning</th></tr></thead>
+    <tbody>${long.finish()}</tbody>
+  </table>`;
+  const html = markup`<div class="reference">
+    ${introHtml(page)}<h2 id="rules">Rules</h2>
+    ${rules.length === 0 ? markup`<p>It has no rules of its own.</p>` : table}
+  </div>`;
+  return { html, isCut: long.isCut };
+}
+
+function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descriptions'>): Html {
+  const taken = extendedBy(document);
+  const description = textOf(document['description']) || textOf(document['x-description']);
+  if (taken.length === 0 && description.trim() === '') return nothing;
+  const list = markup`<p>Extends${taken.slice(0, 100).map((name) => markup` <code>${name.slice(0, 200)}</code>`)}</p>`;
+  return markup`<section class="intro">
+    ${descriptions.block(description, 3)}${taken.length === 0 ? nothing : list}
+  </section>`;
+}
+
+/** The rulesets that this one begins with. */
+export function extendedBy(document: JsonObject): string[] {
+  return [document['extends']].flat(2).map(textOf).filter(Boolean);
+}
+
+function severityHtml({ severity }: Rule): Html {
+  return markup`<b class="severity ${severity}">${severity}</b>`;
+}
+
+function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }: PlacedRule): Html {
+  const { description, isBuiltIn, given, asked } = viewRule(rule);
+  const places = given.map((path) => markup` <code>${path.slice(0, 1000)}</code>`);
+  const demands = asked.map(({ field, demand }) => {
+    const name = field === '' ? nothing : markup`<code>${field.slice(0, 500)}</code> `;
+    return markup`<li>${name}${demand.slice(0, 2000)}</li>`;
+  });
+  return markup`<tr class="rule" id="${anchor}">
+    <th scope="row"><a href="#${anchor}"><code>${shorten(rule.name, 300)}</code></a></th>
+    <td>${severityHtml(rule)}</td>
+    <td>
+      ${descriptions.brief(description)}
+      ${given.length === 0 ? nothing : markup`<p>Looks at${places}</p>`}
+      ${demands.length === 0 ? nothing : markup`<ul class="props">${demands}</ul>`}
+      ${isBuiltIn ? markup`<p>A rule that the linter brings along${settings(rule.definition)}</p>` : nothing}
+    </td>
+  </tr>`;
+}
+
+/** How the ruleset sets a built-in rule up, beyond its severity. */
+function settings(definition: unknown): Html {
+  const own = entriesOf(definition).filter(([key]) => key !== 'severity' && key !== 'description' && key !== 'message');
+  if (!isObject(definition) || own.length === 0) return markup`.`;
+  return markup`, set up with <code>${JSON.stringify(Object.fromEntries(own)).slice(0, 1000)}</code>.`;
+}
+
+/** The table of contents of a ruleset. */
+export function rulesetNavigation(rules: readonly PlacedRule[]): Html {
+  const shown = rules.slice(0, 6000);
+  const more = rules.length - shown.length;
+  return markup`<ul class="nav"><li><a href="#rules">Rules</a><ul>
+    ${shown.map(({ rule, anchor }) => markup`<li><a href="#${anchor}">${shorten(rule.name, 80)}</a></li>`)}
+    ${more > 0 ? markup`<li>${more} more</li>` : nothing}
+  </ul></li></ul>`;
+}
