@@ -2,11 +2,11 @@ import type { RequestListener } from 'node:http';
 import express, { type Express, type Request } from 'express';
 import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
-import { createApiCatalog } from './api-catalog.ts';
 import { createSite } from '../site/site.ts';
 import { createAssetFiles } from './assets.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import type { ServerContext } from './context.ts';
+import { createDiscovery } from './discovery.ts';
 import { createErrorHandler, sendProblem } from './errors.ts';
 import { createFrontPages } from './front-pages.ts';
 import { createHealth } from './health.ts';
@@ -14,8 +14,10 @@ import { createMetrics } from './metrics.ts';
 import { nothingHere } from './nothing-here.ts';
 import { createObserver, type Observer } from './observe.ts';
 import { createProblemPages } from './problem-pages.ts';
+import { createReadLimit, type ReadLimit } from './read-limit.ts';
 import { createReads, isRead } from './reads.ts';
 import { requestIdOf } from './request-id.ts';
+import { createSearchRoutes } from './search.ts';
 import { readTarget } from './target.ts';
 import { routeNameOf } from './route-name.ts';
 
@@ -27,9 +29,10 @@ export function createApp(given: ServerContext): RequestListener {
   const site = given.site ?? createSite(given.registry, given.url, { hasLogin: given.login !== undefined });
   const context = { ...given, site };
   const authenticate = createAuthenticate(context);
-  const observer = createObserver(context.registry, createMetrics());
-  const read = createReads(context, authenticate);
-  const others = createOthers(context, authenticate, observer);
+  const observer = createObserver(context.registry, createMetrics(context.queue));
+  const limit = createReadLimit(context.registry);
+  const read = createReads(context, authenticate, limit);
+  const others = createOthers(context, authenticate, observer, limit);
   return (request, response) => {
     const startedAt = performance.now();
     const target = readTarget(request.url!);
@@ -51,6 +54,7 @@ function createOthers(
   context: Required<Pick<ServerContext, 'site'>> & ServerContext,
   authenticate: Authenticate,
   observer: Observer,
+  limit: ReadLimit | null,
 ): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -66,7 +70,8 @@ function createOthers(
   app.use(createFrontPages(context.site));
   app.use(createAssetFiles(context.site));
   app.use(createProblemPages(context.site));
-  app.use(createApiCatalog(context));
+  app.use(createDiscovery(context.site, { hasManagement: context.v1 !== undefined, limit }));
+  app.use(createSearchRoutes(context.site, limit));
   if (context.v1) app.use('/v1', context.v1);
   if (context.login) app.use(context.login.router);
   app.use(() => {

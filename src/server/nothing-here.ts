@@ -1,3 +1,13 @@
+import type { Selector } from '../model/address.ts';
+import { nameOf, type Resource } from '../model/resource.ts';
+
 /** What is said of everything that is absent, and of everything that is private: nobody can tell which. */
 export const nothingHere =
   'There is nothing here that you may read. If there should be, send a key (Authorization: Bearer <key>) or sign in.';
+
+/** Why a resource that may be read has no such version. */
+export function explainAbsence(resource: Resource, selector: Selector): string {
+  const name = nameOf(resource);
+  if (selector.kind === 'latest') return `${name} has no version yet.`;
+  return `${name} has no version ${selector.kind === 'digest' ? selector.digest : selector.version}.`;
+}

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseAddress, type Address, type Selector } from '../model/address.ts';
+import { parseAddress, type Address } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
-import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { coordinateOf, type Resource } from '../model/resource.ts';
 import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../registry/read.ts';
 import type { Authenticate } from './authenticate.ts';
 import type { ServerContext } from './context.ts';
+import { sendDiff } from './diff.ts';
 import { createSendDocument, type ResourceAddress, type SendDocument } from './documents.ts';
 import { sendProblem } from './errors.ts';
 import { corsHeaders } from './headers.ts';
@@ -14,8 +15,8 @@ import { sendListing } from './listings.ts';
 import { memoize } from './memoize.ts';
 import { answerMethod } from './methods.ts';
 import { prefersPage } from './negotiate.ts';
-import { nothingHere } from './nothing-here.ts';
-import { createReadLimit } from './read-limit.ts';
+import { explainAbsence, nothingHere } from './nothing-here.ts';
+import type { ReadLimit } from './read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
 import { createSendResourcePage, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
@@ -32,10 +33,13 @@ export function isRead(target: string): boolean {
 }
 
 /** The registry's reads (DESIGN §8): who asks, what for, whether they may, and only then anything else. */
-export function createReads(context: ServerContext & { site: Site }, authenticate: Authenticate): Read {
+export function createReads(
+  context: ServerContext & { site: Site },
+  authenticate: Authenticate,
+  limit: ReadLimit | null,
+): Read {
   const { links } = context.site;
   const send = { document: createSendDocument(links), page: createSendResourcePage(context.site) };
-  const limit = createReadLimit(context.registry);
   const addressOf = memoize(parseAddress);
   return async (request, response) => {
     const { path, query } = splitTarget(request.url!);
@@ -99,7 +103,7 @@ function allowScripts(response: ServerResponse, { visibility }: Resource): void 
 async function sendView(read: ReadRequest, granted: Granted, address: ResourceAddress, send: Send): Promise<void> {
   const { view, selector } = address;
   if (view === 'versions') return sendVersions(read, granted);
-  if (view === 'diff') throw new RegistryError('not_found', 'This registry does not compare versions.');
+  if (view === 'diff') return sendDiff(read, granted);
   const selected = grantVersion(granted, selector);
   if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
   if (!selected.exact) return redirect(read, selected.granted, address);
@@ -116,12 +120,6 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
 /** Whether an address that programs and people share is asked for by a person: a format in the URL wins over `Accept`. */
 function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress): boolean {
   return format === null && !query.includes('format=') && prefersPage(request.headers.accept);
-}
-
-function explainAbsence(resource: Resource, selector: Selector): string {
-  const name = nameOf(resource);
-  if (selector.kind === 'latest') return `${name} has no version yet.`;
-  return `${name} has no version ${selector.kind === 'digest' ? selector.digest : selector.version}.`;
 }
 
 /** A range's reader goes to the version that it means now; 307 keeps the method, and the answer ages as `latest` does. */

@@ -72,7 +72,7 @@ async function sendVersionView(
 
 /** Sends a JSON document. Refuses with `not_acceptable` where the client takes none. */
 export async function sendJson(
-  { request, response, query }: ReadRequest,
+  { request, response, query }: Pick<ReadRequest, 'request' | 'response' | 'query'>,
   body: unknown,
   common: string[],
   link: string | null = null,

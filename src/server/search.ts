@@ -1,0 +1,94 @@
+import { Router } from 'express';
+import { anonymous } from '../model/access.ts';
+import { isResourceType, isSlug, type ResourceType } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import { nameOf } from '../model/resource.ts';
+import { createSearch } from '../registry/search.ts';
+import { searchIndexText } from '../site/search-index.ts';
+import { searchPage } from '../site/search-page.ts';
+import { searchResult } from '../site/search-results.ts';
+import type { Site } from '../site/site.ts';
+import { principalOf } from './authenticate.ts';
+import { sharing } from './lifetime.ts';
+import { onlyGet } from './methods.ts';
+import { prefersPage } from './negotiate.ts';
+import { pageOf } from './paging.ts';
+import type { ReadLimit } from './read-limit.ts';
+import { splitTarget } from './read-request.ts';
+import { bytesOf, pageSharing, sendPage } from './send-page.ts';
+import { sendJson } from './views.ts';
+
+/** Characters that a search may have. */
+const longestQuery = 200;
+
+/** Milliseconds for which the public index may keep its readers waiting. */
+const indexPatience = 10_000;
+
+/** `/search`: as JSON, and for people a page; `/search/index.json`: what everybody may find, for browsers to search where no server does. */
+export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router {
+  const { registry, links } = site;
+  const search = createSearch(registry);
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get('/search', async (request, response) => {
+    limit?.(request, response);
+    const principal = principalOf(request);
+    const isPublic = principal.kind === 'anonymous';
+    const { query } = splitTarget(request.url);
+    const asked = readQuery(query);
+    const isPage = !asked.hasFormat && prefersPage(request.headers.accept);
+    const found = await search.find(principal, asked, (all) =>
+      isPage && asked.text === ''
+        ? { items: [], next: null }
+        : pageOf(all, query, ({ indexed }) => nameOf(indexed.coordinate)),
+    );
+    if (isPage) {
+      const headers = pageSharing(registry.config, { isPublic, by: 'reader' });
+      return sendPage({ request, response }, registry.cache, bytesOf(searchPage(site, { ...asked, ...found })), {
+        headers,
+      });
+    }
+    const items = found.items.map((each) => searchResult(site, each, { isWhole: true }));
+    // What is found differs by who asks, so that a cache must never give one reader's results to another.
+    const shared = sharing(registry.config, isPublic ? 'public' : 'private', 'latest').map((value) =>
+      value === 'Accept, Accept-Encoding' ? 'Accept, Accept-Encoding, Authorization, Cookie' : value,
+    );
+    await sendJson({ request, response, query }, { ...found, items }, shared);
+  });
+  router.get('/search/index.json', async (request, response) => {
+    limit?.(request, response);
+    const entries = await inTime(search.all(anonymous));
+    const headers = sharing(registry.config, 'public', 'latest');
+    const page = bytesOf(searchIndexText({ links }, entries));
+    await sendPage({ request, response }, registry.cache, page, { mediaType: 'application/json', headers });
+  });
+  router.all(['/search', '/search/index.json'], onlyGet);
+  return router;
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    late.reject(new RegistryError('unavailable', 'The index is being made.', { retryAfter: 10 }));
+  }, indexPatience);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+}
+
+/** What is searched for. Refuses with `malformed` what is no search. */
+function readQuery(query: string): { text: string; type: ResourceType | null; org: string | null; hasFormat: boolean } {
+  const parameters = new URLSearchParams(query);
+  const one = (name: string): string | null => {
+    const [value, ...more] = parameters.getAll(name);
+    if (more.length > 0) throw new RegistryError('malformed', `The parameter ${name} is given once.`);
+    return value === undefined || value === '' ? null : value;
+  };
+  const text = (one('q') ?? '').trim();
+  if (text.length > longestQuery)
+    throw new RegistryError('malformed', `The parameter q has at most ${longestQuery} characters.`);
+  const type = one('type');
+  if (type !== null && !isResourceType(type))
+    throw new RegistryError('malformed', 'The parameter type is apis, schemas or rulesets.');
+  const org = one('org');
+  if (org !== null && !isSlug(org)) throw new RegistryError('malformed', 'The parameter org names an organization.');
+  return { text, type, org, hasFormat: parameters.has('format') };
+}

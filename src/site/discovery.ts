@@ -1,0 +1,79 @@
+import { isResourceType, isSlug } from '../model/address.ts';
+import { coordinateOf, type Resource } from '../model/resource.ts';
+import { apiCatalog, catalogPath, catalogType } from './catalog.ts';
+import { atomFeed, feedPath, jsonFeed, type FeedScope } from './feeds.ts';
+import { llmsText } from './llms.ts';
+import type { Site } from './site.ts';
+import { countSitemaps, partPath, robotsText, sitemap, sitemapPart } from './sitemap.ts';
+
+/** What the documents are made with, beside the resources. */
+export type Place = Pick<Site, 'url' | 'links'> & { hasManagement: boolean };
+
+/** A document that tells programs what is here. */
+export interface DiscoveryDocument {
+  mediaType: string;
+  text: string;
+}
+
+/** What the path of a discovery document looks like; whether there is one, only the resources can tell. */
+export const discoveryPattern =
+  /^\/(?:llms\.txt|robots\.txt|\.well-known\/api-catalog|sitemap(?:-\d+)?\.xml|feed\.[a-z]+|feeds\/.*)$/;
+
+/**
+ * The discovery document at a path under the base, or null. `resources`: every resource that anybody may read, in order. What is made
+ * here depends on nothing else, so that the server and the static build give the same bytes.
+ */
+export function discoveryDocument(
+  place: Place,
+  resources: readonly Resource[],
+  path: string,
+): DiscoveryDocument | null {
+  if (path === '/llms.txt') return { mediaType: 'text/markdown; charset=utf-8', text: llmsText(place, resources) };
+  if (path === '/robots.txt') return { mediaType: 'text/plain; charset=utf-8', text: robotsText(place) };
+  if (path === catalogPath) return { mediaType: catalogType, text: apiCatalog(place, resources) };
+  if (path === '/sitemap.xml') return { mediaType: 'application/xml', text: sitemap(place, resources) };
+  const part = /^\/sitemap-([1-9]\d{0,4})\.xml$/.exec(path);
+  if (part) {
+    const text = sitemapPart(place, resources, Number(part[1]));
+    return text === null ? null : { mediaType: 'application/xml', text };
+  }
+  const feed = parseFeedPath(path);
+  if (feed === null) return null;
+  const chosen = resources.filter((resource) => isIn(feed.scope, resource));
+  if (chosen.length === 0 && feed.scope.kind !== 'registry') return null;
+  return feed.format === 'atom'
+    ? { mediaType: 'application/atom+xml; charset=utf-8', text: atomFeed(place, feed.scope, chosen) }
+    : { mediaType: 'application/feed+json', text: jsonFeed(place, feed.scope, chosen) };
+}
+
+/** The paths of all discovery documents that there are. */
+export function discoveryPaths(place: Place, resources: readonly Resource[]): string[] {
+  const scopes: FeedScope[] = [
+    { kind: 'registry' },
+    ...[...new Set(resources.map(({ org }) => org))].map((org) => ({ kind: 'organization' as const, org })),
+    ...resources.map((resource) => ({ kind: 'resource' as const, coordinate: coordinateOf(resource) })),
+  ];
+  const count = countSitemaps(place, resources);
+  const parts = count === 1 ? [] : Array.from({ length: count }, (_, index) => partPath(index + 1));
+  const feeds = scopes.flatMap((scope) => [feedPath(scope, 'atom'), feedPath(scope, 'json')]);
+  return ['/llms.txt', '/robots.txt', catalogPath, '/sitemap.xml', ...parts, ...feeds];
+}
+
+function parseFeedPath(path: string): { scope: FeedScope; format: 'atom' | 'json' } | null {
+  const match = /^\/(?:feed|feeds\/([^/]+)(?:\/([^/]+)\/([^/]+))?)\.(atom|json)$/.exec(path);
+  if (!match) return null;
+  const [, org, type, slug] = match;
+  const format = match[4] as 'atom' | 'json';
+  if (org === undefined) return { scope: { kind: 'registry' }, format };
+  if (!isSlug(org)) return null;
+  if (type === undefined || slug === undefined) return { scope: { kind: 'organization', org }, format };
+  if (!isResourceType(type) || !isSlug(slug)) return null;
+  return { scope: { kind: 'resource', coordinate: { org, type, slug } }, format };
+}
+
+function isIn(scope: FeedScope, { org, type, slug }: Resource): boolean {
+  if (scope.kind === 'registry') return true;
+  if (scope.kind === 'organization') return org === scope.org;
+  const { coordinate } = scope;
+  return org === coordinate.org && type === coordinate.type && slug === coordinate.slug;
+}

@@ -1,0 +1,38 @@
+import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import type { Site } from './site.ts';
+
+/**
+ * `llms.txt` (llmstxt.org): what is here for language models, each resource by its page in Markdown. A section for each organization and type.
+ */
+export function llmsText({ url, links }: Pick<Site, 'url' | 'links'>, resources: readonly Resource[]): string {
+  const sections = new Map<string, string[]>();
+  for (const resource of resources) {
+    const heading = `@${resource.org}/${resource.type}`;
+    const lines = sections.get(heading) ?? [];
+    const page = links.whole(links.to(coordinateOf(resource), { view: 'markdown' }));
+    const about = [resource.latest, oneLine(resource.description)].filter(Boolean).join(', ');
+    lines.push(`- [${oneLine(resource.name)}](${page}): ${nameOf(resource)}${about === '' ? '' : `, ${about}`}`);
+    sections.set(heading, lines);
+  }
+  const { host } = new URL(url);
+  const text = [
+    `# API contracts at ${host}`,
+    '',
+    '> OpenAPI documents, JSON Schemas and lint rulesets. Every version stands at an address of its own, and its bytes never change.',
+    '',
+    `Each link leads to a page in Markdown. The document itself is at the same address without \`/index.md\`: add \`.json\` or \`.yaml\` for a format, \`@1.4.0\` before that for a version. ${links.whole(links.path('/search'))}?q= finds operations, schemas and properties, as JSON.`,
+    ...[...sections].flatMap(([heading, lines]) => ['', `## ${heading}`, '', ...lines]),
+    '',
+  ];
+  return text.join('\n');
+}
+
+/** Text of others on one line of Markdown, without any meaning there. */
+function oneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
+    .trim()
+    .slice(0, 300)
+    .replace(/[\\`*_{}[\]<>#|~!&]/g, '\\$&');
+}

@@ -1,0 +1,79 @@
+import { formatAddress } from '../model/address.ts';
+import { coordinateOf, type Resource } from '../model/resource.ts';
+import { lastChange } from './publications.ts';
+import type { Site } from './site.ts';
+import { escapeXml } from './xml.ts';
+
+type Place = Pick<Site, 'url' | 'links'>;
+
+/** URLs that one sitemap may list (sitemaps.org). */
+const mostUrls = 50_000;
+
+interface Entry {
+  url: string;
+  /** ISO 8601, or null where nothing tells. */
+  changedAt: string | null;
+}
+
+/** How many sitemaps there are, beside the index that lists them where they are more than one. */
+export function countSitemaps(place: Place, resources: readonly Resource[]): number {
+  return Math.max(1, Math.ceil(entriesOf(place, resources).length / mostUrls));
+}
+
+/** `/sitemap.xml`: every public page, or, where they are more than 50,000, the index of sitemaps that list them. */
+export function sitemap(place: Place, resources: readonly Resource[]): string {
+  const entries = entriesOf(place, resources);
+  if (entries.length <= mostUrls) return urlSet(entries);
+  const parts = Array.from({ length: Math.ceil(entries.length / mostUrls) }, (_, index) => index + 1);
+  const list = parts.map((number) => `<sitemap><loc>${escapeXml(`${place.url}${partPath(number)}`)}</loc></sitemap>`);
+  return document('sitemapindex', list);
+}
+
+/** The sitemap of that number, from 1; null where there is none. */
+export function sitemapPart(place: Place, resources: readonly Resource[], number: number): string | null {
+  const entries = entriesOf(place, resources);
+  if (entries.length <= mostUrls || number < 1 || number > Math.ceil(entries.length / mostUrls)) return null;
+  return urlSet(entries.slice((number - 1) * mostUrls, number * mostUrls));
+}
+
+/** `/sitemap-2.xml` */
+export function partPath(number: number): string {
+  return `/sitemap-${number}.xml`;
+}
+
+/** The page of the registry, of each organization, of each type in it, and of each resource. */
+function entriesOf({ url, links }: Place, resources: readonly Resource[]): Entry[] {
+  const changes = new Map<string, string | null>([[`${url}/`, null]]);
+  function note(target: string, changedAt: string | null): void {
+    const known = changes.get(target) ?? null;
+    changes.set(target, known === null || (changedAt !== null && changedAt > known) ? changedAt : known);
+  }
+  for (const resource of resources) {
+    const { org, type } = resource;
+    const changedAt = lastChange(resource);
+    note(`${url}/`, changedAt);
+    note(links.whole(links.path(formatAddress({ kind: 'organization', org }))), changedAt);
+    note(links.whole(links.path(formatAddress({ kind: 'type', org, type }))), changedAt);
+    note(links.whole(links.to(coordinateOf(resource))), changedAt);
+  }
+  return [...changes].map(([target, changedAt]) => ({ url: target, changedAt }));
+}
+
+function urlSet(entries: readonly Entry[]): string {
+  const lines = entries.map(({ url, changedAt }) => {
+    const changed = changedAt === null ? '' : `<lastmod>${escapeXml(changedAt)}</lastmod>`;
+    return `<url><loc>${escapeXml(url)}</loc>${changed}</url>`;
+  });
+  return document('urlset', lines);
+}
+
+function document(root: string, lines: readonly string[]): string {
+  const name = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
+  return ['<?xml version="1.0" encoding="utf-8"?>', `<${root} ${name}>`, ...lines, `</${root}>`, ''].join('\n');
+}
+
+/** `robots.txt` (RFC 9309): pages may be read; the management API, searches and signing in lead nowhere. */
+export function robotsText({ url, links }: Place): string {
+  const closed = ['/v1/', '/search', '/login', '/logout', '/account'].map((path) => `Disallow: ${links.path(path)}`);
+  return ['User-agent: *', ...closed, `Sitemap: ${url}/sitemap.xml`, ''].join('\n');
+}

@@ -1,0 +1,7 @@
+/** Text for XML 1.0, in content and in quoted attributes. Characters that no XML document may hold are left out (XML 1.0 §2.2). */
+export function escapeXml(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '')
+    .replace(/[&<>"'\r]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
