@@ -206,8 +206,8 @@ describe('what is wrong with an entry is told at its place, and the others go on
     const plan = await planDocuments(registry, repository!, linked);
     expect(plan.documents.map(({ path }) => path)).toEqual(['f/a.yaml']);
     expect(plan.settings.report.problems.map(({ message }) => message)).toEqual([
-      '"*/a.yaml" takes l/a.yaml, which is a symbolic link; links are not followed.',
       '"*/a.yaml" takes m/a.yaml, which is a submodule.',
+      '"*/a.yaml" takes l/a.yaml, which is a symbolic link; links are not followed.',
       '"l/a.yaml": There is no l/a.yaml.',
     ]);
   });
