@@ -1,6 +1,7 @@
 import type { ResourceType } from '../model/address.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { nameOf, resourceRef, type Resource } from '../model/resource.ts';
+import type { Webhook } from '../model/webhook.ts';
 import type { Generation } from '../store/refs.ts';
 import { listKeys } from './keys.ts';
 import { readAmong } from './read-among.ts';
@@ -12,7 +13,7 @@ export interface AuditEntry {
   actor: string;
   origin: string | null;
   action: string;
-  subject: { kind: 'resource' | 'key'; id: string };
+  subject: { kind: 'resource' | 'key' | 'webhook'; id: string };
   generation: number;
 }
 
@@ -30,7 +31,7 @@ export interface AuditFilter {
 export type AuditPosition = Pick<AuditEntry, 'at' | 'subject' | 'generation'>;
 
 /**
- * The changes of an organization's resources and keys, newest first, from the histories of their refs: what was not recorded did not
+ * The changes of an organization's resources, keys and webhook endpoints, newest first, from the histories of their refs: what was not recorded did not
  * happen. Those after `position`, when it is given.
  */
 export async function* readAudit(
@@ -89,6 +90,11 @@ async function* chainsOf(registry: Registry, org: string, { resource, since }: A
     const newest = await readAmong<Key>(registry, keyRef(id));
     if (newest === null || isBefore(newest, since)) continue;
     yield { subject: { kind: 'key', id }, newest, history: () => refs.history(keyRef(id)) };
+  }
+  for await (const name of refs.list(`webhooks/${org}/`)) {
+    const newest = await readAmong<Webhook>(registry, name);
+    if (newest === null || isBefore(newest, since)) continue;
+    yield { subject: { kind: 'webhook', id: newest.value.id }, newest, history: () => refs.history(name) };
   }
 }
 

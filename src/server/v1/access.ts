@@ -34,6 +34,11 @@ export function requireOrganizationScope({ principal }: Call, scope: Scope): voi
   throw lacksScope(scope, principal.resources === null ? '' : ' for the whole organization');
 }
 
+/** Refuses with `forbidden` unless the key has the scope for its organization, or for the part of it that it is narrowed to. */
+export function requireScopeForPart({ principal }: Call, scope: Scope): void {
+  if (!isAllowed({ ...principal, resources: null }, scope, { org: principal.org })) throw lacksScope(scope, '');
+}
+
 function lacksScope(scope: Scope, where = ' for this'): RegistryError {
   return new RegistryError('forbidden', `This needs a key with the scope ${scope}${where}.`);
 }

@@ -1,7 +1,9 @@
 import { formatAddress, type View } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
+import { typeOf } from '../../model/event.ts';
 import type { Key } from '../../model/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
 import type { Generation } from '../../store/refs.ts';
 
 /** A resource as the description has it. */
@@ -60,4 +62,17 @@ export function versionRecord(url: string, resource: Resource, version: Version)
 export function keyRecord(key: Key, lastUsedAt: string | null): object {
   const { id, name, scopes, resources, createdAt, expiresAt, revokedAt } = key;
   return { id, name, scopes, resources, createdAt, expiresAt, revokedAt, lastUsedAt };
+}
+
+/** An endpoint as the description has it, without its secrets. */
+export function webhookRecord({ value, at }: Generation<Webhook>, health: WebhookHealth | null): object {
+  const { id, url, description, events, resources, state, reason, createdAt } = value;
+  const failingSince = health?.failingSince ?? null;
+  return { id, url, description, events, resources, state, reason, failingSince, createdAt, updatedAt: at };
+}
+
+/** A delivery as the description has it. */
+export function deliveryRecord({ event, state, attempts, nextAt }: Delivery): object {
+  const { id, subject, time } = event;
+  return { id, type: typeOf(event), subject, time, state, attempts, nextAt, event };
 }

@@ -7,6 +7,7 @@ import * as publish from './publish.ts';
 import * as resources from './resources.ts';
 import * as syncs from './syncs.ts';
 import * as versions from './versions.ts';
+import * as webhooks from './webhooks.ts';
 
 const names: Record<ResourceType, { one: string; many: string }> = {
   apis: { one: 'Api', many: 'Apis' },
@@ -14,9 +15,12 @@ const names: Record<ResourceType, { one: string; many: string }> = {
   rulesets: { one: 'Ruleset', many: 'Rulesets' },
 };
 
-/** What a key must be allowed to, before its body is read: something with one resource, with its organization, or nothing in particular. */
+/**
+ * What a key must be allowed to, before its body is read: something with one resource, with its organization, with the part of it that the key is
+ * narrowed to, or nothing in particular.
+ */
 export type Route =
-  { about: 'resource'; answer: ResourceHandler } | { about: 'organization' | 'itself'; answer: Handler };
+  { about: 'resource'; answer: ResourceHandler } | { about: 'organization' | 'part' | 'itself'; answer: Handler };
 
 /** The one table: every operation that needs a key, by its id, with what answers it. Its scope is in the description. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
@@ -25,6 +29,15 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['createKey', { about: 'organization', answer: keys.createOne }],
   ['getKey', { about: 'organization', answer: keys.getOne }],
   ['revokeKey', { about: 'organization', answer: keys.revokeOne }],
+  ['listWebhooks', { about: 'part', answer: webhooks.listAll }],
+  ['createWebhook', { about: 'part', answer: webhooks.createOne }],
+  ['getWebhook', { about: 'part', answer: webhooks.getOne }],
+  ['updateWebhook', { about: 'part', answer: webhooks.updateOne }],
+  ['deleteWebhook', { about: 'part', answer: webhooks.deleteOne }],
+  ['rotateWebhookSecret', { about: 'part', answer: webhooks.rotate }],
+  ['testWebhook', { about: 'part', answer: webhooks.test }],
+  ['listDeliveries', { about: 'part', answer: webhooks.listDeliveries }],
+  ['redeliverEvent', { about: 'part', answer: webhooks.redeliverOne }],
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
   ['getLimits', { about: 'itself', answer: organization.getLimits }],
   ['getMe', { about: 'itself', answer: organization.getMe }],

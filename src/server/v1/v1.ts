@@ -9,7 +9,7 @@ import { createTokenExchange } from '../login/token.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { splitTarget } from '../read-request.ts';
 import { nameRoute } from '../route-name.ts';
-import { findForCall, requireOrganizationScope, requireScope } from './access.ts';
+import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './access.ts';
 import { readBody } from './body.ts';
 import type { Answer, Call } from './call.ts';
 import { readDescription, type Operation } from './description.ts';
@@ -84,6 +84,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
       return takesDocument(operation) ? turns.take(principal.org, answerFound) : answerFound();
     }
     if (entry.about === 'organization') requireOrganizationScope(call, operation.scope);
+    if (entry.about === 'part') requireScopeForPart(call, operation.scope);
     return answerOnce({ ...call, body: await checkedBody(operation, request, response) }, key, entry.answer);
   }
 
