@@ -19,18 +19,20 @@ const actor = 'operator:lease';
 
 /**
  * Does the work while no other process does any under the same name (`leases/<name>`): two syncs of one repository would publish an older commit
- * after a newer one. Waits until the lease is free; one whose process of this machine is gone, or that was not renewed for a minute, is free.
+ * after a newer one. Waits until the lease is free; one whose process of this machine is gone, or that was not renewed for a minute, is free. The work is told whether somebody else was at it meanwhile.
  * Rejects when `signal` aborts. No fence: whoever is suspended for longer than a minute may find that another one has begun.
  */
 export async function withLease<T>(
   registry: Registry,
   name: string,
   signal: AbortSignal,
-  work: () => Promise<T>,
+  work: (hasWaited: boolean) => Promise<T>,
 ): Promise<T> {
   const ref = `leases/${name}`;
   const holder = `${instance}/${randomUUID()}`;
+  let hasWaited = false;
   for (let pause = 50; !(await take(registry, ref, holder)); pause = Math.min(pause * 2, 1000)) {
+    hasWaited = true;
     await delay(pause, undefined, { signal });
   }
   const renewal = setInterval(() => {
@@ -40,7 +42,7 @@ export async function withLease<T>(
   }, term / 3);
   renewal.unref();
   try {
-    return await work();
+    return await work(hasWaited);
   } finally {
     clearInterval(renewal);
     await release(registry, ref, holder);

@@ -28,6 +28,8 @@ export interface SyncQueue {
   reconcileHosts(repositories: readonly Repository[]): Promise<void>;
   /** Whether a sync of the repository runs or waits in this process. */
   isWanted(org: string, repositoryId: string): boolean;
+  /** How many syncs run in this process, and how many wait. */
+  counts(): { running: number; waiting: number };
   /** Stops what runs, and takes no more. */
   close(): Promise<void>;
 }
@@ -100,6 +102,10 @@ export function createSyncQueue(registry: Registry): SyncQueue {
     isWanted(org, id) {
       const lane = lanes.get(`${org}/${id}`);
       return lane !== undefined && (lane.next !== null || lane.queue.pending > 0);
+    },
+    counts() {
+      const waiting = [...lanes.values()].filter(({ next }) => next !== null).length;
+      return { running: all.pending, waiting };
     },
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));

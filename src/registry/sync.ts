@@ -11,7 +11,7 @@ import {
   type RunDocument,
 } from '../model/connection.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
-import type { Remote } from '../source/source.ts';
+import type { Remote, Tip } from '../source/source.ts';
 import { checksOfDocuments } from './checks.ts';
 import type { Planned } from './discover.ts';
 import { rulesetName } from './gate.ts';
@@ -50,27 +50,33 @@ export async function syncRepository(
   // Connected once, and to nothing any more: nobody is to be asked.
   const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
   if (isIdle) return { repository, documents: [], changed: false, detail: null };
-  if (!(await hasNews(registry, repository, signal))) {
+  const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
+  if (!(await hasNews(registry, repository, tip, signal))) {
     const isGone = repository.state === 'detached';
     return settle(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
   }
-  return withLease(registry, `${repository.org}/${run.repository}`, signal, async () => {
+  return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited) => {
     const current = await registry.refs.read<Repository>(repositoryRef(repository.org, run.repository));
-    return bringIn(registry, current?.value ?? repository, run, signal);
+    const now = hasWaited ? await registry.source.tip(await remoteOf(registry, repository), signal) : tip;
+    return bringIn(registry, current?.value ?? repository, now, run, signal);
   });
 }
 
-/** Whether there is anything to bring in. Contacts the remote, and moves no objects. */
-async function hasNews(registry: Registry, repository: Repository, signal: AbortSignal): Promise<boolean> {
-  const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
+/** Whether there is anything to bring in. Moves no objects. */
+async function hasNews(registry: Registry, repository: Repository, tip: Tip, signal: AbortSignal): Promise<boolean> {
   if (!tip.found) return repository.state !== 'detached';
   if (tip.commit !== repository.commit || repository.state === 'detached') return true;
   if (await needsAnotherLook(registry, repository)) return true;
   return (await findNewTags(registry, repository, await taggedDocuments(registry, repository), signal)).length > 0;
 }
 
-async function bringIn(registry: Registry, repository: Repository, run: Run, signal: AbortSignal): Promise<Synced> {
-  const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
+async function bringIn(
+  registry: Registry,
+  repository: Repository,
+  tip: Tip,
+  run: Run,
+  signal: AbortSignal,
+): Promise<Synced> {
   if (!tip.found) return settle(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
   const stranger = await findStranger(registry, repository, tip.commit, signal);
   if (stranger !== null) {

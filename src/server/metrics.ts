@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { SyncQueue } from '../registry/queue.ts';
 
 /** What is counted about requests, by route pattern: never by path, of which clients make as many as they like. */
 export interface Metrics {
@@ -8,8 +9,8 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-/** Metrics of one server and of its process. */
-export function createMetrics(): Metrics {
+/** Metrics of one server, of its syncs and of its process. */
+export function createMetrics(queue: Pick<SyncQueue, 'counts'>): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });
   const durations = new Histogram({
@@ -18,6 +19,17 @@ export function createMetrics(): Metrics {
     labelNames: ['method', 'route', 'status'] as const,
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10],
     registers: [register],
+  });
+  new Gauge({
+    name: 'stele_syncs',
+    help: 'Syncs of repositories in this process, by whether they run or wait.',
+    labelNames: ['state'] as const,
+    registers: [register],
+    collect() {
+      const { running, waiting } = queue.counts();
+      this.set({ state: 'running' }, running);
+      this.set({ state: 'waiting' }, waiting);
+    },
   });
   const observers = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   return {

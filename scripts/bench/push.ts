@@ -1,0 +1,155 @@
+/**
+ * From a push to what readers see, through a hook and a local git server.
+ *
+ *   node scripts/bench/push.ts                       200 pushes, one after the other, beside a bare `git fetch` of the same commit
+ *   node scripts/bench/push.ts --repositories 200    200 followed repositories, 50 hooks a second for 30 s: is one lost?
+ */
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { argv } from 'zx';
+import { serveStele } from '../../test/e2e/stele.ts';
+import { createFixtureRepository } from '../../test/servers/fixture-repository.ts';
+import { openGitServer } from '../../test/servers/git-http.ts';
+
+const run = promisify(execFile);
+const count = Number(argv['repositories'] ?? 1);
+const pushes = Number(argv['pushes'] ?? 200);
+const rate = Number(argv['rate'] ?? 50);
+const seconds = Number(argv['seconds'] ?? 30);
+const secret = 'a secret that only this benchmark has';
+
+const root = await mkdtemp(join(tmpdir(), 'stele-push-'));
+await using server = await openGitServer({ root });
+const repositories = Array.from({ length: count }, (_, n) => createFixtureRepository(join(root, 'acme', `r${n}.git`)));
+const versions = repositories.map(() => 0);
+for (const n of repositories.keys()) push(n);
+const config = join(root, 'config.mjs');
+const followed = repositories.map((_, n) => ({ url: `${server.url}/acme/r${n}.git`, visibility: 'public' }));
+const settings = {
+  organizations: { acme: { repositories: followed } },
+  hosts: { gitea: { url: server.url, webhookSecret: { env: 'HOOK_SECRET' } } },
+  sync: { interval: 0, concurrency: 4 },
+  rateLimit: { address: 100_000 },
+};
+await writeFile(config, `export default ${JSON.stringify(settings)};`);
+const stele = await serveStele(['--data', join(root, 'data'), '--config', config], { env: { HOOK_SECRET: secret } });
+try {
+  await untilTrue(async () => (await Promise.all(repositories.map((_, n) => isVisible(n)))).every(Boolean), 300);
+  if (count === 1) await measureOne();
+  else await measureMany();
+} finally {
+  await stele.stop();
+  await rm(root, { recursive: true, force: true });
+}
+
+/** Commits the next version of a repository's document, as a push would. */
+function push(n: number): string {
+  const version = `1.0.${++versions[n]!}`;
+  const info = { title: `R${n}`, version };
+  const get = { operationId: 'list', responses: { 200: { description: 'All of them.' } } };
+  const document = { openapi: '3.1.0', info, servers: [{ url: 'https://api.test' }], paths: { '/things': { get } } };
+  return repositories[n]!.commit({ files: { 'openapi.json': JSON.stringify(document, null, 2) } });
+}
+
+/** Sends the hook that Gitea would. Resolves to the milliseconds until its answer. */
+async function hook(n: number): Promise<number> {
+  const body = JSON.stringify({ ref: 'refs/heads/main', repository: { full_name: `acme/r${n}` } });
+  const signature = createHmac('sha256', secret).update(body).digest('hex');
+  const started = performance.now();
+  const response = await fetch(`${stele.url}/v1/hooks/gitea`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-gitea-event': 'push', 'x-gitea-signature': signature },
+    body,
+  });
+  if (response.status !== 202) throw new Error(`The hook was answered ${response.status}: ${await response.text()}`);
+  await response.arrayBuffer();
+  return performance.now() - started;
+}
+
+async function isVisible(n: number): Promise<boolean> {
+  const response = await fetch(`${stele.url}/@acme/apis/r${n}@1.0.${versions[n]}`, { method: 'HEAD' });
+  return response.status === 200;
+}
+
+async function untilTrue(question: () => Promise<boolean>, limit: number): Promise<void> {
+  const end = Date.now() + limit * 1000;
+  while (!(await question())) {
+    if (Date.now() > end) throw new Error(`Not within ${limit} s.`);
+    await delay(10);
+  }
+}
+
+async function measureOne(): Promise<void> {
+  const clone = join(root, 'clone');
+  await run('git', ['clone', '--quiet', `${server.url}/acme/r0.git`, clone]);
+  const visible: number[] = [];
+  const answered: number[] = [];
+  const fetched: number[] = [];
+  for (let n = 0; n < pushes; n++) {
+    push(0);
+    const started = performance.now();
+    answered.push(await hook(0));
+    await untilTrue(() => isVisible(0), 60);
+    visible.push(performance.now() - started);
+    const begun = performance.now();
+    await run('git', ['fetch', '--quiet', 'origin', 'main'], { cwd: clone });
+    fetched.push(performance.now() - begun);
+  }
+  print('hook answered', answered);
+  print('push to visible', visible);
+  print('bare git fetch', fetched);
+  const ratio = quantile(visible, 0.5) / quantile(fetched, 0.5);
+  console.log(`push to visible is ${ratio.toFixed(1)} times a bare git fetch (medians)`);
+}
+
+async function measureMany(): Promise<void> {
+  const answered: number[] = [];
+  const samples: string[] = [];
+  const sending: Promise<void>[] = [];
+  const total = rate * seconds;
+  const started = Date.now();
+  for (let n = 0; n < total; n++) {
+    await delay(Math.max(0, started + (n * 1000) / rate - Date.now()));
+    const which = (n * 7919) % count;
+    push(which);
+    sending.push(hook(which).then((time) => void answered.push(time)));
+    if (n % (rate * 5) === 0) samples.push(await sample());
+  }
+  await Promise.all(sending);
+  const pushed = (Date.now() - started) / 1000;
+  samples.push(await sample());
+  await untilTrue(async () => (await Promise.all(repositories.map((_, n) => isVisible(n)))).every(Boolean), 240);
+  const caught = (Date.now() - started) / 1000 - pushed;
+  samples.push(await sample());
+  console.log(
+    `${total} hooks for ${count} repositories in ${pushed.toFixed(1)} s: all ${count} tips are published, none lost`,
+  );
+  console.log(`the last was there ${caught.toFixed(1)} s after the last push`);
+  print('hook answered', answered);
+  console.log(`every 5 s (running, waiting, MB): ${samples.join(' · ')}`);
+}
+
+/** Syncs that run, that wait, and the server's memory. */
+async function sample(): Promise<string> {
+  const text = await (await fetch(`${stele.url}/metrics`)).text();
+  const gauge = (state: string) =>
+    /\s(\d+)$/.exec(text.split('\n').find((line) => line.startsWith(`stele_syncs{state="${state}"`)) ?? '')?.[1];
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${stele.pid}/status`, 'utf8'))?.[1];
+  return `${gauge('running')} ${gauge('waiting')} ${Math.round(Number(kilobytes) / 1024)}`;
+}
+
+function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!;
+}
+
+function print(what: string, values: readonly number[]): void {
+  const [p50, p99] = [quantile(values, 0.5), quantile(values, 0.99)].map((value) => value.toFixed(0));
+  console.log(`${what}: p50 ${p50} ms, p99 ${p99} ms, longest ${quantile(values, 1).toFixed(0)} ms (${values.length})`);
+}
