@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import createClient from 'openapi-fetch';
+import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resourceTypes } from '../../../src/model/address.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import { createTestRegistry } from '../registry.ts';
+import { openDeliveries } from '../../../src/registry/deliveries.ts';
+import { openReceiver } from '../../servers/receiver.ts';
+import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Api } from './api.ts';
 import { calls, type Client } from './calls.ts';
 import { breaches, description } from './described.ts';
@@ -38,7 +41,8 @@ function clientWith(key: string | null): Client {
 }
 
 beforeAll(async () => {
-  api = await openApi({ ...createTestRegistry(unlimited), source: repository.source });
+  const user = { ...unlimited, webhooks: { allowPrivateAddresses: true } };
+  api = await openApi({ ...createTestRegistry(user), source: repository.source });
   client = clientWith(api.admin);
 });
 afterAll(() => api[Symbol.asyncDispose]());
@@ -98,6 +102,38 @@ test('keys, and who one is', async () => {
   expect((await clientWith(key!.secret).GET('/v1/me')).error!.status).toBe(401);
 });
 
+test('webhook endpoints', async () => {
+  await using receiver = await openReceiver();
+  const { data: made } = await client.POST('/v1/webhooks', { body: { url: receiver.url, events: ['latest.moved'] } });
+  const path = { webhook: made!.id };
+  const { response } = await client.GET('/v1/webhooks/{webhook}', { params: { path } });
+  const header = { 'If-Match': response.headers.get('etag')! };
+  const body = { description: 'Mine.' };
+  const { data: changed } = await client.PATCH('/v1/webhooks/{webhook}', { params: { path, header }, body });
+  expect([changed!.description, changed!.url]).toEqual(['Mine.', receiver.url]);
+  const { data: rotated } = await client.POST('/v1/webhooks/{webhook}/rotate', { params: { path } });
+  const { data: tested } = await client.POST('/v1/webhooks/{webhook}/test', { params: { path } });
+  expect(tested).toMatchObject({ delivered: true, status: 204, error: null });
+  const [received] = receiver.received;
+  for (const { secret } of [made!, rotated!]) {
+    const verified = new Verifier(secret).verify(received!.body, received!.headers as Record<string, string>);
+    expect(verified).toEqual(received!.event);
+  }
+  expect((await client.GET('/v1/webhooks')).data!.items.map(({ id }) => id)).toEqual([made!.id]);
+
+  const deliveries = openDeliveries(api.registry, 'http://registry.test');
+  await publishVersion(api.registry, '@acme/apis/events', '1.0.0');
+  await deliveries.poke();
+  const query = { state: 'delivered' } as const;
+  const { data: log } = await client.GET('/v1/webhooks/{webhook}/deliveries', { params: { path, query } });
+  expect(log!.items).toMatchObject([{ type: 'latest.moved', attempts: [{ status: 204 }] }]);
+  const event = { ...path, event: log!.items[0]!.id };
+  const again = await client.POST('/v1/webhooks/{webhook}/deliveries/{event}/redeliver', { params: { path: event } });
+  expect(again.data!.state).toBe('pending');
+  await deliveries.close();
+  expect((await client.DELETE('/v1/webhooks/{webhook}', { params: { path } })).response.status).toBe(204);
+});
+
 test('the organization, the limits and the description', async () => {
   const { data: audit } = await client.GET('/v1/audit', { params: { query: { limit: 5 } } });
   expect(audit!.items.length).toBeGreaterThan(0);
@@ -106,6 +142,15 @@ test('the organization, the limits and the description', async () => {
   expect((await open.GET('/v1/openapi.json')).data!.openapi).toBe('3.1.0');
   const { error } = await open.POST('/v1/token', { body: { token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' } });
   expect([400, 401]).toContain(error!.status);
+});
+
+test('hooks, which nobody signed', async () => {
+  const open = clientWith(null);
+  const payload = { ref: 'refs/heads/main', repository: { full_name: 'acme/contracts' } };
+  for (const path of ['/v1/hooks/github', '/v1/hooks/gitlab', '/v1/hooks/gitea', '/v1/hooks/bitbucket'] as const) {
+    const { error } = await open.POST(path, { body: payload as never });
+    expect(error!.status, path).toBe(401);
+  }
 });
 
 test('every operation was called', () => {

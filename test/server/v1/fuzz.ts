@@ -92,6 +92,10 @@ const fitting: Record<string, readonly unknown[]> = {
   until: times,
   run: ['0mgx1c2k3v5h0q8t2n4r', 'x'],
   key: ['000000000000', 'x'],
+  webhook: ['0mgx1c2k3v5h0q8t2n4r', 'x'],
+  event: ['0mgx1c2k3'.padEnd(31, '0'), 'x'],
+  url: ['https://hooks.example.com/', 'https://10.0.0.1/', 'http://example.com/', 'x'],
+  events: [null, ['version.published'], ['sync.failed', 'latest.moved'], ['x']],
 };
 
 const garbage = fc.oneof(

@@ -1,8 +1,11 @@
 import { repositoryId, type Run } from '../../../src/model/connection.ts';
 import { connectResource } from '../../../src/registry/connect.ts';
+import { createDelivery } from '../../../src/registry/delivery.ts';
+import { testEvent } from '../../../src/registry/events.ts';
 import { createKey, revokeKey } from '../../../src/registry/keys.ts';
 import { recordRun } from '../../../src/registry/runs.ts';
 import { newId, type Registry } from '../../../src/registry/registry.ts';
+import { createWebhook } from '../../../src/registry/webhooks.ts';
 import { listAll } from '../../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import { createObjects } from '../../../src/store/objects.ts';
@@ -35,8 +38,11 @@ export interface World extends AsyncDisposable {
 }
 
 const author = { actor: 'operator:test', origin: null };
+const eventId = '0mgx1c2k3'.padEnd(31, '0');
 const repository = 'https://github.com/acme/contracts';
 const runId = '0mgx1c2k3v5h0q8t2n4r';
+/** Nobody listens there. */
+const deadEnd = 'http://127.0.0.1:9/';
 
 /** What an operation is called with; `createApi`, `createSchema` and `createRuleset` with the same. After a space: another body. */
 const bodies: Record<string, (slug: string) => unknown> = {
@@ -53,6 +59,9 @@ const bodies: Record<string, (slug: string) => unknown> = {
   'updateVersion withdrawn': () => ({ status: { state: 'withdrawn', reason: 'leaked' } }),
   connect: () => ({ repository, path: 'other.json' }),
   createKey: () => ({ name: 'ci', scopes: ['read'] }),
+  createWebhook: () => ({ url: deadEnd }),
+  'createWebhook wide': () => ({ url: deadEnd, resources: ['apis/*'] }),
+  updateWebhook: () => ({ description: 'Another.' }),
   receiveGitHubHook: () => ({}),
   receiveGitLabHook: () => ({}),
   receiveGiteaHook: () => ({}),
@@ -69,10 +78,11 @@ function bodyFor(operation: string, slug: string): unknown {
 
 /** `apis/pay-api`, `apis/ledger`, `schemas/money` and `rulesets/style` are private, `apis/open` is public; each has a version, a connection and a run. */
 export async function openWorld(): Promise<World> {
-  const template = createTestRegistry(unlimited);
+  const template = createTestRegistry({ ...unlimited, webhooks: { allowPrivateAddresses: true } });
   const keys = new Map<Credential, string>();
   await makeResources(template);
   const keyId = await makeKeys(template, keys);
+  const webhooks = await makeWebhooks(template);
   const pristine = new Map<string, Uint8Array>();
   for await (const key of listAll(template.bucket, '')) pristine.set(key, (await template.bucket.get(key))!);
   const current: Registry = { ...template };
@@ -94,7 +104,9 @@ export async function openWorld(): Promise<World> {
         .replace(/\{(?:api|schema|ruleset)\}/, slug)
         .replace('{version}', '1.0.0')
         .replace('{run}', runId)
-        .replace('{key}', keyId);
+        .replace('{key}', keyId)
+        .replace('{webhook}', webhooks.get(slug) ?? runId)
+        .replace('{event}', eventId);
       const body = bodyFor(operation, slug);
       const key = keys.get(credential) ?? null;
       return api.call(method.toUpperCase(), target, { key, ...(body !== undefined && { body }) });
@@ -172,4 +184,20 @@ async function makeKeys(registry: Registry, keys: Map<Credential, string>): Prom
   await make('narrow-admin', { resources });
   await make('other', { org: 'other' });
   return revoked;
+}
+
+/** Makes an endpoint for `apis/pay-*` alone and one for everything, each with a delivery; answers their ids. */
+async function makeWebhooks(registry: Registry): Promise<Map<string, string>> {
+  const made = new Map<string, string>();
+  for (const [name, resources] of [
+    ['of-pay', ['apis/pay-*']],
+    ['of-all', null],
+  ] as const) {
+    const given = { url: deadEnd, resources: resources?.slice() ?? null };
+    const { value } = (await createWebhook(registry, 'acme', given, author)).webhook;
+    const event = testEvent('http://registry.test', 'acme', eventId, registry.now());
+    await createDelivery(registry, value, { ...event, type: 'dev.stele.version.published' });
+    made.set(name, value.id);
+  }
+  return made;
 }
