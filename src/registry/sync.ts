@@ -56,8 +56,10 @@ export async function syncRepository(
     return settle(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
   }
   return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited) => {
-    const current = await registry.refs.read<Repository>(repositoryRef(repository.org, run.repository));
-    const now = hasWaited ? await registry.source.tip(await remoteOf(registry, repository), signal) : tip;
+    // Not from memory: what another process noted a moment ago decides whether the tip is still the newest that anybody saw.
+    const current = await registry.refs.update<Repository>(repositoryRef(repository.org, run.repository), () => null);
+    const isStale = hasWaited || current?.value.commit !== repository.commit;
+    const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), signal) : tip;
     return bringIn(registry, current?.value ?? repository, now, run, signal);
   });
 }
