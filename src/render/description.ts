@@ -1,6 +1,7 @@
 import MarkdownIt from 'markdown-it';
-import { escapeHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
+import { escapeText, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
 import { shorten } from './plain-text.ts';
+import { tagsToMarkdown } from './tags-to-markdown.ts';
 
 /** Makes the Markdown texts of one document readable. `level`: what its `#` headings become (3: `<h3>`); deeper ones follow, down to `<h6>`. */
 export interface Descriptions {
@@ -25,7 +26,7 @@ export function createDescriptions(hasAnchor: (id: string) => boolean): Descript
     if (found !== undefined) return found;
     const start = text.slice(0, length).toWellFormed();
     const more = text.length > length ? markup`<p class="more">…</p>` : nothing;
-    const made = markup`${isPlain(start) ? markup`<p>${start}</p>` : trustHtml(markdown.render(start, { level }))}${more}`;
+    const made = markup`${isPlain(start) ? markup`<p>${start}</p>` : trustHtml(markdown.render(tagsToMarkdown(start), { level }))}${more}`;
     if (text.length < 2000) seen.set(key, made);
     return made;
   }
@@ -100,7 +101,7 @@ function createMarkdown(hasAnchor: (id: string) => boolean) {
     return start === 1 ? '<ol>\n' : `<ol start="${Math.trunc(start)}">\n`;
   };
   for (const name of ['fence', 'code_block'])
-    rules[name] = (tokens, at) => `<pre><code>${escapeHtml(tokens[at]!.content)}</code></pre>\n`;
+    rules[name] = (tokens, at) => `<pre><code>${escapeText(tokens[at]!.content)}</code></pre>\n`;
   return markdown;
 }
 

@@ -54,11 +54,19 @@ export function trustHtml(made: string): Html {
 }
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const special = /[&<>"'\0\p{Surrogate}]/gu;
 
-/** Characters that HTML does not know (NUL, half a surrogate pair) become U+FFFD. */
+/** For text and for attributes. Characters that HTML does not know (NUL, half a surrogate pair) become U+FFFD. */
 export function escapeHtml(value: string): string {
-  return value.replace(special, (character) => escapes[character] ?? '\uFFFD');
+  return value.replace(/[&<>"'\0\p{Surrogate}]/gu, escapeCharacter);
+}
+
+/** For text alone, where quotes mean nothing: examples are full of them. */
+export function escapeText(value: string): string {
+  return value.replace(/[&<>\0\p{Surrogate}]/gu, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  return escapes[character] ?? '\uFFFD';
 }
 
 /** Whether a link may lead there from a page: to the web or to a mailbox, said in full, or to a place on the page. */
@@ -69,7 +77,7 @@ export function isSafeLink(href: string): boolean {
 function write(value: Part, place: Place): string {
   if (typeof value === 'string' || typeof value === 'number') {
     if (place === 'link' && !isSafeLink(String(value))) throw new Error('A link leads where no link may lead.');
-    return escapeHtml(String(value));
+    return place === 'text' ? escapeText(String(value)) : escapeHtml(String(value));
   }
   if (place !== 'text') throw new Error('HTML stands in an attribute.');
   return Array.isArray(value) ? (value as readonly Html[]).map(htmlText).join('') : htmlText(value as Html);

@@ -1,0 +1,47 @@
+/**
+ * Descriptions are Markdown, and yet many are written in HTML. What HTML says with its everyday tags is said here in Markdown, and those
+ * that only lay out are left out, so that a reader sees no tags; the result is as little trusted as the text was. Code stays as it is.
+ */
+export function tagsToMarkdown(text: string): string {
+  if (!/<[/a-z]/i.test(text)) return text;
+  return text
+    .split(/(^ {0,3}(?:`{3}|~{3})[^]*?(?:^ {0,3}(?:`{3}|~{3})[^\n]*$|(?![^]))|`[^`\n]+`)/m)
+    .map((part, at) => (at % 2 === 1 ? part : replaceTags(part)))
+    .join('');
+}
+
+const breaks = new Set(
+  'p div section article table thead tbody tr ul ol dl dt dd blockquote center details summary'.split(' '),
+);
+const dropped = new Set('span font small big u sup sub th td a nobr abbr mark wbr fullname note important'.split(' '));
+const marks: Readonly<Record<string, string>> = {
+  b: '**',
+  strong: '**',
+  i: '*',
+  em: '*',
+  code: '`',
+  tt: '`',
+  kbd: '`',
+};
+
+function replaceTags(text: string): string {
+  return text
+    .replace(
+      /<a\s+(?:[a-z-]+="[^"<>]*"\s+)*href="(https?:[^"<>\s()]{1,1000})"[^<>]{0,200}>([^<>[\]]{1,500})<\/a>/gi,
+      '[$2]($1)',
+    )
+    .replace(
+      / ?<(\/?)([a-z][a-z0-9]{0,20})(?:\s[^<>]{0,500})?\/?> ?/gi,
+      (tag: string, close: string, written: string) => {
+        const name = written.toLowerCase();
+        const before = tag.startsWith(' ') ? ' ' : '';
+        const after = tag.endsWith(' ') ? ' ' : '';
+        if (name === 'br' || name === 'hr') return '  \n';
+        if (name === 'li') return close === '' ? '\n- ' : '\n';
+        if (/^h[1-6]$/.test(name)) return close === '' ? '\n\n#### ' : '\n\n';
+        if (breaks.has(name)) return '\n\n';
+        if (Object.hasOwn(marks, name)) return `${before}${marks[name]}${after}`;
+        return dropped.has(name) ? before || after : tag;
+      },
+    );
+}
