@@ -4,8 +4,10 @@ import { isLocalUrl, organizationIn, readEnvironment, type Config } from '../con
 import { isSlug } from '../model/address.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../open.ts';
+import { openDeliveries } from '../registry/deliveries.ts';
 import { createSyncQueue } from '../registry/queue.ts';
 import { openReconciler } from '../registry/reconcile.ts';
+import { assertSecretKey } from '../registry/seal.ts';
 import { gitDirectory } from '../source/local.ts';
 import { readConfig } from './context.ts';
 import { print } from './output.ts';
@@ -56,18 +58,21 @@ function addRepositories(config: Config, repositories: readonly string[], option
 async function serve(config: Config, named: readonly string[], { port, host }: ServeOptions): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new RegistryError('malformed', `${JSON.stringify(port)} is no port.`);
+  assertSecretKey({ config });
   const registry = await openRegistry(config);
   for (const url of named.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry);
   // The other commands are spared the time that loading a server takes.
   const { openServer } = await import('../server/server.ts');
   const server = await openServer(registry, queue, { port: Number(port), host });
+  const deliveries = openDeliveries(registry, config.url ?? server.url);
   const reconciler = await openReconciler(registry, queue);
   print(`stele listening on ${server.url}`);
   await untilStopped();
   await server.close();
   await reconciler.close();
   await queue.close();
+  await deliveries.close();
   await registry.close();
 }
 
