@@ -1,7 +1,7 @@
 import type { Api, PlacedOperation, TagGroup } from './api-view.ts';
-import { markup, joinHtml, nothing, type Html } from './html.ts';
+import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import { listOf, objectOf, textOf, entriesOf } from './json.ts';
-import { createLongHtml } from './long-html.ts';
+import { createLong } from './long.ts';
 import { externalDocsOf } from './operation-view.ts';
 import { docsHtml, methodHtml, operationHtml, operationLine, outsideLink, securityHtml } from './operation-html.ts';
 import { serverUrls } from './outline.ts';
@@ -11,7 +11,7 @@ import { schemaHtml, typeHtml } from './schema-html.ts';
 
 /** The reference of an API. */
 export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isCut: boolean } {
-  const long = createLongHtml(budget);
+  const long = createLong(budget, lengthOf);
   long.add(() => introHtml(page, api));
   const addOperations = (operations: readonly PlacedOperation[]) => {
     for (const { operation, anchor } of operations)
@@ -39,7 +39,7 @@ export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isC
         () => markup`<section class="schema" id="${anchor}"><h3>${shorten(name, 300)}</h3></section>`,
       );
   }
-  return { html: markup`<div class="reference">${long.finish()}</div>`, isCut: long.isCut };
+  return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
 }
 
 /** A schema under its name, at its anchor. */

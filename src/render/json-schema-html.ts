@@ -1,7 +1,7 @@
 import { namedSchemaHtml } from './api-html.ts';
 import type { NamedSchema } from './api-view.ts';
-import { markup, nothing, type Html } from './html.ts';
-import { createLongHtml } from './long-html.ts';
+import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
+import { createLong } from './long.ts';
 import type { Page } from './page.ts';
 import { shorten } from './plain-text.ts';
 import { schemaHtml, typeHtml } from './schema-html.ts';
@@ -12,7 +12,7 @@ export function jsonSchemaHtml(
   [root, ...definitions]: readonly NamedSchema[],
   budget: number,
 ): { html: Html; isCut: boolean } {
-  const long = createLongHtml(budget);
+  const long = createLong(budget, lengthOf);
   long.add(
     () => markup`<section class="schema" id="${root!.anchor}">
       <h2><a href="#${root!.anchor}">Schema</a></h2>
@@ -26,7 +26,7 @@ export function jsonSchemaHtml(
       () => namedSchemaHtml(page, name, schema, anchor),
       () => markup`<section class="schema" id="${anchor}"><h3>${shorten(name, 300)}</h3></section>`,
     );
-  return { html: markup`<div class="reference">${long.finish()}</div>`, isCut: long.isCut };
+  return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
 }
 
 const longestNavigation = 6000;

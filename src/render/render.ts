@@ -25,16 +25,19 @@
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createAnchors } from '../model/anchor.ts';
 import { apiHtml, apiNavigation } from './api-html.ts';
+import { apiMarkdown } from './api-markdown.ts';
 import { readApi } from './api-view.ts';
 import { createDescriptions } from './description.ts';
 import { formatHtml } from './html.ts';
 import { parseObject, type JsonObject } from './json.ts';
 import { jsonSchemaHtml, jsonSchemaNavigation } from './json-schema-html.ts';
+import { jsonSchemaMarkdown } from './json-schema-markdown.ts';
 import { requirementsOf } from './operation-view.ts';
 import { listLimit } from './operations.ts';
 import type { Page } from './page.ts';
 import { rulesOf } from './rules.ts';
 import { rulesetHtml, rulesetNavigation } from './ruleset-html.ts';
+import { rulesetMarkdown } from './ruleset-markdown.ts';
 import { createSchemas, definitionsOf } from './schema-view.ts';
 
 /** Characters of a page after which what is left is told in a line each. */
@@ -68,7 +71,7 @@ function renderApi(document: JsonObject): Rendered {
   return {
     html: formatHtml(html),
     navigation: formatHtml(apiNavigation(api)),
-    markdown: '',
+    markdown: apiMarkdown(page, api, budget),
     truncated: isCut || api.isCut,
   };
 }
@@ -90,7 +93,7 @@ function renderSchema(document: JsonObject): Rendered {
   return {
     html: formatHtml(html),
     navigation: formatHtml(jsonSchemaNavigation(schemas)),
-    markdown: '',
+    markdown: jsonSchemaMarkdown(page, schemas, budget),
     truncated: isCut || definitions.length >= listLimit,
   };
 }
@@ -105,7 +108,7 @@ function renderRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Rend
   return {
     html: formatHtml(html),
     navigation: formatHtml(rulesetNavigation(placed)),
-    markdown: '',
+    markdown: rulesetMarkdown(document, placed, budget),
     truncated: isCut || more > 0,
   };
 }

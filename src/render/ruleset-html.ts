@@ -1,6 +1,6 @@
-import { markup, nothing, type Html } from './html.ts';
+import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import { entriesOf, isObject, textOf, type JsonObject } from './json.ts';
-import { createLongHtml } from './long-html.ts';
+import { createLong } from './long.ts';
 import type { Page } from './page.ts';
 import { shorten } from './plain-text.ts';
 import { viewRule } from './rule-view.ts';
@@ -18,7 +18,7 @@ export function rulesetHtml(
   rules: readonly PlacedRule[],
   budget: number,
 ): { html: Html; isCut: boolean } {
-  const long = createLongHtml(budget);
+  const long = createLong(budget, lengthOf);
   for (const one of rules)
     long.add(
       () => ruleHtml(page, one),
@@ -28,7 +28,7 @@ export function rulesetHtml(
     );
   const table = markup`<table>
     <thead><tr><th scope="col">Rule</th><th scope="col">Severity</th><th scope="col">Meaning</th></tr></thead>
-    <tbody>${long.finish()}</tbody>
+    <tbody>${joinHtml(long.parts)}</tbody>
   </table>`;
   const html = markup`<div class="reference">
     ${introHtml(page)}<h2 id="rules">Rules</h2>

@@ -1,0 +1,33 @@
+/** A page that grows: beyond its budget parts are written short, and beyond half as much again not at all. */
+export interface Long<T> {
+  /** Adds what `whole` makes, or `short` where the budget is spent. */
+  add(whole: () => T, short?: () => T): void;
+  /** All that was added. */
+  readonly parts: readonly T[];
+  /** Whether anything was shortened or left out. */
+  readonly isCut: boolean;
+}
+
+/** `budget`: the sum of the parts' lengths. A single part may go over it by its own. */
+export function createLong<T>(budget: number, lengthOf: (part: T) => number): Long<T> {
+  const parts: T[] = [];
+  let length = 0;
+  let isCut = false;
+  return {
+    add(whole, short) {
+      let make: (() => T) | undefined = whole;
+      if (length >= budget) {
+        isCut = true;
+        make = length < budget * 1.5 ? short : undefined;
+      }
+      if (make === undefined) return;
+      const part = make();
+      parts.push(part);
+      length += lengthOf(part);
+    },
+    parts,
+    get isCut() {
+      return isCut;
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { shorten } from './plain-text.ts';
+import { tagsToMarkdown } from './tags-to-markdown.ts';
+
+/** A document's text within a line of Markdown: no line of its own, no HTML, no images, links to the web only. */
+export function inlineMarkdown(text: string, length = 1000): string {
+  return defuse(shorten(tagsToMarkdown(text.slice(0, length * 4)), length)).replace(/^(?=[#>+=~|-])/, '\\');
+}
+
+/** A text as a code span (CommonMark §6.1), whatever is in it. */
+export function codeMarkdown(text: string, length = 500): string {
+  const line = shorten(text, length);
+  if (line === '') return '` `';
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 ? fence + line + fence : `${fence} ${line} ${fence}`;
+}
+
+/**
+ * A document's Markdown as paragraphs of ours: its headings become bold lines, its code blocks close, and so it cannot look like a part of the page around
+ * it.
+ */
+export function blockMarkdown(text: string, length = 20_000): string {
+  const lines: string[] = [];
+  let fence = '';
+  for (const line of tagsToMarkdown(text.slice(0, length).toWellFormed())
+    .trim()
+    .split(/\r\n?|\n/)) {
+    const clean = line.replace(/(?!\t)\p{Cc}/gu, '').trimEnd();
+    const [, mark] = /^ {0,3}(`{3,}|~{3,})/.exec(clean) ?? [];
+    if (fence !== '') {
+      if (mark !== undefined && mark.startsWith(fence) && clean.trim() === mark) fence = '';
+      lines.push(clean);
+    } else if (mark !== undefined) {
+      fence = mark;
+      lines.push(mark);
+    } else lines.push(plainLine(clean));
+  }
+  if (fence !== '') lines.push(fence);
+  if (text.length > length) lines.push('', '…');
+  return lines.join('\n').replace(/\n{3,}/g, '\n\n');
+}
+
+/** One line outside of code. */
+function plainLine(line: string): string {
+  const [, before, heading] = /^((?:[\s>*+-]|\d{1,9}[.)])*)#{1,6}(?:\s(.*))?$/.exec(line.slice(0, 1000)) ?? [];
+  if (before !== undefined) {
+    const words = (heading ?? '').replace(/[\s#]*$/, '').trim();
+    return words === '' ? before : `${before}**${defuse(words)}**`;
+  }
+  if (/^[\s>]*(?:=+|-+)\s*$/.test(line)) return '';
+  return defuse(line).replace(/^(\s*)(#|\[[^\]]*\]:)/, '$1\\$2');
+}
+
+/** No HTML, no images, and no links but to the web and to mailboxes. */
+function defuse(text: string): string {
+  return text
+    .replace(/\\*</g, '\\<')
+    .replaceAll('![', '[')
+    .replace(/\](?=\((?!\s*(?:https?:\/\/|mailto:)))/gi, '\\]')
+    .replace(/\\{2,}(?=[<\]])/g, '\\');
+}
