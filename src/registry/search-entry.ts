@@ -92,13 +92,14 @@ export function packItems(outline: Outline | null): string {
 }
 
 /** The parts that one line of a packed text holds. */
-export function* unpackLine(line: string): Generator<SearchItem> {
+export function unpackLine(line: string): SearchItem[] {
   const [kind, anchor, name, ...rest] = line.split('\t') as [SearchItem['kind'], string, string, ...string[]];
-  if (kind !== 'schema') yield { kind, anchor, name, also: rest };
-  else {
-    if (name !== '') yield { kind, anchor, name, also: [] };
-    for (const property of rest) {
-      yield { kind: 'property', anchor, name: name === '' ? property : `${name}.${property}`, also: [property] };
-    }
-  }
+  if (kind !== 'schema') return [{ kind, anchor, name, also: rest }];
+  const properties = rest.map((property) => ({
+    kind: 'property' as const,
+    anchor,
+    name: name === '' ? property : `${name}.${property}`,
+    also: [property],
+  }));
+  return name === '' ? properties : [{ kind, anchor, name, also: [] }, ...properties];
 }

@@ -52,33 +52,34 @@ export function bestItems(packed: string, query: Query, alike: readonly string[]
   const lines = packed.split('\n');
   for (const [index, folded] of fold(packed).split('\n').entries()) {
     if (!wanted.some((word) => folded.includes(word))) continue;
-    for (const item of unpackLine(lines[index]!)) {
+    const items = unpackLine(lines[index]!);
+    // Folding leaves tabs where they are, so that the parts of both are the same.
+    for (const [at, item] of unpackLine(folded).entries()) {
       const score = scoreItem(item, query, alike);
       if (score === 0 || (best.length === most && best.at(-1)!.score >= score)) continue;
-      const at = best.findIndex((other) => other.score < score);
-      best.splice(at < 0 ? best.length : at, 0, { item, score });
+      const place = best.findIndex((other) => other.score < score);
+      best.splice(place < 0 ? best.length : place, 0, { item: items[at]!, score });
       if (best.length > most) best.pop();
     }
   }
   return best.some(({ score }) => score >= complete) ? best.filter(({ score }) => score >= complete) : best;
 }
 
+/** How well a part fits, whose texts are folded. */
 function scoreItem({ kind, name, also }: SearchItem, { phrase, words }: Query, alike: readonly string[]): number {
-  const own = fold(name);
-  const whole = also.length === 0 ? own : `${own} ${fold(also.join(' '))}`;
   let score = 0;
   let missing = 0;
   for (const word of words) {
-    if (own.includes(word)) score += 2;
-    else if (whole.includes(word)) score += 1;
+    if (name.includes(word)) score += 2;
+    else if (also.some((text) => text.includes(word))) score += 1;
     else missing++;
   }
-  if (score === 0) return alike.some((word) => whole.includes(word)) ? 1 : 0;
+  if (score === 0) return alike.some((word) => name.includes(word) || also.some((text) => text.includes(word))) ? 1 : 0;
   if (missing > 0) return Math.min(score, complete - 1);
   score += complete;
   // A path is written with or without its method: `/pets` is `GET /pets` too.
   const hasOtherName = kind === 'operation' || kind === 'property';
-  const isExact = own === phrase || (hasOtherName && fold(also[0]!) === phrase);
-  if (isExact || (kind === 'operation' && own.endsWith(` ${phrase}`))) return score + 60;
-  return own.includes(phrase) ? score + 10 + (10 * phrase.length) / own.length : score;
+  const isExact = name === phrase || (hasOtherName && also[0] === phrase);
+  if (isExact || (kind === 'operation' && name.endsWith(` ${phrase}`))) return score + 60;
+  return name.includes(phrase) ? score + 10 + (10 * phrase.length) / name.length : score;
 }
