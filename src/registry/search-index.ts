@@ -85,8 +85,8 @@ export function createSearchIndex(): SearchIndex {
   function lookUp({ words }: Query, names: ReadonlySet<string>): Map<string, Match> {
     let found = new Map<string, Match>();
     // Long words are rare: what they leave over is all that the others are looked for in.
-    for (const [index, word] of words.toSorted((a, b) => b.length - a.length).entries()) {
-      const among: ReadonlySet<string> | Map<string, Match> = index === 0 ? names : found;
+    for (const [rank, word] of words.toSorted((a, b) => b.length - a.length).entries()) {
+      const among: ReadonlySet<string> | Map<string, Match> = rank === 0 ? names : found;
       const next = new Map<string, Match>();
       for (const { id, match } of lookUpWord(word, among))
         next.set(id as string, { ...found.get(id as string), ...match });
