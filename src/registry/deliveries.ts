@@ -29,6 +29,8 @@ interface Lane {
   /** By event: when to look at its delivery, milliseconds since 1970. */
   due: Map<string, number>;
   active: Map<string, Promise<void>>;
+  /** Wakes it when the next is due. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 /** Attempts at once for one endpoint. Each endpoint has its own: a slow one holds nobody else's events up. */
@@ -49,31 +51,39 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   const lanes = new Map<string, Lane>();
   const changed = new Set<string>();
   const stop = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const recorder = createRecorder(registry, url, (delivery) => {
+  const recorder = createRecorder(registry, url, stop.signal, (delivery) => {
     const { org, webhook, event } = delivery;
     const at = waitsUntil(delivery);
     if (at !== Infinity) lookAt(org, webhook, event.id, at);
   });
 
-  function lookAt(org: string, webhook: string, event: string, at: number): void {
+  function lookAt(org: string, webhook: string, event: string, at: number): Lane {
     const key = `${org}/${webhook}`;
-    const lane = lanes.get(key) ?? { org, webhook, due: new Map<string, number>(), active: new Map() };
+    const lane = lanes.get(key) ?? {
+      org,
+      webhook,
+      due: new Map<string, number>(),
+      active: new Map(),
+      timer: undefined,
+    };
     lanes.set(key, lane);
     lane.due.set(event, Math.min(at, lane.due.get(event) ?? Infinity));
+    return lane;
   }
 
   /** Begins what is due, oldest first, and sees to it that the next is begun in time. */
-  function begin(): void {
-    clearTimeout(timer);
+  function begin(lane: Lane): void {
+    clearTimeout(lane.timer);
     if (stop.signal.aborted) return;
     const now = registry.now().getTime();
+    for (let event = oldestDue(lane, now); event !== null; event = oldestDue(lane, now)) start(lane, event);
     let next = Infinity;
-    for (const lane of lanes.values()) {
-      for (let event = oldestDue(lane, now); event !== null; event = oldestDue(lane, now)) start(lane, event);
-      for (const at of lane.due.values()) if (at > now) next = Math.min(next, at);
-    }
-    if (next - now < interval) timer = setTimeout(begin, next - now).unref();
+    for (const at of lane.due.values()) if (at > now) next = Math.min(next, at);
+    if (next - now < interval) lane.timer = setTimeout(begin, next - now, lane).unref();
+  }
+
+  function beginAll(): void {
+    for (const lane of lanes.values()) begin(lane);
   }
 
   function start(lane: Lane, event: string): void {
@@ -85,7 +95,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
       })
       .finally(() => {
         lane.active.delete(event);
-        begin();
+        begin(lane);
       });
     lane.active.set(event, work);
   }
@@ -113,8 +123,11 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   /** Disables an endpoint that says it is gone (Standard Webhooks: 410), or has taken nothing for days. */
   async function judge(webhook: Webhook, { status, error }: Attempt): Promise<void> {
     if (status === 410) return disableWebhook(registry, webhook, 'It answered 410 Gone.');
-    const since = await noteHealth(registry, webhook, error === null);
-    if (since !== null && registry.now().getTime() - Date.parse(since) >= patience)
+    const failingSince = await noteHealth(registry, webhook, error === null);
+    if (failingSince === null) return;
+    // One that was enabled again has its time anew.
+    const since = failingSince > webhook.begins ? failingSince : webhook.begins;
+    if (registry.now().getTime() - Date.parse(since) >= patience)
       await disableWebhook(registry, webhook, `No delivery has succeeded since ${since}.`);
   }
 
@@ -125,6 +138,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
       const [, org, webhook] = name.split('/') as [string, string, string];
       const prefix = deliveryRef(org, webhook, '');
       for await (const each of registry.refs.list(prefix, prefix + from)) {
+        if (stop.signal.aborted) return;
         lookAt(org, webhook, each.slice(prefix.length), 0);
       }
     }
@@ -137,7 +151,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     recording = recording
       .then(() => (stop.signal.aborted ? undefined : work()))
       .catch((error: unknown) => tell('events not recorded', error))
-      .then(begin);
+      .then(beginAll);
     return recording;
   }
 
@@ -162,9 +176,9 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   const unwatch = registry.refs.watch((name) => {
     const delivery = parseDeliveryRef(name);
     if (delivery !== null) {
-      lookAt(delivery.org, delivery.webhook, delivery.event, 0);
+      const lane = lookAt(delivery.org, delivery.webhook, delivery.event, 0);
       // Whoever appended goes on first.
-      setImmediate(begin);
+      setImmediate(begin, lane);
     } else if (/^(?:resources|repositories)\//.test(name)) {
       if (changed.size === 0) void record(recordChanged);
       changed.add(name);
@@ -178,8 +192,8 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     },
     async close() {
       stop.abort();
-      clearTimeout(timer);
       unwatch();
+      for (const { timer } of lanes.values()) clearTimeout(timer);
       await Promise.all([looking, recording, ...running()]);
     },
   };

@@ -32,9 +32,15 @@ export interface Recorder {
 
 /**
  * A recorder. Nothing that publishes knows of it: events are found by comparing each generation of a ref with the one before, so none can be
- * published and lost, and finding one twice finds the same. `url`: public base URL; `found` is told of each delivery.
+ * published and lost, and finding one twice finds the same. `url`: public base URL; `found` is told of each delivery. Stops early when the
+ * signal says so.
  */
-export function createRecorder(registry: Registry, url: string, found: (delivery: Delivery) => void): Recorder {
+export function createRecorder(
+  registry: Registry,
+  url: string,
+  signal: AbortSignal,
+  found: (delivery: Delivery) => void,
+): Recorder {
   /** By ref: the generation up to which all deliveries were made for the endpoints that there were. */
   const seen = new Map<string, number>();
   /** By organization: its endpoints as they stood when `seen` was noted. */
@@ -106,6 +112,7 @@ export function createRecorder(registry: Registry, url: string, found: (delivery
     let isWhole = true;
     for (const kind of kinds) {
       for await (const { name, generation } of newestGenerations(registry.bucket, `${kind}/${org}/`)) {
+        if (signal.aborted) return;
         if (seen.get(name) !== generation) isWhole = (await tryRecord(name, endpoints, since)) && isWhole;
       }
     }

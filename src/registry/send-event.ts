@@ -109,7 +109,9 @@ function post(
       response.on('close', settle).on('error', settle);
     };
     const send = url.protocol === 'http:' ? requestPlain : request;
-    send(url, options, answered).on('error', settle).end(body);
+    // An answer that is none (101, nothing at all) closes it, too.
+    const closed = () => settle(new RegistryError('unreachable', 'It closed the connection without an answer.'));
+    send(url, options, answered).on('error', settle).on('close', closed).end(body);
   });
 }
 

@@ -9,7 +9,6 @@ import { readEndpointUrl } from './endpoint-url.ts';
 import { readAmong } from './read-among.ts';
 import { newId, type Author, type Registry } from './registry.ts';
 import { openSecret, sealSecret } from './seal.ts';
-import { noteHealth } from './webhook-health.ts';
 
 /** What an endpoint is made with. */
 export interface NewWebhook {
@@ -104,14 +103,11 @@ export async function changeWebhook(
   guard: Guard = () => undefined,
 ): Promise<Generation<Webhook>> {
   const given = change.url === undefined ? change : { ...change, url: checkedUrl(registry, change.url) };
-  const isWoken = change.state === 'enabled';
-  // Before, so that an endpoint that is enabled is not disabled for what was long ago.
-  if (isWoken) await noteHealth(registry, { org, id }, true);
   return updateWebhook(registry, org, id, author, guard, (current) => {
     const next: Webhook = { ...current, ...given };
     if (next.state !== current.state) {
       next.reason = null;
-      if (isWoken) next.begins = registry.now().toISOString();
+      if (next.state === 'enabled') next.begins = registry.now().toISOString();
     }
     if (JSON.stringify(next) === JSON.stringify(current)) return null;
     return { next, action: next.state === current.state ? 'change webhook' : `${next.state.slice(0, -1)} webhook` };

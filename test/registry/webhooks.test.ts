@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { UserConfig } from '../../src/config.ts';
 import type { Delivery } from '../../src/model/webhook.ts';
@@ -253,6 +255,27 @@ describe('delivery', () => {
     expect(delivery!.attempts[0]!.error).toBe('It did not answer within 0.1 s.');
   });
 
+  test.for([
+    ['nothing', ''],
+    ['garbage', '\0\xff no HTTP at all\r\n\r\n'],
+    ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'],
+    ['a hint and no answer', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ] as const)('an answer that is %s is a failure, and hangs nobody', async ([, bytes]) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined).once('data', () => socket.end(bytes, 'latin1'));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const world = createWorld(local);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { webhook } = await createWebhook(world.registry, 'acme', { url, events: ['version.published'] }, author);
+    await publishVersion(world.registry, '1.0.0');
+    await deliver(world.registry).poke();
+    server.close();
+    const [delivery] = await log(world.registry, webhook.value.id);
+    expect(delivery).toMatchObject({ state: 'pending', attempts: [{ status: null, error: expect.any(String) }] });
+    expect(delivery!.attempts[0]!.error).not.toContain('within');
+  });
+
   test('an answer of any size is not waited for', async () => {
     const { registry, receiver, deliveries, id } = await begin();
     receiver.answer = () => ({ status: 200, body: Buffer.alloc(20 * 1024 * 1024) });
@@ -431,9 +454,9 @@ describe('secrets', () => {
 
   test('making an endpoint and rotating its secret, repeated, are done once', async () => {
     const { registry } = createWorld(local);
-    const once = { ...author, operation: 'op-1' };
-    const first = await createWebhook(registry, 'acme', { url: 'https://example.com/' }, once);
-    expect(await createWebhook(registry, 'acme', { url: 'https://example.com/' }, once)).toEqual(first);
+    const repeated = { ...author, operation: 'op-1' };
+    const first = await createWebhook(registry, 'acme', { url: 'https://example.com/' }, repeated);
+    expect(await createWebhook(registry, 'acme', { url: 'https://example.com/' }, repeated)).toEqual(first);
     const { id } = first.webhook.value;
     const again = { ...author, operation: 'op-2' };
     const rotated = await rotateSecret(registry, 'acme', id, again);
