@@ -7,6 +7,7 @@ import type { Site } from './site.ts';
 export function llmsText({ url, links }: Pick<Site, 'url' | 'links'>, resources: readonly Resource[]): string {
   const sections = new Map<string, string[]>();
   for (const resource of resources) {
+    if (resource.latest === null) continue;
     const heading = `@${resource.org}/${resource.type}`;
     const lines = sections.get(heading) ?? [];
     const page = links.whole(links.to(coordinateOf(resource), { view: 'markdown' }));

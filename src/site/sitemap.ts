@@ -41,7 +41,7 @@ export function partPath(number: number): string {
   return `/sitemap-${number}.xml`;
 }
 
-/** The page of the registry, of each organization, of each type in it, and of each resource. */
+/** The page of the registry, of each organization, of each type in it, and of each resource that has a version. */
 function entriesOf({ url, links }: Place, resources: readonly Resource[]): Entry[] {
   const changes = new Map<string, string | null>([[`${url}/`, null]]);
   function note(target: string, changedAt: string | null): void {
@@ -54,7 +54,7 @@ function entriesOf({ url, links }: Place, resources: readonly Resource[]): Entry
     note(`${url}/`, changedAt);
     note(links.whole(links.path(formatAddress({ kind: 'organization', org }))), changedAt);
     note(links.whole(links.path(formatAddress({ kind: 'type', org, type }))), changedAt);
-    note(links.whole(links.to(coordinateOf(resource))), changedAt);
+    if (resource.latest !== null) note(links.whole(links.to(coordinateOf(resource))), changedAt);
   }
   return [...changes].map(([target, changedAt]) => ({ url: target, changedAt }));
 }
