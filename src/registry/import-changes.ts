@@ -1,6 +1,6 @@
 import type { RunDocument } from '../model/connection.ts';
 import type { HistoryCommit } from '../source/source.ts';
-import { isSince, pathIn, publishPast, type ImportWork } from './import-past.ts';
+import { fileIn, isSince, publishPast, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
 
 /** How far an import of every change has come: the value of one ref. */
@@ -36,7 +36,7 @@ export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
     if (files.get(path) !== null && (isTouched || isUnknown)) {
       if (index >= brought) brought = await bringAhead(work, rest, paths, index);
       const snapshot = await registry.source.snapshot(remote, commit, signal);
-      if ((await pathIn(snapshot, [path])) !== null) {
+      if ((await fileIn(snapshot, [path])) !== null) {
         const { document, read } = await publishPast(work, { commit, path, version: null }, snapshot);
         inputs = read ?? inputs;
         documents.push(document);

@@ -1,6 +1,6 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { Repository, Run, RunDocument } from '../model/connection.ts';
-import type { Snapshot } from '../source/snapshot.ts';
+import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { HistoryCommit, Remote } from '../source/source.ts';
 import { plannedFor, type Connected } from './plan.ts';
 import { publishDocument, refusable } from './publish-document.ts';
@@ -72,10 +72,14 @@ function endOf(result: PublishResult): End {
   return { outcome: 'rejected', label: null, detail };
 }
 
-/** The first of the paths that is a file of the snapshot; null where none is. */
-export async function pathIn(snapshot: Snapshot, paths: readonly string[]): Promise<string | null> {
-  const files = new Set((await snapshot.entries()).flatMap(({ path, kind }) => (kind === 'file' ? [path] : [])));
-  return paths.find((path) => files.has(path)) ?? null;
+/** The first of the paths that is a file of the snapshot, and its blob; null where none is. */
+export async function fileIn(
+  snapshot: Snapshot,
+  paths: readonly string[],
+): Promise<{ path: string; blob: string } | null> {
+  const files = filesOf(await snapshot.entries());
+  const path = paths.find((each) => files.has(each));
+  return path === undefined ? null : { path, blob: files.get(path)! };
 }
 
 /** Whether it was committed late enough to be wanted. */

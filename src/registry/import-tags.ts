@@ -2,13 +2,14 @@ import type { RunDocument } from '../model/connection.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Tag } from '../source/source.ts';
-import { isSince, pathIn, publishPast, refuse, type ImportWork, type Past } from './import-past.ts';
+import { fileIn, isSince, publishPast, refuse, type ImportWork, type Past } from './import-past.ts';
 import { findPaths } from './past-paths.ts';
 import { refusable } from './publish-document.ts';
 import { labelFromTag } from './sync-tags.ts';
 
 interface TaggedPast extends Past {
   snapshot: Snapshot;
+  blob: string;
 }
 
 /** Publishes each tag that matches the glob under its name, the oldest commit first. */
@@ -24,6 +25,8 @@ export async function importTags(work: ImportWork, glob: string): Promise<RunDoc
     if (!('snapshot' in past)) documents.push(past);
     else if (isSince(past.snapshot.committedAt, since)) pasts.push(past);
   }
+  const blobs = [...new Set(pasts.map(({ blob }) => blob))];
+  if (blobs.length > 1) await registry.source.bringBlobs(remote, pasts[0]!.commit, blobs, signal);
   for (const [index, past] of pasts.sort(byDate).entries()) {
     const { document } = await publishPast(work, past, past.snapshot);
     documents.push(document);
@@ -41,9 +44,9 @@ async function openTag(work: ImportWork, { name, commit }: Tag, glob: string): P
   if ('refusal' in snapshot) return refuse(connected, commit, `Tag ${name}: ${snapshot.refusal}`);
   const paths = findPaths(history, connected.connection.path);
   const likely = paths.at(commit);
-  const path = await pathIn(snapshot, [...(likely === null ? [] : [likely]), ...paths.all]);
-  if (path === null) return refuse(connected, commit, `Tag ${name} has no ${connected.connection.path}.`);
-  return { commit, path, version, snapshot };
+  const file = await fileIn(snapshot, [...(likely === null ? [] : [likely]), ...paths.all]);
+  if (file === null) return refuse(connected, commit, `Tag ${name} has no ${connected.connection.path}.`);
+  return { commit, version, snapshot, ...file };
 }
 
 function byDate({ snapshot: a }: TaggedPast, { snapshot: b }: TaggedPast): number {
