@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
-import { parseCoordinate } from '../model/address.ts';
 import {
   documentAt,
   isWell,
@@ -14,16 +13,15 @@ import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tip } from '../source/source.ts';
 import { checksOfDocuments } from './checks.ts';
 import type { Planned } from './discover.ts';
-import { rulesetName } from './gate.ts';
 import { withLease } from './lease.ts';
 import { findMoves, withMoves } from './moves.ts';
+import { outdatedDocuments } from './outdated.ts';
 import { connectedResources, detachedDocuments, planAll, plannedFor } from './plan.ts';
 import type { Registry } from './registry.ts';
 import { remoteOf } from './remote.ts';
-import { findResource } from './resources.ts';
 import { findNewTags, syncTags } from './sync-tags.ts';
 import { noteChecks } from './tell.ts';
-import { rulesetDigest, syncDocument, type Looked } from './sync-document.ts';
+import { syncDocument, type Looked } from './sync-document.ts';
 
 /** What one reconciliation made of a repository, to be recorded by its caller. */
 export interface Synced {
@@ -146,7 +144,9 @@ async function syncBranch(
   }
   const looked = await syncDocuments(registry, repository, snapshot, planned, run, signal);
   const detached = detachedDocuments(repository, planned, isRefused);
-  const states = Object.fromEntries(looked.map(({ path, state }) => [path, state]));
+  // Where `stele.yaml` is refused nothing is looked at: that is noted, or every look would ask for another one.
+  const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
+  const states = Object.fromEntries([...held, ...looked.map(({ path, state }) => [path, state] as const)]);
   const at = registry.now().toISOString();
   const documents = dated(repository, { ...repository.documents, ...detached.states, ...states }, at);
   const rewritten = await findRewritten(registry, remote, repository, commit, signal);
@@ -170,14 +170,8 @@ function dated(
 
 /** Whether there is something to do though the commit is the one that was synced: other rulesets, a newer compiler, another connection. */
 async function needsAnotherLook(registry: Registry, repository: Repository): Promise<boolean> {
-  for (const state of Object.values(repository.documents)) {
-    if (state.outcome === 'detached') continue;
-    if (state.outcome === 'rejected' && state.compiler !== registry.compiler.id) return true;
-    const resource = await findResource(registry, parseCoordinate(state.resource)!.coordinate);
-    const name = resource === null ? state.rulesetName : rulesetName(registry, resource);
-    if (name !== state.rulesetName || (await rulesetDigest(registry, repository.org, name)) !== state.ruleset)
-      return true;
-  }
+  const outdated = await outdatedDocuments(registry, repository).next();
+  if (outdated.done !== true) return true;
   const connected = await connectedResources(registry, repository);
   return connected.some(({ connection }) => documentAt(repository, connection.path) === null);
 }

@@ -183,6 +183,28 @@ describe('what a sandbox says', () => {
     representations,
   };
 
+  const place = { pointer: '', line: 1, column: 1 };
+
+  it('is of stele.yaml what was agreed on, and nothing else', () => {
+    const settings = {
+      resources: [{ path: 'a', at: { ...place, more: 1 }, version: { from: 'exec' }, tags: 1, extra: 1 }],
+      defaults: { at: place, version: { from: 'file', path: 'V', pointer: null, extra: 1 }, visibility: 'all' },
+      discover: true,
+      ignore: [],
+    };
+    expect(readChildMessage({ type: 'settings', settings, report, rss: 1 })).toEqual({
+      type: 'settings',
+      settings: {
+        resources: [{ path: 'a', at: place }],
+        defaults: { at: place, version: { from: 'file', path: 'V', pointer: null } },
+        discover: true,
+        ignore: [],
+      },
+      report,
+      rss: 1,
+    });
+  });
+
   it('is taken in the agreed shape, without anything else that it holds', () => {
     const message = { type: 'compiled', artifact: { ...artifact, extra: 1 }, report, rss: 1, extra: 1 };
     expect(readChildMessage(message)).toEqual({ type: 'compiled', artifact, report, rss: 1 });
@@ -224,6 +246,20 @@ describe('what a sandbox says', () => {
       'an unknown severity',
       { type: 'compiled', artifact: null, report: { ...report, problems: [{ severity: 'fatal' }] }, rss: 1 },
     ],
+    [
+      'an entry of stele.yaml without its place',
+      {
+        type: 'settings',
+        settings: { resources: [{ path: 'a' }], defaults: { at: place }, discover: true, ignore: [] },
+        report,
+        rss: 1,
+      },
+    ],
+    [
+      'defaults that are none',
+      { type: 'settings', settings: { resources: [], discover: true, ignore: [] }, report, rss: 1 },
+    ],
+    ['a version that is none', { type: 'version', version: 1, rss: 1 }],
     [
       'a detection without a path',
       { type: 'detected', detected: [{ type: 'apis', kind: 'openapi', title: null }], rss: 1 },

@@ -249,6 +249,46 @@ describe('what is wrong with an entry is told at its place, and the others go on
     await push({ 'stele.yaml': settings });
     expect(await find('a')).toMatchObject({ latest: '1.1.0' });
   });
+
+  test('while stele.yaml is refused, a ruleset that changed is noted once and applied when it is mended', async () => {
+    const { push, sync, find, registry } = await following();
+    const settings = 'resources: [{path: a.yaml, slug: a}, {path: style.yaml, slug: style}]';
+    await push({ 'stele.yaml': settings, 'a.yaml': api('A'), 'style.yaml': 'rules: {}' });
+    await push({ 'stele.yaml': 'resources: 1' });
+    const pay = { org: 'acme', type: 'apis', slug: 'a' } as const;
+    await changeResource(registry, pay, { ruleset: '@acme/rulesets/style' }, author);
+    expect((await sync()).documents).toMatchObject([{ path: 'stele.yaml' }]);
+    expect((await sync()).documents).toEqual([]);
+    const run = await push({ 'stele.yaml': settings });
+    expect(run.documents).toMatchObject([
+      { path: 'a.yaml', outcome: 'rejected', detail: 'a.yaml:1:1 The ruleset wants ok.' },
+    ]);
+    expect(await find('a')).toMatchObject({ latest: '1.0.0' });
+  });
+
+  test('a stele.yaml that cannot be read is not one that is absent', async () => {
+    const { registry } = await following();
+    const files = snapshotOf(url, 'c', { 'a.yaml': api('A') });
+    const problem = {
+      rule: 'symlink',
+      severity: 'error',
+      message: 'A link.',
+      pointer: '',
+      line: 1,
+      column: 1,
+    } as const;
+    const linked = {
+      ...files,
+      read: async (paths: readonly string[]) =>
+        paths[0] === 'stele.yaml'
+          ? [{ path: 'stele.yaml', found: false as const, problem: { ...problem, file: 'stele.yaml' } }]
+          : files.read(paths),
+    };
+    const [repository] = await listRepositories(registry);
+    const plan = await planDocuments(registry, repository!, linked);
+    expect(plan).toMatchObject({ documents: [], isRefused: true });
+    expect(plan.settings.report.problems).toMatchObject([{ message: 'A link.' }]);
+  });
 });
 
 describe('what a resource is made with', () => {
