@@ -6,7 +6,7 @@ import { createInOrder } from './in-order.ts';
 import { nameOn } from './name.ts';
 import { listPages } from './pages.ts';
 import { asPull, isBranch, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
-import type { ApiCredential, HostSettings } from './settings.ts';
+import { ownGitCredential, type ApiCredential, type HostSettings } from './settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 import { shorten, shortName } from './statuses.ts';
 
@@ -60,7 +60,7 @@ export function createBitbucket(settings: HostSettings): Host {
         inTime('Bitbucket', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
       );
     },
-    gitCredential: async () => null,
+    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
   };
 }
 

@@ -6,7 +6,7 @@ import { createInOrder } from './in-order.ts';
 import { nameOn } from './name.ts';
 import { listPages } from './pages.ts';
 import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
-import type { HostSettings } from './settings.ts';
+import { ownGitCredential, type HostSettings } from './settings.ts';
 import { isHmacOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
 
@@ -57,7 +57,7 @@ export function createGitea(settings: HostSettings): Host {
         inTime('Gitea', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
       );
     },
-    gitCredential: async () => null,
+    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
   };
 }
 

@@ -7,7 +7,7 @@ import { createInOrder } from './in-order.ts';
 import { nameOn } from './name.ts';
 import { listPages } from './pages.ts';
 import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
-import type { HostSettings } from './settings.ts';
+import { ownGitCredential, type HostSettings } from './settings.ts';
 import { fitsSome } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
 
@@ -19,6 +19,13 @@ const states: Record<CheckState, string> = {
   failure: 'failed',
   cancelled: 'canceled',
 };
+
+/** Hooks of projects and groups that concern us, by what their header says. */
+const events = new Map([
+  ['Push Hook', 'push'],
+  ['Tag Push Hook', 'tag_push'],
+  ['Merge Request Hook', 'merge_request'],
+]);
 
 /** Seconds that a signed delivery is good for (Standard Webhooks). */
 const tolerance = 5 * 60;
@@ -61,7 +68,7 @@ export function createGitLab(settings: HostSettings): Host {
         inTime('GitLab', second, (signal) => ask(repository, { method: 'POST', path, body, isDone }, signal)),
       );
     },
-    gitCredential: async () => null,
+    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
   };
 }
 
@@ -86,6 +93,7 @@ function isSigned({ headers, body }: Delivery, secrets: readonly string[], now: 
   );
   if (!id || !signatures || !/^\d{1,12}$/.test(timestamp ?? '')) return false;
   if (Math.abs(now.getTime() / 1000 - Number(timestamp)) > tolerance) return false;
+  if (!/^v\d+[a-z]*,\S*[^\s,](?: v\d+[a-z]*,\S*[^\s,])*$/.test(signatures)) return false;
   const given = signatures.split(' ').flatMap((text) => {
     const signature = Buffer.from(/^v1,([A-Za-z0-9+/]{43}=)$/.exec(text)?.[1] ?? '', 'base64');
     return signature.byteLength === 32 ? [signature] : [];
@@ -102,8 +110,9 @@ function isSigned({ headers, body }: Delivery, secrets: readonly string[], now: 
 function readHint(delivery: Delivery): Hint {
   const field = readEvent(delivery, 'x-gitlab-event');
   const payload = readPayload(delivery.body);
-  // A system hook says in its body what it is about, and the others say it there, too.
-  const event = (textAt(payload, 'object_kind') ?? textAt(payload, 'event_name') ?? field).slice(0, 100);
+  // A system hook says in its body alone what it is about.
+  const said = textAt(payload, 'object_kind') ?? textAt(payload, 'event_name') ?? field;
+  const event = field === 'System Hook' ? said.slice(0, 100) : (events.get(field) ?? field);
   const name = textAt(payload, 'project', 'path_with_namespace') ?? textAt(payload, 'path_with_namespace');
   if (['push', 'tag_push', 'repository_update'].includes(event))
     return { kind: 'push', repository: repositoryIn(name) };

@@ -68,6 +68,6 @@ export interface Host {
    */
   tell(repository: HostRepository, check: Check): Promise<void>;
 
-  /** What git is to send for this credential: for an app, a fresh installation token; for all others null, as they are in the configuration. */
+  /** What git is to send for this credential: for an app, a fresh installation token; for all others null: they are as the configuration has them. */
   gitCredential(repository: HostRepository): Promise<Credential | null>;
 }

@@ -19,6 +19,12 @@ export interface HostSettings {
   second: number;
 }
 
+/** What git gets where credentials are as they are in the configuration: nothing of its own. Refuses one that may not be used here. */
+export async function ownGitCredential(settings: HostSettings, name: string | null): Promise<null> {
+  settings.credential(name);
+  return null;
+}
+
 /** Why a host did not do what it was asked, without a word of its answer. */
 export function refusalOf(host: string, repository: string, status: number, retryAfter?: number): RegistryError {
   const why = explain(host, repository, status);

@@ -1,0 +1,363 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Delivery, Host, HostRepository } from '../../src/hosts/host.ts';
+import type { Check, CheckState } from '../../src/model/check.ts';
+import { isRegistryError } from '../../src/model/errors.ts';
+import { openStandIn, type StandIn } from '../servers/stand-in.ts';
+
+/** A host whose API is a stand-in. Its repositories are at `https://git.example.test`; the repository `acme/contracts` is there. */
+export interface OpenedHost extends AsyncDisposable {
+  host: Host;
+  standIn: StandIn & { pulls: unknown[] };
+  /** Names of credentials of the configuration. The token's secret is `tokenText`. */
+  credentials: { good: string; elsewhere: string; ssh: string };
+  /** How each check of a commit stands, by name. */
+  stands(commit: string): Record<string, string>;
+}
+
+/** What is particular to a kind of host. */
+export interface HostCase {
+  /** `second`: milliseconds that a second of waiting takes. */
+  open(second: number): Promise<OpenedHost>;
+  secrets: { right: string; other: string };
+  /** The header fields of a signed delivery. */
+  sign(body: Uint8Array, secret: string, at: Date): Record<string, string>;
+  /** The field that holds the signature. */
+  field: string;
+  /** A delivery of each hint, for `acme/contracts`, `main`, number 7; unsigned. */
+  push: { headers: Record<string, string>; payload: object };
+  pull: { headers: Record<string, string>; payload: object; ref: string };
+  /** A pull request in the API's list. */
+  pullItem(number: unknown, base: unknown): object;
+  refOf(number: number): string;
+  /** What stands for each state. */
+  states: Record<CheckState, string>;
+}
+
+export const tokenText = 'a-token-that-nobody-may-see';
+/** So that the throttles of clients, which count in real seconds, fit into a call. */
+const second = 200;
+const commit = 'c'.repeat(40);
+const now = new Date('2026-05-12T09:30:00Z');
+
+export function checkOf(state: CheckState, more: Partial<Check> = {}): Check {
+  const name = 'stele @acme/apis/payments';
+  return { commit, name, state, title: `It is ${state}`, summary: 'Summary.', annotations: [], url: null, ...more };
+}
+
+/** Checks every promise of Host on one kind of it. */
+export function hostContract(name: string, given: HostCase): void {
+  describe(`host ${name}`, () => {
+    let opened: OpenedHost;
+    let host: Host;
+    let repository: HostRepository;
+    beforeEach(async () => {
+      opened = await given.open(second);
+      host = opened.host;
+      repository = { name: 'acme/contracts', credential: opened.credentials.good };
+    });
+    afterEach(() => opened[Symbol.asyncDispose]());
+
+    const bodyOf = (payload: unknown) => Buffer.from(JSON.stringify(payload));
+    const { right, other } = given.secrets;
+    const body = bodyOf(given.push.payload);
+    function signed(secret = right, bytes: Uint8Array = body): Delivery {
+      return { headers: { ...given.push.headers, ...given.sign(bytes, secret, now) }, body: bytes };
+    }
+
+    test('a delivery is genuine when one of the secrets signed it', () => {
+      expect(host.isGenuine(signed(), [right], now)).toBe(true);
+      expect(host.isGenuine(signed(), [other, '', right], now)).toBe(true);
+      const bytes = Buffer.from([0xff, 0x00, 0xfe]);
+      expect(host.isGenuine(signed(right, bytes), [right], now)).toBe(true);
+    });
+
+    test('a delivery that no secret signed is not genuine', () => {
+      const forged: [string, Delivery, string[]][] = [
+        ['no secrets', signed(), []],
+        ['an empty secret', signed(), ['']],
+        ['another secret', signed(), [other]],
+        ['signed with nothing', { headers: given.push.headers, body }, [right]],
+        ['another body', { ...signed(), body: Buffer.concat([body, Buffer.from(' ')]) }, [right]],
+        ['no body', { ...signed(), body: new Uint8Array() }, [right]],
+      ];
+      const { [given.field]: signature = '' } = signed().headers;
+      const altered = ['', signature.slice(0, -1), `${signature}0`, `${signature}, ${signature}`, 'x'.repeat(500_000)];
+      altered.push(signature.replace(/[0-9a-f]$/i, 'z'), `${'é'.repeat(64)}`, signature.replace('=', ''), '{}');
+      for (const value of altered.filter((text) => text !== signature))
+        forged.push([
+          value.slice(0, 80),
+          { ...signed(), headers: { ...signed().headers, [given.field]: value } },
+          [right],
+        ]);
+      for (const [why, delivery, secrets] of forged) expect(host.isGenuine(delivery, secrets, now), why).toBe(false);
+    });
+
+    test('hints at a push, by the name in small letters', () => {
+      const text = JSON.stringify(given.push.payload).replaceAll('acme/contracts', 'ACME/Contracts');
+      const hint = host.readHint({ headers: given.push.headers, body: Buffer.from(text) });
+      expect(hint).toEqual({ kind: 'push', repository: 'acme/contracts' });
+    });
+
+    test('hints at a pull request, with a ref that is made here', () => {
+      const { headers, payload, ref } = given.pull;
+      const hint = host.readHint({ headers, body: bodyOf(payload) });
+      const pull = { number: 7, base: 'main', ref };
+      expect(hint).toEqual({ kind: 'pull', repository: 'acme/contracts', pull, isOpen: true });
+    });
+
+    test.each([
+      ['nothing', ''],
+      ['no JSON', '{"ref":'],
+      ['a list', '[]'],
+      ['a text', '"push"'],
+      ['null', 'null'],
+      ['another object', '{}'],
+      ['an inherited name', '{"__proto__":{"repository":{"full_name":"acme/contracts"}}}'],
+      ['deep nesting', '['.repeat(100_000)],
+      ['deep nesting that ends', `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+      ['no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ])('a push whose payload is %s is malformed', (_, text) => {
+      const read = () => host.readHint({ headers: given.push.headers, body: Buffer.from(text) });
+      expect(read).toThrow(expect.objectContaining({ code: 'malformed' }));
+    });
+
+    test('a payload of millions of values is too large', () => {
+      const bytes = Buffer.from(`{"a":[${'[],'.repeat(2_000_000)}0]}`);
+      const read = () => host.readHint({ headers: given.push.headers, body: bytes });
+      expect(read).toThrow(expect.objectContaining({ code: 'too_large' }));
+    });
+
+    test('names that can be no repository are malformed', () => {
+      for (const bad of [
+        '..',
+        'a/..',
+        '/etc/passwd',
+        'a//b',
+        'acme/x y',
+        'https://evil.test/a/b',
+        `a/${'b'.repeat(600)}`,
+      ]) {
+        const text = JSON.stringify(given.push.payload).replaceAll('acme/contracts', bad);
+        const read = () => host.readHint({ headers: given.push.headers, body: Buffer.from(text) });
+        expect(read, bad).toThrow(expect.objectContaining({ code: 'malformed' }));
+      }
+    });
+
+    test('numbers and branches that can be none are malformed', () => {
+      const text = JSON.stringify(given.pull.payload);
+      for (const bad of ['0', '-1', '1.5', '1e300', '9007199254740993', '"7"', 'null', '[7]']) {
+        const read = () =>
+          host.readHint({ headers: given.pull.headers, body: Buffer.from(text.replaceAll(/:7(?=[,}])/g, `:${bad}`)) });
+        expect(read, bad).toThrow(expect.objectContaining({ code: 'malformed' }));
+      }
+      for (const bad of ['""', '"a..b"', '"-x"', '"a b"', '7', '{}', '"\\u0000"']) {
+        const read = () =>
+          host.readHint({ headers: given.pull.headers, body: Buffer.from(text.replaceAll('"main"', bad)) });
+        expect(read, bad).toThrow(expect.objectContaining({ code: 'malformed' }));
+      }
+    });
+
+    test('whatever is sent, there is a hint or a refusal', () => {
+      const payloads = [given.push, given.pull].flatMap(({ headers, payload }) => {
+        const text = JSON.stringify(payload);
+        return [
+          fc.nat(text.length).map((end) => ({ headers, text: text.slice(0, end) })),
+          fc.json({ maxDepth: 4 }).map((json) => ({ headers, text: json })),
+          spoilt(payload).map((value) => ({ headers, text: JSON.stringify(value) })),
+        ];
+      });
+      const events = fc.constantFrom('__proto__', 'constructor', 'toString', '', 'push', 'Push Hook', 'repo:push');
+      fc.assert(
+        fc.property(fc.oneof(...payloads), fc.option(events), ({ headers, text }, event) => {
+          const changed = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, event ?? value]));
+          try {
+            const hint = host.readHint({ headers: changed, body: Buffer.from(text) });
+            expect(['push', 'pull', 'nothing']).toContain(hint.kind);
+            if (hint.kind !== 'nothing') expect(hint.repository).toMatch(/^[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)+$/);
+            if (hint.kind === 'pull')
+              expect(hint.pull.number).toSatisfy((n: number) => Number.isSafeInteger(n) && n > 0);
+          } catch (error) {
+            if (!isRegistryError(error, 'malformed')) throw error;
+          }
+        }),
+        { numRuns: 500 },
+      );
+    });
+
+    test('knows its repositories by their URLs, and no others', () => {
+      const here = [
+        'https://git.example.test/acme/contracts',
+        'https://git.example.test/ACME/Contracts.git',
+        'https://git.example.test/acme/contracts.git/',
+        'ssh://git@git.example.test/acme/contracts.git',
+        'ssh://git@git.example.test:2222/acme/contracts',
+        'git@git.example.test:acme/contracts.git',
+        'git@GIT.example.test:/acme/contracts',
+      ];
+      for (const url of here) expect(host.nameOf(url), url).toBe('acme/contracts');
+      const elsewhere = [
+        'https://git.example.test.evil.test/acme/contracts',
+        'https://git.example.test:8443/acme/contracts',
+        'https://evil.test/git.example.test/acme/contracts',
+        'https://git.example.test@evil.test/acme/contracts',
+        'git@evil.test:git.example.test/acme/contracts',
+        'https://git.example.test/acme',
+        'https://git.example.test/',
+        'https://git.example.test/acme/..',
+        'https://git.example.test/acme/%2e%2e%2fx',
+        'file:///git.example.test/acme/contracts',
+        '/srv/git/acme/contracts',
+        'not a url',
+        '',
+      ];
+      for (const url of elsewhere) expect(host.nameOf(url), url).toBeNull();
+    });
+
+    test('lists the open pull requests of every page, newest first, and no more than 200', async () => {
+      const numbers = Array.from({ length: 230 }, (_, index) => 230 - index);
+      opened.standIn.pulls.push(...numbers.slice(0, 120).map((number) => given.pullItem(number, 'main')));
+      const listed = await host.listPulls(repository);
+      expect(listed).toEqual(
+        numbers.slice(0, 120).map((number) => ({ number, base: 'main', ref: given.refOf(number) })),
+      );
+      opened.standIn.pulls.push(...numbers.slice(120).map((number) => given.pullItem(number, 'main')));
+      expect((await host.listPulls(repository)).map(({ number }) => number)).toEqual(numbers.slice(0, 200));
+    });
+
+    test('pull requests that cannot be are not listed', async () => {
+      opened.standIn.pulls.push(given.pullItem(-1, 'main'), given.pullItem('x', 'main'), given.pullItem(2, 'a..b'));
+      opened.standIn.pulls.push(given.pullItem(3, 'main'));
+      expect((await host.listPulls(repository)).map(({ number }) => number)).toEqual([3]);
+    });
+
+    test('tells how a check stands; told twice it is there once, and the newest word wins', async () => {
+      await host.tell(repository, checkOf('running'));
+      await host.tell(repository, checkOf('running'));
+      expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: given.states.running });
+      await host.tell(repository, checkOf('failure'));
+      await host.tell(repository, checkOf('failure'));
+      expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: given.states.failure });
+    });
+
+    test('what is told at once is told in the order of asking', async () => {
+      await Promise.all(
+        (['running', 'success', 'failure'] as const).map((state) => host.tell(repository, checkOf(state))),
+      );
+      expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: given.states.failure });
+    });
+
+    test.each(['success', 'neutral', 'cancelled'] as const)('has a word for %s', async (state) => {
+      const check = checkOf(state, { url: 'https://registry.test/@acme/apis/payments', title: 'é'.repeat(2000) });
+      await host.tell(repository, check);
+      expect(opened.stands(commit)).toEqual({ [check.name]: given.states[state] });
+    });
+
+    test('without a credential, or with an ssh key, nobody is told', async () => {
+      await host.tell({ ...repository, credential: null }, checkOf('success'));
+      await host.tell({ ...repository, credential: opened.credentials.ssh }, checkOf('success'));
+      expect(opened.standIn.requests).toEqual([]);
+    });
+
+    test('without a credential the pull requests are asked for as nobody', async () => {
+      opened.standIn.pulls.push(given.pullItem(1, 'main'));
+      expect(await host.listPulls({ ...repository, credential: null })).toHaveLength(1);
+      expect(opened.standIn.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    });
+
+    test('a credential that is bound to another host is not sent here', async () => {
+      const elsewhere = { ...repository, credential: opened.credentials.elsewhere };
+      await expect(host.tell(elsewhere, checkOf('success'))).rejects.toMatchObject({ code: 'forbidden' });
+      await expect(host.listPulls(elsewhere)).rejects.toMatchObject({ code: 'forbidden' });
+      expect(opened.standIn.requests).toEqual([]);
+    });
+
+    test('a redirect is not followed, and no credential goes after it', async () => {
+      await using target = await openStandIn(() => ({ status: 200, body: [] }));
+      for (const status of [301, 302, 307, 308]) {
+        opened.standIn.fail({ status, headers: { location: `${target.url}/stolen` } }, 10);
+        await expect(host.tell(repository, checkOf('success'))).rejects.toMatchObject({ code: 'unreachable' });
+        await expect(host.listPulls(repository)).rejects.toMatchObject({ code: 'unreachable' });
+      }
+      expect(target.requests).toEqual([]);
+    });
+
+    test.each([401, 404, 422])('a refusal (%i) is told without a secret, and once', async (status) => {
+      opened.standIn.fail({ status, body: { message: `Bad ${tokenText}` } }, 50);
+      const error: unknown = await host.tell(repository, checkOf('success')).catch((caught: unknown) => caught);
+      expect(error).toMatchObject({ code: 'unreachable' });
+      expect(String(error)).toContain(String(status));
+      expect(String(error) + JSON.stringify(error)).not.toContain(tokenText);
+    });
+
+    test('5xx and 429 are tried again, after the time that they name', async () => {
+      const isRead = ({ path }: { path: string }) => /pull|merge/.test(path);
+      opened.standIn.pulls.push(given.pullItem(1, 'main'));
+      opened.standIn.fail({ status: 503 }, 1, isRead);
+      opened.standIn.fail({ status: 502, headers: { 'retry-after': '1' } }, 1, isRead);
+      expect(await host.listPulls(repository)).toHaveLength(1);
+      const over = { status: 429, headers: { 'retry-after': '1' } };
+      opened.standIn.fail({ ...over, body: { message: 'You have exceeded a secondary rate limit.' } }, 1, isRead);
+      expect(await host.listPulls(repository)).toHaveLength(1);
+    });
+
+    test('a rate limit that lasts is not waited for', async () => {
+      const over = { status: 429, headers: { 'retry-after': '3600' } };
+      opened.standIn.fail({ ...over, body: { message: 'You have exceeded a secondary rate limit.' } }, 50);
+      await expect(host.listPulls(repository)).rejects.toMatchObject({ code: 'unreachable' });
+    });
+
+    test('a host that stays silent is unreachable, in time', async () => {
+      await using impatient = await given.open(25);
+      impatient.standIn.fail({ status: 200, body: [], after: 600_000 }, 50);
+      const asked = impatient.host.listPulls({ ...repository, credential: impatient.credentials.good });
+      await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
+    });
+
+    test('an endless answer is not read to its end', async () => {
+      await using impatient = await given.open(25);
+      impatient.standIn.fail({ status: 200, body: 'x'.repeat(17 * 1024 * 1024) }, 50);
+      const asked = impatient.host.listPulls({ ...repository, credential: null });
+      await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
+    });
+
+    test('a host that is not there is unreachable', async () => {
+      await using gone = await given.open(25);
+      await gone.standIn[Symbol.asyncDispose]();
+      const asked = gone.host.tell({ ...repository, credential: gone.credentials.good }, checkOf('success'));
+      await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
+    });
+
+    test('git gets nothing of its own for a token', async () => {
+      expect(await host.gitCredential({ ...repository, credential: null })).toBeNull();
+      expect(await host.gitCredential({ ...repository, credential: opened.credentials.ssh })).toBeNull();
+    });
+
+    test('git gets nothing by a credential that may not be used here, or that there is not', async () => {
+      const elsewhere = { ...repository, credential: opened.credentials.elsewhere };
+      await expect(host.gitCredential(elsewhere)).rejects.toMatchObject({ code: 'forbidden' });
+      const absent = host.gitCredential({ ...repository, credential: 'no-such' });
+      await expect(absent).rejects.toMatchObject({ code: 'malformed' });
+    });
+  });
+}
+
+/** The object with one value, somewhere in it, replaced by another kind of value. */
+function spoilt(payload: object): fc.Arbitrary<unknown> {
+  const paths: string[][] = [];
+  const walk = (value: unknown, path: string[]): void => {
+    if (path.length > 0) paths.push(path);
+    if (typeof value === 'object' && value !== null)
+      for (const [key, member] of Object.entries(value)) walk(member, [...path, key]);
+  };
+  walk(payload, []);
+  const values = fc.constantFrom<unknown>(null, true, -1, 0.5, '', '../..', [], {}, [[]], 'x'.repeat(5000), {
+    length: 1,
+  });
+  return fc.tuple(fc.constantFrom(...paths), values).map(([path, value]) => {
+    const copy = structuredClone(payload) as Record<string, unknown>;
+    const holder = path.slice(0, -1).reduce((node, key) => node[key] as Record<string, unknown>, copy);
+    holder[path.at(-1)!] = value;
+    return copy;
+  });
+}
