@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { runGit } from './command.ts';
 import { fetchInto } from './fetch.ts';
 import type { MirrorOptions, Target } from './mirror-repository.ts';
-import { withScratch } from './scratch.ts';
+import { isComplete, withScratch } from './scratch.ts';
 import type { Ancestry } from './source.ts';
 import type { Transport } from './transport.ts';
 
@@ -51,11 +49,6 @@ export async function traceAncestry(
     }
     return 'unknown';
   });
-}
-
-async function isComplete(repository: string): Promise<boolean> {
-  const boundary = await readFile(join(repository, 'shallow'), 'utf8').catch(() => '');
-  return boundary.trim() === '';
 }
 
 function goneFrom({ location }: Transport, { commit }: Target): string {

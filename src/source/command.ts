@@ -169,6 +169,8 @@ function environmentOf({
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
+    // Of git 2.39.4 and newer. Else what a server left out is asked for behind our back, and a shallow one makes git start git without end.
+    GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: protocols,
     GIT_CONFIG_COUNT: String(settings.length),
     ...Object.fromEntries(

@@ -1,11 +1,13 @@
-import { RegistryError, isRegistryError } from '../model/errors.ts';
+import { RegistryError } from '../model/errors.ts';
 import { blobId } from './blob.ts';
 import { parseCommit, type Commit } from './commit.ts';
 import { findPath, listEntries, type Found, type ListTree } from './lookup.ts';
-import type { Mirror, ObjectInfo, Target } from './mirror-repository.ts';
+import { mending } from './mend.ts';
+import type { Mirror, Target } from './mirror-repository.ts';
+import type { ObjectInfo } from './objects.ts';
 import { fileTooLarge, lfsPointer } from './refusal.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
-import type { Transport } from './transport.ts';
+import type { Call } from './transport.ts';
 import { createTreeReader, type TreeEntry } from './tree.ts';
 
 /** What may be read at most. */
@@ -14,12 +16,6 @@ export interface SnapshotLimits {
   fileBytes: number;
   /** Names in a tree, folders included. */
   entries: number;
-}
-
-/** One call: its time limit, and its way to the repository, made when it is needed. */
-export interface Call {
-  signal: AbortSignal;
-  connect(): Promise<Transport>;
 }
 
 export interface CommitSnapshotOptions {
@@ -33,7 +29,6 @@ export interface CommitSnapshotOptions {
 
 // Bytes of a commit or tree object, and of the blobs that are read at once.
 const mostObjectBytes = 64 * 2 ** 20;
-const mostAttempts = 5;
 
 /**
  * A snapshot of a commit in a mirror. Trees are read with isomorphic-git; blobs with `git cat-file`, which tells their sizes first. Whatever the
@@ -45,24 +40,17 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   let known = new Map<string, ObjectInfo>();
 
   /** Does work that reads the commit in the mirror. When the mirror lets it down, the mirror is mended and the work done again. */
-  async function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        if (attempt > 1 || !known.has(target.commit)) known = await mirror.objects(call.signal);
-        if (!known.has(target.commit)) {
-          await mirror.fetchCommit(await call.connect(), target);
-          known = await mirror.objects(call.signal);
-          if (!known.has(target.commit)) throw new Error('The mirror lost what was fetched.');
-        }
-        return await work();
-      } catch (cause) {
-        if (isRegistryError(cause) || call.signal.aborted) throw cause;
-        if (attempt === mostAttempts) {
-          throw new RegistryError('unreachable', `${repository} sent objects that cannot be read.`, { cause });
-        }
-        await mend(call);
+  function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
+    async function attempt(count: number): Promise<T> {
+      if (count > 1 || !known.has(target.commit)) known = await mirror.objects(call.signal);
+      if (!known.has(target.commit)) {
+        await mirror.fetchCommit(await call.connect(), target);
+        known = await mirror.objects(call.signal);
+        if (!known.has(target.commit)) throw new Error('The mirror lost what was fetched.');
       }
+      return work();
     }
+    return mending(repository, call.signal, attempt, () => mend(call));
   }
 
   /** Deletes a mirror that cannot be read although it is there; one that is gone is fetched again by whoever reads next. */

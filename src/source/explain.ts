@@ -20,14 +20,27 @@ export function isUnadvertised(stderr: string): boolean {
   return /not our ref|unadvertised object|no such remote ref/i.test(stderr);
 }
 
+/** Whether the server says clearly that it has no such repository, or none for whoever asks: hosts do not tell the two apart. */
+export function isNoRepository(stderr: string, { kind }: Location): boolean {
+  if (kind === 'local') return false;
+  return missing.test(stderr) || (kind === 'ssh' && /does not appear to be a git repository/i.test(stderr));
+}
+
+/** The same for a person. */
+export function noRepository(at: string, hasCredential: boolean): string {
+  return `There is no repository at ${at}${hasCredential ? ', or the credential may not see it' : ', or it needs a credential'}.`;
+}
+
+// The words of git over http for 404 and 410, and of GitHub, GitLab, Gitea and Bitbucket over ssh.
+const missing =
+  /returned error: 4(?:04|10)|repository '[^']*' not found|Repository not found|could not be found|Cannot find repository|repository does not exist/i;
+
 type Reason = (at: string, failure: Failure) => string;
 
 const noAccess: Reason = (at, { hasCredential }) =>
   hasCredential
     ? `${at} refused the credential: check that it is valid, not expired, and may read this repository.`
     : `${at} asks for a credential: name one in the connection, or check the URL (hosts answer so for repositories that do not exist, too).`;
-const notFound: Reason = (at, { hasCredential }) =>
-  `There is no repository at ${at}${hasCredential ? ', or the credential may not see it' : ', or it needs a credential'}.`;
 
 // Git's own wording under LC_ALL=C, and curl's and ssh's inside it; the first that fits decides.
 const reasons: readonly (readonly [RegExp, Reason])[] = [
@@ -42,10 +55,7 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
     (at, { hasCredential }) =>
       `${at} forbids reading${hasCredential ? ' with this credential: check what it may do' : ' without a credential: name one'}.`,
   ],
-  [
-    /returned error: 404|repository '[^']*' not found|Repository not found|could not be found|returned error: 410/,
-    notFound,
-  ],
+  [missing, (at, { hasCredential }) => noRepository(at, hasCredential)],
   [/returned error: 429/, (at) => `${at} asks for fewer requests (429); it is tried again later.`],
   [
     /returned error: (?:5\d\d)/,

@@ -3,21 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
-import { runGit } from './command.ts';
 import { fetchInto, type FetchRequest } from './fetch.ts';
-import { createBareRepository, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
+import { hasCommit, listObjects, readObjects, type ObjectInfo } from './objects.ts';
+import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
 
-/** What is known of an object without reading it. */
-export interface ObjectInfo {
-  type: string;
-  size: number;
-}
-
 /**
- * What is kept of one remote repository: a bare repository of packs in the cache folder, shallow and without the blobs that nobody asked for.
- * Packs come in whole and by rename, so any number of processes may use one mirror, and any of them may delete it at any time: what is
- * missing is fetched again. It has no remote, so that reading it contacts nobody.
+ * What is kept of one remote repository: a bare repository of packs in the cache folder, without the blobs that nobody asked for, and without the
+ * history that nobody asked for. Packs come in whole and by rename, so any number of processes may use one mirror, and any of them may delete it at
+ * any time: what is missing is fetched again. It has no remote, so that reading it contacts nobody.
  */
 export interface Mirror {
   /** The bare repository. */
@@ -26,6 +20,12 @@ export interface Mirror {
   objects(signal: AbortSignal): Promise<Map<string, ObjectInfo>>;
   /** Brings a commit and its trees here. */
   fetchCommit(transport: Transport, target: Target): Promise<void>;
+  /** Brings these commits and their trees here, by one request. False, with servers that do not hand out every one of them. */
+  fetchCommits(transport: Transport, ids: readonly string[]): Promise<boolean>;
+  /** Brings the tip of this ref and of every tag here, with their trees. */
+  fetchTips(transport: Transport, ref: string): Promise<boolean>;
+  /** Brings a commit, all that led to it, and their trees here: only what is new since the last time. */
+  fetchHistory(transport: Transport, target: Target): Promise<void>;
   /** Brings these blobs here, by one request. Falls back to the whole commit with servers that hand out no single objects. */
   fetchBlobs(transport: Transport, ids: readonly string[], target: Target): Promise<void>;
   /** The contents of these objects, all of which must be here. */
@@ -47,18 +47,27 @@ export interface MirrorOptions extends ScratchOptions {
 
 // A mirror of more packs is begun anew at the next commit: every pack costs on every read.
 const mostPacks = 40;
+// Commits whose whole history is remembered to be here: enough for the branches and tags that move.
+const mostHistories = 20;
+// There is nothing to negotiate about single objects.
+const noNegotiation = { 'fetch.negotiationAlgorithm': 'noop' };
+const withoutBlobs = '--filter=blob:none';
 
 /** The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing yet. */
 export function createMirror(url: string, options: MirrorOptions): Mirror {
   const { searchPath, sizeLimit } = options;
   const folder = join(options.folder, 'mirrors', `${hexOf(digestOf(url)).slice(0, 32)}.git`);
   const baseFile = join(folder, 'base');
+  const historyFile = join(folder, 'histories');
 
   async function fetch(transport: Transport, request: Attempt): Promise<boolean> {
     return withScratch(options, request.base, async (repository) => {
       try {
         const isHere = await fetchInto(repository, transport, request, { sizeLimit, counted: [folder] });
-        if (!isHere || !(await hasCommit(repository, request.proves, transport.signal))) return false;
+        const { proves } = request;
+        const at = { folder: repository, searchPath, signal: transport.signal };
+        if (request.isWhole === true && !(await isComplete(repository))) throw cutOff(url);
+        if (!isHere || (proves !== undefined && !(await hasCommit(proves, at)))) return false;
         await movePacks(repository, folder);
         return true;
       } catch (error) {
@@ -78,12 +87,6 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
     );
   }
 
-  async function hasCommit(repository: string, commit: string | undefined, signal: AbortSignal): Promise<boolean> {
-    if (commit === undefined) return true;
-    const args = ['cat-file', '-e', `${commit}^{commit}`];
-    return (await runGit({ args, folder: repository, protocols: 'none', searchPath, signal })).ok;
-  }
-
   async function remove(): Promise<void> {
     const aside = join(options.folder, 'scratch', `0-${randomUUID()}`);
     await mkdir(join(options.folder, 'scratch'), { recursive: true });
@@ -91,22 +94,24 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
     await rm(aside, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  async function isWorn(): Promise<boolean> {
+  async function removeWorn(): Promise<void> {
     const names = await readdir(join(folder, 'objects', 'pack')).catch(ignoringAbsence);
     const packs = (names ?? []).filter((name) => name.endsWith('.pack')).length;
-    return packs > mostPacks || (await packBytes(folder)) > sizeLimit / 2;
+    if (packs > mostPacks || (await packBytes(folder)) > sizeLimit / 2) await remove();
   }
 
-  async function readBase(): Promise<Base | null> {
-    const commit = (await readFile(baseFile, 'utf8').catch(ignoringAbsence))?.trim();
-    return commit !== undefined && /^[0-9a-f]{40}$/.test(commit) ? { objects: join(folder, 'objects'), commit } : null;
+  /** The commits that a file of the mirror names, to build on; null where it names none. */
+  async function readBase(file: string, isShallow: boolean): Promise<Base | null> {
+    const text = (await readFile(file, 'utf8').catch(ignoringAbsence)) ?? '';
+    const commits = text.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line));
+    return commits.length === 0 ? null : { objects: join(folder, 'objects'), commits, isShallow };
   }
 
-  async function cat(args: readonly string[], signal: AbortSignal, input?: string): Promise<Buffer> {
-    const command = { args: ['cat-file', ...args], folder, protocols: 'none', searchPath, signal };
-    const { ok, stdout, stderr } = await runGit(input === undefined ? command : { ...command, input });
-    if (!ok) throw new Error(`git cat-file failed: ${stderr}`);
-    return stdout;
+  /** Other processes read the file meanwhile. */
+  async function write(file: string, commits: readonly string[]): Promise<void> {
+    const temporary = `${file}-${randomUUID()}`;
+    await writeFile(temporary, commits.map((commit) => `${commit}\n`).join('')).catch(ignoringAbsence);
+    await rename(temporary, file).catch(ignoringAbsence);
   }
 
   return {
@@ -114,30 +119,53 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
 
     async objects(signal) {
       await createBareRepository(folder);
-      return parseObjects(await cat(['--batch-check', '--batch-all-objects', '--unordered'], signal));
+      return listObjects({ folder, searchPath, signal });
     },
 
     async fetchCommit(transport, target) {
-      if (await isWorn()) await remove();
-      const base = await readBase();
-      const shallow = { options: ['--depth=1', '--filter=blob:none'], base: null };
+      await removeWorn();
+      const shallow = { options: ['--depth=1', withoutBlobs], base: null };
       await fetchFirst(transport, target, [
-        ...(base === null ? [] : [{ ...shallow, base, wants: [target.commit], expects: isBaseBroken }]),
+        ...onBase(await readBase(baseFile, true), { ...shallow, wants: [target.commit] }),
         { ...shallow, wants: [target.commit] },
         { ...shallow, wants: [target.ref], proves: target.commit },
       ]);
-      await writeFile(baseFile, target.commit).catch(ignoringAbsence);
+      await write(baseFile, [target.commit]);
+    },
+
+    async fetchCommits(transport, ids) {
+      const some = { options: ['--depth=1', withoutBlobs, '--stdin'], wants: [], input: linesOf(ids), base: null };
+      const attempts = [...onBase(await readBase(baseFile, true), some), some];
+      for (const attempt of attempts) if (await fetch(transport, attempt)) return true;
+      return false;
+    },
+
+    async fetchTips(transport, ref) {
+      const wants = [ref, 'refs/tags/*:refs/tags/*'];
+      return fetch(transport, { options: ['--depth=1', withoutBlobs], wants, base: null });
+    },
+
+    async fetchHistory(transport, target) {
+      await removeWorn();
+      const known = await readBase(historyFile, false);
+      const whole = { options: ['--update-shallow', withoutBlobs], isWhole: true, base: null };
+      await fetchFirst(transport, target, [
+        ...onBase(known, { ...whole, wants: [target.commit] }),
+        { ...whole, wants: [target.commit] },
+        { ...whole, wants: [target.ref], proves: target.commit },
+      ]);
+      const others = (known?.commits ?? []).filter((commit) => commit !== target.commit);
+      await write(historyFile, [target.commit, ...others].slice(0, mostHistories));
     },
 
     async fetchBlobs(transport, ids, target) {
       const whole = { options: ['--depth=1'], base: null };
       await fetchFirst(transport, target, [
         {
-          options: ['--filter=blob:none', '--stdin'],
+          options: [withoutBlobs, '--stdin'],
           wants: [],
-          input: ids.map((id) => `${id}\n`).join(''),
-          // There is nothing to negotiate about.
-          config: { 'fetch.negotiationAlgorithm': 'noop' },
+          input: linesOf(ids),
+          config: noNegotiation,
           base: null,
         },
         { ...whole, wants: [target.commit] },
@@ -145,9 +173,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       ]);
     },
 
-    async readObjects(ids, signal) {
-      return parseBatch(await cat(['--batch'], signal, ids.map((id) => `${id}\n`).join('')));
-    },
+    readObjects: (ids, signal) => readObjects(ids, { folder, searchPath, signal }),
 
     delete: remove,
   };
@@ -157,13 +183,28 @@ interface Attempt extends FetchRequest {
   base: Base | null;
   /** A commit that must have come along: what a ref names may be another by now. */
   proves?: string;
+  /** Whether history that is cut off is refused. */
+  isWhole?: boolean;
 }
 
-/** Whether a fetch stumbled over the commit it was to build on: another process has deleted the mirror meanwhile. */
+/** The same attempt with something to build on, which another process may delete meanwhile. */
+function onBase(base: Base | null, attempt: Attempt): Attempt[] {
+  return base === null ? [] : [{ ...attempt, base, expects: isBaseBroken }];
+}
+
 function isBaseBroken(stderr: string): boolean {
   return /bad object|not a valid object|Could not read|unable to (?:find|read)|missing (?:blob|tree|commit)|alternate/.test(
     stderr,
   );
+}
+
+function cutOff(url: string): RegistryError {
+  const advice = 'Follow the repository that it was cloned from, or complete it with `git fetch --unshallow`.';
+  return new RegistryError('refused', `${url} is a shallow clone: its history is cut off. ${advice}`);
+}
+
+function linesOf(ids: readonly string[]): string {
+  return ids.map((id) => `${id}\n`).join('');
 }
 
 /** An index goes last: a pack is seen by its index. */
@@ -175,30 +216,6 @@ async function movePacks(from: string, to: string): Promise<void> {
       await rename(join(from, 'objects', 'pack', name), join(to, 'objects', 'pack', name));
     }
   }
-}
-
-/** Reads the lines of `git cat-file --batch-check`: `<id> <type> <size>`. */
-function parseObjects(output: Buffer): Map<string, ObjectInfo> {
-  const found = new Map<string, ObjectInfo>();
-  for (const line of output.toString('latin1').split('\n')) {
-    const [id, type, size] = line.split(' ');
-    if (id && type && size) found.set(id, { type, size: Number(size) });
-  }
-  return found;
-}
-
-/** Reads what `git cat-file --batch` prints: `<id> <type> <size>`, a newline, the content, a newline. */
-function parseBatch(output: Buffer): Map<string, Buffer> {
-  const contents = new Map<string, Buffer>();
-  for (let position = 0; position < output.length;) {
-    const end = output.indexOf(10, position);
-    const [id = '', , size] = output.toString('latin1', position, end).split(' ');
-    if (size === undefined) throw new Error(`The mirror lost object ${id}.`);
-    const start = end + 1;
-    position = start + Number(size) + 1;
-    contents.set(id, output.subarray(start, position - 1));
-  }
-  return contents;
 }
 
 function ignoringAbsence(error: unknown): null {

@@ -2,14 +2,16 @@ import { mkdir } from 'node:fs/promises';
 import { RegistryError } from '../model/errors.ts';
 import { traceAncestry } from './ancestry.ts';
 import { isRefName } from './branch.ts';
+import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
 import { runGit } from './command.ts';
-import { openCommitSnapshot, type Call, type SnapshotLimits } from './commit-snapshot.ts';
+import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup } from './host.ts';
 import { gitDirectory } from './local.ts';
 import { parseLocation, type Location, type Reach } from './location.ts';
 import { createMirror } from './mirror-repository.ts';
-import type { Remote, Source, Tag } from './source.ts';
-import { createTransport, type Transport } from './transport.ts';
+import { askTags, askTip, forbiddenRef } from './ls-remote.ts';
+import type { Remote, Source } from './source.ts';
+import { createTransport, type Call, type Transport } from './transport.ts';
 
 export interface SourceOptions extends Reach {
   /** The cache folder. Whatever is in it can be deleted at any time. */
@@ -33,6 +35,7 @@ const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 export function openSource(options: SourceOptions): Source {
   const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
   const knownHosts = options.knownHosts ?? null;
+  const mirrors = { folder, searchPath, timeLimit, sizeLimit };
 
   const moved = new Map<string, string>();
   let checked: Promise<void> | null = null;
@@ -65,62 +68,55 @@ export function openSource(options: SourceOptions): Source {
     return { location, signal: ends, connect: () => connect(location, remote, ends) };
   }
 
+  /** A call about objects: where they are kept, and how to get at those that are not here. */
+  function beginIn(remote: Remote, signal: AbortSignal | undefined): Bringing {
+    const call = begin(remote, signal);
+    const { url } = call.location;
+    const { ref } = remote;
+    if (!isRefName(ref)) throw new RegistryError('malformed', forbiddenRef(ref));
+    return { repository: url, mirror: createMirror(url, mirrors), call };
+  }
+
   return {
     async tip(remote, signal) {
       const { ref } = remote;
       const call = begin(remote, signal);
-      const name = ref.replace(/^refs\/heads\//, '');
-      if (!isRefName(ref)) return { found: false, detail: `${JSON.stringify(name)} cannot be the name of a branch.` };
-      const transport = await call.connect();
-      const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--', url, ref] });
-      const commit = parseTip(stdout.toString(), ref);
-      if (commit !== null) return { found: true, commit };
-      const what = ref === 'HEAD' ? 'no commits on its default branch' : `no branch ${JSON.stringify(name)}`;
-      return { found: false, detail: `${call.location.url} has ${what}.` };
+      if (!isRefName(ref)) return { found: false, detail: forbiddenRef(ref) };
+      return askTip(await call.connect(), folder, ref);
     },
 
     async tags(remote, signal) {
-      const call = begin(remote, signal);
-      const transport = await call.connect();
-      await mkdir(folder, { recursive: true });
-      const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--tags', '--', url] });
-      return parseTags(stdout.toString());
+      return askTags(await begin(remote, signal).connect(), folder);
     },
 
     async snapshot(remote, commit, signal) {
-      assertCommit(commit);
-      const { location } = begin(remote, signal);
-      return openCommitSnapshot({
-        repository: location.url,
-        target: { commit, ref: remote.ref },
-        mirror: createMirror(location.url, { folder, searchPath, timeLimit, sizeLimit }),
-        limits,
-        begin: () => begin(remote, signal),
-      });
+      assertId(commit);
+      const { repository, mirror } = beginIn(remote, signal);
+      const target = { commit, ref: remote.ref };
+      return openCommitSnapshot({ repository, target, mirror, limits, begin: () => begin(remote, signal) });
     },
 
-    async history() {
-      throw new Error('The history of a repository cannot be read yet.');
+    async history(remote, commit, most, signal) {
+      assertId(commit);
+      return bringHistory(beginIn(remote, signal), { commit, ref: remote.ref }, { searchPath, most });
     },
 
     async bring(remote, commits, signal) {
-      for (const commit of commits) await this.snapshot(remote, commit, signal);
+      commits.forEach(assertId);
+      await bringCommits(beginIn(remote, signal), commits, remote.ref);
     },
 
     async bringBlobs(remote, commit, blobs, signal) {
-      assertCommit(commit);
-      const call = begin(remote, signal);
-      const mirror = createMirror(call.location.url, { folder, searchPath, timeLimit, sizeLimit });
-      await mirror.fetchBlobs(await call.connect(), blobs, { commit, ref: remote.ref });
+      [commit, ...blobs].forEach(assertId);
+      await bringBlobs(beginIn(remote, signal), blobs, { commit, ref: remote.ref });
     },
 
     async ancestry(remote, commit, ancestor, signal) {
-      assertCommit(commit);
-      assertCommit(ancestor);
+      assertId(commit);
+      assertId(ancestor);
+      const { call } = beginIn(remote, signal);
       if (commit === ancestor) return 'descendant';
-      const transport = await begin(remote, signal).connect();
-      const target = { commit, ref: remote.ref };
-      return traceAncestry(transport, target, ancestor, { folder, searchPath, timeLimit, sizeLimit });
+      return traceAncestry(await call.connect(), { commit, ref: remote.ref }, ancestor, mirrors);
     },
 
     watchable(remote) {
@@ -130,28 +126,9 @@ export function openSource(options: SourceOptions): Source {
   };
 }
 
-/** Reads the line of `git ls-remote` for exactly this ref; patterns also match longer names that end alike. */
-function parseTip(output: string, ref: string): string | null {
-  for (const line of output.split('\n')) {
-    const [commit, name] = line.split('\t');
-    if (name === ref && commit !== undefined && /^[0-9a-f]{40}$/.test(commit)) return commit;
-  }
-  return null;
-}
-
-/** Reads the lines of `git ls-remote --tags`. An annotated tag has two: its own object's, and, with `^{}`, the commit's. */
-function parseTags(output: string): Tag[] {
-  const commits = new Map<string, string>();
-  for (const line of output.split('\n')) {
-    const match = /^([0-9a-f]{40})\trefs\/tags\/(.+?)(\^\{\})?$/.exec(line);
-    if (match && (match[3] !== undefined || !commits.has(match[2]!))) commits.set(match[2]!, match[1]!);
-  }
-  return [...commits].map(([name, commit]) => ({ name, commit })).sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function assertCommit(commit: string): void {
-  if (!/^[0-9a-f]{40}$/.test(commit)) {
-    throw new RegistryError('malformed', 'A commit is named by the 40 hexadecimal digits of its id.');
+function assertId(id: string): void {
+  if (!/^[0-9a-f]{40}$/.test(id)) {
+    throw new RegistryError('malformed', 'A commit or blob is named by the 40 hexadecimal digits of its id.');
   }
 }
 

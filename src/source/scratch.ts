@@ -3,10 +3,12 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 
-/** A commit to build on: its objects are in another repository's `objects` folder. */
+/** Commits to build on: their objects are in another repository's `objects` folder. */
 export interface Base {
   objects: string;
-  commit: string;
+  commits: readonly string[];
+  /** Whether the commits that lead to these are not there. */
+  isShallow: boolean;
 }
 
 export interface ScratchOptions {
@@ -31,10 +33,17 @@ export async function withScratch<T>(
   try {
     await createBareRepository(repository);
     if (base !== null) {
-      await mkdir(join(repository, 'refs', 'heads'));
+      const lines = (format: (commit: string) => string): string => base.commits.map(format).join('');
       await writeFile(join(repository, 'objects', 'info', 'alternates'), `${base.objects}\n`);
-      await writeFile(join(repository, 'refs', 'heads', 'base'), `${base.commit}\n`);
-      await writeFile(join(repository, 'shallow'), `${base.commit}\n`);
+      await writeFile(
+        join(repository, 'packed-refs'),
+        lines((id) => `${id} refs/heads/${id}\n`),
+      );
+      if (base.isShallow)
+        await writeFile(
+          join(repository, 'shallow'),
+          lines((id) => `${id}\n`),
+        );
     }
     return await work(repository);
   } catch (error) {
@@ -73,6 +82,12 @@ async function ensureFile(path: string, content: string): Promise<void> {
   const temporary = `${path}-${randomUUID()}`;
   await writeFile(temporary, content);
   await rename(temporary, path);
+}
+
+/** Whether no commit of the repository lacks its parents: there is no `shallow` file, or nothing in it. */
+export async function isComplete(repository: string): Promise<boolean> {
+  const boundary = await readFile(join(repository, 'shallow'), 'utf8').catch(() => '');
+  return boundary.trim() === '';
 }
 
 /** Bytes of the packs in a repository; 0 where there is none. */

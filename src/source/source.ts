@@ -42,7 +42,10 @@ export type Ancestry = 'descendant' | 'unrelated' | 'unknown';
  * too slow, with `forbidden` when its scheme or host is not allowed, `too_large` past the size limit; messages hold no credential.
  */
 export interface Source {
-  /** Asks the remote where the ref stands. Moves no objects. */
+  /**
+   * Asks the remote where the ref stands. Moves no objects. A repository that the host says it does not have is `found: false`, too; hosts say so of
+   * those that the credential may not see.
+   */
   tip(remote: Remote, signal?: AbortSignal): Promise<Tip>;
 
   /** Asks the remote for its tags, in order of name. Moves no objects. */
@@ -53,11 +56,15 @@ export interface Source {
 
   /**
    * The commits that lead to `commit` by first parents, oldest first, the first with all its files. Commits and trees are brought here by one
-   * fetch (later snapshots of them need no other), and no blobs. More than `most` commits are refused with `too_large`.
+   * fetch (later snapshots of them need no other), and no blobs. More than `most` commits are refused with `too_large`, what is no commit or is cut
+   * off (a shallow clone) with `refused`.
    */
   history(remote: Remote, commit: string, most: number, signal?: AbortSignal): Promise<HistoryCommit[]>;
 
-  /** Brings these commits and their trees here, by as few requests as the server allows: snapshots of them need no fetch but for blobs. */
+  /**
+   * Brings these commits and their trees here, by as few requests as the server allows: snapshots of them need no fetch but for blobs. What the
+   * server does not hand out is left to the snapshot to tell of.
+   */
   bring(remote: Remote, commits: readonly string[], signal?: AbortSignal): Promise<void>;
 
   /** Brings these blobs of the commit here, by as few requests as the server allows. */

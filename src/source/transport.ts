@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Credential } from './source.ts';
 import { RegistryError } from '../model/errors.ts';
 import { runGit, type GitResult } from './command.ts';
-import { explainFailure, isRedirect } from './explain.ts';
+import { explainFailure, isNoRepository, isRedirect } from './explain.ts';
 import { resolveHost, type Lookup } from './host.ts';
 import type { Location } from './location.ts';
 
@@ -11,11 +11,18 @@ import type { Location } from './location.ts';
 export interface Transport {
   readonly location: Location;
   readonly signal: AbortSignal;
+  readonly hasCredential: boolean;
   /**
    * Runs a git command that talks to the repository; it is given the URL to use. Rejects with what `explainFailure` says, unless the
    * failure is one that the caller `expects`.
    */
   run(request: NetworkRequest): Promise<GitResult>;
+}
+
+/** One call: its time limit, and its way to the repository, made when it is needed. */
+export interface Call {
+  signal: AbortSignal;
+  connect(): Promise<Transport>;
 }
 
 export interface NetworkRequest {
@@ -81,11 +88,19 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     return found === undefined ? null : URL.parse(found, url);
   }
 
+  const hasCredential = credential !== null;
   return {
     location,
     signal,
+    hasCredential,
     async run(request) {
       let result = await attempt(request);
+      const hadMoved = !result.ok && moved.delete(location.url);
+      if (hadMoved && isNoRepository(result.stderr, location)) {
+        // It is no longer where it once had moved to: the host is asked again.
+        url = location.url;
+        result = await attempt(request);
+      }
       if (!result.ok && isRedirect(result.stderr)) {
         const to = await target(request);
         const next = to && redirectedUrl(to, url);
@@ -95,8 +110,6 @@ export async function createTransport(options: TransportOptions): Promise<Transp
         result = await attempt(request);
       }
       if (result.ok || request.expects?.(result.stderr)) return result;
-      moved.delete(location.url);
-      const hasCredential = credential !== null;
       throw explainFailure({ stderr: result.stderr, location, hasCredential, secrets });
     },
   };

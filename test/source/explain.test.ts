@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explainFailure } from '../../src/source/explain.ts';
+import { explainFailure, isNoRepository } from '../../src/source/explain.ts';
 import type { Location } from '../../src/source/location.ts';
 
 const location: Location = { kind: 'ssh', url: 'git@git.test:a.git', host: 'git.test', port: 22, isListed: true };
@@ -44,6 +44,30 @@ test.each([
   expect(code).toBe('unreachable');
   expect(message).toContain(words);
   expect(message).toContain(location.url);
+});
+
+// As git over http, and GitHub, GitLab, Gitea, Bitbucket and plain sshd over ssh say it.
+test.each([
+  "fatal: repository 'https://git.test/a/' not found",
+  'ERROR: Repository not found.\nfatal: Could not read from remote repository.',
+  "ERROR: The project you were looking for could not be found or you don't have permission to view it.",
+  'Gitea: Unauthorized\nfatal: Cannot find repository: a/b',
+  'repository does not exist.\nfatal: Could not read from remote repository.',
+  "fatal: '/srv/a.git' does not appear to be a git repository",
+])('says that there is no repository: %s', (stderr) => {
+  expect(isNoRepository(stderr, location)).toBe(true);
+  expect(isNoRepository(stderr, { kind: 'local', url: '/srv/a.git' })).toBe(false);
+});
+
+test.each([
+  'ssh: Could not resolve hostname git.test: Name or service not known',
+  'git@git.test: Permission denied (publickey).',
+  "fatal: unable to access 'https://git.test/a/': The requested URL returned error: 403",
+  "fatal: unable to access 'https://git.test/404/': The requested URL returned error: 503",
+  "fatal: could not read Username for 'https://git.test': terminal prompts disabled",
+  'Host key verification failed.\nfatal: Could not read from remote repository.',
+])('does not say that there is no repository: %s', (stderr) => {
+  expect(isNoRepository(stderr, location)).toBe(false);
 });
 
 test('a full disk here is not blamed on the repository', () => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testSnapshot } from '../contract/snapshot.ts';
-import { testSource } from '../contract/source.ts';
+import { testHistory } from '../contract/history.ts';
+import { testSource, type SourceWorld } from '../contract/source.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -12,11 +13,13 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe('a source over http', () => {
-  testSource(async () => {
+  async function open(): Promise<SourceWorld> {
     const name = `${++count}.git`;
     const repository = world.createRepository(name);
     return { source: world.openSource(), repository, remote: (branch) => world.remote(name, branch) };
-  });
+  }
+  testSource(open);
+  testHistory(open);
 
   test('has nothing to watch', () => {
     expect(world.openSource().watchable(world.remote())).toBeNull();
@@ -24,7 +27,7 @@ describe('a source over http', () => {
 });
 
 describe('a source of local repositories', () => {
-  testSource(async () => {
+  async function open(): Promise<SourceWorld> {
     const name = `${++count}.git`;
     const repository = world.createRepository(name);
     repository.git('config', '--unset', 'uploadpack.allowFilter');
@@ -32,7 +35,9 @@ describe('a source of local repositories', () => {
     const url = join(world.folder, 'root', name);
     const source = world.openSource({ allowLocalRepositories: true, hosts: [] });
     return { source, repository, remote: (branch) => ({ ...world.remote(name, branch), url }) };
-  });
+  }
+  testSource(open);
+  testHistory(open);
 });
 
 describe('a source of a server that knows no filter, and hands out tips alone', () => {

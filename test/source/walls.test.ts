@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -93,6 +93,36 @@ describe('a redirect', () => {
     expect(snapshot.origin.repository).toBe(remote.url);
   });
 
+  test('is remembered, and forgotten when there is nothing any more where it led to', async () => {
+    const repository = world.createRepository('new.git');
+    const commit = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
+    let name = 'new.git';
+    world.server.behaviour.redirect = (path) => (path.startsWith('/old') ? path.replace('old', name) : null);
+    const remote = { ...world.remote(), url: `${world.server.url}/old` };
+    const source = world.openSource();
+    const asked = async (): Promise<number> => {
+      const { length } = world.server.requests;
+      expect(await source.tip(remote)).toEqual({ found: true, commit });
+      return world.server.requests.slice(length).filter(({ url }) => url.startsWith('/old')).length;
+    };
+    expect(await asked()).toBeGreaterThan(0);
+    expect(await asked()).toBe(0);
+    renameSync(repository.folder, join(world.folder, 'root', 'newer.git'));
+    name = 'newer.git';
+    expect(await asked()).toBeGreaterThan(0);
+    expect(await asked()).toBe(0);
+    rmSync(join(world.folder, 'root', 'newer.git'), { recursive: true });
+    expect(await source.tip(remote)).toEqual({ found: false, detail: expect.stringContaining(remote.url) });
+  });
+
+  test('is not followed to another host or port, with no credential either', async () => {
+    world.createRepository();
+    await using other = await openGitServer({ root: join(world.folder, 'root') });
+    world.server.behaviour.redirect = (path) => `${other.url}${path}`;
+    expect((await refusalOf(world.openSource().tip(world.remote()))).message).toContain('redirects to');
+    expect(other.requests).toEqual([]);
+  });
+
   test('in a circle ends', async () => {
     world.server.behaviour.redirect = (path) => path;
     expect((await refusalOf(world.openSource().tip(world.remote()))).code).toBe('unreachable');
@@ -115,7 +145,6 @@ describe('a redirect', () => {
 
 describe('a server', () => {
   test.each([
-    [404, 'There is no repository at'],
     [403, 'forbids reading'],
     [429, 'fewer requests'],
     [500, 'server error'],
@@ -130,9 +159,21 @@ describe('a server', () => {
     expect(refused.message).toContain(world.remote().url);
   });
 
-  test('that has no such repository is described as such', async () => {
-    expect((await refusalOf(world.openSource().tip(world.remote('none.git')))).message).toContain('no repository at');
-  });
+  test.each([null, 404, 410])(
+    'that has no such repository (%s) has no tip, and does not hand out commits',
+    async (status) => {
+      world.server.behaviour.status = status;
+      const remote = world.remote('none.git');
+      const source = world.openSource();
+      const open = `There is no repository at ${remote.url}, or it needs a credential.`;
+      const closed = `There is no repository at ${remote.url}, or the credential may not see it.`;
+      expect(await source.tip(remote)).toEqual({ found: false, detail: open });
+      expect(await source.tip({ ...remote, credential })).toEqual({ found: false, detail: closed });
+      const id = 'a'.repeat(40);
+      const works = [() => source.tags(remote), () => source.snapshot(remote, id), () => source.history(remote, id, 9)];
+      for (const work of works) expect(await refusalOf(work())).toMatchObject({ code: 'unreachable', message: open });
+    },
+  );
 
   test('that does not listen is described as such', async () => {
     const { host, url } = world.server;

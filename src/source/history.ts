@@ -1,0 +1,90 @@
+import { runGit } from './command.ts';
+import { parseSeconds } from './commit.ts';
+import { isPlainPath } from './path.ts';
+import type { HistoryCommit } from './source.ts';
+
+export interface HistoryOptions {
+  searchPath: string;
+  /** More commits are not read: the newest are. */
+  most: number;
+  signal: AbortSignal;
+}
+
+/**
+ * Reads the commits that lead to this one by first parents out of a repository, oldest first, by commits and trees alone. Null when
+ * any of them is not here; an empty list for what is no commit.
+ */
+export async function readHistory(
+  repository: string,
+  commit: string,
+  { searchPath, most, signal }: HistoryOptions,
+): Promise<HistoryCommit[] | null> {
+  const args = [
+    'log',
+    '--first-parent',
+    '--diff-merges=first-parent',
+    '--reverse',
+    `--max-count=${most}`,
+    '--format=%H %ct',
+    '--raw',
+    '-z',
+    '--no-abbrev',
+    '-M100%',
+    commit,
+  ];
+  const { ok, stdout } = await runGit({ args, folder: repository, protocols: 'none', searchPath, signal });
+  return ok ? parseHistory(stdout) : null;
+}
+
+/**
+ * Reads what `git log --raw -z` prints: for each commit `<id> <seconds>`, NUL, and for each change `:<mode> <mode> <id> <id> <status>`,
+ * NUL, its path, NUL, and after a move the new path, NUL. Paths that a tree reader leaves out (see parseTree) are left out here, too.
+ */
+export function parseHistory(output: Buffer): HistoryCommit[] {
+  const commits: (HistoryCommit & { files: Map<string, string | null>; moves: Map<string, string> })[] = [];
+  const tokens = split(output);
+  for (let token = tokens.next(); !token.done; token = tokens.next()) {
+    const [first = '', second = '', oldId = '', newId = '', status = ''] = token.value.toString('latin1').split(' ');
+    if (!first.trimStart().startsWith(':')) {
+      commits.push({ commit: first, committedAt: parseSeconds(second), files: new Map(), moves: new Map() });
+      continue;
+    }
+    const isMove = status.startsWith('R');
+    const old = decode(tokens.next().value);
+    const path = isMove ? decode(tokens.next().value) : old;
+    const { files, moves } = commits.at(-1)!;
+    const wasFile = isFile(first.trimStart().slice(1));
+    const isNow = isFile(second);
+    if (isMove && old !== null && wasFile) files.set(old, null);
+    if (path === null) continue;
+    if (isMove && old !== null && isNow) moves.set(path, old);
+    if (isNow && (isMove || !wasFile || newId !== oldId)) files.set(path, newId);
+    else if (wasFile && !isNow) files.set(path, null);
+  }
+  return commits;
+}
+
+function* split(output: Buffer): Generator<Buffer, undefined> {
+  for (let position = 0; position < output.length;) {
+    const end = output.indexOf(0, position);
+    const stop = end < 0 ? output.length : end;
+    yield output.subarray(position, stop);
+    position = stop + 1;
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(raw: Buffer | undefined): string | null {
+  if (raw === undefined) return null;
+  try {
+    const path = decoder.decode(raw);
+    return isPlainPath(path) ? path : null;
+  } catch {
+    return null;
+  }
+}
+
+function isFile(mode: string): boolean {
+  return /^100[0-7]{3}$/.test(mode);
+}

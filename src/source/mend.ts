@@ -1,0 +1,26 @@
+import { RegistryError, isRegistryError } from '../model/errors.ts';
+
+const mostAttempts = 5;
+
+/**
+ * Does work on a mirror, which other processes may delete and a disk may damage meanwhile: whatever is no refusal and no abort is mended,
+ * and the work done again, up to five times. The work is told which attempt it is.
+ */
+export async function mending<T>(
+  repository: string,
+  signal: AbortSignal,
+  work: (attempt: number) => Promise<T>,
+  mend: () => Promise<void>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work(attempt);
+    } catch (cause) {
+      if (isRegistryError(cause) || signal.aborted) throw cause;
+      if (attempt === mostAttempts) {
+        throw new RegistryError('unreachable', `${repository} sent objects that cannot be read.`, { cause });
+      }
+      await mend();
+    }
+  }
+}

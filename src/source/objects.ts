@@ -1,0 +1,65 @@
+import { runGit } from './command.ts';
+
+/** What is known of an object without reading it. */
+export interface ObjectInfo {
+  type: string;
+  size: number;
+}
+
+/** A bare repository that is here, and how to read it. Nothing is fetched for what it lacks. */
+export interface ReadOptions {
+  folder: string;
+  searchPath: string;
+  signal: AbortSignal;
+}
+
+/** Every object that is in a repository, by id. */
+export async function listObjects(options: ReadOptions): Promise<Map<string, ObjectInfo>> {
+  return parseObjects(await cat(['--batch-check', '--batch-all-objects', '--unordered'], options));
+}
+
+/** The contents of these objects, all of which must be in the repository. */
+export async function readObjects(ids: readonly string[], options: ReadOptions): Promise<Map<string, Buffer>> {
+  return parseBatch(await cat(['--batch'], options, ids.map((id) => `${id}\n`).join('')));
+}
+
+/** Whether a commit is in the repository. */
+export async function hasCommit(commit: string, { folder, searchPath, signal }: ReadOptions): Promise<boolean> {
+  const args = ['cat-file', '-e', `${commit}^{commit}`];
+  return (await runGit({ args, folder, protocols: 'none', searchPath, signal })).ok;
+}
+
+async function cat(
+  args: readonly string[],
+  { folder, searchPath, signal }: ReadOptions,
+  input?: string,
+): Promise<Buffer> {
+  const command = { args: ['cat-file', ...args], folder, protocols: 'none', searchPath, signal };
+  const { ok, stdout, stderr } = await runGit(input === undefined ? command : { ...command, input });
+  if (!ok) throw new Error(`git cat-file failed: ${stderr}`);
+  return stdout;
+}
+
+/** Reads the lines of `git cat-file --batch-check`: `<id> <type> <size>`. */
+function parseObjects(output: Buffer): Map<string, ObjectInfo> {
+  const found = new Map<string, ObjectInfo>();
+  for (const line of output.toString('latin1').split('\n')) {
+    const [id, type, size] = line.split(' ');
+    if (id && type && size) found.set(id, { type, size: Number(size) });
+  }
+  return found;
+}
+
+/** Reads what `git cat-file --batch` prints: `<id> <type> <size>`, a newline, the content, a newline. */
+function parseBatch(output: Buffer): Map<string, Buffer> {
+  const contents = new Map<string, Buffer>();
+  for (let position = 0; position < output.length;) {
+    const end = output.indexOf(10, position);
+    const [id = '', , size] = output.toString('latin1', position, end).split(' ');
+    if (size === undefined) throw new Error(`The mirror lost object ${id}.`);
+    const start = end + 1;
+    position = start + Number(size) + 1;
+    contents.set(id, output.subarray(start, position - 1));
+  }
+  return contents;
+}
