@@ -98,8 +98,9 @@ function withListed(detected: readonly Found[], listed: Map<string, Listed>, tel
   }
   for (const [entry, count] of barren) {
     if (count <= 0) continue;
-    const what = `${JSON.stringify(entry.path)} takes ${count} files, and none is a document by its content`;
-    tell(entry.at, 'path-unmatched', `${what}. Where they are documents, give their type.`);
+    const files = count === 1 ? 'a file that is no document' : `${count} files, and none is a document`;
+    const what = `${JSON.stringify(entry.path)} takes ${files} by its content`;
+    tell(entry.at, 'path-unmatched', `${what}. For documents all the same, give their type.`);
   }
   return [...known.values()];
 }

@@ -9,11 +9,10 @@ const passedOver =
 
 /** Which paths patterns and discovery look at: named as documents are, and neither passed over as a rule nor by `ignore`. */
 export function createSearched(folder: string, settings: Settings | null): (path: string) => boolean {
-  const ignored = (settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, ''));
-  return (path) =>
-    documentName.test(path) &&
-    !passedOver.test(path) &&
-    !ignored.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  const ignored = new Set((settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, '')));
+  const isIgnored = (path: string): boolean =>
+    path !== '.' && path !== '/' && (ignored.has(path) || isIgnored(posix.dirname(path)));
+  return (path) => documentName.test(path) && !passedOver.test(path) && (ignored.size === 0 || !isIgnored(path));
 }
 
 /** Whether a path is in the followed folder. */

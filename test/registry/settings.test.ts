@@ -147,7 +147,7 @@ describe('what is wrong with an entry is told at its place, and the others go on
     expect(report.problems.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
       '2:5 "gone.yaml": There is no gone.yaml.',
       '3:5 "services/*/openapi.yaml" takes no file.',
-      '4:5 "charts/*.yaml" takes 1 files, and none is a document by its content. Where they are documents, give their type.',
+      '4:5 "charts/*.yaml" takes a file that is no document by its content. For documents all the same, give their type.',
       '5:5 "../secret.yaml" is not in the followed folder.',
       '7:5 "./a.yaml" has an entry already.',
     ]);
