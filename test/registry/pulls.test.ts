@@ -63,6 +63,31 @@ async function open() {
 }
 
 describe('pull requests', () => {
+  test('a mistake in stele.yaml is told at its line, and what follows from an entry names its place', async () => {
+    const { source, sync, hook, checked, host } = await open();
+    source.push(url, { 'stele.yaml': 'resources:\n  - {path: pay.yaml, slug: pay}\n', 'pay.yaml': api('1.0.0') });
+    await sync();
+    const settings = `resources:
+  - path: pay.yaml
+    slug: pay
+    version: { file: VERSION }
+  - path: gone.yaml
+`;
+    const head = source.push(url, { 'stele.yaml': settings, 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
+    await checked(head);
+    await vi.waitFor(() => expect(host.told.filter(({ commit }) => commit === head)).toHaveLength(3));
+    const done = host.told.filter(({ state, commit }) => commit === head && state !== 'running');
+    expect(done.find(({ name }) => name === 'stele')).toMatchObject({
+      state: 'failure',
+      annotations: [{ path: 'stele.yaml', line: 5, column: 5, message: '"gone.yaml": There is no gone.yaml.' }],
+    });
+    expect(done.find(({ name }) => name === 'stele @acme/apis/pay')).toMatchObject({
+      state: 'failure',
+      title: expect.stringMatching(/^stele\.yaml:2:5 Its version is in VERSION\./) as string,
+    });
+  });
+
   test('a pull request is compiled, compared and told, and nothing is published', async () => {
     const { source, sync, hook, checked, host, registry } = await open();
     const get = 'paths: {/a: {get: {x: 1}}, /b: {get: {}}}';
