@@ -6,7 +6,7 @@ import { externalDocsOf } from './operation-view.ts';
 import { docsHtml, methodHtml, operationHtml, operationLine, outsideLink, securityHtml } from './operation-html.ts';
 import { serverUrls } from './outline.ts';
 import type { Page } from './page.ts';
-import { shorten } from './plain-text.ts';
+import { nameText, shorten } from './plain-text.ts';
 import { schemaHtml, typeHtml } from './schema-html.ts';
 
 /** The reference of an API. */
@@ -23,7 +23,7 @@ export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isC
   for (const group of api.groups) {
     long.add(
       () => groupStart(page, group),
-      () => markup`<h2 id="${group.anchor}">${shorten(group.name, 200)}</h2>`,
+      () => markup`<h2 id="${group.anchor}">${nameText(group.name, 200)}</h2>`,
     );
     addOperations(group.operations);
   }
@@ -36,7 +36,7 @@ export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isC
     for (const { name, schema, anchor } of api.schemas)
       long.add(
         () => namedSchemaHtml(page, name, schema, anchor),
-        () => markup`<section class="schema" id="${anchor}"><h3>${shorten(name, 300)}</h3></section>`,
+        () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
       );
   }
   return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
@@ -45,14 +45,14 @@ export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isC
 /** A schema under its name, at its anchor. */
 export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string): Html {
   return markup`<section class="schema" id="${anchor}">
-    <h3><a href="#${anchor}">${shorten(name, 300) || 'Schema'}</a></h3>
+    <h3><a href="#${anchor}">${nameText(name, 300)}</a></h3>
     <p>${typeHtml(page, schema)}</p>
     ${schemaHtml(page, schema)}
   </section>`;
 }
 
 function groupStart(page: Page, { name, description, anchor }: TagGroup): Html {
-  return markup`<h2 id="${anchor}">${shorten(name, 200)}</h2>
+  return markup`<h2 id="${anchor}">${nameText(name, 200)}</h2>
     ${page.descriptions.block(description, 4)}`;
 }
 
@@ -68,10 +68,10 @@ function introHtml(page: Page, api: Api): Html {
     fact('Terms', textOf(info['termsOfService']), textOf(info['termsOfService'])),
   ];
   const docs = externalDocsOf(document['externalDocs']);
-  const facts = joinHtml(links);
+  const facts = joinHtml([serversHtml(page), ...links]);
   return markup`<section class="intro">
     ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.block(textOf(info['description']), 3)}${docsHtml(docs)}
-    <dl>${serversHtml(page)}${facts}</dl>
+    ${lengthOf(facts) === 0 ? nothing : markup`<dl>${facts}</dl>`}
     ${schemesHtml(page, api)}
   </section>`;
 }
@@ -98,7 +98,7 @@ function schemesHtml(page: Page, { security }: Api): Html {
     <dl>
       ${security.map(
         ({ name, scheme, anchor }) =>
-          markup`<dt id="${anchor}"><code>${name}</code></dt>
+          markup`<dt id="${anchor}"><code>${nameText(name, 300)}</code></dt>
             <dd>
               ${schemeText(scheme)}${page.descriptions.brief(textOf(scheme['description']))}${scopesHtml(scheme)}
             </dd>`,
@@ -159,13 +159,13 @@ export function apiNavigation(api: Api): Html {
     return markup`<ul>
       ${shown.map(({ operation, anchor }) => {
         const { method, path, value } = operation;
-        const label = shorten(textOf(value['summary']), 80) || shorten(path, 80);
+        const label = shorten(textOf(value['summary']), 80) || nameText(path, 80);
         return markup`<li><a href="#${anchor}">${methodHtml(method)} ${label}</a></li>`;
       })}${shown.length < operations.length ? markup`<li>${operations.length - shown.length} more</li>` : nothing}
     </ul>`;
   };
   const groups = api.groups.map(({ name, anchor, operations }) =>
-    navigationGroup(shorten(name, 80), anchor, entries(operations), count > foldsAt),
+    navigationGroup(nameText(name, 80), anchor, entries(operations), count > foldsAt),
   );
   const webhooks =
     api.webhooks.length === 0
@@ -174,7 +174,7 @@ export function apiNavigation(api: Api): Html {
   const named = api.schemas.slice(0, longestNavigation);
   const more = api.schemas.length - named.length;
   const schemas = markup`<ul>
-    ${named.map(({ name, anchor }) => markup`<li><a href="#${anchor}">${shorten(name, 80)}</a></li>`)}${
+    ${named.map(({ name, anchor }) => markup`<li><a href="#${anchor}">${nameText(name, 80)}</a></li>`)}${
       more > 0 ? markup`<li>${more} more</li>` : nothing
     }
   </ul>`;

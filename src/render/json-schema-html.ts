@@ -3,7 +3,7 @@ import type { NamedSchema } from './api-view.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import { createLong } from './long.ts';
 import type { Page } from './page.ts';
-import { shorten } from './plain-text.ts';
+import { nameText } from './plain-text.ts';
 import { schemaHtml, typeHtml } from './schema-html.ts';
 
 /** The reference of a JSON Schema: the document itself, then each definition. `schemas` begins with the document. */
@@ -24,7 +24,7 @@ export function jsonSchemaHtml(
   for (const { name, schema, anchor } of definitions)
     long.add(
       () => namedSchemaHtml(page, name, schema, anchor),
-      () => markup`<section class="schema" id="${anchor}"><h3>${shorten(name, 300)}</h3></section>`,
+      () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
     );
   return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
 }
@@ -36,7 +36,7 @@ export function jsonSchemaNavigation([root, ...definitions]: readonly NamedSchem
   const named = definitions.slice(0, longestNavigation);
   const more = definitions.length - named.length;
   const list = markup`<ul>
-    ${named.map(({ name, anchor }) => markup`<li><a href="#${anchor}">${shorten(name, 80) || 'Schema'}</a></li>`)}
+    ${named.map(({ name, anchor }) => markup`<li><a href="#${anchor}">${nameText(name, 80)}</a></li>`)}
     ${more > 0 ? markup`<li>${more} more</li>` : nothing}
   </ul>`;
   return markup`<ul class="nav">

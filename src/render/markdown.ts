@@ -1,3 +1,4 @@
+import { splitCode } from './code-spans.ts';
 import { shorten } from './plain-text.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
@@ -51,11 +52,17 @@ function plainLine(line: string): string {
   return defuse(line).replace(/^(\s*)(#|\[[^\]]*\]:)/, '$1\\$2');
 }
 
-/** No HTML, no images, and no links but to the web and to mailboxes. */
+/** Outside of code spans: no HTML, no images, no links but to the web and to mailboxes, and no backtick that would begin a code span. */
 function defuse(text: string): string {
+  return splitCode(text)
+    .map(({ isCode, text: piece }) => (isCode ? piece : defusePiece(piece)))
+    .join('');
+}
+
+function defusePiece(text: string): string {
   return text
-    .replace(/\\*</g, '\\<')
     .replaceAll('![', '[')
-    .replace(/\](?=\((?!\s*(?:https?:\/\/|mailto:)))/gi, '\\]')
-    .replace(/\\{2,}(?=[<\]])/g, '\\');
+    .replace(/\\*([<`])/g, '\\$1')
+    .replace(/\\*\](?=\((?!<?(?:https?:\/\/|mailto:))|\[|:)/gi, '\\]')
+    .replace(/\\+$/, '');
 }

@@ -12,7 +12,7 @@ import {
 import type { Page } from './page.ts';
 import { samplesHtml } from './sample-html.ts';
 import { flagHtml, rowHtml, schemaHtml, typeHtml } from './schema-html.ts';
-import { shorten } from './plain-text.ts';
+import { nameText, shorten } from './plain-text.ts';
 
 /** One operation with all that is said of it, at its anchor. */
 export function operationHtml(page: Page, operation: ApiOperation, anchor: string): Html {
@@ -36,7 +36,7 @@ export function operationLine(operation: ApiOperation, anchor: string): Html {
 }
 
 function titleOf(summary: string, { method, path }: ApiOperation): string {
-  return shorten(summary, 300) || shorten(`${method} ${path}`, 300);
+  return shorten(summary, 300) || nameText(`${method} ${path}`, 300);
 }
 
 export function methodHtml(method: string): Html {
@@ -82,7 +82,7 @@ export function docsHtml(docs: OperationView['externalDocs']): Html {
 
 /** A link to another site, or only its text where it leads nowhere that a link may lead. */
 export function outsideLink(url: string, label: string): Html {
-  const text = shorten(label, 300) || shorten(url, 300);
+  const text = shorten(label, 300) || nameText(url, 300);
   if (!isSafeLink(url) || url.startsWith('#')) return markup`${text}`;
   return markup`<a href="${url}" rel="nofollow noopener noreferrer">${text}</a>`;
 }
@@ -101,7 +101,8 @@ export function securityHtml(page: Page, security: readonly Requirement[]): Html
       : joinHtml(
           schemes.slice(0, 20).map(({ scheme, scopes }) => {
             const anchor = page.anchors.security.get(scheme);
-            const name = anchor === undefined ? markup`${scheme}` : markup`<a href="#${anchor}">${scheme}</a>`;
+            const label = nameText(scheme, 300);
+            const name = anchor === undefined ? markup`${label}` : markup`<a href="#${anchor}">${label}</a>`;
             return markup`${name}${scopes.slice(0, 50).map((scope) => markup` <code>${scope}</code>`)}`;
           }),
           markup` and `,
@@ -175,7 +176,7 @@ function responseHtml(page: Page, response: Response, isOpen: boolean): Html {
   const { status, description, headers, media, links } = response;
   const brief = shorten(description, 200);
   const summary = markup`<summary>
-    <b class="status s${/^[1-5]/.exec(status)?.[0] ?? 'x'}">${status.slice(0, 20)}</b> ${brief}
+    <b class="status s${/^[1-5]/.exec(status)?.[0] ?? 'x'}">${nameText(status, 20)}</b> ${brief}
   </summary>`;
   const rest = brief === description.trim() ? nothing : page.descriptions.block(description, 5);
   const list =

@@ -15,6 +15,11 @@ export function shorten(text: string, length: number): string {
   return `${(space > length / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
 }
 
+/** A name that is shown: never empty, so that a link or a heading has a text. */
+export function nameText(name: string, length: number): string {
+  return shorten(name, length) || 'unnamed';
+}
+
 /** First paragraph of a CommonMark text as plain text in one line of at most `length` characters. A text that has only headings gives the first of them. */
 export function firstParagraph(text: string, length: number): string {
   const start = text.slice(0, length * 4 + 2000);

@@ -2,7 +2,7 @@ import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import { entriesOf, isObject, textOf, type JsonObject } from './json.ts';
 import { createLong } from './long.ts';
 import type { Page } from './page.ts';
-import { shorten } from './plain-text.ts';
+import { nameText } from './plain-text.ts';
 import { viewRule } from './rule-view.ts';
 import type { Rule } from './rules.ts';
 
@@ -23,7 +23,7 @@ export function rulesetHtml(
     long.add(
       () => ruleHtml(page, one),
       () => markup`<tr class="rule" id="${one.anchor}">
-        <th scope="row"><code>${shorten(one.rule.name, 300)}</code></th><td>${severityHtml(one.rule)}</td><td></td>
+        <th scope="row"><code>${nameText(one.rule.name, 300)}</code></th><td>${severityHtml(one.rule)}</td><td></td>
       </tr>`,
     );
   const table = markup`<table>
@@ -64,7 +64,7 @@ function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }
     return markup`<li>${name}${demand.slice(0, 2000)}</li>`;
   });
   return markup`<tr class="rule" id="${anchor}">
-    <th scope="row"><a href="#${anchor}"><code>${shorten(rule.name, 300)}</code></a></th>
+    <th scope="row"><a href="#${anchor}"><code>${nameText(rule.name, 300)}</code></a></th>
     <td>${severityHtml(rule)}</td>
     <td>
       ${descriptions.brief(description)}
@@ -87,7 +87,7 @@ export function rulesetNavigation(rules: readonly PlacedRule[]): Html {
   const shown = rules.slice(0, 6000);
   const more = rules.length - shown.length;
   return markup`<ul class="nav"><li><a href="#rules">Rules</a><ul>
-    ${shown.map(({ rule, anchor }) => markup`<li><a href="#${anchor}">${shorten(rule.name, 80)}</a></li>`)}
+    ${shown.map(({ rule, anchor }) => markup`<li><a href="#${anchor}">${nameText(rule.name, 80)}</a></li>`)}
     ${more > 0 ? markup`<li>${more} more</li>` : nothing}
   </ul></li></ul>`;
 }

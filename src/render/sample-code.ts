@@ -24,15 +24,20 @@ export function fetchOf({ method, url, headers, body }: SampleRequest): string {
   if (headers.length > 0) {
     const lines = headers.map(({ name, value, secret }) => {
       const text = secret === null ? quoteScript(value) : value === '' ? secret : `${quoteScript(value)} + ${secret}`;
-      return `    ${quoteScript(name)}: ${text},`;
+      return ownKey(`    ${quoteScript(name)}: ${text},`);
     });
     options.push(`  headers: {\n${lines.join('\n')}\n  },`);
   }
   if (body?.kind === 'json')
-    options.push(`  body: JSON.stringify(${JSON.stringify(body.value, null, 2).replaceAll('\n', '\n  ')}),`);
+    options.push(`  body: JSON.stringify(${ownKey(JSON.stringify(body.value, null, 2)).replaceAll('\n', '\n  ')}),`);
   if (body?.kind === 'form') options.push(`  body: new URLSearchParams(${JSON.stringify(body.fields)}),`);
   const rest = options.length === 0 ? '' : `, {\n${options.join('\n')}\n}`;
   return `const response = await fetch(${quoteScript(url)}${rest});`;
+}
+
+/** In JSON `__proto__` is a member like any other, in a JavaScript object it is not, unless it is computed. */
+function ownKey(text: string): string {
+  return text.replace(/^( *)"__proto__":/gm, '$1["__proto__"]:');
 }
 
 function quoteShell(text: string): string {

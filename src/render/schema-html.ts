@@ -1,6 +1,7 @@
 import { markup, joinHtml, nothing, type Html } from './html.ts';
 import type { Page } from './page.ts';
 import { examplesHtml } from './example-html.ts';
+import { nameText } from './plain-text.ts';
 import { referencesOf, viewSchema, type SchemaGroup, type SchemaRow, type SchemaView } from './schema-view.ts';
 
 // Where a tree folds, and where it ends.
@@ -80,7 +81,7 @@ function typeOfView(page: Page, view: SchemaView): Html {
   const parts = view.type.map((part) => {
     if (typeof part === 'string') return markup`${part}`;
     const anchor = page.anchors.schemas.get(part.schema);
-    const name = part.schema === '' ? 'the whole schema' : part.schema;
+    const name = part.schema === '' ? 'the whole schema' : nameText(part.schema, 300);
     return anchor === undefined ? markup`${name}` : markup`<a href="#${anchor}">${name}</a>`;
   });
   return markup`<span class="type">${parts}</span>`;

@@ -52,7 +52,9 @@ function line(
         ? codeMarkdown(label.code)
         : inlineMarkdown(label.text);
   const all = [...new Set([...(isRequired ? ['required'] : []), ...flags])];
-  const start = `${'  '.repeat(depth)}- ${name === '' ? '' : `${name} `}${briefOf(view, all, description)}\n`;
+  // A list item is never empty: under a line of text that would be a heading.
+  const text = [name, briefOf(view, all, description)].filter(Boolean).join(' ') || 'anything';
+  const start = `${'  '.repeat(depth)}- ${text}\n`;
   return start + groupsMarkdown(schemas, view.groups, referencesOf(schemas, schema, via), depth + 1, progress);
 }
 
