@@ -118,6 +118,18 @@ describe('delivery', () => {
     expect(subjects(receiver)).toEqual(['1.1.0']);
   });
 
+  test('an endpoint that comes later is not sent what others were', async () => {
+    const { registry, deliveries, receiver, pass } = await begin();
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    pass(1000);
+    const late = await receive();
+    await createWebhook(registry, 'acme', { url: late.url, events: ['version.published'] }, author);
+    await publishVersion(registry, '1.1.0');
+    await deliveries.poke();
+    expect([subjects(receiver), subjects(late)]).toEqual([['1.0.0', '1.1.0'], ['1.1.0']]);
+  });
+
   test('what another process published is found', async () => {
     const { another, receiver, deliveries } = await begin();
     await publishVersion(another(), '1.0.0');
@@ -165,6 +177,23 @@ describe('delivery', () => {
       state: 'delivered',
       attempts: [{ status: 503 }, { status: 200 }],
     });
+  });
+
+  test('what is long past the mark, and still to be tried again, is tried by the next process', async () => {
+    const { registry, receiver, deliveries, another, pass } = await begin();
+    receiver.answer = () => ({ status: 503 });
+    await publishVersion(registry, '1.0.0');
+    for (let n = 0; n < 4; n++) {
+      await deliveries.poke();
+      pass(30 * minute);
+    }
+    await deliveries.close();
+    receiver.answer = () => ({ status: 200 });
+    const tried = receiver.received.length;
+    pass(3 * hour);
+    const next = deliver(another());
+    await next.poke();
+    expect(receiver.received).toHaveLength(tried + 1);
   });
 
   test('an attempt whose end was not written down is made again when its lease is over', async () => {
