@@ -44,9 +44,10 @@ async function search(text, type, org) {
   );
   const phrase = fold(text);
   const words = [...new Set(phrase.match(/[\p{L}\p{N}]+/gu) ?? [])];
-  const found = index.search(text).map(({ id, score }) => {
+  const found = index.search(text).map(({ id, score, terms }) => {
+    const alike = terms.filter((term) => !words.some((word) => term.startsWith(word)));
     const matches = partsOf(chosen[id].parts)
-      .map((part) => ({ ...part, score: fit(part, phrase, words) }))
+      .map((part) => ({ ...part, score: fit(part, phrase, words, alike) }))
       .filter((part) => part.score > 0)
       .sort((a, b) => b.score - a.score)
       .slice(0, 8);
@@ -55,11 +56,11 @@ async function search(text, type, org) {
   return found.sort((a, b) => b.score - a.score).slice(0, 50);
 }
 
-/** How well a part fits: by its whole name, by a piece of it, by all the words. */
-function fit({ name, also }, phrase, words) {
+/** How well a part fits: by its whole name, by a piece of it, by all the words, by one that is like them. */
+function fit({ name, also }, phrase, words, alike) {
   const own = fold(name);
   const whole = `${own} ${fold(also)}`;
-  if (words.length === 0 || !words.every((word) => whole.includes(word))) return 0;
+  if (!words.every((word) => whole.includes(word))) return alike.some((word) => whole.includes(word)) ? 0.5 : 0;
   if (own === phrase || own.endsWith(` ${phrase}`) || own.endsWith(`.${phrase}`) || fold(also) === phrase) return 8;
   return own.includes(phrase) ? 2 + phrase.length / own.length : 1;
 }

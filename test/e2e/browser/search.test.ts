@@ -1,0 +1,179 @@
+import { createServer, request, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
+import { openSite, type OpenSite } from './site.ts';
+
+const shop = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Shop of <img src=x onerror=alert(1)> animals',
+    version: '1.0.0',
+    description: 'Where pets are sold.',
+  },
+  paths: {
+    '/pets': {
+      get: {
+        operationId: 'listPets',
+        summary: 'All <b>of</b> them',
+        tags: ['pets'],
+        responses: { 200: { description: '' } },
+      },
+    },
+    '/pets/{petId}': {
+      parameters: [{ name: 'petId', in: 'path', required: true, schema: { type: 'string' } }],
+      get: { operationId: 'showPetById', responses: { 200: { description: '' } } },
+    },
+    '/orders/<script>': { post: { operationId: 'alert(1)', responses: { 200: { description: '' } } } },
+  },
+  components: {
+    schemas: { Pet: { type: 'object', properties: { nickname: { type: 'string' }, birthDate: { type: 'string' } } } },
+  },
+};
+
+let site: OpenSite;
+let browser: OpenChromium;
+let host: Server;
+/** Where the same files are served as a static host would: whatever the query, the same bytes. */
+let staticUrl: string;
+
+beforeAll(async () => {
+  if (executablePath === undefined) return;
+  site = await openSite({ organizations: { acme: {} } });
+  await site.publish('@acme/apis/shop', 'shop.json', JSON.stringify(shop));
+  await site.publish(
+    '@acme/apis/other',
+    'other.json',
+    JSON.stringify({ ...shop, info: { ...shop.info, title: 'Other' } }),
+  );
+  // The index is whole when this is answered.
+  await fetch(`${site.url}/search/index.json`);
+  host = createServer((asked, answer) => {
+    const path = asked.url!.replace(/\?.*/, '');
+    const forward = request(`${site.url}${path}`, { headers: { accept: path === '/search' ? 'text/html' : '*/*' } });
+    forward.on('response', (came) => {
+      answer.writeHead(came.statusCode!, came.headers);
+      came.pipe(answer);
+    });
+    forward.on('error', () => answer.destroy());
+    forward.end();
+  });
+  host.listen(0, '127.0.0.1');
+  await once(host, 'listening');
+  staticUrl = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+  browser = await openChromium(site.url, [staticUrl]);
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  host?.closeAllConnections();
+  host?.close();
+  await site?.[Symbol.asyncDispose]();
+});
+
+describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
+  test.for([
+    { width: 1440, colorScheme: 'light' },
+    { width: 380, colorScheme: 'dark' },
+  ] as const)('$width px, $colorScheme: from the first page to the place in the document', async (look) => {
+    await using watched = await browser.open({
+      viewport: { width: look.width, height: 900 },
+      colorScheme: look.colorScheme,
+    });
+    const { page, wrong } = watched;
+    await page.goto(site.url);
+    await page.keyboard.press('/');
+    await page.keyboard.type('showPetById');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/search\?/);
+    expect(await page.locator('.row').count()).toBe(2);
+    expect(await page.locator('.row').first().textContent()).toContain('GET /pets/{petId}');
+    expect(await page.getByRole('searchbox').first().inputValue()).toBe('showPetById');
+    expect(await seriousFindings(page)).toEqual([]);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    expect(overflow).toBe(0);
+    await page.getByRole('link', { name: 'GET /pets/{petId}' }).first().click();
+    await page.waitForURL(/#operation\/showPetById$/);
+    expect(await page.locator(':target').textContent()).toContain('/pets/{petId}');
+    expect(wrong).toEqual([]);
+  });
+
+  test.for(['pets', 'birthDate', 'Pet', 'script', 'alert'])(
+    'every link that a search for %s gives has its place',
+    async (text) => {
+      await using watched = await browser.open();
+      const { page, wrong } = watched;
+      await page.goto(`${site.url}/search?q=${text}`);
+      const matches = await page.locator('.matches a').all();
+      const links = await Promise.all(matches.map((match) => match.getAttribute('href')));
+      expect(links.length).toBeGreaterThan(0);
+      for (const link of links) {
+        await page.goto(new URL(link!, site.url).href);
+        expect(await page.locator(':target').count()).toBe(1);
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  test('a type narrows it', async () => {
+    await using watched = await browser.open();
+    const { page } = watched;
+    await page.goto(`${site.url}/search?q=pets`);
+    await page.getByLabel('Which type').selectOption('schemas');
+    await page.getByRole('button', { name: 'Search' }).click();
+    await page.waitForURL(/type=schemas/);
+    expect(await page.locator('.empty').textContent()).toContain('Nothing');
+    expect(await page.getByLabel('Which type').inputValue()).toBe('schemas');
+  });
+
+  describe('on a static host', () => {
+    test.for([
+      ['listPets', ['GET /pets']],
+      ['/pets/{petId}', ['GET /pets/{petId}']],
+      ['birthDate', ['Pet.birthDate']],
+      ['show', ['GET /pets/{petId}']],
+      ['showPetBiId', ['GET /pets/{petId}']],
+      ['listPetz', ['GET /pets']],
+      ['script', ['POST /orders/<script>']],
+      ['nothing-like-it', null],
+    ] as const)('%s is found by the page itself', async ([text, expected]) => {
+      await using watched = await browser.open();
+      const { page, wrong } = watched;
+      await page.goto(`${staticUrl}/search?q=${encodeURIComponent(text)}`);
+      await page.locator('#found .row, #found .empty:not(:text("Searching"))').first().waitFor();
+      const names = await page
+        .locator('.row')
+        .first()
+        .locator('.matches code')
+        .allTextContents()
+        .catch(() => []);
+      if (expected === null)
+        expect(await page.locator('#found').textContent()).toContain('Nothing has all of these words');
+      else expect(names).toEqual(expected);
+      expect(await page.locator('#found img, #found b, #found script').count()).toBe(0);
+      expect(await page.getByRole('searchbox').first().inputValue()).toBe(text);
+      expect(wrong).toEqual([]);
+    });
+
+    test('a server that has answered is not searched again', async () => {
+      await using watched = await browser.open();
+      const { page } = watched;
+      const asked: string[] = [];
+      page.on('request', (one) => asked.push(new URL(one.url()).pathname));
+      await page.goto(`${site.url}/search?q=listPets`);
+      await page.waitForLoadState('networkidle');
+      expect(asked).toContain('/search');
+      expect(asked.filter((path) => /minisearch|index\.json/.test(path))).toEqual([]);
+    });
+
+    test('an index that cannot be read is told', async () => {
+      await using watched = await browser.open();
+      const { page } = watched;
+      await page.route('**/search/index.json', (route) => route.abort());
+      await page.goto(`${staticUrl}/search?q=listPets`);
+      await page.getByText('cannot be read').waitFor();
+      expect(await page.locator('.row').count()).toBe(0);
+    });
+  });
+});
