@@ -1,0 +1,275 @@
+import { createHmac } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import type { UserConfig } from '../../../src/config.ts';
+import { createHosts } from '../../../src/hosts/hosts.ts';
+import { repositoryId } from '../../../src/model/connection.ts';
+import { createTestRegistry } from '../registry.ts';
+import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
+import { createTestRepository } from './repository.ts';
+
+const folder = new URL('../../../../shared/corpus/webhooks/', import.meta.url).pathname;
+const isHere = existsSync(folder);
+const where = isHere ? '' : ' (skipped: no ../shared/corpus)';
+
+/** The repository of GitHub's own examples. */
+const url = 'https://github.com/Codertocat/Hello-World.git';
+const secrets = {
+  github: 'github-secret',
+  gitlab: 'gitlab-secret',
+  gitea: 'gitea-secret',
+  bitbucket: 'bitbucket-secret',
+};
+for (const [kind, secret] of Object.entries(secrets))
+  process.env[`STELE_TEST_HOOK_${kind}`] = `${secret}\nthe-one-before`;
+
+const user: UserConfig = {
+  ...unlimited,
+  hosts: Object.fromEntries(
+    Object.keys(secrets).map((kind) => [kind, { webhookSecret: { env: `STELE_TEST_HOOK_${kind}` } }]),
+  ),
+};
+
+/** An API `pay` that follows a repository in memory, and hosts as they are. */
+async function open(more: UserConfig = {}, followed = url) {
+  const repository = createTestRepository(followed);
+  const plain = createTestRegistry({ ...user, ...more });
+  const registry = { ...plain, source: repository.source, hosts: createHosts(plain.config) };
+  const api = await openApi(registry);
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });
+  await api.call('PUT', '/v1/apis/pay/connection', { body: { repository: followed, path: 'pay.json' } });
+  return { api, repository, registry, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
+}
+
+const hmac = (secret: string, body: string | Uint8Array) => createHmac('sha256', secret).update(body).digest('hex');
+const push = JSON.stringify({ ref: 'refs/heads/master', repository: { full_name: 'Codertocat/Hello-World' } });
+
+/** Sends a delivery of GitHub. */
+function send(api: Api, body: string | Uint8Array<ArrayBuffer>, fields: Record<string, string> = {}, query = '') {
+  const signature = `sha256=${hmac(secrets.github, body)}`;
+  const headers = { 'x-github-event': 'push', 'x-hub-signature-256': signature, ...fields };
+  return api.call('POST', `/v1/hooks/github${query}`, { key: null, raw: body, headers });
+}
+
+/** The labels of what is published, once there are so many. */
+async function published(api: Api, count: number): Promise<unknown[]> {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    const { json } = await api.call('GET', '/v1/apis/pay/versions');
+    const labels = (json['items'] as { version: string }[]).map(({ version }) => version);
+    if (labels.length >= count) return labels;
+    await wait(25);
+  }
+  throw new Error(`There are not ${count} versions.`);
+}
+
+test('a push that is told of is published', async () => {
+  await using world = await open();
+  world.repository.commit({ 'pay.json': documentOf('1.0.0') });
+  const { status, json } = await send(world.api, push);
+  expect([status, json]).toEqual([202, { repositories: 1 }]);
+  expect(await published(world.api, 1)).toEqual(['1.0.0']);
+});
+
+test('the secret before the newest counts, too', async () => {
+  await using world = await open();
+  const fields = { 'x-hub-signature-256': `sha256=${hmac('the-one-before', push)}` };
+  expect((await send(world.api, push, fields)).status).toBe(202);
+});
+
+test.each([
+  ['github', url, { 'x-github-event': 'push' }, 'x-hub-signature-256', 'sha256='],
+  ['gitea', 'https://codeberg.org/Codertocat/Hello-World', { 'x-gitea-event': 'push' }, 'x-gitea-signature', ''],
+  [
+    'bitbucket',
+    'git@bitbucket.org:codertocat/hello-world.git',
+    { 'x-event-key': 'repo:push' },
+    'x-hub-signature',
+    'sha256=',
+  ],
+] as const)(
+  '%s signs its hooks, and is asked for its own repositories alone',
+  async (kind, followed, event, field, prefix) => {
+    await using world = await open({}, followed);
+    const call = (name: string, secret: string) =>
+      world.api.call('POST', `/v1/hooks/${name}`, {
+        key: null,
+        raw: push,
+        headers: { ...event, [field]: `${prefix}${hmac(secret, push)}` } as Record<string, string>,
+      });
+    expect(await call(kind, secrets[kind])).toMatchObject({ status: 202, json: { repositories: 1 } });
+    expect((await call(kind, 'forged')).status).toBe(401);
+    for (const other of Object.keys(secrets).filter((each) => each !== kind))
+      expect((await call(other, secrets[kind])).status, other).toBe(401);
+  },
+);
+
+test('GitLab sends its token, or signs', async () => {
+  const secret = `whsec_${Buffer.from('a signing token of 24 b').toString('base64')}`;
+  process.env['STELE_TEST_HOOK_SIGNING'] = `${secrets.gitlab}\n${secret}`;
+  const hosts = { gitlab: { webhookSecret: { env: 'STELE_TEST_HOOK_SIGNING' } } };
+  await using world = await open({ hosts }, 'https://gitlab.com/codertocat/hello-world.git');
+  const raw = JSON.stringify({ object_kind: 'push', project: { path_with_namespace: 'codertocat/hello-world' } });
+  const call = (fields: Record<string, string>) =>
+    world.api.call('POST', '/v1/hooks/gitlab', {
+      key: null,
+      raw,
+      headers: { 'x-gitlab-event': 'Push Hook', ...fields },
+    });
+  expect(await call({ 'x-gitlab-token': secrets.gitlab })).toMatchObject({ status: 202, json: { repositories: 1 } });
+  expect((await call({ 'x-gitlab-token': 'guess' })).status).toBe(401);
+  const signed = (at: Date) => ({
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign('msg_1', at, raw),
+  });
+  expect(await call(signed(new Date()))).toMatchObject({ status: 202, json: { repositories: 1 } });
+  expect((await call(signed(new Date(Date.now() - 10 * 60_000)))).status).toBe(401);
+});
+
+test('what is not genuine, has no secret, or names no connection gets one and the same answer', async () => {
+  await using world = await open();
+  await using bare = await open({ hosts: {} });
+  const told = ({ status, headers, text }: Answered) => {
+    const fields = [...headers].filter(([name]) => !['date', 'x-request-id', 'ratelimit'].includes(name));
+    return [status, fields, text.replace(/urn:uuid:[0-9a-f-]+/, '')];
+  };
+  const id = repositoryId(url, null);
+  const answers = [
+    await send(world.api, push, { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` }),
+    await send(world.api, push, { 'x-hub-signature-256': '' }),
+    await send(world.api, push, { 'x-hub-signature-256': `sha256=${hmac('', push)}` }),
+    await send(world.api, '{"ref":', { 'x-hub-signature-256': `sha256=${hmac('wrong', push)}` }),
+    await send(bare.api, push),
+    // This connection has no secret of its own, and the configuration's is not for it.
+    await send(world.api, push, {}, `?connection=acme/${id}`),
+    await send(world.api, push, {}, `?connection=acme/${'0'.repeat(16)}`),
+    await send(world.api, push, {}, `?connection=other/${id}`),
+  ];
+  expect(answers[0]!.status).toBe(401);
+  for (const answer of answers) expect(told(answer)).toEqual(told(answers[0]!));
+});
+
+test('a secret that the environment lacks is told to the operator, and to nobody else', async () => {
+  await using world = await open({ hosts: { github: { webhookSecret: { env: 'STELE_TEST_HOOK_ABSENT' } } } });
+  const { status, text } = await send(world.api, push);
+  expect(status).toBe(401);
+  expect(text).not.toContain('STELE_TEST_HOOK_ABSENT');
+  expect(world.registry.logged.map(({ event }) => event)).toContain('hook without a secret');
+});
+
+test("a connection's own secret counts for its repository and for no other", async () => {
+  await using world = await open();
+  const secret = 'a-secret-of-its-own';
+  const body = { repository: url, path: 'pay.json', webhookSecret: secret };
+  await world.api.call('PUT', '/v1/apis/pay/connection', { body });
+  const { json } = await world.api.call('GET', '/v1/apis/pay/connection');
+  const { pathname, search } = new URL((json['webhook'] as { url: string }).url);
+  expect(pathname).toBe('/v1/hooks/github');
+  const fields = { 'x-hub-signature-256': `sha256=${hmac(secret, push)}` };
+  expect(await send(world.api, push, fields, search)).toMatchObject({ status: 202, json: { repositories: 1 } });
+  expect((await send(world.api, push, fields)).status).toBe(401);
+  expect((await send(world.api, push, {}, search)).status).toBe(401);
+  const elsewhere = push.replace('Hello-World', 'Another');
+  const signed = { 'x-hub-signature-256': `sha256=${hmac(secret, elsewhere)}` };
+  expect(await send(world.api, elsewhere, signed, search)).toMatchObject({ status: 202, json: { repositories: 0 } });
+});
+
+test('what nobody follows, and what concerns nobody, is taken all the same', async () => {
+  await using world = await open();
+  expect((await send(world.api, push.replace('Hello', 'Other'))).json).toEqual({ repositories: 0 });
+  expect((await send(world.api, '{"zen":"Speak like a human."}', { 'x-github-event': 'ping' })).json).toEqual({
+    repositories: 0,
+  });
+});
+
+test('the signature comes first: what is signed and no payload is malformed', async () => {
+  await using world = await open();
+  for (const body of ['', '{', '[]', '{}', '{"repository":{"full_name":"../.."}}'])
+    expect((await send(world.api, body || ' ')).status, body).toBe(400);
+  const { status } = await send(world.api, '{"ref":', { 'x-hub-signature-256': 'sha256=no' });
+  expect(status).toBe(401);
+});
+
+test('a form of GitHub is taken, and of nobody else', async () => {
+  await using world = await open();
+  const form = new URLSearchParams({ payload: push }).toString();
+  const fields = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect((await send(world.api, form, fields)).json).toEqual({ repositories: 1 });
+  const headers = { ...fields, 'x-gitea-event': 'push', 'x-gitea-signature': hmac(secrets.gitea, form) };
+  const { status } = await world.api.call('POST', '/v1/hooks/gitea', { key: null, raw: form, headers });
+  expect(status).toBe(415);
+});
+
+test('types, codings, sizes and methods that no hook has', async () => {
+  await using world = await open();
+  expect((await send(world.api, push, { 'content-type': 'text/plain' })).status).toBe(415);
+  expect((await send(world.api, push, { 'content-encoding': 'gzip' })).status).toBe(415);
+  expect((await send(world.api, 'x'.repeat(25 * 1024 * 1024 + 1))).status).toBe(413);
+  const largest = `{"repository":{"full_name":"a/b"},"x":"${'x'.repeat(25 * 1024 * 1024 - 41)}"}`;
+  expect(Buffer.byteLength(largest)).toBe(25 * 1024 * 1024);
+  expect((await send(world.api, largest)).status).toBe(202);
+  for (const method of ['GET', 'PUT', 'DELETE'])
+    expect((await world.api.call(method, '/v1/hooks/github', { key: null })).status).toBe(405);
+  expect((await world.api.call('POST', '/v1/hooks/svn', { key: null, body: {} })).status).toBe(404);
+  expect((await send(world.api, push, {}, '?connection=../..')).status).toBe(400);
+});
+
+test('genuine deliveries are not limited, forged ones are', async () => {
+  await using world = await open({ rateLimit: { address: 5, key: 1_000_000, failures: 1_000_000 } });
+  for (let count = 0; count < 20; count++) expect((await send(world.api, push)).status).toBe(202);
+  const forged: number[] = [];
+  for (let count = 0; count < 8; count++)
+    forged.push((await send(world.api, push, { 'x-hub-signature-256': 'sha256=0' })).status);
+  expect(forged).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+});
+
+const { pick, all } = payloads();
+
+/** GitHub's examples about the repository. */
+function payloads() {
+  const names = isHere ? readdirSync(join(folder, 'github')) : [];
+  const read = (name: string) => ({
+    event: name.split('.')[0]!,
+    body: readFileSync(join(folder, 'github', name), 'utf8'),
+  });
+  const about = names.map(read).filter(({ body }) => body.includes('"full_name": "Codertocat/Hello-World"'));
+  return { all: about, pick: (event: string) => about.find((each) => each.event === event)!.body };
+}
+
+test.skipIf(!isHere)(`real payloads: replayed, shuffled and lost, each commit is published once${where}`, async () => {
+  await using world = await open();
+  expect(all.length).toBeGreaterThan(80);
+  const versions = ['1.0.0', '1.1.0', '1.2.0', '1.3.0'];
+  const deliveries = [...all, ...all, ...all].map((delivery, index) => ({ delivery, place: (index * 7919) % 1009 }));
+  const shuffled = deliveries.sort((a, b) => a.place - b.place).map(({ delivery }) => delivery);
+  for (const [index, { event, body }] of shuffled.entries()) {
+    const version = versions[Math.floor((index * versions.length) / shuffled.length)]!;
+    const isNew =
+      index === 0 || Math.floor(((index - 1) * versions.length) / shuffled.length) !== versions.indexOf(version);
+    if (isNew) world.repository.commit({ 'pay.json': documentOf(version) });
+    const { status } = await send(world.api, body, { 'x-github-event': event });
+    expect([event, status]).toEqual([event, 202]);
+    if (isNew) await send(world.api, pick('push'));
+    if (isNew) await published(world.api, versions.indexOf(version) + 1);
+  }
+  // The hook of this commit is lost; that of the next brings what the branch has.
+  world.repository.commit({ 'pay.json': documentOf('1.4.0') });
+  world.repository.commit({ 'pay.json': documentOf('1.5.0') });
+  await send(world.api, pick('push'));
+  await published(world.api, 5);
+  const labels = await published(world.api, 5);
+  expect(labels.toSorted()).toEqual(['1.0.0', '1.1.0', '1.2.0', '1.3.0', '1.5.0']);
+});
+
+test.skipIf(!isHere)(`no URL of a payload is used${where}`, async () => {
+  await using world = await open();
+  world.repository.commit({ 'pay.json': documentOf('1.0.0') });
+  const evil = pick('push').replaceAll(/"(?:https?|git|ssh):[^"]*"|"git@[^"]*"/g, '"https://evil.example/x.git"');
+  expect(evil).toContain('evil.example');
+  expect((await send(world.api, evil)).json).toEqual({ repositories: 1 });
+  expect(await published(world.api, 1)).toEqual(['1.0.0']);
+  expect(JSON.stringify(world.registry.logged)).not.toContain('evil.example');
+});
