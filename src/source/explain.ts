@@ -17,7 +17,7 @@ export function isRedirect(stderr: string): boolean {
 
 /** Whether the server has the object but hands out only what a branch or tag names. */
 export function isUnadvertised(stderr: string): boolean {
-  return /not our ref|unadvertised object|no such remote ref/i.test(stderr);
+  return /not our ref|unadvertised object|no such remote ref|no matching remote head/i.test(stderr);
 }
 
 /** Whether the server says clearly that it has no such repository, or none for whoever asks: hosts do not tell the two apart. */
@@ -93,7 +93,7 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
   ],
   [/does not appear to be a git repository|not a git repository/i, (at) => `${at} is not a git repository.`],
   [
-    /not our ref|unadvertised object|no such remote ref|couldn't find remote ref/i,
+    /not our ref|unadvertised object|no such remote ref|couldn't find remote ref|no matching remote head/i,
     (at) => `${at} does not hand out that commit: it is gone, or the branch has moved on; the next sync looks again.`,
   ],
   [

@@ -94,7 +94,8 @@ export function testSource(open: () => Promise<SourceWorld>): void {
 
   test('gives the files of a commit, also when the branch has moved on, been rewritten or deleted', async () => {
     const { source, repository, remote } = await open();
-    const first = repository.commit({ branch: 'b', files: { 'a.yaml': 'a: 1\n', 'b.yaml': 'b: 1\n' } });
+    repository.commit({ files: {} });
+    const first = repository.commit({ branch: 'b', files: { 'a.yaml': 'a: 1\n', 'b.yaml': 'b: 1\n' }, parent: null });
     const second = repository.commit({ branch: 'b', files: { 'a.yaml': 'a: 2\n' } });
     const rewritten = repository.commit({ branch: 'b', files: { 'c.yaml': 'c: 3\n' }, parent: null });
     repository.setBranch('b', null);
