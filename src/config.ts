@@ -1,3 +1,4 @@
+/** The one place where configuration comes in, its types beside their defaults and checks: over 300 lines, and one idea. */
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
