@@ -1,4 +1,4 @@
-import { anonymous, isAllowed, type Principal } from '../model/access.ts';
+import { isAllowed, type Principal } from '../model/access.ts';
 import type { Resource } from '../model/resource.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
@@ -15,10 +15,4 @@ export async function listReadable(
     if (isAllowed(principal, 'read', { org: resource.org, resource })) found.push(resource);
   }
   return found;
-}
-
-/** Every API that anybody may read and that has a version, in order of organization and slug. */
-export async function listPublicApis(registry: Pick<Registry, 'refs' | 'log'>): Promise<Resource[]> {
-  const all = await listReadable(registry, anonymous);
-  return all.filter(({ type, latest }) => type === 'apis' && latest !== null);
 }

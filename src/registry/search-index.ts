@@ -36,6 +36,8 @@ export interface SearchIndex {
   update(name: string, resource: Resource): void;
   get(name: string): Indexed | null;
   delete(name: string): void;
+  /** Another number after every change. */
+  revision(): number;
   /** In order of the names. */
   entries(): [string, Indexed][];
   /** The best 200 of those with these names that have all the query's words, the best first. */
@@ -61,6 +63,7 @@ export function createSearchIndex(): SearchIndex {
   const known = new Map<string, Indexed & { words: number }>();
   const spent = new Map<string, number>();
   let spentInAll = 0;
+  let revision = 0;
   const index = new MiniSearch<{ id: string } & Record<SearchField, string>>({
     fields: [...searchFields],
     tokenize: (text) => text.split(' '),
@@ -76,6 +79,7 @@ export function createSearchIndex(): SearchIndex {
   function remove(name: string): void {
     const old = known.get(name);
     if (old === undefined) return;
+    revision++;
     index.discard(name);
     known.delete(name);
     spend(old.coordinate.org, -old.words);
@@ -115,16 +119,20 @@ export function createSearchIndex(): SearchIndex {
       const left = Math.min(wordBudget.all - spentInAll, wordBudget.organization - (spent.get(org) ?? 0));
       const { fields, words } = fieldsOf(resource, outline, Math.max(wordsOfName, Math.min(left, 20_000)));
       index.add({ id: name, ...fields });
+      revision++;
       spend(org, words);
       const title = outline?.title || resource.name;
       known.set(name, { ...factsOf(resource), manifest, title, items: left > words ? packItems(outline) : '', words });
     },
     update(name, resource) {
       const old = known.get(name);
-      if (old !== undefined) known.set(name, { ...old, ...factsOf(resource) });
+      if (old === undefined) return;
+      revision++;
+      known.set(name, { ...old, ...factsOf(resource) });
     },
     get: (name) => known.get(name) ?? null,
     delete: remove,
+    revision: () => revision,
     entries: () => [...known].sort(([a], [b]) => (a < b ? -1 : 1)),
 
     find(query, names) {

@@ -38,8 +38,8 @@ export interface Search {
     request: SearchRequest,
     choose: Choose,
   ): Promise<{ items: Found[]; next: string | null; complete: boolean }>;
-  /** Everything that the principal may read, in order, once the index has it all. */
-  all(principal: Principal): Promise<Indexed[]>;
+  /** Everything that the principal may read, in order, once the index has it all. While `revision` is the same, so is the rest. */
+  all(principal: Principal): Promise<{ entries: Indexed[]; revision: number }>;
 }
 
 type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
@@ -152,7 +152,8 @@ export function createSearch(registry: Registry): Search {
     async all(principal) {
       await follow();
       while (!isComplete(principal)) await settled();
-      return index.entries().flatMap(([, entry]) => (mayRead(principal, entry) ? [entry] : []));
+      const entries = index.entries().flatMap(([, entry]) => (mayRead(principal, entry) ? [entry] : []));
+      return { entries, revision: index.revision() };
     },
   };
 }

@@ -9,13 +9,14 @@ import { searchPage } from '../site/search-page.ts';
 import { searchResult } from '../site/search-results.ts';
 import type { Site } from '../site/site.ts';
 import { principalOf } from './authenticate.ts';
+import type { FlatHeaders } from './headers.ts';
 import { sharing } from './lifetime.ts';
 import { onlyGet } from './methods.ts';
 import { prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadLimit } from './read-limit.ts';
 import { splitTarget } from './read-request.ts';
-import { bytesOf, pageSharing, sendPage } from './send-page.ts';
+import { bytesOf, pageSharing, sendPage, type PageBytes } from './send-page.ts';
 import { sendJson } from './views.ts';
 
 /** Characters that a search may have. */
@@ -28,6 +29,7 @@ const indexPatience = 10_000;
 export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router {
   const { registry, links } = site;
   const search = createSearch(registry);
+  let kept: { revision: number; page: PageBytes } | null = null;
 
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/search', async (request, response) => {
@@ -43,7 +45,7 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
         : pageOf(all, query, ({ indexed }) => nameOf(indexed.coordinate)),
     );
     if (isPage) {
-      const headers = pageSharing(registry.config, { isPublic, by: 'reader' });
+      const headers = whenComplete(found, pageSharing(registry.config, { isPublic, by: 'reader' }));
       return sendPage({ request, response }, registry.cache, bytesOf(searchPage(site, { ...asked, ...found })), {
         headers,
       });
@@ -53,19 +55,27 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     const shared = sharing(registry.config, isPublic ? 'public' : 'private', 'latest').map((value) =>
       value === 'Accept, Accept-Encoding' ? 'Accept, Accept-Encoding, Authorization, Cookie' : value,
     );
-    await sendJson({ request, response, query }, { ...found, items }, shared);
+    await sendJson({ request, response, query }, { ...found, items }, whenComplete(found, shared));
   });
   router.get('/search/index.json', async (request, response) => {
     limit?.(request, response);
-    const entries = await inTime(search.all(anonymous));
+    const { entries, revision } = await inTime(search.all(anonymous));
+    if (kept?.revision !== revision) kept = { revision, page: bytesOf(searchIndexText({ links }, entries)) };
     const headers = sharing(registry.config, 'public', 'latest');
-    const page = bytesOf(searchIndexText({ links }, entries));
-    await sendPage({ request, response }, registry.cache, page, { mediaType: 'application/json', headers });
+    await sendPage({ request, response }, registry.cache, kept.page, { mediaType: 'application/json', headers });
   });
   router.all(['/search', '/search/index.json'], onlyGet);
   return router;
 }
 
+/** Nobody keeps an answer in which something may be missing that is there a moment later. */
+function whenComplete({ complete }: { complete: boolean }, headers: FlatHeaders): FlatHeaders {
+  return complete
+    ? headers
+    : headers.map((value, index) => (headers[index - 1] === 'Cache-Control' ? 'no-store' : value));
+}
+
+/** What the index comes to, unless it takes too long. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { repositoryId, repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { keyRef } from '../../src/model/key.ts';
 import { readAudit } from '../../src/registry/audit.ts';
-import { listPublicApis } from '../../src/registry/catalog.ts';
+import { listReadable } from '../../src/registry/catalog.ts';
 import { readableResources } from '../../src/registry/find.ts';
 import { createKey, listKeys } from '../../src/registry/keys.ts';
 import { createSyncQueue } from '../../src/registry/queue.ts';
 import { openReconciler } from '../../src/registry/reconcile.ts';
 import { createResource, findResource, listResources } from '../../src/registry/resources.ts';
 import { listRuns, newRun, recordRun } from '../../src/registry/runs.ts';
+import { createSearch } from '../../src/registry/search.ts';
 import { generationKey } from '../../src/store/refs.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -32,7 +33,9 @@ describe('one damaged ref', () => {
     expect((await listResources(registry, anybody, 'acme')).map(({ slug }) => slug)).toEqual(['a', 'z']);
     const readable = await Array.fromAsync(readableResources(registry, anybody, 'acme', 'apis', null));
     expect(readable.map(({ value }) => value.slug)).toEqual(['a', 'z']);
-    expect(await listPublicApis(registry)).toEqual([]);
+    expect((await listReadable(registry, anybody)).map(({ slug }) => slug)).toEqual(['a', 'z']);
+    const { entries } = await createSearch(registry).all(anybody);
+    expect(entries.map(({ name }) => name)).toEqual(['a', 'z']);
     const audit = await Array.fromAsync(readAudit(registry, 'acme'));
     expect(audit.map(({ subject }) => subject.id).sort()).toEqual(['@acme/apis/a', '@acme/apis/z']);
     await expect(findResource(registry, api('secret'))).rejects.toMatchObject({ code: 'corrupt' });

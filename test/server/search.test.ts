@@ -200,6 +200,22 @@ describe('the index for browsers', () => {
   });
 });
 
+test('what is not complete is kept by nobody', async () => {
+  const outlines = Promise.withResolvers<null>();
+  registry.compiler.outline = () => outlines.promise;
+  await publishVersion(registry, '@acme/apis/slow', '1.0.0', { document: { ...shop, slow: true } });
+  const answer = () => get('?q=slow');
+  await expect
+    .poll(async () => JSON.parse((await answer()).body.toString()) as Body, { timeout: 2000 })
+    .toMatchObject({
+      items: [{ coordinate: '@acme/apis/slow', matches: [] }],
+      complete: false,
+    });
+  expect((await answer()).headers.get('cache-control')).toBe('no-store');
+  outlines.resolve(null);
+  expect((await answer()).headers.get('cache-control')).toBe('public, max-age=60, must-revalidate');
+});
+
 test('a search is a read, and counted as one', async () => {
   for (const target of ['/search?q=pets', '/search/index.json', '/llms.txt', '/feed.atom']) {
     expect((await ask(server.port, { target })).headers.get('ratelimit-policy')).toBe('"reads";q=100000;w=60');
