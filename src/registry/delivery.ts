@@ -18,7 +18,7 @@ export const delays = [
   24 * hour,
 ] as const;
 /** Milliseconds after which whoever is at a delivery counts as crashed: four times what an attempt may take. */
-export const lease = 60_000;
+const lease = 60_000;
 const keptAttempts = 20;
 
 /** Writes down that an event is to be sent to an endpoint, or finds that it was written down before. */
