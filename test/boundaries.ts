@@ -72,6 +72,7 @@ const packages: readonly { name: RegExp; owner: RegExp }[] = [
   { name: /^@aws-sdk\//, owner: /^src\/store\/s3/ },
   { name: /^eta$/, owner: /^src\/site\// },
   { name: /^markdown-it$/, owner: /^src\/(?:render|site)\// },
+  { name: /^minisearch$/, owner: /^src\/registry\// },
   { name: /^standardwebhooks$/, owner: /^src\/(?:registry|hosts)\// },
   { name: /^commander$/, owner: /^src\/cli(?:\.ts$|\/)/ },
   { name: /^zx(?:\/|$)/, owner: /^(?!src\/)/ },
