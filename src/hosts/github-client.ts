@@ -1,14 +1,20 @@
-import { createAppAuth } from '@octokit/auth-app';
-import { retry } from '@octokit/plugin-retry';
-import { throttling } from '@octokit/plugin-throttling';
-import { Octokit } from '@octokit/rest';
+import type { Octokit } from '@octokit/rest';
 import { RegistryError } from '../model/errors.ts';
 import { notAnswering } from './ask.ts';
 import { createFetch } from './fetch.ts';
 import type { HostRepository } from './host.ts';
 import { refusalOf, type ApiCredential, type HostSettings } from './settings.ts';
 
-const Client = Octokit.plugin(retry, throttling);
+/** What a client is made of, loaded when the first one is: most commands never speak with GitHub. */
+async function loadOctokit() {
+  const [{ Octokit }, { createAppAuth }, { retry }, { throttling }] = await Promise.all([
+    import('@octokit/rest'),
+    import('@octokit/auth-app'),
+    import('@octokit/plugin-retry'),
+    import('@octokit/plugin-throttling'),
+  ]);
+  return { Client: Octokit.plugin(retry, throttling), createAppAuth };
+}
 
 /** Somebody who may speak for a repository on GitHub. */
 export interface Speaker {
@@ -21,11 +27,14 @@ export interface Speaker {
 export interface Speakers {
   /** Who speaks for the repository; null where nobody does. */
   find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null>;
-  /** Asks without a credential. */
-  nobody: Octokit;
+  /** The client without a credential. */
+  nobody(): Promise<Octokit>;
   /** Asks as somebody; rejects with `unreachable` what is no success. Forgets whose installation it is when that is refused. */
   ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T>;
 }
+
+/** A token; or an app, as itself or as an installation of it. */
+type Auth = string | { appId: string; privateKey: string; installationId?: number };
 
 /** Seconds that a rate limit may last for a call to wait for its end. */
 const longestWait = 30;
@@ -33,16 +42,17 @@ const longestWait = 30;
 export function createSpeakers(settings: HostSettings): Speakers {
   const { apiUrl, second, credential } = settings;
   const fetchApi = createFetch(apiUrl, second);
-  const clients = new Map<string, Octokit>();
+  const clients = new Map<string, Promise<Octokit>>();
   const installations = new Map<string, number>();
-  const nobody = createClient('nobody', {});
 
-  function createClient(id: string, auth: object): Octokit {
+  async function createClient(id: string, auth: Auth | null): Promise<Octokit> {
+    const { Client, createAppAuth } = await loadOctokit();
     const isWorthIt = (seconds: number, _options: unknown, _client: unknown, count: number) =>
       count < 2 && seconds <= longestWait;
     const silent = () => undefined;
     return new Client({
-      ...auth,
+      ...(auth !== null && { auth }),
+      ...(auth !== null && typeof auth !== 'string' && { authStrategy: createAppAuth }),
       baseUrl: apiUrl,
       userAgent: 'stele',
       request: { fetch: fetchApi },
@@ -58,7 +68,9 @@ export function createSpeakers(settings: HostSettings): Speakers {
     });
   }
 
-  const clientOf = (id: string, auth: object): Octokit => clients.getOrInsertComputed(id, () => createClient(id, auth));
+  function clientOf(id: string, auth: Auth | null): Promise<Octokit> {
+    return clients.getOrInsertComputed(id, () => createClient(id, auth));
+  }
 
   async function findInstallation(
     { name }: HostRepository,
@@ -68,7 +80,7 @@ export function createSpeakers(settings: HostSettings): Speakers {
   ): Promise<number> {
     const known = installations.get(key);
     if (known !== undefined) return known;
-    const app = clientOf(`app ${appId}`, { authStrategy: createAppAuth, auth: { appId, privateKey } });
+    const app = await clientOf(`app ${appId}`, { appId, privateKey });
     const { data } = await app.rest.apps.getRepoInstallation({ ...ownerOf(name), request: { signal } });
     installations.set(key, data.id);
     return data.id;
@@ -80,11 +92,11 @@ export function createSpeakers(settings: HostSettings): Speakers {
     const found = credential(repository.credential);
     if (found === null) return null;
     if (found.kind === 'token')
-      return { client: clientOf(`token ${repository.credential}`, { auth: found.token }), appId: null };
+      return { client: await clientOf(`token ${repository.credential}`, found.token), appId: null };
     const { appId, privateKey } = found;
     const installationId = await ask(repository, () => findInstallation(repository, keyOf(repository), found, signal));
-    const auth = { authStrategy: createAppAuth, auth: { appId, privateKey, installationId } };
-    return { client: clientOf(`app ${appId} ${installationId}`, auth), appId };
+    const client = await clientOf(`app ${appId} ${installationId}`, { appId, privateKey, installationId });
+    return { client, appId };
   }
 
   async function ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T> {
@@ -94,12 +106,12 @@ export function createSpeakers(settings: HostSettings): Speakers {
       if (error instanceof RegistryError) throw error;
       if (isRefusal(error)) installations.delete(keyOf(repository));
       const { status, response } = error as Partial<ApiError>;
-      if (status === undefined || response === undefined) throw notAnswering('GitHub', error);
+      if (status === undefined || response === undefined) throw notAnswering('GitHub', (error as Error).cause ?? error);
       throw refusalOf('GitHub', repository.name, isRateLimited(error) ? 429 : status);
     }
   }
 
-  return { find, nobody, ask };
+  return { find, nobody: () => clientOf('nobody', null), ask };
 }
 
 /** What Octokit throws, as far as it is looked at. `response` is absent where none came. */

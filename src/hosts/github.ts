@@ -25,7 +25,8 @@ export function createGitHub(settings: HostSettings): Host {
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
     listPulls: (repository) =>
       inTime('GitHub', second, async (signal) => {
-        const { client } = (await speakers.find(repository, signal)) ?? { client: speakers.nobody };
+        const speaker = await speakers.find(repository, signal);
+        const client = speaker?.client ?? (await speakers.nobody());
         const asked = { ...ownerOf(repository.name), state: 'open', sort: 'created', direction: 'desc' } as const;
         return listPages(async (page) => {
           const { data } = await speakers.ask(repository, () =>
