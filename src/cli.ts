@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { buildCommand } from './cli/build.ts';
 import { fsckCommand } from './cli/fsck.ts';
 import { importCommand } from './cli/import.ts';
 import { keysCommand } from './cli/keys.ts';
@@ -43,6 +44,7 @@ for (const command of [
   logCommand(),
   verifyCommand(),
   fsckCommand(),
+  buildCommand(),
 ]) {
   program.addCommand(withCommonOptions(command));
 }

@@ -1,6 +1,7 @@
 import Negotiator from 'negotiator';
 import { resourceTypes, type Format, type ResourceType } from '../model/address.ts';
 import type { Coding } from '../model/artifact.ts';
+import { mediaTypes } from '../model/media-type.ts';
 import { memoize } from './memoize.ts';
 
 /** A representation's format under the media type that was asked for. */
@@ -8,17 +9,6 @@ export interface Offer {
   format: Format;
   mediaType: string;
 }
-
-const json = ['application/json'];
-const yaml = ['application/yaml', 'text/yaml', 'application/x-yaml'];
-const mediaTypes: Record<ResourceType, Record<Format, readonly string[]>> = {
-  apis: {
-    json: [...json, 'application/openapi+json', 'application/vnd.oai.openapi+json'],
-    yaml: [...yaml, 'application/openapi+yaml', 'application/vnd.oai.openapi'],
-  },
-  schemas: { json: [...json, 'application/schema+json'], yaml },
-  rulesets: { json, yaml },
-};
 
 /** Everything that a resource of the type can be asked for as; the first is what those get who take anything (DESIGN §8). */
 export function offersOf(type: ResourceType): readonly Offer[] {
@@ -59,6 +49,7 @@ export function acceptsJson(accept: string | undefined): boolean {
   return accept === undefined || takesJson(accept);
 }
 
+const json = ['application/json'];
 const takesJson = memoize((accept) => new Negotiator({ headers: { accept } }).mediaType(json) !== undefined);
 
 /** Every content coding in order of our preference, the smallest first. */

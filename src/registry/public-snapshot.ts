@@ -1,0 +1,67 @@
+import { anonymous, isAllowed } from '../model/access.ts';
+import type { Coordinate } from '../model/address.ts';
+import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
+import type { Generation, Refs } from '../store/refs.ts';
+import { readAmong } from './read-among.ts';
+import type { Registry } from './registry.ts';
+
+/** What anybody may read, as it stood at one moment. */
+export interface PublicSnapshot {
+  /** The registry, in which there is nothing else and nothing moves. It cannot be written to. */
+  registry: Registry;
+  /** Every resource that is there, in order of organization, type and slug. */
+  resources: readonly Resource[];
+  /** What was there for everybody and was deleted. */
+  deleted: readonly Coordinate[];
+  /** Whether all of it may still be shown: nothing was made private, deleted or withdrawn since. What was added meanwhile does not count. */
+  mayStillBeShown(): Promise<boolean>;
+}
+
+/** Takes down what anybody may read, by the one policy. Private resources are not in it at all: a reader of it cannot come upon their names. */
+export async function takePublicSnapshot(registry: Registry): Promise<PublicSnapshot> {
+  const taken = new Map<string, Generation<Resource>>();
+  for await (const name of registry.refs.list('resources/')) {
+    const found = await readAmong<Resource>(registry, name);
+    if (found !== null && isPublic(found.value)) taken.set(name, found);
+  }
+  const all = [...taken.values()].map(({ value }) => value);
+  return {
+    registry: { ...registry, refs: stillRefs(taken) },
+    resources: all.filter(({ deletedAt }) => deletedAt === null),
+    deleted: all.filter(({ deletedAt }) => deletedAt !== null).map(coordinateOf),
+    async mayStillBeShown() {
+      for (const resource of all) {
+        const now = (await readAmong<Resource>(registry, resourceRef(resource)))?.value;
+        if (!now || !isPublic(now) || hasLost(resource, now)) return false;
+      }
+      return true;
+    },
+  };
+}
+
+function isPublic(resource: Resource): boolean {
+  return isAllowed(anonymous, 'read', { org: resource.org, resource });
+}
+
+/** Whether something that could be read before can be read no longer. */
+function hasLost(before: Resource, now: Resource): boolean {
+  if (before.deletedAt === null && now.deletedAt !== null) return true;
+  return before.versions.some(
+    ({ label, status }) => status.state !== 'withdrawn' && findVersion(now, label)?.status.state === 'withdrawn',
+  );
+}
+
+/** Refs that hold these values for ever. */
+function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
+  return {
+    read: async <T>(name: string) => (taken.get(name) as Generation<T> | undefined) ?? null,
+    async update() {
+      throw new TypeError('A snapshot is not written to.');
+    },
+    async *history() {},
+    async *list(prefix, after = '') {
+      for (const name of taken.keys()) if (name.startsWith(prefix) && name > after) yield name;
+    },
+    watch: () => () => undefined,
+  };
+}

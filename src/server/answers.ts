@@ -1,0 +1,38 @@
+import { Agent, createServer, request as send, type IncomingMessage } from 'node:http';
+import { duplexPair } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Registry } from '../registry/registry.ts';
+import type { Answered, Answers, Asked } from '../site/answers.ts';
+import type { Site } from '../site/site.ts';
+import { createApp } from './app.ts';
+import type { ServerContext } from './context.ts';
+
+/** The server's answers without a network: HTTP over pipes within the process, without sign-in, management or limits. Nobody else can ask. */
+export function openAnswers(registry: Registry, site: Site, queue: ServerContext['queue']): Answers {
+  const { reads: _, ...rateLimit } = registry.config.rateLimit;
+  const unlimited = { ...registry, config: { ...registry.config, rateLimit } };
+  const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true });
+  const server = createServer(app);
+  const agent = new Agent({ maxSockets: 8 });
+  agent.createConnection = () => {
+    const [ours, theirs] = duplexPair();
+    server.emit('connection', theirs);
+    return ours;
+  };
+  return {
+    ask: (asked) => ask(agent, asked),
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function ask(agent: Agent, { path, method = 'GET', accept, coding = 'identity' }: Asked): Promise<Answered> {
+  const headers = { 'Accept-Encoding': coding, ...(accept !== undefined && { Accept: accept }) };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    send({ agent, host: 'registry', path, method, headers }, resolve).once('error', reject).end();
+  });
+  const body = await buffer(response);
+  return { status: response.statusCode!, headers: response.headers as Answered['headers'], body };
+}
