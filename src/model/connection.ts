@@ -17,6 +17,8 @@ export interface Connection {
   onConflict: OnConflict;
   /** Name of a credential in the configuration. */
   credential: string | null;
+  /** Made by a sync that found the document, and ended by one that is to pass it over; absent: by hand. */
+  found?: true;
 }
 
 /** How the last sync of a repository went. Only `following` and `new` are as they should be. */

@@ -37,6 +37,7 @@ export function applySettings(
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
     tags: tags ?? (given.version === undefined ? (connection?.tags ?? null) : null),
     version: versionOf(given.version, listed?.taken ?? [], posix.dirname(file)),
+    isFound: true,
     listedAt: listed === null ? null : `${file}:${listed.entry.at.line}:${listed.entry.at.column}`,
   };
 }

@@ -28,6 +28,8 @@ export interface Planned {
   tags: string | null;
   /** Where the branch's versions have their labels from. */
   version: VersionSource;
+  /** Whether `stele.yaml` or discovery connects it, and not somebody by hand. */
+  isFound: boolean;
   /** Where `stele.yaml` lists it, as `stele.yaml:4:5`; null: it does not. */
   listedAt: string | null;
 }
@@ -35,6 +37,8 @@ export interface Planned {
 /** What discovery makes of a repository's tree. */
 export interface Plan {
   documents: Planned[];
+  /** Every file that was to be looked at. */
+  looked: ReadonlySet<string>;
   /** Files that may be documents and are not published: too large, or kept elsewhere by Git LFS. */
   unread: Problem[];
   /** What there is to say about its `stele.yaml`. */
@@ -55,7 +59,8 @@ export async function planDocuments(
   const folder = repository.discover ?? '';
   const file = await readSettingsOf(registry, repository, snapshot, signal);
   const { path, settings, isRefused, tell } = file;
-  if (isRefused) return { documents: [], unread: [], settings: { path, report: file.report() }, isRefused };
+  if (isRefused)
+    return { documents: [], looked: new Set(), unread: [], settings: { path, report: file.report() }, isRefused };
   const listed = settings === null ? new Map() : await listDocuments(settings, folder, snapshot, tell, signal);
   const isSearched = createSearched(folder, settings);
   const isDiscovering = settings?.discover ?? true;
@@ -79,7 +84,7 @@ export async function planDocuments(
   }
   await bringVersionFiles(snapshot, documents);
   documents.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { documents, unread, settings: { path, report: file.report() }, isRefused };
+  return { documents, looked: new Set(paths), unread, settings: { path, report: file.report() }, isRefused };
 }
 
 /**

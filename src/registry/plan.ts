@@ -35,7 +35,16 @@ export function plannedFor(resource: Connected): Planned {
   const { path, onConflict, tags } = connection;
   const made = { name, description, visibility, ruleset, validation };
   const coordinate = coordinateOf(resource);
-  return { path, coordinate, ...made, onConflict, tags, version: { from: 'document' }, listedAt: null };
+  return {
+    path,
+    coordinate,
+    ...made,
+    onConflict,
+    tags,
+    version: { from: 'document' },
+    isFound: connection.found === true,
+    listedAt: null,
+  };
 }
 
 /** Documents that were connected one by one, and those that discovery finds. What was connected by hand comes first. `moves`: files that were renamed since. */
@@ -60,7 +69,10 @@ export async function planAll(
       !present.has(connection.path) && known !== null && (known.label !== null || known.outcome === 'detached');
     // Where `stele.yaml` is refused, nobody knows what is to be published: only what was connected since is looked at.
     const isHeld = isRefused && known !== null;
-    if (planned.has(key) || isGone || isHeld) continue;
+    const document = planned.get(key);
+    if (document !== undefined && !connection.found && document.path === connection.path) document.isFound = false;
+    const isOut = discovered !== null && connection.found && isPassedOver(discovered, key, connection.path);
+    if (document !== undefined || isGone || isHeld || isOut) continue;
     planned.set(key, plannedFor({ ...resource, connection }));
   }
   const paths = new Set([...planned.values()].map(({ path }) => path));
@@ -68,6 +80,14 @@ export async function planAll(
   const notes = unread.map(({ file, message }) => noteOn(file, null, message));
   if (discovered !== null) notes.push(...(await settingsNotes(registry, discovered)));
   return { planned: [...planned.values()], notes, isRefused };
+}
+
+/** Whether `stele.yaml` has a file that was found before passed over, or published to another resource. */
+function isPassedOver({ documents, looked, isRefused }: Plan, name: string, path: string): boolean {
+  if (isRefused) return false;
+  return (
+    !looked.has(path) || documents.some((each) => each.path === path && formatCoordinate(each.coordinate) !== name)
+  );
 }
 
 /** What there is to say about `stele.yaml`, each finding with its place; its report holds all of them. */
@@ -99,7 +119,8 @@ export function detachedDocuments(
   const gone = Object.entries(repository.documents).filter(
     ([path, { outcome }]) => !paths.has(path) && outcome !== 'detached',
   );
-  const detail = 'The file is no longer in the repository, or is no document any more. What is published stays.';
+  const detail =
+    'The file is no longer in the repository, or no longer to be published from there. What is published stays.';
   return {
     states: Object.fromEntries(gone.map(([path, state]) => [path, { ...state, outcome: 'detached' as const, detail }])),
     results: gone.map(([path, { resource, label }]) => ({

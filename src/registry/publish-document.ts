@@ -1,4 +1,4 @@
-import type { Repository, Run } from '../model/connection.ts';
+import type { Connection, Repository, Run } from '../model/connection.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './discover.ts';
@@ -32,6 +32,14 @@ export interface HowToPublish {
   dryRun?: boolean;
 }
 
+/** The connection of a document that is published as planned. */
+export function connectionFor(
+  { url, branch, credential }: Repository,
+  { path, tags, onConflict, isFound }: Planned,
+): Connection {
+  return { repository: url, branch, path, tags, onConflict, credential, ...(isFound && { found: true as const }) };
+}
+
 /**
  * Publishes a document as it stands in a commit of the repository that it is followed in. What is
  * published as the branch has it connects its resource in the same step.
@@ -45,8 +53,7 @@ export async function publishDocument(
   run: Run,
   signal: AbortSignal,
 ): Promise<PublishResult> {
-  const { url, branch, credential } = repository;
-  const { path, coordinate, name, description, visibility, ruleset, validation, onConflict, tags } = planned;
+  const { path, coordinate, name, description, visibility, ruleset, validation, onConflict } = planned;
   const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
   return publish(registry, {
     coordinate,
@@ -59,7 +66,7 @@ export async function publishDocument(
     dryRun,
     isPast,
     create: { name, description, visibility, ruleset, validation },
-    ...(version === null && !isPast && { connection: { repository: url, branch, path, tags, onConflict, credential } }),
+    ...(version === null && !isPast && { connection: connectionFor(repository, planned) }),
     author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
     signal,
   });

@@ -15,7 +15,7 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from './discover.ts';
 import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
-import { publishDocument, refusable, refusalOf } from './publish-document.ts';
+import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from './publish.ts';
 import type { Registry } from './registry.ts';
 import { findResource, newResource } from './resources.ts';
@@ -99,9 +99,9 @@ async function connectTagged(
   document: Planned,
   run: Run,
 ): Promise<'connected'> {
-  const { path, coordinate, onConflict, tags } = document;
-  const { url, branch, credential, org } = repository;
-  const connection: Connection = { repository: url, branch, path, tags, onConflict, credential };
+  const { coordinate } = document;
+  const { org } = repository;
+  const connection = connectionFor(repository, document);
   await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
     if (current?.value.deletedAt) return null;
     if (current) assertConnectable(current.value, connection);

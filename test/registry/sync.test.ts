@@ -355,6 +355,47 @@ describe('following a repository', () => {
     expect(await sync()).toMatchObject({ state: 'succeeded', documents: [] });
   });
 
+  test('a file that leaves stele.yaml, is ignored or gets another slug is published there no more; one connected by hand is', async () => {
+    const { source, sync, names, registry, repository } = await connected();
+    const files = (version: string) => ({
+      'a.yaml': api('A', version),
+      'b.yaml': api('B', version),
+      'c.yaml': api('C', version),
+    });
+    const settings = (text: string) => ({ 'stele.yaml': text });
+    source.push(url, {
+      ...files('1.0.0'),
+      ...settings('resources: [{path: a.yaml, slug: a}, {path: b.yaml, slug: b}, {path: c.yaml, slug: c}]'),
+    });
+    await sync();
+    registry.config.sync.hosts.push('git.test');
+    const byHand = {
+      repository: url,
+      branch: null,
+      tags: null,
+      onConflict: 'revise',
+      credential: null,
+      path: 'c.yaml',
+    } as const;
+    await connectResource(registry, { org: 'acme', type: 'apis', slug: 'c' }, byHand, {
+      actor: 'operator:test',
+      origin: null,
+    });
+    source.push(url, { ...files('2.0.0'), ...settings('resources: [{path: b.yaml, slug: bee}]') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.0.0', 'apis/b@1.0.0', 'apis/bee@2.0.0', 'apis/c@2.0.0']);
+    expect((await repository()).documents['a.yaml']).toMatchObject({ outcome: 'detached' });
+    source.push(url, { ...files('3.0.0'), ...settings('discover: true\nignore: [b.yaml]') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@3.0.0', 'apis/b@1.0.0', 'apis/bee@2.0.0', 'apis/c@3.0.0']);
+    source.push(url, { ...files('4.0.0'), 'a.yaml': 'a: [', ...settings('discover: true') });
+    const { documents } = await sync();
+    expect(documents.find(({ path }) => path === 'a.yaml')).toMatchObject({
+      outcome: 'rejected',
+      resource: '@acme/apis/a',
+    });
+  });
+
   test('what a sandbox died of is looked at again with the next commit', async () => {
     const { source, sync, compiler } = await connected();
     const died = `${api('A', '1.0.0')}broken: true\ndied: true`;
