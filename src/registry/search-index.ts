@@ -11,6 +11,7 @@ import type { Query } from './search-words.ts';
 export interface Indexed {
   coordinate: Coordinate;
   name: string;
+  /** The resource's own, else what its document says of itself. */
   description: string;
   visibility: Resource['visibility'];
   /** Label of its latest version; null where it has none. */
@@ -60,7 +61,7 @@ const wordsOfName = 200;
 
 /** An empty index. */
 export function createSearchIndex(): SearchIndex {
-  const known = new Map<string, Indexed & { words: number }>();
+  const known = new Map<string, Indexed & { words: number; about: string }>();
   const spent = new Map<string, number>();
   let spentInAll = 0;
   let revision = 0;
@@ -122,13 +123,15 @@ export function createSearchIndex(): SearchIndex {
       revision++;
       spend(org, words);
       const title = outline?.title || resource.name;
-      known.set(name, { ...factsOf(resource), manifest, title, items: left > words ? packItems(outline) : '', words });
+      const about = outline?.description ?? '';
+      const items = left > words ? packItems(outline) : '';
+      known.set(name, { ...factsOf(resource, about), about, manifest, title, items, words });
     },
     update(name, resource) {
       const old = known.get(name);
       if (old === undefined) return;
       revision++;
-      known.set(name, { ...old, ...factsOf(resource) });
+      known.set(name, { ...old, ...factsOf(resource, old.about) });
     },
     get: (name) => known.get(name) ?? null,
     delete: remove,
@@ -159,9 +162,11 @@ export function createSearchIndex(): SearchIndex {
   };
 }
 
-function factsOf(resource: Resource): Pick<Indexed, 'coordinate' | 'name' | 'description' | 'visibility' | 'version'> {
+type Facts = Pick<Indexed, 'coordinate' | 'name' | 'description' | 'visibility' | 'version'>;
+
+function factsOf(resource: Resource, about: string): Facts {
   const { name, description, visibility, latest } = resource;
-  return { coordinate: coordinateOf(resource), name, description, visibility, version: latest };
+  return { coordinate: coordinateOf(resource), name, description: description || about, visibility, version: latest };
 }
 
 function inOrder(a: { id: string; score: number }, b: { id: string; score: number }): number {

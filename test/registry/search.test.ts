@@ -343,6 +343,17 @@ describe('the index', () => {
     expect(calls.read).toBeLessThan(10);
   });
 
+  test('shows what a document says of itself where nobody describes the resource', async () => {
+    const world = createSearchWorld();
+    const { registry } = world;
+    await put(registry, '@acme/apis/shop', pets);
+    const search = createSearch(registry);
+    expect((await search.all(anonymous)).entries).toMatchObject([{ description: 'Where vertebrates are sold.' }]);
+    await change(registry, '@acme/apis/shop', (resource) => ({ ...resource, description: 'Ours.' }));
+    world.pass(1000);
+    expect((await search.all(anonymous)).entries).toMatchObject([{ description: 'Ours.' }]);
+  });
+
   test('forgets what was deleted', async () => {
     const world = createSearchWorld();
     const { registry } = world;
