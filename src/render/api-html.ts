@@ -3,7 +3,7 @@ import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import { listOf, objectOf, textOf, entriesOf } from './json.ts';
 import { createLong } from './long.ts';
 import { externalDocsOf } from './operation-view.ts';
-import { docsHtml, methodHtml, operationHtml, operationLine, outsideLink, securityHtml } from './operation-html.ts';
+import { docsHtml, operationHtml, operationLine, outsideLink, securityHtml } from './operation-html.ts';
 import { serverUrls } from './outline.ts';
 import type { Page } from './page.ts';
 import { nameText, shorten } from './plain-text.ts';
@@ -143,62 +143,4 @@ function scopesHtml(scheme: Record<string, unknown>): Html {
       return markup`<p>${name === '' ? textOf(scheme['flow']) : name} ${links}</p>${scopeList}`;
     }),
   );
-}
-
-// Where the table of contents folds its groups, and where it ends.
-const foldsAt = 60;
-const longestNavigation = 6000;
-
-/** The table of contents of an API. */
-export function apiNavigation(api: Api): Html {
-  const count = api.groups.reduce((sum, { operations }) => sum + operations.length, api.webhooks.length);
-  let left = longestNavigation;
-  const entries = (operations: readonly PlacedOperation[]): Html => {
-    const shown = operations.slice(0, left);
-    left -= shown.length;
-    return markup`<ul>
-      ${shown.map(({ operation, anchor }) => {
-        const { method, path, value } = operation;
-        const label = shorten(textOf(value['summary']), 80) || nameText(path, 80);
-        return markup`<li><a href="#${anchor}">${methodHtml(method)} ${label}</a></li>`;
-      })}${shown.length < operations.length ? markup`<li>${operations.length - shown.length} more</li>` : nothing}
-    </ul>`;
-  };
-  const groups = api.groups.map(({ name, anchor, operations }) =>
-    navigationGroup(nameText(name, 80), anchor, entries(operations), count > foldsAt),
-  );
-  const webhooks =
-    api.webhooks.length === 0
-      ? nothing
-      : navigationGroup('Webhooks', 'webhooks', entries(api.webhooks), count > foldsAt);
-  const named = api.schemas.slice(0, longestNavigation);
-  const more = api.schemas.length - named.length;
-  const schemas = markup`<ul>
-    ${named.map(({ name, anchor }) => markup`<li><a href="#${anchor}">${nameText(name, 80)}</a></li>`)}${
-      more > 0 ? markup`<li>${more} more</li>` : nothing
-    }
-  </ul>`;
-  return markup`<ul class="nav">
-    ${api.security.length === 0 ? nothing : markup`<li><a href="#security">Authorization</a></li>`}${groups}${webhooks}${
-      named.length === 0
-        ? nothing
-        : markup`<li>
-            <details>
-              <summary>Schemas</summary>
-              ${schemas}
-            </details>
-          </li>`
-    }
-  </ul>`;
-}
-
-function navigationGroup(name: string, anchor: string, list: Html, isFolded: boolean): Html {
-  return isFolded
-    ? markup`<li>
-        <details>
-          <summary>${name}</summary>
-          ${list}
-        </details>
-      </li>`
-    : markup`<li><a href="#${anchor}">${name}</a>${list}</li>`;
 }

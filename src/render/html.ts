@@ -38,6 +38,13 @@ export function joinHtml(parts: readonly Html[], separator: Html = nothing): Htm
   return { [text]: parts.map((part) => part[text]).join(separator[text]) };
 }
 
+/** An unordered list of these items' contents; nothing where there are none, since an empty list is no list. */
+export function listHtml(items: readonly Html[], kind: 'props' | 'options' | 'nav' | null = null): Html {
+  if (items.length === 0) return nothing;
+  const lines = items.map((item) => markup`<li>${item}</li>`);
+  return kind === null ? markup`<ul>${lines}</ul>` : markup`<ul class="${kind}">${lines}</ul>`;
+}
+
 /** The text to send. */
 export function formatHtml(part: Html): string {
   return part[text];

@@ -1,6 +1,6 @@
 import { namedSchemaHtml } from './api-html.ts';
 import type { NamedSchema } from './api-view.ts';
-import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
+import { joinHtml, lengthOf, markup, type Html } from './html.ts';
 import { createLong } from './long.ts';
 import type { Page } from './page.ts';
 import { nameText } from './plain-text.ts';
@@ -27,20 +27,4 @@ export function jsonSchemaHtml(
       () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
     );
   return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
-}
-
-const longestNavigation = 6000;
-
-/** The table of contents of a JSON Schema. */
-export function jsonSchemaNavigation([root, ...definitions]: readonly NamedSchema[]): Html {
-  const named = definitions.slice(0, longestNavigation);
-  const more = definitions.length - named.length;
-  const list = markup`<ul>
-    ${named.map(({ name, anchor }) => markup`<li><a href="#${anchor}">${nameText(name, 80)}</a></li>`)}
-    ${more > 0 ? markup`<li>${more} more</li>` : nothing}
-  </ul>`;
-  return markup`<ul class="nav">
-    <li><a href="#${root!.anchor}">Schema</a></li>
-    ${named.length === 0 ? nothing : markup`<li><a href="#definitions">Definitions</a>${list}</li>`}
-  </ul>`;
 }

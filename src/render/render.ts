@@ -24,19 +24,20 @@
 //   nav           <ul>, nested: the table of contents; <details> fold long groups, <a> holds .method and text
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createAnchors } from '../model/anchor.ts';
-import { apiHtml, apiNavigation } from './api-html.ts';
+import { apiHtml } from './api-html.ts';
 import { apiMarkdown } from './api-markdown.ts';
 import { readApi } from './api-view.ts';
 import { createDescriptions } from './description.ts';
 import { formatHtml } from './html.ts';
 import { parseObject, type JsonObject } from './json.ts';
-import { jsonSchemaHtml, jsonSchemaNavigation } from './json-schema-html.ts';
+import { jsonSchemaHtml } from './json-schema-html.ts';
 import { jsonSchemaMarkdown } from './json-schema-markdown.ts';
+import { apiNavigation, jsonSchemaNavigation, rulesetNavigation } from './navigation.ts';
 import { requirementsOf } from './operation-view.ts';
 import { listLimit } from './operations.ts';
 import type { Page } from './page.ts';
 import { rulesOf } from './rules.ts';
-import { rulesetHtml, rulesetNavigation } from './ruleset-html.ts';
+import { rulesetHtml } from './ruleset-html.ts';
 import { rulesetMarkdown } from './ruleset-markdown.ts';
 import { createSchemas, definitionsOf } from './schema-view.ts';
 

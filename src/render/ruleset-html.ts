@@ -81,13 +81,3 @@ function settings(definition: unknown): Html {
   if (!isObject(definition) || own.length === 0) return markup`.`;
   return markup`, set up with <code>${JSON.stringify(Object.fromEntries(own)).slice(0, 1000)}</code>.`;
 }
-
-/** The table of contents of a ruleset. */
-export function rulesetNavigation(rules: readonly PlacedRule[]): Html {
-  const shown = rules.slice(0, 6000);
-  const more = rules.length - shown.length;
-  return markup`<ul class="nav"><li><a href="#rules">Rules</a><ul>
-    ${shown.map(({ rule, anchor }) => markup`<li><a href="#${anchor}">${nameText(rule.name, 80)}</a></li>`)}
-    ${more > 0 ? markup`<li>${more} more</li>` : nothing}
-  </ul></li></ul>`;
-}

@@ -78,6 +78,7 @@ export function fullDocuments(text: string): Record<string, unknown> {
       [text]: { [text]: { post: { summary: text, description: text, requestBody: { content: { [text]: media } } } } },
     },
   };
+  const brief = { operationId: text, summary: text, description: text, tags: [text] };
   const info = {
     title: text,
     summary: text,
@@ -118,12 +119,12 @@ export function fullDocuments(text: string): Record<string, unknown> {
           summary: text,
           description: text,
           get: operation,
-          query: operation,
-          additionalOperations: { [text]: operation },
+          query: brief,
+          additionalOperations: { [text]: brief },
         },
-        [`/pets/{${text}}`]: { post: operation },
+        [`/pets/{${text}}`]: { post: { ...brief, parameters } },
       },
-      webhooks: { [text]: { post: operation } },
+      webhooks: { [text]: { post: brief } },
       components: { schemas: { [text]: schema, Other: { title: text, enum: [text] } }, securitySchemes: schemes },
     },
     swagger: {

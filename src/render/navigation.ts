@@ -1,0 +1,66 @@
+import type { Api, NamedSchema, PlacedOperation } from './api-view.ts';
+import { listHtml, markup, type Html } from './html.ts';
+import { textOf } from './json.ts';
+import { methodHtml } from './operation-html.ts';
+import { nameText, shorten } from './plain-text.ts';
+import type { PlacedRule } from './ruleset-html.ts';
+
+// Where the table of contents folds its groups, and where it ends.
+const foldsAt = 60;
+const longestNavigation = 6000;
+
+/** The table of contents of an API. */
+export function apiNavigation(api: Api): Html {
+  const count = api.groups.reduce((sum, { operations }) => sum + operations.length, api.webhooks.length);
+  const isFolded = count > foldsAt;
+  let left = longestNavigation;
+  const groupOf = (name: string, anchor: string, operations: readonly PlacedOperation[]): Html => {
+    const links = operations.slice(0, left).map(operationLink);
+    left -= links.length;
+    return navigationGroup(name, anchor, links, operations.length - links.length, isFolded);
+  };
+  const schemas = api.schemas.slice(0, longestNavigation).map(schemaLink);
+  const parts = [
+    ...(api.security.length === 0 ? [] : [markup`<a href="#security">Authorization</a>`]),
+    ...api.groups.map(({ name, anchor, operations }) => groupOf(nameText(name, 80), anchor, operations)),
+    ...(api.webhooks.length === 0 ? [] : [groupOf('Webhooks', 'webhooks', api.webhooks)]),
+    ...(schemas.length === 0
+      ? []
+      : [navigationGroup('Schemas', 'schemas', schemas, api.schemas.length - schemas.length, true)]),
+  ];
+  return listHtml(parts, 'nav');
+}
+
+function operationLink({ operation: { method, path, value }, anchor }: PlacedOperation): Html {
+  const label = shorten(textOf(value['summary']), 80) || nameText(path, 80);
+  return markup`<a href="#${anchor}">${methodHtml(method)} ${label}</a>`;
+}
+
+function schemaLink({ name, anchor }: NamedSchema): Html {
+  return markup`<a href="#${anchor}">${nameText(name, 80)}</a>`;
+}
+
+/** Links under a heading, which is a link itself unless it folds them. */
+function navigationGroup(name: string, anchor: string, links: readonly Html[], more: number, isFolded: boolean): Html {
+  const list = listHtml(more > 0 ? [...links, markup`${more} more`] : links);
+  return isFolded
+    ? markup`<details><summary>${name}</summary>${list}</details>`
+    : markup`<a href="#${anchor}">${name}</a>${list}`;
+}
+
+/** The table of contents of a JSON Schema. */
+export function jsonSchemaNavigation([root, ...definitions]: readonly NamedSchema[]): Html {
+  const links = definitions.slice(0, longestNavigation).map(schemaLink);
+  const more = definitions.length - links.length;
+  const start = markup`<a href="#${root!.anchor}">Schema</a>`;
+  const group = navigationGroup('Definitions', 'definitions', links, more, false);
+  return listHtml(links.length === 0 ? [start] : [start, group], 'nav');
+}
+
+/** The table of contents of a ruleset. */
+export function rulesetNavigation(rules: readonly PlacedRule[]): Html {
+  const links = rules
+    .slice(0, longestNavigation)
+    .map(({ rule, anchor }) => markup`<a href="#${anchor}">${nameText(rule.name, 80)}</a>`);
+  return listHtml([navigationGroup('Rules', 'rules', links, rules.length - links.length, false)], 'nav');
+}
