@@ -1,7 +1,7 @@
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { runGit } from './command.ts';
 import { fetchInto } from './fetch.ts';
-import type { MirrorOptions, Target } from './mirror-repository.ts';
+import type { Mirror, MirrorOptions, Target } from './mirror-repository.ts';
 import { isComplete, withScratch } from './scratch.ts';
 import type { Ancestry } from './source.ts';
 import type { Transport } from './transport.ts';
@@ -53,4 +53,14 @@ export async function traceAncestry(
 
 function goneFrom({ location }: Transport, { commit }: Target): string {
   return `${location.url} does not hand out commit ${commit}: it is gone from the repository.`;
+}
+
+/** Whether the commit is here and names the other as a parent: most pushes are of one commit, and nobody has to be asked. */
+export async function isChild(mirror: Mirror, commit: string, parent: string, signal: AbortSignal): Promise<boolean> {
+  const objects = await mirror.readObjects([commit], signal).catch((error: unknown) => {
+    if (isRegistryError(error) || signal.aborted) throw error;
+    return null; // it is not here
+  });
+  const [header = ''] = objects?.get(commit)?.toString('latin1').split('\n\n') ?? [];
+  return header.split('\n').includes(`parent ${parent}`);
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { RegistryError } from '../model/errors.ts';
-import { traceAncestry } from './ancestry.ts';
+import { isChild, traceAncestry } from './ancestry.ts';
 import { isRefName } from './branch.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
 import { runGit } from './command.ts';
@@ -114,8 +114,8 @@ export function openSource(options: SourceOptions): Source {
     async ancestry(remote, commit, ancestor, signal) {
       assertId(commit);
       assertId(ancestor);
-      const { call } = beginIn(remote, signal);
-      if (commit === ancestor) return 'descendant';
+      const { call, mirror } = beginIn(remote, signal);
+      if (commit === ancestor || (await isChild(mirror, commit, ancestor, call.signal))) return 'descendant';
       return traceAncestry(await call.connect(), { commit, ref: remote.ref }, ancestor, mirrors);
     },
 

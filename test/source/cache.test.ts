@@ -192,3 +192,15 @@ describe('what is asked of the server', () => {
     expect(world.server.requests.length).toBeLessThanOrEqual(2);
   });
 });
+
+test('of a commit that is here, whose parent is the one asked about, the server is not asked', async () => {
+  const repository = world.createRepository();
+  const [first, second, third] = repository.commitAll([1, 2, 3].map((n) => ({ files: { a: `${n}` } })));
+  const source = world.openSource();
+  await source.snapshot(world.remote(), third!);
+  const asked = world.server.requests.length;
+  expect(await source.ancestry(world.remote(), third!, second!)).toBe('descendant');
+  expect(world.server.requests).toHaveLength(asked);
+  expect(await source.ancestry(world.remote(), third!, first!)).toBe('descendant');
+  expect(world.server.requests.length).toBeGreaterThan(asked);
+});
