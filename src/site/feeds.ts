@@ -87,6 +87,14 @@ export function feedPath(scope: FeedScope, format: 'atom' | 'json'): string {
   return `/feeds/${org}/${type}/${slug}.${format}`;
 }
 
+/** How a page names the feed that follows what it shows. */
+export function feedLink(
+  { links }: Pick<Site, 'links'>,
+  scope: FeedScope,
+): { href: string; type: string; title: string } {
+  return { href: links.path(feedPath(scope, 'atom')), type: 'application/atom+xml', title: titleOf(scope) };
+}
+
 function feedUrl({ links }: Place, scope: FeedScope, format: 'atom' | 'json'): string {
   return links.whole(links.path(feedPath(scope, format)));
 }

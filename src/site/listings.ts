@@ -4,6 +4,7 @@ import { formatAddress, resourceTypes, type ResourceType } from '../model/addres
 import { coordinateOf, findVersion, nameOf, type Resource } from '../model/resource.ts';
 import { listReadable } from '../registry/catalog.ts';
 import { dayOf } from './dates.ts';
+import { feedLink } from './feeds.ts';
 import type { Site } from './site.ts';
 
 /** How people call the types, in headings. */
@@ -36,6 +37,7 @@ export async function homePage(site: Site, principal: Principal): Promise<string
     title: 'Contracts',
     description: 'APIs, schemas and rulesets, each version at an address of its own.',
     canonical: `${site.url}/`,
+    alternates: [feedLink(site, { kind: 'registry' })],
     isHome: true,
     organizations,
     total: organizations.reduce((sum, { count }) => sum + count, 0),
@@ -66,6 +68,9 @@ export function organizationPage(
   return site.page('organization', {
     title: type === null ? name : `${typeTitles[type]} of ${name}`,
     canonical: site.links.whole(site.links.path(path)),
+    alternates: resources.some(({ visibility }) => visibility === 'public')
+      ? [feedLink(site, { kind: 'organization', org })]
+      : [],
     crumbs: type === null ? [{ text: name }] : [ofOrganization, { text: typeTitles[type] }],
     org,
     name,

@@ -6,6 +6,7 @@ import { renderedOf } from '../registry/derived.ts';
 import { readConfig, readReport, type GrantedVersion } from '../registry/read.ts';
 import { commitLinks } from './commit-links.ts';
 import { dayOf } from './dates.ts';
+import { feedLink } from './feeds.ts';
 import { replacementOf } from './links.ts';
 import { organizationTitle, typeTitles } from './listings.ts';
 import { describeReport } from './report-groups.ts';
@@ -47,6 +48,7 @@ export async function resourcePage(site: Site, granted: GrantedVersion, reader: 
         type: 'text/markdown',
         title: 'Markdown',
       },
+      ...(resource.visibility === 'public' ? [feedLink(site, { kind: 'resource', coordinate })] : []),
     ],
     resource: {
       name: resource.name,

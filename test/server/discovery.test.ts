@@ -180,3 +180,14 @@ describe('discovery documents', () => {
     expect((await ask(plain.server.port, { target })).status).toBe(404);
   });
 });
+
+test('pages name the feed that follows what they show, where everybody may have it', async () => {
+  const pages = { '/': '/feed.atom', '/@acme': '/feeds/acme.atom', '/@acme/apis/pay': '/feeds/acme/apis/pay.atom' };
+  for (const [target, feed] of Object.entries(pages)) {
+    const answer = await ask(plain.server.port, { target, headers: [['Accept', 'text/html']] });
+    expect(answer.body.toString()).toMatch(
+      new RegExp(`<link rel="alternate" type="application/atom\\+xml" title="[^"]*" href="${feed}">`),
+    );
+    expect((await ask(plain.server.port, { target: feed })).status).toBe(200);
+  }
+});
