@@ -14,14 +14,15 @@ export function asRepositoryName(text: string): string | null {
  */
 export function nameOn(base: string, url: string, isNested: boolean): string | null {
   const host = new URL(base);
+  // ssh.github.com, altssh.gitlab.com, altssh.bitbucket.org: the same by port 443.
+  const isSshHost = (text: string) =>
+    ['', 'ssh.', 'altssh.'].some((alias) => alias + host.hostname === text.toLowerCase());
   const scp = url.includes('://') ? null : /^(?:[^@:/\s]+@)?([^@:/\s]+):(.+)$/.exec(url);
-  if (scp) return scp[1]!.toLowerCase() === host.hostname ? nameIn(scp[2]!, isNested) : null;
+  if (scp) return isSshHost(scp[1]!) ? nameIn(scp[2]!, isNested) : null;
   const parsed = URL.parse(url);
   if (parsed === null) return null;
   const isWeb = parsed.protocol === 'https:' || parsed.protocol === 'http:';
-  const isHere = isWeb
-    ? parsed.host === host.host
-    : parsed.protocol === 'ssh:' && parsed.hostname.toLowerCase() === host.hostname;
+  const isHere = isWeb ? parsed.host === host.host : parsed.protocol === 'ssh:' && isSshHost(parsed.hostname);
   return isHere ? nameIn(parsed.pathname, isNested) : null;
 }
 

@@ -194,11 +194,15 @@ export function hostContract(name: string, given: HostCase): void {
         'ssh://git@git.example.test:2222/acme/contracts',
         'git@git.example.test:acme/contracts.git',
         'git@GIT.example.test:/acme/contracts',
+        'ssh://git@ssh.git.example.test:443/acme/contracts.git',
+        'ssh://git@altssh.git.example.test:443/acme/contracts.git',
       ];
       for (const url of here) expect(host.nameOf(url), url).toBe('acme/contracts');
       const elsewhere = [
         'https://git.example.test.evil.test/acme/contracts',
         'https://git.example.test:8443/acme/contracts',
+        'https://ssh.git.example.test/acme/contracts',
+        'git@xssh.git.example.test:acme/contracts',
         'https://evil.test/git.example.test/acme/contracts',
         'https://git.example.test@evil.test/acme/contracts',
         'git@evil.test:git.example.test/acme/contracts',

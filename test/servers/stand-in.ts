@@ -91,6 +91,3 @@ export function pageOf(
   const next = hasMore ? `http://stand-in.test${path}?page=${number + 1}` : null;
   return { page, headers: next === null ? {} : { link: `<${next}>; rel="next"` }, next };
 }
-
-/** What a stand-in was told about commits: by `commit name` the states in the order in which they were told. */
-export type Told = Record<string, string[]>;
