@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { createFetch, inTime } from '../../src/hosts/fetch.ts';
+import { createInOrder } from '../../src/hosts/in-order.ts';
+import { openStandIn } from '../servers/stand-in.ts';
+
+test('nothing goes to another origin than that of the API', async () => {
+  await using api = await openStandIn(() => ({ status: 200, body: 'here' }));
+  await using other = await openStandIn(() => ({ status: 200, body: 'there' }));
+  const ask = createFetch(`${api.url}/api/v3`, 1000);
+  const headers = { authorization: 'token secret' };
+  expect(await (await ask(`${api.url}/api/v3/x`, { headers })).json()).toBe('here');
+  for (const url of [`${other.url}/x`, new URL(other.url), new Request(other.url, { headers })])
+    await expect(ask(url, { headers })).rejects.toThrow(TypeError);
+  expect(other.requests).toEqual([]);
+});
+
+test('work that does not end in time is told to stop', async () => {
+  let reason: AbortSignal | null = null;
+  const endless = inTime('GitHub', 1, (signal) => {
+    reason = signal;
+    return new Promise<never>(() => {});
+  });
+  await expect(endless).rejects.toMatchObject({ code: 'unreachable', message: 'GitHub does not answer in time.' });
+  expect(reason!.aborted).toBe(true);
+});
+
+test('work of one name waits for what was asked before, also when that fails', async () => {
+  const inOrder = createInOrder();
+  const done: string[] = [];
+  const first = Promise.withResolvers<void>();
+  const one = inOrder('a', () => first.promise.then(() => Promise.reject(new Error('one'))));
+  const two = inOrder('a', async () => void done.push('two'));
+  await inOrder('b', async () => void done.push('other'));
+  expect(done).toEqual(['other']);
+  first.resolve();
+  await expect(one).rejects.toThrow('one');
+  await two;
+  expect(done).toEqual(['other', 'two']);
+});
