@@ -5,7 +5,7 @@ export interface Asked {
   /** Path from the registry's base, with a query where it has one. */
   path: string;
   /** Default `GET`. */
-  method?: 'GET' | 'HEAD';
+  method?: 'GET' | 'HEAD' | 'OPTIONS';
   accept?: string;
   /** Default `identity`. */
   coding?: Coding;

@@ -59,7 +59,7 @@ export async function planBuild(
     const items = [...pages, ...feedItems({ kind: 'organization', org })];
     units.push({ name: `@${org}`, inputs: inputs(own, organizationTitle(site, org)), items, again: null });
   }
-  const place = { url: site.url, links: site.links, hasManagement: false };
+  const place = { url: site.url, links: site.links, docs: site.docs, hasManagement: false };
   const discovery = discoveryPaths(place, resources).filter((path) => !path.startsWith('/feeds/'));
   const titles = resources.map(({ org }) => organizationTitle(site, org));
   const front = [...frontItems(), ...discovery.map(discoveryItem)];

@@ -129,6 +129,8 @@ async function repeat(
 }
 
 const ownFields = new Set([
+  'accept-ranges',
+  'allow',
   'connection',
   'content-encoding',
   'content-length',

@@ -149,22 +149,30 @@ async function write(
   await queue.onIdle();
   making.signal.throwIfAborted();
   await askLatest(snapshot, making);
+  const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
-  const rules = rulesFor({ site, snapshot, headers, units: inOrder });
+  const rules = rulesFor({ site, snapshot, headers: sorted, units: inOrder });
   for (const [path, text] of Object.entries(rules)) await beginnings.write(path, text);
   const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
   const { inputs } = units.at(-1)!;
-  const manifest: BuildManifest = { format: 1, units: { ...inOrder, rules: { inputs, files: ruleFiles } }, headers };
+  const manifest: BuildManifest = {
+    format: 1,
+    units: { ...inOrder, rules: { inputs, files: ruleFiles } },
+    headers: sorted,
+  };
   await beginnings.write(manifestName, JSON.stringify(manifest));
   return { manifest, made };
 }
 
-/** Finds out what the server sends with a document that follows what is newest. */
+/** Finds out what the server sends with a document that follows what is newest, to whom a range sends, and before a script of another origin asks. */
 async function askLatest({ resources }: PublicSnapshot, { answers, headers }: Making): Promise<void> {
   const any = resources.find((resource) => latestBases(resource) !== null);
   if (any === undefined || headers['latest']) return;
-  const answer = await answers.ask({ path: `/${nameOf(any)}.json`, method: 'HEAD' });
-  headers['latest'] = fieldsOf(answer.headers);
+  const path = `/${nameOf(any)}.json`;
+  headers['latest'] = fieldsOf((await answers.ask({ path, method: 'HEAD' })).headers);
+  headers['preflight'] = fieldsOf((await answers.ask({ path, method: 'OPTIONS' })).headers);
+  const { 'content-type': _, ...redirect } = headers['latest'];
+  headers['range'] = redirect;
 }
 
 function tellBuilt(

@@ -1,0 +1,109 @@
+import { map, type Row } from './rules-nginx-text.ts';
+
+const types = '(?:apis|schemas|rulesets)';
+const name = `/@[^/ ]+/${types}/[^/ ]+`;
+
+/** From the path, the parameter `format` and what `Accept` asks for: which kind of file answers, where it is, and its media type. */
+export function kindMaps(contentType: (kind: string) => string): string[] {
+  return [
+    '# The resource, with its version where the path has one, and what follows it.',
+    map('$stele_path', '$stele_name', [
+      [`~^(?<stele_n>/@[^/]+/${types}/[^/]+?)(?:\\.json|\\.yaml)?(?:/[^/]+)?$`, '$stele_n'],
+    ]),
+    map('$stele_path', '$stele_tail', [[`~^/@[^/]+/${types}/[^/]+?(?<stele_t>\\.json|\\.yaml|/[^/]+)$`, '$stele_t']]),
+    map('$stele_path', '$stele_folder', [
+      ['/', ''],
+      ['default', '$stele_path'],
+    ]),
+    map('$stele_name', '$stele_age', [
+      ['~^/@[^/]+/[^/]+/[^/@]+@(?!latest$)', 'pinned'],
+      ['default', 'latest'],
+    ]),
+    '# The cursor names the file of a page of a list.',
+    map('$arg_cursor', '$stele_page', [['~^(?<stele_c>[A-Za-z0-9_-]+)$', '.$stele_c']]),
+    '# Which kind of file answers.',
+    map('$stele_path $arg_format $stele_wants', '$stele_kind_of_path', kindRows()),
+    map('$request_method $stele_range', '$stele_kind', [
+      ['~^OPTIONS ', 'preflight'],
+      ['~ /', 'range'],
+      ['default', '$stele_kind_of_path'],
+    ]),
+    map('$stele_kind', '$stele_file', fileRows),
+    map('$stele_kind $stele_wants $stele_file', '$stele_type', typeRows(contentType)),
+  ];
+}
+
+function kindRows(): Row[] {
+  const page = (ending: string): Row[] => [
+    [`~^/@[^/ ]+/rulesets/[^/ ]+${ending}`, 'users'],
+    [`~^${name}${ending}`, 'page'],
+  ];
+  const listing = `~^/@[^/ ]+(?:/${types})?`;
+  return [
+    [`~^${name} json `, 'json'],
+    [`~^${name} yaml `, 'yaml'],
+    [`~^${name} [^ ]`, 'malformed'],
+    [`~^${name}\\.json `, 'json'],
+    [`~^${name}\\.yaml `, 'yaml'],
+    ...page('  text/html$'),
+    [`~^${name}  [^ ]*json$`, 'json'],
+    [`~^${name}  [^ ]+$`, 'yaml'],
+    [`~^${name}  $`, 'unacceptable'],
+    ...page('/index\\.html '),
+    [`~^${name}/index\\.md `, 'markdown'],
+    ['~^/@[^/ ]+/apis/[^/ ]+/try ', 'try'],
+    [`~^${name}/(?:report|provenance|versions) (?!(?:json)? [^ ])`, 'unacceptable'],
+    [`~^${name}/(?:report|provenance) `, 'record'],
+    [`~^/@[^/ ]+/${types}/[^/@ ]+/versions `, 'versions'],
+    [`${listing}  text/html$`, 'front'],
+    [`${listing} (?!(?:json)? [^ ])`, 'unacceptable'],
+    [`${listing} `, 'listing'],
+    ['~^/@', ''],
+    ['~^/problems(?:/[a-z_]+)? [^ ]* text/html$', 'plain-page'],
+    ['~^/problems(?:/[a-z_]+)? ', 'problem'],
+    ['~^/ ', 'front'],
+    ['~^/search  text/html$', 'front'],
+    ['~^/search ', 'unacceptable'],
+    ['~^/search/index\\.json ', 'index'],
+    ['~^/assets/[^ ]+\\.(?:css|js|svg) ', 'asset'],
+    ['~^/\\.well-known/api-catalog ', 'catalog'],
+    ['~^/(?:llms\\.txt|robots\\.txt|sitemap(?:-[0-9]+)?\\.xml|feed\\.(?:atom|json)) ', 'discovery'],
+    ['~^/feeds/[^ ]+\\.(?:atom|json) ', 'discovery'],
+  ];
+}
+
+const fileRows: Row[] = [
+  ['json', '$stele_version.json'],
+  ['yaml', '$stele_version.yaml'],
+  ['page', '$stele_version/index.html'],
+  ['users', '$stele_version/index.html'],
+  ['markdown', '$stele_version/index.md'],
+  ['try', '$stele_version/try/index.html'],
+  ['record', '$stele_version$stele_tail.json'],
+  ['versions', '$stele_name/versions$stele_page.json'],
+  ['listing', '$stele_path$stele_page.json'],
+  ['front', '$stele_folder/index.html'],
+  ['plain-page', '$stele_path/index.html'],
+  ['problem', '$stele_path.json'],
+  ['~^(?:index|asset|catalog|discovery)$', '$stele_path'],
+];
+
+function typeRows(contentType: (kind: string) => string): Row[] {
+  const constant = ['page', 'users', 'markdown', 'try', 'record', 'versions', 'listing', 'front', 'plain-page'];
+  return [
+    ['~^json (?<stele_json>[^ ]*json) ', '$stele_json'],
+    ['~^json ', 'application/json'],
+    ['~^yaml text/yaml ', 'text/yaml; charset=utf-8'],
+    ['~^yaml (?<stele_yaml>[^ ]*(?:yaml|openapi)) ', '$stele_yaml'],
+    ['~^yaml ', 'application/yaml'],
+    ...[...constant, 'problem', 'index', 'catalog'].map((kind): Row => [`~^${kind} `, contentType(kind)]),
+    ['~^asset .*\\.css$', 'text/css; charset=utf-8'],
+    ['~^asset .*\\.js$', 'text/javascript; charset=utf-8'],
+    ['~^asset ', 'image/svg+xml'],
+    ['~^discovery .*/llms\\.txt$', 'text/markdown; charset=utf-8'],
+    ['~^discovery .*\\.txt$', 'text/plain; charset=utf-8'],
+    ['~^discovery .*\\.xml$', 'application/xml'],
+    ['~^discovery .*\\.atom$', 'application/atom+xml; charset=utf-8'],
+    ['~^discovery ', 'application/feed+json'],
+  ];
+}
