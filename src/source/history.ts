@@ -40,7 +40,7 @@ export async function readHistory(
  * Reads what `git log --raw -z` prints: for each commit `<id> <seconds>`, NUL, and for each change `:<mode> <mode> <id> <id> <status>`,
  * NUL, its path, NUL, and after a move the new path, NUL. Paths that a tree reader leaves out (see parseTree) are left out here, too.
  */
-export function parseHistory(output: Buffer): HistoryCommit[] {
+function parseHistory(output: Buffer): HistoryCommit[] {
   const commits: (HistoryCommit & { files: Map<string, string | null>; moves: Map<string, string> })[] = [];
   const tokens = split(output);
   for (let token = tokens.next(); !token.done; token = tokens.next()) {

@@ -79,7 +79,7 @@ export async function openSshServer(folder: string): Promise<SshServer> {
 
 function createKey(folder: string, name: string): string {
   const file = join(folder, name);
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file], { stdio: 'pipe' });
+  execFileSync('/usr/bin/ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file], { stdio: 'pipe' });
   return file;
 }
 
