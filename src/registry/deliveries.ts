@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isRegistryError } from '../model/errors.ts';
 import { eventIdPrefix } from '../model/event.ts';
 import { deliveryRef, parseDeliveryRef, type Attempt, type Webhook } from '../model/webhook.ts';
 import { claimDelivery, finishDelivery, waitsUntil } from './delivery.ts';
@@ -91,7 +92,9 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     const work = tryOne(lane, event)
       .catch((error: unknown) => {
         tell('delivery not tried', error);
-        lookAt(lane.org, lane.webhook, event, registry.now().getTime() + interval);
+        // A damaged one stays so.
+        if (!isRegistryError(error, 'corrupt'))
+          lookAt(lane.org, lane.webhook, event, registry.now().getTime() + interval);
       })
       .finally(() => {
         lane.active.delete(event);
@@ -144,7 +147,14 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     }
   }
 
-  let recording: Promise<void> = lookBack().catch((error: unknown) => tell('deliveries not looked for', error));
+  let isLookedBack = false;
+  async function lookAround(): Promise<void> {
+    if (!isLookedBack) await lookBack();
+    isLookedBack = true;
+    await recorder.recordAll();
+  }
+
+  let recording = Promise.resolve();
 
   /** One at a time. Each begins after it was asked for, and so sees all that the asker saw. */
   function record(work: () => Promise<void>): Promise<void> {
@@ -163,7 +173,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
 
   async function keepLooking(): Promise<void> {
     while (!stop.signal.aborted) {
-      await record(() => recorder.recordAll());
+      await record(lookAround);
       await delay(interval, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
     }
   }
@@ -187,7 +197,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   const looking = keepLooking();
   return {
     async poke() {
-      await record(() => recorder.recordAll());
+      await record(lookAround);
       for (let work = running(); work.length > 0; work = running()) await Promise.all(work);
     },
     async close() {

@@ -22,8 +22,8 @@ const readBytes = 64 * 1024;
 
 /**
  * Sends an event once (Standard Webhooks 1.0.0), and tells how that went: delivered is an answer of 2xx within 15 s. Redirects are not followed. Every
- * address that the host has is checked before it is connected to, at each attempt, and that very address is connected to. Rejects for nothing
- * that an endpoint may do; with `unavailable` where the secret cannot be read.
+ * address that the host has is checked before it is connected to, at each attempt, and that very address is connected to. Never rejects: a
+ * secret that cannot be opened is told as a failure, too.
  */
 export async function sendEvent(
   registry: Registry,
@@ -33,15 +33,6 @@ export async function sendEvent(
 ): Promise<Attempt> {
   const now = registry.now();
   const body = JSON.stringify(event);
-  const signatures = secretsAt(registry, webhook, now).map((secret) => new Signer(secret).sign(event.id, now, body));
-  const headers = {
-    'content-type': 'application/cloudevents+json',
-    'content-length': String(Buffer.byteLength(body)),
-    'user-agent': 'Stele',
-    'webhook-id': event.id,
-    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-    'webhook-signature': signatures.join(' '),
-  };
   const startedAt = performance.now();
   const stop = new AbortController();
   const late = new RegistryError('unreachable', `It did not answer within ${timeLimit / 1000} s.`);
@@ -51,6 +42,15 @@ export async function sendEvent(
     return { at: now.toISOString(), status, milliseconds, error };
   };
   try {
+    const signatures = secretsAt(registry, webhook, now).map((secret) => new Signer(secret).sign(event.id, now, body));
+    const headers = {
+      'content-type': 'application/cloudevents+json',
+      'content-length': String(Buffer.byteLength(body)),
+      'user-agent': 'Stele',
+      'webhook-id': event.id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': signatures.join(' '),
+    };
     const target = await resolveEndpoint(registry, webhook.url, find, stop.signal);
     const status = await post(target, headers, body, stop.signal);
     return told(status, status >= 200 && status < 300 ? null : refusalOf(status));

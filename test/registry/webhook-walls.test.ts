@@ -55,6 +55,18 @@ describe('secrets', () => {
     expect(texts.join()).not.toContain(made.secret.slice('whsec_'.length));
   });
 
+  test('a secret that no key opens any more is told in the log, and nothing is sent', async () => {
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'a key that is long enough for it');
+    const user = { ...local, secretKey: { env: 'STELE_TEST_SECRET_KEY' } };
+    const { registry, receiver, deliveries, id } = await begin({}, user);
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'another key, of the same length.');
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect(receiver.received).toEqual([]);
+    const error = 'A stored secret was sealed under a secretKey that is not configured any more.';
+    expect((await log(registry, id))[0]!).toMatchObject({ state: 'pending', attempts: [{ status: null, error }] });
+  });
+
   test('a secretKey that is too short is told at the start', () => {
     vi.stubEnv('STELE_TEST_SECRET_KEY', 'short');
     const { registry } = createWorld({ secretKey: { env: 'STELE_TEST_SECRET_KEY' } });

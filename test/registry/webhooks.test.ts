@@ -116,7 +116,7 @@ describe('delivery', () => {
   });
 
   test('what is long past the mark, and still to be tried again, is tried by the next process', async () => {
-    const { registry, receiver, deliveries, another, pass } = await begin();
+    const { registry, bucket, receiver, deliveries, another, pass } = await begin();
     receiver.answer = () => ({ status: 503 });
     await publishVersion(registry, '1.0.0');
     for (let n = 0; n < 4; n++) {
@@ -127,7 +127,13 @@ describe('delivery', () => {
     receiver.answer = () => ({ status: 200 });
     const tried = receiver.received.length;
     pass(3 * hour);
+    let isDown = true;
+    const when = (key: string) => isDown && key.startsWith('refs/deliveries/');
+    bucket.fault('list', 'fail', { count: Infinity, when });
     const next = deliver(another());
+    await next.poke();
+    expect(receiver.received).toHaveLength(tried);
+    isDown = false;
     await next.poke();
     expect(receiver.received).toHaveLength(tried + 1);
   });
@@ -364,6 +370,28 @@ describe('failure', () => {
     await publishVersion(another(), '1.0.0');
     await deliveries.poke();
     expect(subjects(receiver)).toEqual(['1.0.0']);
+  });
+
+  test('a damaged delivery holds no other one up, and is told once', async () => {
+    const { registry, bucket, receiver, deliveries, pass, another, id, events } = await begin();
+    receiver.answer = () => ({ status: 500 });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    await deliveries.close();
+    const [delivery] = await log(registry, id);
+    await bucket.putIfAbsent(
+      `refs/deliveries/acme/${id}/${delivery!.event.id}/999999999999000`,
+      Buffer.from('no JSON'),
+    );
+    pass(minute);
+    receiver.received.splice(0);
+    await publishVersion(registry, '1.1.0');
+    const next = deliver(another());
+    await next.poke();
+    pass(minute);
+    await next.poke();
+    expect(subjects(receiver)).toEqual(['1.1.0', '1.1.0']);
+    expect(events.filter(({ event }) => event === 'delivery not tried')).toHaveLength(1);
   });
 
   test('a store that fails for a while delays, and loses nothing', async () => {
