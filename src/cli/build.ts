@@ -3,6 +3,7 @@ import { RegistryError } from '../model/errors.ts';
 import { createSyncQueue } from '../registry/queue.ts';
 import { buildSite, type Built } from '../site/build.ts';
 import { withRegistry, type CommonOptions } from './context.ts';
+import { describeCommands, programOf } from './describe.ts';
 import { complain, print, withProgress } from './output.ts';
 
 interface BuildCommandOptions {
@@ -29,7 +30,8 @@ export function buildCommand(): Command {
             buildSite(registry, {
               out,
               url,
-              openAnswers: (snapshot, site) => openAnswers(snapshot, site, createSyncQueue(snapshot)),
+              openAnswers: (snapshot, site) =>
+                openAnswers(snapshot, site, createSyncQueue(snapshot), describeCommands(programOf(command))),
               program: `${command.parent?.version()}`,
               isFresh: fresh,
               tell,

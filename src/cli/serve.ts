@@ -8,8 +8,10 @@ import { openDeliveries } from '../registry/deliveries.ts';
 import { createSyncQueue } from '../registry/queue.ts';
 import { openReconciler } from '../registry/reconcile.ts';
 import { assertSecretKey } from '../registry/seal.ts';
+import type { CommandText } from '../site/docs-commands.ts';
 import { gitDirectory } from '../source/local.ts';
 import { readConfig } from './context.ts';
+import { describeCommands, programOf } from './describe.ts';
 import { print } from './output.ts';
 
 interface ServeOptions {
@@ -31,11 +33,15 @@ export function serveCommand(): Command {
     .option('--private', 'publish to members only')
     .option('--strict', 'refuse documents that their specification refuses, rather than warn')
     .addOption(
-      new Option('--port <number>', 'port to listen on; 0 picks one').default(readEnvironment().port ?? '7700'),
+      new Option('--port <number>', 'port to listen on; 0 picks one').default(
+        readEnvironment().port ?? '7700',
+        'PORT, else 7700',
+      ),
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .action(async (repositories: string[], options: ServeOptions, command: Command) => {
-      await serve(addRepositories(await readConfig(command), repositories, options), repositories, options);
+      const config = addRepositories(await readConfig(command), repositories, options);
+      await serve(config, repositories, options, describeCommands(programOf(command)));
     });
 }
 
@@ -55,7 +61,12 @@ function addRepositories(config: Config, repositories: readonly string[], option
   return { ...config, organizations: { ...config.organizations, [options.org]: next } };
 }
 
-async function serve(config: Config, named: readonly string[], { port, host }: ServeOptions): Promise<void> {
+async function serve(
+  config: Config,
+  named: readonly string[],
+  { port, host }: ServeOptions,
+  commands: readonly CommandText[],
+): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new RegistryError('malformed', `${JSON.stringify(port)} is no port.`);
   assertSecretKey({ config });
@@ -64,7 +75,7 @@ async function serve(config: Config, named: readonly string[], { port, host }: S
   const queue = createSyncQueue(registry);
   // The other commands are spared the time that loading a server takes.
   const { openServer } = await import('../server/server.ts');
-  const server = await openServer(registry, queue, { port: Number(port), host });
+  const server = await openServer(registry, queue, { port: Number(port), host, commands });
   const deliveries = openDeliveries(registry, config.url ?? server.url);
   const reconciler = await openReconciler(registry, queue);
   print(`stele listening on ${server.url}`);

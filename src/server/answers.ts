@@ -3,15 +3,21 @@ import { duplexPair } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Registry } from '../registry/registry.ts';
 import type { Answered, Answers, Asked } from '../site/answers.ts';
+import type { CommandText } from '../site/docs-commands.ts';
 import type { Site } from '../site/site.ts';
 import { createApp } from './app.ts';
 import type { ServerContext } from './context.ts';
 
 /** The server's answers without a network: HTTP over pipes within the process, without sign-in, management or limits. Nobody else can ask. */
-export function openAnswers(registry: Registry, site: Site, queue: ServerContext['queue']): Answers {
+export function openAnswers(
+  registry: Registry,
+  site: Site,
+  queue: ServerContext['queue'],
+  commands: readonly CommandText[] = [],
+): Answers {
   const { reads: _, ...rateLimit } = registry.config.rateLimit;
   const unlimited = { ...registry, config: { ...registry.config, rateLimit } };
-  const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true });
+  const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true, commands });
   const server = createServer(app);
   const agent = new Agent({ maxSockets: 8 });
   agent.createConnection = () => {

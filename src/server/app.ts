@@ -7,6 +7,7 @@ import { createAssetFiles } from './assets.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import type { ServerContext } from './context.ts';
 import { createDiscovery } from './discovery.ts';
+import { createDocRoutes } from './docs.ts';
 import { createErrorHandler, sendProblem } from './errors.ts';
 import { createFrontPages } from './front-pages.ts';
 import { createHealth } from './health.ts';
@@ -72,6 +73,7 @@ function createOthers(
   app.use(createProblemPages(context.site));
   app.use(createDiscovery(context.site, { hasManagement: context.v1 !== undefined, limit }));
   app.use(createSearchRoutes(context.site, limit));
+  app.use(createDocRoutes(context.site, context.commands ?? []));
   if (context.v1) app.use('/v1', context.v1);
   if (context.login) app.use(context.login.router);
   app.use(() => {

@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import type { Principal } from '../model/access.ts';
 import type { SyncQueue } from '../registry/queue.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { CommandText } from '../site/docs-commands.ts';
 import type { Site } from '../site/site.ts';
 
 /** All that the server works on. */
@@ -19,6 +20,8 @@ export interface ServerContext {
   login?: Login;
   /** Pages for people. Where it is missing, answers are for programs alone. */
   site?: Site;
+  /** What the documentation says about the commands; none where it is left out. */
+  commands?: readonly CommandText[];
 }
 
 /** What signs people in, and tells who they are. */

@@ -18,10 +18,10 @@ const sharedFor = 400;
 
 /** What tells programs what is here: `llms.txt`, sitemap, feeds, the API catalog. Whoever asks gets what anybody may see. */
 export function createDiscovery(
-  { registry, url, links }: Pick<Site, 'registry' | 'url' | 'links'>,
+  { registry, url, links, docs }: Pick<Site, 'registry' | 'url' | 'links' | 'docs'>,
   { hasManagement, limit }: { hasManagement: boolean; limit: ReadLimit | null },
 ): Router {
-  const place = { url, links, hasManagement };
+  const place = { url, links, docs, hasManagement };
   let walk: { startedAt: number; resources: Promise<Resource[]> } | null = null;
 
   function publicResources(): Promise<Resource[]> {

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { SyncQueue } from '../registry/queue.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { CommandText } from '../site/docs-commands.ts';
 import { createApp } from './app.ts';
 import { listen } from './listen.ts';
 import { createLogin } from './login/login.ts';
@@ -18,7 +19,7 @@ export interface Server {
 export async function openServer(
   registry: Registry,
   queue: SyncQueue,
-  address: { host: string; port: number },
+  { commands, ...address }: { host: string; port: number; commands?: readonly CommandText[] },
 ): Promise<Server> {
   let isReady = true;
   let app: RequestListener = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
@@ -27,7 +28,14 @@ export async function openServer(
   const url = registry.config.url ?? listening.url;
   try {
     const login = createLogin({ ...registry, url });
-    const context = { registry, queue, url, isReady: () => isReady, ...(login && { login }) };
+    const context = {
+      registry,
+      queue,
+      url,
+      isReady: () => isReady,
+      ...(login && { login }),
+      ...(commands && { commands }),
+    };
     app = createApp({ ...context, v1: createV1(context) });
   } catch (error) {
     await listening.close(0);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, type Digest } from '../model/digest.ts';
 
-const program = ['../../templates/', '.', '../server/', '../model/'].map((path) =>
+const program = ['../', '../../templates/', '../../content/'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 );
 

@@ -1,6 +1,7 @@
 import type { Coding } from '../model/artifact.ts';
 import { findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import { catalogPath } from './catalog.ts';
+import { docMarkdownPath, docPath } from './docs.ts';
 import type { Site } from './site.ts';
 
 /** What a file is, as far as the header fields that go with it tell. */
@@ -16,6 +17,7 @@ export type FileKind =
   | 'try'
   | 'front' // a page that shows other readers more
   | 'problem'
+  | 'doc-markdown'
   | 'plain-page'
   | 'index'
   | 'catalog'
@@ -119,6 +121,15 @@ export function discoveryItem(path: string): Item {
 export function frontItems(): Item[] {
   const index: Item = { ask: '/search/index.json', file: 'search/index.json', kind: 'index', isCoded: true };
   return [pageItem('/', 'front'), pageItem('/search', 'front'), index];
+}
+
+/** The documentation, for people and in Markdown. */
+export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
+  return docs.flatMap(({ name }): Item[] => {
+    const ask = docMarkdownPath(name);
+    const page = { ...pageItem(docPath(name), 'plain-page'), file: ask.slice(1).replace(/md$/, 'html') };
+    return [page, { ask, file: ask.slice(1), kind: 'doc-markdown', isCoded: true }];
+  });
 }
 
 /** What hangs on no resource: the meanings of problems, what is said of absent things, stylesheets and scripts. */

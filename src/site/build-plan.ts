@@ -5,6 +5,7 @@ import { nameOf, type Resource } from '../model/resource.ts';
 import type { PublicSnapshot } from '../registry/public-snapshot.ts';
 import {
   discoveryItem,
+  docItems,
   frontItems,
   goneItems,
   latestBases,
@@ -64,6 +65,7 @@ export async function planBuild(
   const titles = resources.map(({ org }) => organizationTitle(site, org));
   const front = [...frontItems(), ...discovery.map(discoveryItem)];
   units.push({ name: 'front', inputs: inputs(resources, titles), items: front, again: null });
+  units.push({ name: 'docs', inputs: inputs(problems, site.docs), items: docItems(site), again: null });
   units.push({ name: 'still', inputs: inputs(problems), items: stillItems(site, problems), again: null });
   return units;
 }

@@ -7,7 +7,7 @@ import type { Site } from './site.ts';
 import { countSitemaps, partPath, robotsText, sitemap, sitemapPart } from './sitemap.ts';
 
 /** What the documents are made with, beside the resources. */
-export type Place = Pick<Site, 'url' | 'links'> & { hasManagement: boolean };
+export type Place = Pick<Site, 'url' | 'links' | 'docs'> & { hasManagement: boolean };
 
 /** A document that tells programs what is here. */
 export interface DiscoveryDocument {

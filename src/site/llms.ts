@@ -1,10 +1,14 @@
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { docMarkdownPath } from './docs.ts';
 import type { Site } from './site.ts';
 
 /**
  * `llms.txt` (llmstxt.org): what is here for language models, each resource by its page in Markdown. A section for each organization and type.
  */
-export function llmsText({ url, links }: Pick<Site, 'url' | 'links'>, resources: readonly Resource[]): string {
+export function llmsText(
+  { url, links, docs }: Pick<Site, 'url' | 'links' | 'docs'>,
+  resources: readonly Resource[],
+): string {
   const sections = new Map<string, string[]>();
   for (const resource of resources) {
     if (resource.latest === null) continue;
@@ -15,6 +19,10 @@ export function llmsText({ url, links }: Pick<Site, 'url' | 'links'>, resources:
     lines.push(`- [${oneLine(resource.name)}](${page}): ${nameOf(resource)}${about === '' ? '' : `, ${about}`}`);
     sections.set(heading, lines);
   }
+  const about = docs.map(
+    ({ name, title, description }) => `- [${title}](${links.whole(links.path(docMarkdownPath(name)))}): ${description}`,
+  );
+  if (about.length > 0) sections.set('Documentation of Stele', about);
   const { host } = new URL(url);
   const text = [
     `# API contracts at ${host}`,

@@ -1,5 +1,6 @@
 import type { Registry } from '../registry/registry.ts';
 import { createAssets, type Assets } from './assets.ts';
+import { readDocs, type DocPage } from './docs.ts';
 import { createLinks, type Links } from './links.ts';
 import { createTemplates } from './templates.ts';
 
@@ -13,6 +14,8 @@ export interface Site {
   url: string;
   links: Links;
   assets: Assets;
+  /** Stele's own documentation, in order. */
+  docs: readonly DocPage[];
   /** Whether people can sign in here: pages then lead to `/account`. */
   hasLogin: boolean;
   /** The page that a template makes of this, within the layout (`templates/README.md` says what each template is given). */
@@ -55,6 +58,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false }
     url: base,
     links,
     assets,
+    docs: readDocs(),
     hasLogin,
     page(template, data) {
       const asset = (name: string) => links.path(assets.path(name));
@@ -64,6 +68,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false }
         search: links.path('/search'),
         account: hasLogin ? links.path('/account') : null,
         feed: links.path('/feed.atom'),
+        docs: links.path('/docs/'),
       };
       return templates.render(template, { crumbs: [], scripts: [], styles: [], alternates: [], ...data, site, asset });
     },

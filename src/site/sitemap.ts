@@ -1,10 +1,11 @@
 import { formatAddress } from '../model/address.ts';
 import { coordinateOf, type Resource } from '../model/resource.ts';
+import { docPath } from './docs.ts';
 import { lastChange } from './publications.ts';
 import type { Site } from './site.ts';
 import { escapeXml } from './xml.ts';
 
-type Place = Pick<Site, 'url' | 'links'>;
+type Place = Pick<Site, 'url' | 'links' | 'docs'>;
 
 /** URLs that one sitemap may list (sitemaps.org). */
 const mostUrls = 50_000;
@@ -41,8 +42,8 @@ export function partPath(number: number): string {
   return `/sitemap-${number}.xml`;
 }
 
-/** The page of the registry, of each organization, of each type in it, and of each resource that has a version. */
-function entriesOf({ url, links }: Place, resources: readonly Resource[]): Entry[] {
+/** The page of the registry, of each organization, of each type in it, and of each resource that has a version; the documentation. */
+function entriesOf({ url, links, docs }: Place, resources: readonly Resource[]): Entry[] {
   const changes = new Map<string, string | null>([[`${url}/`, null]]);
   function note(target: string, changedAt: string | null): void {
     const known = changes.get(target) ?? null;
@@ -56,6 +57,7 @@ function entriesOf({ url, links }: Place, resources: readonly Resource[]): Entry
     note(links.whole(links.path(formatAddress({ kind: 'type', org, type }))), changedAt);
     if (resource.latest !== null) note(links.whole(links.to(coordinateOf(resource))), changedAt);
   }
+  for (const { name } of docs) note(links.whole(links.path(docPath(name))), null);
   return [...changes].map(([target, changedAt]) => ({ url: target, changedAt }));
 }
 
@@ -73,7 +75,7 @@ function document(root: string, lines: readonly string[]): string {
 }
 
 /** `robots.txt` (RFC 9309): pages may be read; the management API, searches and signing in lead nowhere. */
-export function robotsText({ url, links }: Place): string {
+export function robotsText({ url, links }: Pick<Site, 'url' | 'links'>): string {
   const closed = ['/v1/', '/search', '/login', '/logout', '/account'].map((path) => `Disallow: ${links.path(path)}`);
   return ['User-agent: *', ...closed, `Sitemap: ${url}/sitemap.xml`, ''].join('\n');
 }

@@ -8,6 +8,7 @@ import { childrenOf, readXml, textIn } from './xml.ts';
 const place: Place = {
   url: 'https://contracts.example',
   links: createLinks('https://contracts.example'),
+  docs: [],
   hasManagement: true,
 };
 
@@ -109,7 +110,7 @@ test.each([
 
 test('under a path of its own, every link keeps it', () => {
   const url = 'https://example.com/contracts';
-  const below = { url, links: createLinks(url), hasManagement: false };
+  const below = { url, links: createLinks(url), docs: [], hasManagement: false };
   for (const path of paths) {
     const { text } = discoveryDocument(below, some, path)!;
     for (const [link] of text.matchAll(/https:\/\/example\.com[^\s"<)]*/g))

@@ -1,0 +1,56 @@
+import MarkdownIt from 'markdown-it';
+
+/** A heading of a page. */
+export interface DocHeading {
+  /** What links lead to. */
+  id: string;
+  text: string;
+  level: number;
+}
+
+/** Markdown of ours as HTML. `link`: where a link of the Markdown leads. Headings have ids as GitHub gives them, so that links hold there too. */
+export function renderDoc(markdown: string, link: (href: string) => string): { html: string; headings: DocHeading[] } {
+  const headings: DocHeading[] = [];
+  const taken = new Map<string, number>();
+  const renderer = new MarkdownIt('default', { html: false, linkify: false });
+
+  renderer.core.ruler.push('stele', ({ tokens }) => {
+    for (const [at, token] of tokens.entries()) {
+      if (token.type === 'heading_open') {
+        const content = tokens[at + 1]!.children ?? [];
+        const text = content.map((child) => child.content).join('');
+        const id = unique(idOf(text), taken);
+        token.attrSet('id', id);
+        headings.push({ id, text, level: Number(token.tag.slice(1)) });
+      }
+      for (const child of token.children ?? [])
+        if (child.type === 'link_open') child.attrSet('href', link(String(child.attrGet('href'))));
+    }
+  });
+  const { rules } = renderer.renderer;
+  rules['heading_open'] = (tokens, at) =>
+    `<${tokens[at]!.tag} id="${tokens[at]!.attrGet('id')}"><a href="#${tokens[at]!.attrGet('id')}">`;
+  rules['heading_close'] = (tokens, at) => `</a></${tokens[at]!.tag}>\n`;
+  // Alignment of cells is a style attribute otherwise, which the policy of pages refuses.
+  for (const name of ['th_open', 'td_open'])
+    rules[name] = (tokens, at) => (tokens[at]!.tag === 'th' ? '<th scope="col">' : '<td>');
+  for (const name of ['fence', 'code_block'])
+    rules[name] = (tokens, at) => `<pre><code>${renderer.utils.escapeHtml(tokens[at]!.content)}</code></pre>\n`;
+  return { html: renderer.render(markdown), headings };
+}
+
+/** The id of a heading: lower case, spaces as hyphens, nothing but letters, digits, `-` and `_`. */
+function idOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/gu, '-');
+}
+
+/** The second heading of one text is `text-1`. */
+function unique(id: string, taken: Map<string, number>): string {
+  const count = taken.get(id) ?? 0;
+  taken.set(id, count + 1);
+  return count === 0 ? id : `${id}-${count}`;
+}
