@@ -1,5 +1,7 @@
-import { readCredential } from '../config.ts';
+import { allowedHosts, readCredential } from '../config.ts';
 import type { Repository } from '../model/connection.ts';
+import { RegistryError } from '../model/errors.ts';
+import { parseLocation } from '../source/location.ts';
 import type { Credential, Remote } from '../source/source.ts';
 import { hostOf } from './host-of.ts';
 import type { Registry } from './registry.ts';
@@ -16,6 +18,17 @@ export async function remoteOf(
 /** The credential itself. An app's is made by its host and lives an hour. */
 async function credentialFor(registry: Registry, url: string, name: string): Promise<Credential> {
   const found = hostOf(registry, url);
+  assertHost(registry, url, name);
   const minted = found && (await found.host.gitCredential({ name: found.name, credential: name }));
   return minted ?? readCredential(registry.config, name);
+}
+
+/** A credential that is bound to a host goes to no other, whatever a repository's URL is. */
+function assertHost({ config }: Registry, url: string, name: string): void {
+  const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
+  if (credential === null || !('host' in credential) || credential.host === undefined) return;
+  const location = parseLocation(url, { allowLocalRepositories: true, hosts: allowedHosts(config) });
+  const names = location.kind === 'local' ? [] : [location.host, `${location.host}:${location.port}`];
+  if (names.includes(credential.host)) return;
+  throw new RegistryError('forbidden', `The credential ${JSON.stringify(name)} is for ${credential.host} alone.`);
 }

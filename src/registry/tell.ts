@@ -20,6 +20,8 @@ interface Telling {
 }
 
 const minute = 60_000;
+/** Milliseconds that telling one host may take: hosts want to be written to slowly. */
+const claim = 15 * minute;
 const mostAttempts = 10;
 /** A host that did not answer for two days is not told any more. */
 const window = 2 * 24 * 60 * minute;
@@ -60,14 +62,17 @@ async function attempt(registry: Registry, name: string): Promise<void> {
     const value = current!.value;
     isOurs = value.state === 'waiting' && Date.parse(value.nextAt) <= now;
     if (!isOurs) return null;
-    const nextAt = new Date(now + minute * 2 ** Math.min(value.attempts, 7)).toISOString();
+    const nextAt = new Date(now + claim).toISOString();
     return { value: { ...value, attempts: value.attempts + 1, nextAt }, change };
   });
   if (!isOurs) return;
   const detail = await send(registry, claimed!.value);
   const isOver = detail !== null && claimed!.value.attempts >= mostAttempts;
+  const state = detail === null ? 'told' : isOver ? 'failed' : 'waiting';
+  const pause = minute * 2 ** Math.min(claimed!.value.attempts - 1, 7);
+  const nextAt = new Date(registry.now().getTime() + pause).toISOString();
   await registry.refs.update<Telling>(name, (current) => ({
-    value: { ...current!.value, state: detail === null ? 'told' : isOver ? 'failed' : 'waiting', detail },
+    value: { ...current!.value, state, nextAt, detail },
     change,
   }));
   if (detail !== null) registry.log('warn', 'host not told', { repository: claimed!.value.url, detail, isOver });

@@ -57,6 +57,7 @@ async function describe(
   const id = repositoryId(connection.repository, connection.branch);
   const isWanted = context.queue.isWanted(resource.org, id);
   const { state, detail, since } = connectionState(repository?.value ?? null, document, isWanted);
+  const hasSecret = (repository?.value.hookSecrets ?? []).length > 0;
   const kind = hostOf(registry, connection.repository)?.host.kind ?? null;
   const body = {
     ...describeConnection(connection),
@@ -64,8 +65,9 @@ async function describe(
     detail: publicDetail(connection.repository, detail),
     since,
     webhook: kind && {
-      url: `${context.url}/v1/hooks/${kind}?connection=${resource.org}/${id}`,
-      hasSecret: (repository?.value.hookSecrets ?? []).length > 0,
+      // Without a secret of its own, the configuration's counts.
+      url: `${context.url}/v1/hooks/${kind}${hasSecret ? `?connection=${resource.org}/${id}` : ''}`,
+      hasSecret,
     },
     commit: repository?.value.commit ?? null,
     syncedAt: repository?.value.syncedAt ?? null,
