@@ -7,8 +7,8 @@ import { checkConfig, defineConfig, type UserConfig } from '../src/config.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 
-test('the configuration of docs/operating.md is one that Stele takes', async () => {
-  const [, block] = /```ts\n(.*?)```/s.exec(read('docs/operating.md'))!;
+test('the configuration of content/docs/operating.md is one that Stele takes', async () => {
+  const [, block] = /```ts\n(.*?)```/s.exec(read('content/docs/operating.md'))!;
   const code = stripTypeScriptTypes(block!)
     .replace(/^import .*$/m, '')
     .replace('export default', 'return');

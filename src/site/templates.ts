@@ -11,7 +11,7 @@ export interface Templates {
 
 const ours = fileURLToPath(new URL('../../templates/', import.meta.url));
 
-/** Stele's own templates; a file of the same name in the operator's folder takes the place of ours (docs/operating.md). */
+/** Stele's own templates; a file of the same name in the operator's folder takes the place of ours (content/docs/templates.md). */
 export function createTemplates(folder: string | null): Templates {
   const eta = new Eta({ views: ours, autoEscape: true, cache: true });
   eta.resolvePath = (name) => {

@@ -8,10 +8,10 @@ import { missing } from '../../src/source/refusal.ts';
 import { limits } from '../compile/limits.ts';
 import { createWorld } from './world.ts';
 
-/** What docs/stele-yaml.md says is held against the code. */
+/** What content/docs/stele-yaml.md says is held against the code. */
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const page = read('docs/stele-yaml.md');
+const page = read('content/docs/stele-yaml.md');
 const blocks = (language: string) =>
   [...page.matchAll(new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$`, 'gms'))].map(([, indent, text]) =>
     text!.replaceAll(new RegExp(`^${indent!}`, 'gm'), ''),
