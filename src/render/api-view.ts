@@ -39,7 +39,7 @@ export interface Api {
 export function readApi(document: JsonObject): Api {
   // Anchors are asked for as the outline lists things: search, which knows nothing but the outline, gives the same.
   const anchors = createAnchors();
-  const { operations, more } = operationsOf(document);
+  const { operations, isCut } = operationsOf(document);
   const placed = operations.map((operation) => ({ operation, anchor: anchors.operation(outlineNames(operation)) }));
   const named = entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
   const schemas = named.slice(0, listLimit).map(([name, schema]) => ({ name, schema, anchor: anchors.schema(name) }));
@@ -67,7 +67,7 @@ export function readApi(document: JsonObject): Api {
       scheme: objectOf(scheme),
       anchor: anchors.tag(name).replace(/^tag/, 'security'),
     })),
-    isCut: more > 0 || named.length > listLimit,
+    isCut: isCut || named.length > listLimit,
   };
 }
 

@@ -18,16 +18,18 @@ const briefLength = 4_000;
 /** `hasAnchor`: whether the page has such an id. A description's links to elsewhere on the page are links only if they lead somewhere. */
 export function createDescriptions(hasAnchor: (id: string) => boolean): Descriptions {
   const markdown = createMarkdown(hasAnchor);
-  const seen = new Map<string, Html>();
+  // A text that many parts of a document share is read once: by level, by text.
+  const seen = new Map<number, Map<string, Html>>();
 
   function render(text: string, level: number, length: number): Html {
-    const key = `${level} ${text}`;
-    const found = seen.get(key);
+    const known = seen.get(level) ?? new Map<string, Html>();
+    seen.set(level, known);
+    const found = known.get(text);
     if (found !== undefined) return found;
     const start = text.slice(0, length).toWellFormed();
     const more = text.length > length ? markup`<p class="more">…</p>` : nothing;
     const made = markup`${isPlain(start) ? markup`<p>${start}</p>` : trustHtml(markdown.render(tagsToMarkdown(start), { level }))}${more}`;
-    if (text.length < 2000) seen.set(key, made);
+    known.set(text, made);
     return made;
   }
 

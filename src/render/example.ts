@@ -1,3 +1,5 @@
+import { entriesOf } from './json.ts';
+
 /** Characters after which an example is cut. */
 const longest = 6000;
 
@@ -25,7 +27,9 @@ function write(value: unknown, before: string, after: string, lines: string[], d
   const isList = Array.isArray(value);
   if (typeof value !== 'object' || value === null) return put(before + (JSON.stringify(value) ?? 'null') + after);
   const [open, close] = isList ? ['[', ']'] : ['{', '}'];
-  const members = Object.entries(value);
+  const members: readonly (readonly [string | number, unknown])[] = isList
+    ? (value as unknown[]).slice(0, longest * 4).map((member, at) => [at, member])
+    : entriesOf(value);
   if (members.length === 0) return put(before + open + close + after);
   if (depth > 100) return put(`${before}${open}…${close}${after}`);
   size = put(before + open);
@@ -37,14 +41,24 @@ function write(value: unknown, before: string, after: string, lines: string[], d
   return put(close + after);
 }
 
-/** A value as a reader reads it: text as it is, everything else as JSON in one line. */
-export function valueText(value: unknown): string {
-  if (typeof value === 'string') return value.slice(0, 1000);
-  const json = isTooDeep(value, 20) ? '…' : (JSON.stringify(value) ?? '');
-  return json.length > 1000 ? `${json.slice(0, 1000)}…` : json;
+/** A value as a reader reads it: text as it is, everything else as JSON in one line. Cut after `length` characters, which `…` tells. */
+export function valueText(value: unknown, length = 1000): string {
+  const text = typeof value === 'string' ? value.slice(0, length + 1) : lineOf(value, length, 0);
+  return (text.length > length ? `${text.slice(0, length)}…` : text).toWellFormed();
 }
 
-function isTooDeep(value: unknown, left: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return left === 0 || Object.values(value).some((child) => isTooDeep(child, left - 1));
+/** JSON without spaces, as far as `left` characters and a little more. */
+function lineOf(value: unknown, left: number, depth: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, left + 1));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
+  if (depth > 50) return '…';
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  let text = open!;
+  for (const [name, member] of Array.isArray(value) ? value.slice(0, left).entries() : entriesOf(value)) {
+    if (text.length > left) return text;
+    if (text.length > 1) text += ',';
+    if (typeof name === 'string') text += `${lineOf(name, left, depth)}:`;
+    text += lineOf(member, left - text.length, depth + 1);
+  }
+  return text + close!;
 }

@@ -10,9 +10,17 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Members of an object; of anything else none. */
-export function entriesOf(value: unknown): [string, unknown][] {
-  return isObject(value) ? Object.entries(value) : [];
+// Entries of large objects, by the object: a document may refer to one of them thousands of times.
+const large = new WeakMap<object, [string, unknown][]>();
+
+/** Members of an object; of anything else none. Not to be changed: the same list is given again. */
+export function entriesOf(value: unknown): readonly [string, unknown][] {
+  if (!isObject(value)) return [];
+  const known = large.get(value);
+  if (known !== undefined) return known;
+  const entries = Object.entries(value);
+  if (entries.length > 500) large.set(value, entries);
+  return entries;
 }
 
 /** Items of a list; of anything else none. */

@@ -56,6 +56,12 @@ export interface OperationView {
   callbacks: { name: string; operations: ApiOperation[] }[];
 }
 
+// What is taken of one operation: far more than any has, and so much that no document makes a page of nothing else.
+const mostMembers = 500;
+const mostMedia = 50;
+const mostExamples = 20;
+const mostCallbacks = 20;
+
 /** Reads an operation where it stands. References to parameters, bodies, responses and examples are followed; those to schemas stay. */
 export function viewOperation(document: JsonObject, { item, value }: ApiOperation): OperationView {
   const all = parametersOf(document, item['parameters'], value['parameters']);
@@ -66,28 +72,38 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
     description: textOf(value['description']) || textOf(item['description']),
     isDeprecated: value['deprecated'] === true,
     security: Array.isArray(value['security']) ? requirementsOf(value['security']) : null,
-    servers: listOf(servers).map((server) => textOf(objectOf(server)['url'])),
+    servers: listOf(servers)
+      .slice(0, mostCallbacks)
+      .map((server) => textOf(objectOf(server)['url'])),
     externalDocs: externalDocsOf(value['externalDocs']),
     parameters: all.flatMap(({ place, from }) =>
       place === 'body' || place === 'formData' ? [] : [parameterOf(document, from, textOf(from['name']), place)],
     ),
     body: isOld ? oldBody(document, value, all) : bodyOf(document, value['requestBody']),
-    responses: entriesOf(value['responses']).flatMap(([status, one]) => {
-      const from = dereference(document, one);
-      return status.startsWith('x-') || from === null ? [] : [responseOf(document, status, from, value)];
-    }),
-    callbacks: entriesOf(value['callbacks']).flatMap(([name, one]) => {
-      const operations = itemsOf(document, dereference(document, one), false);
-      return operations.length === 0 ? [] : [{ name, operations }];
-    }),
+    responses: entriesOf(value['responses'])
+      .slice(0, mostMembers)
+      .flatMap(([status, one]) => {
+        const from = dereference(document, one);
+        return status.startsWith('x-') || from === null ? [] : [responseOf(document, status, from, value)];
+      }),
+    callbacks: entriesOf(value['callbacks'])
+      .slice(0, mostCallbacks)
+      .flatMap(([name, one]) => {
+        const operations = itemsOf(document, dereference(document, one), false, mostCallbacks);
+        return operations.length === 0 ? [] : [{ name, operations }];
+      }),
   };
 }
 
 /** Security requirements: alternatives, each a list of schemes. */
 export function requirementsOf(value: unknown): Requirement[] {
-  return listOf(value).map((one) =>
-    entriesOf(one).map(([scheme, scopes]) => ({ scheme, scopes: listOf(scopes).map(textOf) })),
-  );
+  return listOf(value)
+    .slice(0, mostCallbacks)
+    .map((one) =>
+      entriesOf(one)
+        .slice(0, mostCallbacks)
+        .map(([scheme, scopes]) => ({ scheme, scopes: listOf(scopes).slice(0, 50).map(textOf) })),
+    );
 }
 
 export function externalDocsOf(value: unknown): { url: string; description: string } | null {
@@ -98,7 +114,7 @@ export function externalDocsOf(value: unknown): { url: string; description: stri
 /** Parameters of a path and of its operation, which takes precedence by name and place. */
 function parametersOf(document: JsonObject, ...lists: unknown[]): { place: string; from: JsonObject }[] {
   const found = new Map<string, { place: string; from: JsonObject }>();
-  for (const one of lists.flatMap(listOf)) {
+  for (const one of lists.flatMap((list) => listOf(list).slice(0, mostMembers))) {
     const from = dereference(document, one);
     if (from === null) continue;
     const place = textOf(from['in']) || 'query';
@@ -143,12 +159,14 @@ function withoutPlace(from: JsonObject): JsonObject {
 
 function examplesOf(document: JsonObject, from: JsonObject): Example[] {
   const named = isObject(from['examples'])
-    ? Object.entries(from['examples']).flatMap(([name, one]) => {
-        const example = dereference(document, one);
-        const value = example?.['value'] ?? example?.['dataValue'] ?? example?.['serializedValue'];
-        if (value !== undefined) return [{ name: textOf(example!['summary']) || name, value }];
-        return textOf(example?.['externalValue']) === '' ? [] : [{ name, value: textOf(example!['externalValue']) }];
-      })
+    ? entriesOf(from['examples'])
+        .slice(0, mostExamples)
+        .flatMap(([name, one]) => {
+          const example = dereference(document, one);
+          const value = example?.['value'] ?? example?.['dataValue'] ?? example?.['serializedValue'];
+          if (value !== undefined) return [{ name: textOf(example!['summary']) || name, value }];
+          return textOf(example?.['externalValue']) === '' ? [] : [{ name, value: textOf(example!['externalValue']) }];
+        })
     : [];
   return from['example'] === undefined ? named : [{ name: '', value: from['example'] }, ...named];
 }
@@ -156,7 +174,7 @@ function examplesOf(document: JsonObject, from: JsonObject): Example[] {
 /** The media types of a body. Those that share schema and have no examples of their own are one. */
 function mediaOf(document: JsonObject, content: unknown): Media[] {
   const found: Media[] = [];
-  for (const [type, one] of entriesOf(content)) {
+  for (const [type, one] of entriesOf(content).slice(0, mostMedia)) {
     const from = dereference(document, one) ?? {};
     const { schema, itemSchema } = from;
     const examples = examplesOf(document, from);
@@ -165,8 +183,7 @@ function mediaOf(document: JsonObject, content: unknown): Media[] {
     else {
       same.types.push(type);
       const texts = new Set(same.examples.map(({ value }) => value));
-      if (found.length < 20)
-        same.examples.push(...examples.filter(({ value }) => !texts.has(value) && !isSameIn(same, value)));
+      same.examples.push(...examples.filter(({ value }) => !texts.has(value) && !isSameIn(same, value)));
     }
   }
   return found;
@@ -199,7 +216,9 @@ function oldBody(
   operation: JsonObject,
   parameters: readonly { place: string; from: JsonObject }[],
 ): Body | null {
-  const consumes = listOf(operation['consumes'] ?? document['consumes']).map(textOf);
+  const consumes = listOf(operation['consumes'] ?? document['consumes'])
+    .slice(0, mostMedia)
+    .map(textOf);
   const body = parameters.find(({ place }) => place === 'body');
   if (body !== undefined) {
     const { description, required, schema } = body.from;
@@ -229,22 +248,28 @@ function responseOf(document: JsonObject, status: string, from: JsonObject, oper
   return {
     status,
     description: textOf(from['description']) || textOf(from['summary']),
-    headers: entriesOf(from['headers']).map(([name, one]) =>
-      parameterOf(document, dereference(document, one) ?? {}, name, 'header'),
-    ),
+    headers: entriesOf(from['headers'])
+      .slice(0, mostMembers)
+      .map(([name, one]) => parameterOf(document, dereference(document, one) ?? {}, name, 'header')),
     media: 'content' in from ? mediaOf(document, from['content']) : oldMedia(document, from, operation),
-    links: entriesOf(from['links']).map(([name, one]) => {
-      const link = dereference(document, one) ?? {};
-      const target = textOf(link['operationId']) || textOf(link['operationRef']);
-      return { name, target, description: textOf(link['description']) };
-    }),
+    links: entriesOf(from['links'])
+      .slice(0, mostCallbacks)
+      .map(([name, one]) => {
+        const link = dereference(document, one) ?? {};
+        const target = textOf(link['operationId']) || textOf(link['operationRef']);
+        return { name, target, description: textOf(link['description']) };
+      }),
   };
 }
 
 /** The body of a 2.0 response: one schema in each type of `produces`, examples by type. */
 function oldMedia(document: JsonObject, { schema, examples }: JsonObject, operation: JsonObject): Media[] {
-  const produces = listOf(operation['produces'] ?? document['produces']).map(textOf);
-  const given = entriesOf(examples).map(([name, value]) => ({ name, value }));
+  const produces = listOf(operation['produces'] ?? document['produces'])
+    .slice(0, mostMedia)
+    .map(textOf);
+  const given = entriesOf(examples)
+    .slice(0, mostExamples)
+    .map(([name, value]) => ({ name, value }));
   if (schema === undefined && given.length === 0) return [];
   const types =
     produces.length > 0 ? produces : given.length > 0 ? given.map(({ name }) => name) : ['application/json'];

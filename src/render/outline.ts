@@ -1,5 +1,6 @@
 import type { Published } from '../compile/compile.ts';
 import type { Outline, OutlineOperation, OutlineSchema } from '../model/outline.ts';
+import type { Digest } from '../model/digest.ts';
 import { digestOfValue } from './canonical.ts';
 import { entriesOf, isObject, listOf, objectOf, parseObject, textOf, type JsonObject } from './json.ts';
 import { listLimit, operationsOf, type ApiOperation } from './operations.ts';
@@ -32,7 +33,8 @@ const empty: Omit<Outline, 'title' | 'description'> = {
 
 function outlineApi(document: JsonObject): Outline {
   const info = objectOf(document['info']);
-  const { operations, more } = operationsOf(document);
+  const { operations, isCut } = operationsOf(document);
+  const digest = rememberDigests();
   const named = entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
   const tags = listOf(document['tags']).filter(isObject);
   const servers = serverUrls(document);
@@ -40,14 +42,14 @@ function outlineApi(document: JsonObject): Outline {
     ...empty,
     title: shorten(textOf(info['title']), titleLength),
     description: firstParagraph(textOf(info['summary']) || textOf(info['description']), descriptionLength),
-    operations: operations.map(outlineOperation),
+    operations: operations.map((operation) => outlineOperation(operation, digest)),
     schemas: named.slice(0, listLimit).map(([name, schema]) => namedSchema(name, schema)),
     tags: tags.slice(0, listLimit).map(({ name, description }) => ({
       name: shorten(textOf(name), titleLength),
       description: firstParagraph(textOf(description), summaryLength),
     })),
     servers: servers.slice(0, listLimit).map((url) => shorten(url, nameLength)),
-    truncated: more > 0 || [named, tags, servers].some(({ length }) => length > listLimit),
+    truncated: isCut || [named, tags, servers].some(({ length }) => length > listLimit),
   };
 }
 
@@ -60,7 +62,7 @@ export function outlineNames({ method, path, isWebhook, value }: ApiOperation) {
   };
 }
 
-function outlineOperation(operation: ApiOperation): OutlineOperation {
+function outlineOperation(operation: ApiOperation, digest: (value: object) => Digest): OutlineOperation {
   const { item, value } = operation;
   const { parameters } = item;
   return {
@@ -68,7 +70,21 @@ function outlineOperation(operation: ApiOperation): OutlineOperation {
     summary: shorten(textOf(value['summary']), summaryLength) || firstParagraph(textOf(value['description']), 120),
     tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), titleLength)),
     deprecated: value['deprecated'] === true,
-    digest: digestOfValue(parameters === undefined ? value : [value, parameters]),
+    digest: isList(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
+  };
+}
+
+function isList(value: unknown): value is object {
+  return Array.isArray(value);
+}
+
+/** The digest of each value once: many operations may refer to the same. */
+function rememberDigests(): (value: object) => Digest {
+  const known = new Map<object, Digest>();
+  return (value) => {
+    const found = known.get(value) ?? digestOfValue(value);
+    known.set(value, found);
+    return found;
   };
 }
 

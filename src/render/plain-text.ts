@@ -22,7 +22,7 @@ export function nameText(name: string, length: number): string {
 
 /** First paragraph of a CommonMark text as plain text in one line of at most `length` characters. A text that has only headings gives the first of them. */
 export function firstParagraph(text: string, length: number): string {
-  const start = text.slice(0, length * 4 + 2000);
+  const start = text.slice(0, length * 2 + 500);
   if (/^[\w ,.:;'()/-]*$/.test(start)) return shorten(start, length);
   const tokens = markdown.parse(start, {});
   const inlines = tokens.flatMap((token, at) =>

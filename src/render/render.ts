@@ -72,8 +72,8 @@ function renderApi(document: JsonObject): Rendered {
   return {
     html: formatHtml(html),
     navigation: formatHtml(apiNavigation(api)),
-    markdown: apiMarkdown(page, api, budget),
-    truncated: isCut || api.isCut,
+    markdown: apiMarkdown({ ...page, schemas: createSchemas(document, 'openapi') }, api, budget),
+    truncated: isCut || api.isCut || page.schemas.left < 0,
   };
 }
 
@@ -94,8 +94,8 @@ function renderSchema(document: JsonObject): Rendered {
   return {
     html: formatHtml(html),
     navigation: formatHtml(jsonSchemaNavigation(schemas)),
-    markdown: jsonSchemaMarkdown(page, schemas, budget),
-    truncated: isCut || definitions.length >= listLimit,
+    markdown: jsonSchemaMarkdown({ ...page, schemas: createSchemas(document, 'json-schema') }, schemas, budget),
+    truncated: isCut || page.schemas.left < 0 || definitions.length >= listLimit,
   };
 }
 

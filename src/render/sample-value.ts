@@ -67,7 +67,9 @@ export function isSmall(value: unknown): boolean {
   const visit = (one: unknown, depth: number): boolean => {
     if (typeof one === 'string') return one.length <= 500 && left-- > 0;
     if (typeof one !== 'object' || one === null) return one !== undefined && left-- > 0;
-    return depth < 8 && Object.values(one).every((child) => visit(child, depth + 1));
+    if (depth >= 8) return false;
+    if (Array.isArray(one)) return one.length <= 200 && one.every((child) => visit(child, depth + 1));
+    return entriesOf(one).every(([, child]) => visit(child, depth + 1));
   };
   return visit(value, 0);
 }

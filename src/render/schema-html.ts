@@ -103,14 +103,14 @@ function constraintsHtml({ constraints }: SchemaView): Html {
 
 function below(page: Page, view: SchemaView, via: ReadonlySet<string>, depth: number, progress: Progress): Html {
   const groups = view.groups.map((group) => groupHtml(page, group, via, depth, progress));
-  return markup`${page.descriptions.brief(view.description)}${valuesHtml(view.values)}${groups}${examplesHtml(
+  return markup`${page.descriptions.brief(view.description)}${valuesHtml(view)}${groups}${examplesHtml(
     view.examples.map((value) => ({ name: '', value })),
   )}`;
 }
 
 function groupHtml(
   page: Page,
-  { heading, rows }: SchemaGroup,
+  { heading, rows, more: cut }: SchemaGroup,
   via: ReadonlySet<string>,
   depth: number,
   progress: Progress,
@@ -121,7 +121,7 @@ function groupHtml(
     if (progress.rows >= rowsOfTree) break;
     lines.push(line(page, row, via, depth + 1, progress));
   }
-  const left = rows.length - lines.length;
+  const left = rows.length - lines.length + cut;
   const more = left === 0 ? nothing : markup`<p class="more">${left} more are not shown here.</p>`;
   const list = (items: readonly Html[]) =>
     items.length === 0
@@ -132,7 +132,7 @@ function groupHtml(
   const isProperties = heading === '';
   if (depth >= foldedDepth)
     return markup`<details>
-      <summary>${isProperties ? countOf(rows.length) : heading}</summary>
+      <summary>${isProperties ? countOf(rows.length + cut) : heading}</summary>
       ${list(lines)}${more}
     </details>`;
   const title = isProperties ? nothing : markup`<p>${heading}</p>`;
@@ -149,15 +149,15 @@ function countOf(rows: number): string {
   return rows === 1 ? '1 member' : `${rows} members`;
 }
 
-function valuesHtml(values: readonly string[]): Html {
+function valuesHtml({ values, moreValues }: SchemaView): Html {
   if (values.length === 0) return nothing;
   const codes = (some: readonly string[]) => some.map((value) => markup` <code>${value}</code>`);
   if (values.length <= valuesShown) return markup`<p class="values">One of${codes(values)}</p>`;
   const listed = values.slice(0, valuesListed);
-  const left = values.length - listed.length;
+  const left = values.length - listed.length + moreValues;
   const more = left === 0 ? nothing : markup` and ${left} more`;
   return markup`<details class="values">
-    <summary>One of ${values.length} values</summary>
+    <summary>One of ${values.length + moreValues} values</summary>
     ${codes(listed)}${more}
   </details>`;
 }

@@ -68,13 +68,13 @@ function groupsMarkdown(
   const indent = '  '.repeat(depth);
   if (groups.length > 0 && depth >= deepest) return `${indent}- …\n`;
   return groups
-    .map(({ heading, rows }) => {
+    .map(({ heading, rows, more }) => {
       let text = heading === '' ? '' : `${indent}- ${inlineMarkdown(heading)}:\n`;
       for (const [at, row] of rows.entries()) {
-        if (progress.rows >= rowsOfTree) return `${text}${indent}- ${rows.length - at} more\n`;
+        if (progress.rows >= rowsOfTree) return `${text}${indent}- ${rows.length - at + more} more\n`;
         text += line(schemas, row, via, heading === '' ? depth : depth + 1, progress);
       }
-      return text;
+      return more === 0 ? text : `${text}${indent}- ${more} more\n`;
     })
     .join('');
 }
@@ -99,16 +99,17 @@ function briefOf(view: SchemaView, flags: readonly string[], description: string
     ...flags,
     ...view.flags,
     ...view.constraints.map(({ words, code }) => inlineMarkdown(words) + (code === '' ? '' : ` ${codeMarkdown(code)}`)),
-    ...valuesOf(view.values),
+    ...valuesOf(view),
     ...view.examples.slice(0, 1).map((example) => `example ${codeMarkdown(valueText(example), 300)}`),
   ].filter(Boolean);
   const text = inlineMarkdown(description || view.description);
   return `${facts.join(', ')}${text === '' ? '' : `: ${text}`}`;
 }
 
-function valuesOf(values: readonly string[]): string[] {
+function valuesOf({ values, moreValues }: SchemaView): string[] {
   if (values.length === 0) return [];
-  const more = values.length > valuesListed ? ` and ${values.length - valuesListed} more` : '';
+  const left = Math.max(0, values.length - valuesListed) + moreValues;
+  const more = left > 0 ? ` and ${left} more` : '';
   return [
     `one of ${values
       .slice(0, valuesListed)

@@ -19,6 +19,8 @@ export interface SchemaGroup {
   /** `One of`; empty for properties. */
   heading: string;
   rows: SchemaRow[];
+  /** How many rows are left out. */
+  more: number;
 }
 
 /** One schema as a reader sees it: its own line, and groups of lines below. */
@@ -32,6 +34,8 @@ export interface SchemaView {
   constraints: Constraint[];
   /** Values of an enum, as JSON or plain text. */
   values: string[];
+  /** How many values are left out. */
+  moreValues: number;
   groups: SchemaGroup[];
   examples: unknown[];
 }
@@ -41,7 +45,15 @@ export interface Schemas {
   /** Name of the schema that a reference leads to, or null. */
   nameOf(reference: string): string | null;
   document: JsonObject;
+  /**
+   * How many more members of schemas are looked at. A few large schemas, referred to from everywhere, would keep a reader of the document busy for
+   * hours; below zero a schema is said to be more than is shown.
+   */
+  left: number;
 }
+
+/** Many times what the largest known documents need. */
+const mostLookedAt = 4_000_000;
 
 /** Finds named schemas: those in `components/schemas`, `definitions` and `$defs`, and (named `''`) the root of a JSON Schema. */
 export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-schema'): Schemas {
@@ -56,6 +68,7 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
   }
   return {
     document,
+    left: mostLookedAt,
     nameOf(reference) {
       if (reference === '#' && kind === 'json-schema') return '';
       const folder = folders.find((start) => reference.startsWith(start));
@@ -80,8 +93,11 @@ export function definitionsOf(document: JsonObject): [string, unknown][] {
  */
 export function viewSchema(schemas: Schemas, schema: unknown, via: ReadonlySet<string> = new Set()): SchemaView {
   if (!isObject(schema)) return { ...bare, type: [schema === false ? 'nothing' : 'anything'] };
+  if (schemas.left < 0) return { ...bare, type: ['more than is shown here'] };
   const { reference, value } = lookThrough(schemas, schema, via);
+  schemas.left -= costOf(value);
   const type = typeOf(schemas, reference === null ? value : { ...value, $ref: reference }, 0);
+  const values = listOf(value['enum']);
   const flags = [
     ...(value['deprecated'] === true ? ['deprecated'] : []),
     ...(value['readOnly'] === true ? ['read-only'] : []),
@@ -93,7 +109,8 @@ export function viewSchema(schemas: Schemas, schema: unknown, via: ReadonlySet<s
     description: textOf(value['description']),
     flags,
     constraints: constraintsOf(value),
-    values: listOf(value['enum']).map(valueText),
+    values: values.slice(0, mostRows).map((one) => valueText(one)),
+    moreValues: Math.max(0, values.length - mostRows),
     groups: groupsOf(schemas, value),
     examples: examplesOf(value),
   };
@@ -106,9 +123,18 @@ const bare: SchemaView = {
   flags: [],
   constraints: [],
   values: [],
+  moreValues: 0,
   groups: [],
   examples: [],
 };
+
+/** How much there is to look at in one schema. */
+function costOf(schema: JsonObject): number {
+  const lists = [schema['required'], schema['enum'], schema['allOf'], schema['oneOf'], schema['anyOf']];
+  const maps = [schema['properties'], schema['patternProperties'], schema['dependencies'], schema];
+  const count = (sum: number, length: number) => sum + Math.min(length, mostRows);
+  return [...lists.map((list) => listOf(list).length), ...maps.map((map) => entriesOf(map).length)].reduce(count, 1);
+}
 
 /** References that are looked through to see this schema: to be told to what is below it. */
 export function referencesOf(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): ReadonlySet<string> {
@@ -128,6 +154,10 @@ function lookThrough(
   const found = dereference(schemas.document, schema);
   return found === null ? { reference, value: beside } : { reference: null, value: { ...found, ...beside } };
 }
+
+// What is taken of one schema.
+const mostRows = 2000;
+const mostOptions = 300;
 
 const typeNames = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null', 'file']);
 
@@ -206,36 +236,36 @@ function joinParts(parts: TypePart[][], separator: string): TypePart[] {
 
 function groupsOf(schemas: Schemas, schema: JsonObject): SchemaGroup[] {
   const groups: SchemaGroup[] = [];
-  const required = new Set(listOf(schema['required']));
-  const properties = entriesOf(schema['properties']).map(([name, one]): SchemaRow => ({
-    label: { code: name },
-    isRequired: required.has(name),
-    schema: one,
-  }));
+  const required = new Set(listOf(schema['required']).slice(0, mostRows));
+  const all = entriesOf(schema['properties']);
+  const properties = all.slice(0, mostRows).map(([name, one]): SchemaRow => {
+    return { label: { code: name }, isRequired: required.has(name), schema: one };
+  });
   const missing = [...required]
     .filter((name) => typeof name === 'string' && !Object.hasOwn(objectOf(schema['properties']), name))
     .map((name): SchemaRow => ({ label: { code: name as string }, isRequired: true, schema: true }));
-  const patterns = entriesOf(schema['patternProperties']).map(([pattern, one]) =>
-    row({ text: `names like ${pattern.slice(0, 500)}` }, one),
-  );
+  const patterns = entriesOf(schema['patternProperties'])
+    .slice(0, mostRows)
+    .map(([pattern, one]) => row({ text: `names like ${pattern.slice(0, 500)}` }, one));
   const rows = [...properties, ...(isObject(schema['properties']) ? missing : []), ...patterns];
   for (const keyword of ['additionalProperties', 'unevaluatedProperties'])
     if (isObject(schema[keyword]) && (rows.length > 0 || !isPlain(schema[keyword])))
       rows.push(row({ text: 'any other name' }, schema[keyword]));
-  if (rows.length > 0) groups.push({ heading: '', rows });
+  if (rows.length > 0) groups.push({ heading: '', rows, more: all.length - properties.length });
   groups.push(...itemGroups(schema));
   for (const keyword of compositions) {
     const options = listOf(schema[keyword]);
     if (options.length === 0 || (discriminated(schema) === null && plainAlternatives(schemas, schema, 0) !== null))
       continue;
     const heading = { allOf: 'All of', oneOf: 'One of', anyOf: 'Any of' }[keyword];
-    groups.push({ heading, rows: options.map((option) => row(mappingLabel(schema, option), option)) });
+    const lines = options.slice(0, mostOptions).map((option) => row(mappingLabel(schema, option), option));
+    groups.push({ heading, rows: lines, more: options.length - lines.length });
   }
   for (const [keyword, heading] of conditions)
-    if (schema[keyword] !== undefined) groups.push({ heading, rows: [row(null, schema[keyword])] });
+    if (schema[keyword] !== undefined) groups.push({ heading, rows: [row(null, schema[keyword])], more: 0 });
   for (const keyword of ['dependentSchemas', 'dependencies'])
-    for (const [name, one] of entriesOf(schema[keyword]))
-      if (isObject(one)) groups.push({ heading: `With ${name.slice(0, 200)}`, rows: [row(null, one)] });
+    for (const [name, one] of entriesOf(schema[keyword]).slice(0, mostOptions))
+      if (isObject(one)) groups.push({ heading: `With ${name.slice(0, 200)}`, rows: [row(null, one)], more: 0 });
   return groups;
 }
 
@@ -252,33 +282,39 @@ const conditions: readonly (readonly [string, string])[] = [
 function itemGroups(schema: JsonObject): SchemaGroup[] {
   const { items } = schema;
   const first = Array.isArray(items) ? items : listOf(schema['prefixItems']);
-  const rows = first.map((one: unknown, at) => row({ text: `item ${at + 1}` }, one));
+  const rows = first.slice(0, mostOptions).map((one: unknown, at) => row({ text: `item ${at + 1}` }, one));
   const rest = Array.isArray(items) ? schema['additionalItems'] : items;
   const others = [rest, schema['unevaluatedItems']].filter(
     (one) => isObject(one) && (rows.length > 0 || !isPlain(one)),
   );
   const label = { text: rows.length > 0 ? 'every other item' : 'each item' };
-  return [...rows, ...others.map((one) => row(label, one))].length === 0
-    ? []
-    : [{ heading: '', rows: [...rows, ...others.map((one) => row(label, one))] }];
+  const lines = [...rows, ...others.map((one) => row(label, one))];
+  return lines.length === 0 ? [] : [{ heading: '', rows: lines, more: first.length - rows.length }];
 }
 
 function row(label: SchemaRow['label'], schema: unknown): SchemaRow {
   return { label, isRequired: false, schema };
 }
 
-function discriminated(schema: JsonObject): [string, unknown][] | null {
+function discriminated(schema: JsonObject): readonly [string, unknown][] | null {
   const mapping = objectOf(schema['discriminator'])['mapping'];
-  return isObject(mapping) ? Object.entries(mapping) : null;
+  return isObject(mapping) ? entriesOf(mapping) : null;
 }
 
 /** The discriminator's values that choose this option. */
 function mappingLabel(schema: JsonObject, option: unknown): SchemaRow['label'] {
   const reference = textOf(objectOf(option)['$ref']);
-  const values = (discriminated(schema) ?? []).filter(
-    ([, target]) => reference !== '' && (target === reference || reference.endsWith(`/${textOf(target)}`)),
-  );
-  return values.length === 0 ? null : { code: values.map(([value]) => value).join(', ') };
+  const values = (discriminated(schema) ?? [])
+    .slice(0, mostOptions)
+    .filter(([, target]) => reference !== '' && (target === reference || reference.endsWith(`/${textOf(target)}`)));
+  return values.length === 0
+    ? null
+    : {
+        code: values
+          .slice(0, 20)
+          .map(([value]) => value)
+          .join(', '),
+      };
 }
 
 function examplesOf(schema: JsonObject): unknown[] {
