@@ -172,8 +172,8 @@ export function sendProblem(
 ): void {
   const requestId = requestIdOf(request);
   const refusal = asRefusal(error);
+  const { path } = splitTarget(request.url!);
   if (refusal === null || problemTypes[refusal.code].status >= 500) {
-    const { path } = splitTarget(request.url!);
     const told = { request: requestId, method: request.method, path, error: inspect(error) };
     registry.log('error', 'request failed', told);
   }
@@ -184,7 +184,8 @@ export function sendProblem(
   const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
   const signIn = mayHelp ? (login?.signInUrl(request.url!) ?? null) : null;
   const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
-  const isPage = site !== undefined && prefersPage(request.headers.accept);
+  // The management API answers programs alone, whatever they say they accept.
+  const isPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
   const body = Buffer.from(isPage ? refusalPage(site, document, signIn) : JSON.stringify(document));
   for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i]!, headers[i + 1]!);
   if (isPage) {
