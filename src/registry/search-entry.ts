@@ -18,21 +18,27 @@ export interface SearchItem {
   also: string[];
 }
 
-/** Words of one resource that are kept; a document that has more is found by those that come first. */
-const mostWords = 20_000;
-/** Characters of one resource's items that are kept. */
+/** Words of one resource that are kept; a document that has more is found by those that come first. (The largest of the corpus has 2,400.) */
+export const mostWords = 5_000;
+/** Characters of one resource that are looked through for words. */
+const mostRead = 1_000_000;
+/** Characters of one resource's items that are kept, and properties of one schema. */
 const mostCharacters = 400_000;
+const mostProperties = 1_000;
 
-/** The words that a resource is found by, each once a field, separated by spaces. At most 20,000. */
+/** The words that a resource is found by, each once a field, separated by spaces. At most 5,000. */
 export function fieldsOf(
   { org, type, slug, name, description }: Pick<Resource, 'org' | 'type' | 'slug' | 'name' | 'description'>,
   outline: Outline | null,
   most = mostWords,
 ): { fields: Record<SearchField, string>; words: number } {
   let words = 0;
+  let left = mostRead;
   function collect(texts: Iterable<string>): string {
     const found = new Set<string>();
     for (const text of texts) {
+      left -= text.length + 1;
+      if (left < 0) break;
       for (const word of wordsOf(text)) {
         if (words >= most) return [...found].join(' ');
         if (found.has(word)) continue;
@@ -48,7 +54,7 @@ export function fieldsOf(
     text: collect([description, outline?.description ?? '']),
     operations: collect(operationTexts(operations)),
     schemas: collect([...names(schemas), ...names(rules), ...names(tags)]),
-    properties: collect(schemas.flatMap(({ properties }) => properties)),
+    properties: collect(propertyTexts(schemas)),
   };
   return { fields, words };
 }
@@ -61,6 +67,10 @@ function* operationTexts(operations: Outline['operations']): Generator<string> {
     yield summary;
     yield* tags;
   }
+}
+
+function* propertyTexts(schemas: Outline['schemas']): Generator<string> {
+  for (const { properties } of schemas) yield* properties;
 }
 
 function names(items: readonly { name: string }[]): string[] {
@@ -76,18 +86,23 @@ export function packItems(outline: Outline | null): string {
   const anchors = createAnchors();
   const lines: string[] = [];
   let left = mostCharacters;
-  function add(...cells: string[]): void {
+  /** False once there is no more room. */
+  function add(...cells: string[]): boolean {
     const line = cells.map((cell) => cell.replace(/[\t\n\r]/g, ' ')).join('\t');
     left -= line.length + 1;
     if (left >= 0) lines.push(line);
+    return left > 0;
   }
   for (const operation of outline.operations) {
     const { id, summary, tags } = operation;
-    add('operation', anchors.operation(operation), operationName(operation), id ?? '', summary, tags.join(' '));
+    const name = operationName(operation);
+    if (!add('operation', anchors.operation(operation), name, id ?? '', summary, tags.join(' '))) break;
   }
-  for (const { name, properties } of outline.schemas) add('schema', anchors.schema(name), name, ...properties);
-  for (const { name, description } of outline.rules) add('rule', anchors.rule(name), name, description);
-  for (const { name } of outline.tags) add('tag', anchors.tag(name), name);
+  for (const { name, properties } of left > 0 ? outline.schemas : [])
+    if (!add('schema', anchors.schema(name), name, ...properties.slice(0, mostProperties))) break;
+  for (const { name, description } of left > 0 ? outline.rules : [])
+    if (!add('rule', anchors.rule(name), name, description)) break;
+  for (const { name } of left > 0 ? outline.tags : []) if (!add('tag', anchors.tag(name), name)) break;
   return lines.join('\n');
 }
 

@@ -3,7 +3,7 @@ import { coordinateOf, type Resource } from '../model/resource.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { Coordinate } from '../model/address.ts';
-import { fieldsOf, packItems, searchFields, type SearchField, type SearchItem } from './search-entry.ts';
+import { fieldsOf, mostWords, packItems, searchFields, type SearchField, type SearchItem } from './search-entry.ts';
 import { bestItems, scoreName, scoreWords, type ScoredItem } from './search-rank.ts';
 import type { Query } from './search-words.ts';
 
@@ -54,14 +54,21 @@ const mostScanned = 2_000_000;
 
 /**
  * Words that are kept in all, and of one organization; what comes later is found by its name. Measured on documents of the corpus: 235 words and
- * 8,500 characters of parts each, 33 MB for a thousand of them, so that the whole keeps within about 300 MB.
+ * 8,500 characters of parts each, 35 MB for a thousand of them, so that the whole keeps within about 300 MB.
  */
 const wordBudget = { all: 2_000_000, organization: 1_000_000 };
 const wordsOfName = 200;
 
-/** An empty index. */
-export function createSearchIndex(): SearchIndex {
-  const known = new Map<string, Indexed & { words: number; about: string }>();
+/** An entry, with what it takes to remove it again. */
+interface Kept extends Indexed {
+  about: string;
+  fields: Record<SearchField, string>;
+  words: number;
+}
+
+/** An empty index. `budget`: how many words it keeps in all, and of one organization. */
+export function createSearchIndex(budget = wordBudget): SearchIndex {
+  const known = new Map<string, Kept>();
   const spent = new Map<string, number>();
   let spentInAll = 0;
   let revision = 0;
@@ -69,7 +76,8 @@ export function createSearchIndex(): SearchIndex {
     fields: [...searchFields],
     tokenize: (text) => text.split(' '),
     processTerm: (term) => term || null,
-    autoVacuum: { minDirtCount: 20, minDirtFactor: 0.1, batchSize: 1000, batchWait: 10 },
+    // `discard` would leave its cleaning to timers of minisearch, which throw when words are added meanwhile: `remove` leaves nothing behind.
+    autoVacuum: false,
   });
 
   function spend(org: string, words: number): void {
@@ -81,7 +89,7 @@ export function createSearchIndex(): SearchIndex {
     const old = known.get(name);
     if (old === undefined) return;
     revision++;
-    index.discard(name);
+    index.remove({ id: name, ...old.fields });
     known.delete(name);
     spend(old.coordinate.org, -old.words);
   }
@@ -117,15 +125,15 @@ export function createSearchIndex(): SearchIndex {
     set(name, resource, outline, manifest) {
       remove(name);
       const { org } = resource;
-      const left = Math.min(wordBudget.all - spentInAll, wordBudget.organization - (spent.get(org) ?? 0));
-      const { fields, words } = fieldsOf(resource, outline, Math.max(wordsOfName, Math.min(left, 20_000)));
+      const left = Math.min(budget.all - spentInAll, budget.organization - (spent.get(org) ?? 0));
+      const { fields, words } = fieldsOf(resource, outline, Math.max(wordsOfName, Math.min(left, mostWords)));
       index.add({ id: name, ...fields });
       revision++;
       spend(org, words);
       const title = outline?.title || resource.name;
       const about = outline?.description ?? '';
       const items = left > words ? packItems(outline) : '';
-      known.set(name, { ...factsOf(resource, about), about, manifest, title, items, words });
+      known.set(name, { ...factsOf(resource, about), about, manifest, title, items, fields, words });
     },
     update(name, resource) {
       const old = known.get(name);

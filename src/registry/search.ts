@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { isAllowed, type Principal } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
@@ -31,7 +32,7 @@ export interface Search {
   /**
    * What the principal may read and the search finds, the best first (at most 200); of an empty one all, in order. `complete` is false while
    * something that the principal may read is not in the index yet. Nothing in an answer, the order included, depends on what the principal
-   * may not read. A change of visibility holds within a second. What changed is waited for, but no longer than 300 milliseconds.
+   * may not read. A change of visibility holds within a second. What changed is waited for, but not for long.
    */
   find(
     principal: Principal,
@@ -46,10 +47,9 @@ type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
 
 /** Milliseconds for which the refs are not listed again. With the age of a ref it keeps within a second. */
 const freshFor = 400;
-const patience = 300;
 
-/** Search over a registry. Does nothing before it is asked. */
-export function createSearch(registry: Registry): Search {
+/** Search over a registry. Does nothing before it is asked. `patience`: milliseconds for which an answer waits for what changed. */
+export function createSearch(registry: Registry, { patience = 300 }: { patience?: number } = {}): Search {
   const index = createSearchIndex();
   /** The generation of each ref that the index has. */
   const seen = new Map<string, number>();
@@ -82,6 +82,7 @@ export function createSearch(registry: Registry): Search {
       const newest = await readAmong<Resource>(registry, name);
       seen.set(name, newest?.generation ?? generation);
       take(name, newest?.value ?? null);
+      await othersTurn();
     }
     isBuilt = true;
   }
@@ -107,6 +108,8 @@ export function createSearch(registry: Registry): Search {
       registry.log('warn', 'a document is found by its name alone', { ref: name, error: String(error) });
       return null;
     });
+    // An index of thousands is made document by document, and requests are answered in between.
+    await othersTurn();
     if (waiting.get(name) !== resource) return;
     waiting.delete(name);
     index.set(name, resource, outline, latest.manifest);

@@ -75,6 +75,9 @@ async function change(registry: Registry, name: string, make: (resource: Resourc
   }));
 }
 
+/** Waits until it has everything, so that no test depends on how fast the machine is. */
+const patientSearch = (registry: Registry) => createSearch(registry, { patience: 60_000 });
+
 const acme: Principal = { kind: 'key', id: 'k', org: 'acme', scopes: ['read'], resources: null };
 
 /** What a search finds, as coordinates with the parts that fit: `@acme/apis/pay: GET /pets, Pet`. */
@@ -106,7 +109,7 @@ const pets: Given = {
 describe('what is found', () => {
   const world = createSearchWorld();
   const { registry } = world;
-  const search = createSearch(registry);
+  const search = patientSearch(registry);
 
   test.for([
     ['@acme/apis/shop', '@acme/apis/shop'],
@@ -168,7 +171,7 @@ test('what is meant exactly comes first', async () => {
   await put(registry, '@acme/apis/a', { operations: [['GET', '/v1/charges/{id}/refunds', 'listRefunds', 'charges']] });
   await put(registry, '@acme/apis/b', { operations: [['GET', '/v1/charges']], description: 'charges charges' });
   await put(registry, '@acme/apis/charges');
-  const search = createSearch(registry);
+  const search = patientSearch(registry);
   const names = async (text: string) => (await found(search, text)).map((line) => line.split(':')[0]);
   expect(await names('/v1/charges')).toEqual(['@acme/apis/b', '@acme/apis/a']);
   expect(await names('charges')).toEqual(['@acme/apis/charges', '@acme/apis/b', '@acme/apis/a']);
@@ -180,7 +183,7 @@ describe('what may not be read', () => {
     await put(registry, '@acme/apis/open', pets);
     await put(registry, '@acme/apis/secret', { ...pets, title: 'canary' }, { visibility: 'private' });
     await put(registry, '@other/apis/hidden', { ...pets, title: 'canary' }, { visibility: 'private' });
-    const search = createSearch(registry);
+    const search = patientSearch(registry);
     const names = async (text: string, principal: Principal) =>
       (await found(search, text, principal)).map((line) => line.split(':')[0]);
     const narrow: Principal = { ...acme, resources: ['apis/o*'] };
@@ -221,7 +224,7 @@ describe('what may not be read', () => {
           );
         }
       }
-      const search = createSearch(registry);
+      const search = patientSearch(registry);
       const asked = [];
       for (const text of ['gamma', 'both', 'alpha', 'omegaa', 'omega', 'alpha omega', 'alpho', 's1', '']) {
         const choose = (all: readonly never[]) => ({ items: [...all], next: null });
@@ -238,7 +241,7 @@ describe('what may not be read', () => {
     const other = world.another();
     other.compiler.outline = registry.compiler.outline;
     await put(registry, '@acme/apis/shop', pets);
-    const search = createSearch(other);
+    const search = patientSearch(other);
     expect(await found(search, 'listPets')).toHaveLength(1);
     for (const visibility of ['private', 'public'] as const) {
       await change(registry, '@acme/apis/shop', (resource) => ({ ...resource, visibility }));
@@ -253,7 +256,8 @@ describe('what may not be read', () => {
     const world = createSearchWorld();
     const { registry } = world;
     await put(registry, '@acme/apis/shop', { title: 'leaked' });
-    const search = createSearch(registry);
+    const search = createSearch(registry, { patience: 50 });
+    await search.all(anonymous);
     expect(await found(search, 'leaked')).toHaveLength(1);
     const outlines = Promise.withResolvers<Outline>();
     registry.compiler.outline = () => outlines.promise;
@@ -268,6 +272,7 @@ describe('what may not be read', () => {
     expect(await found(search, 'leaked')).toEqual([]);
     expect(await found(search, 'shop')).toHaveLength(1);
     outlines.resolve(outlineOf({ title: 'mended' }));
+    await search.all(anonymous);
     expect(await found(search, 'mended')).toHaveLength(1);
   });
 });
@@ -278,12 +283,13 @@ describe('the index', () => {
     await put(registry, '@acme/apis/shop', pets);
     const outlines = Promise.withResolvers<Outline>();
     registry.compiler.outline = () => outlines.promise;
-    const search = createSearch(registry);
+    const search = createSearch(registry, { patience: 50 });
     const choose = (all: readonly never[]) => ({ items: [...all], next: null });
     const ask = (text: string, principal: Principal) =>
       search.find(principal, { text, org: null, type: null }, choose as never);
     expect(await ask('shop', anonymous)).toMatchObject({ items: [{ matches: [] }], complete: false });
     outlines.resolve(outlineOf(pets));
+    await search.all(anonymous);
     expect(await ask('listPets', anonymous)).toMatchObject({ items: [{ matches: [{}] }], complete: true });
   });
 
@@ -291,7 +297,7 @@ describe('the index', () => {
     const { registry } = createSearchWorld();
     await put(registry, '@acme/apis/secret', pets, { visibility: 'private' });
     registry.compiler.outline = () => new Promise(() => undefined);
-    const search = createSearch(registry);
+    const search = createSearch(registry, { patience: 50 });
     const choose = (all: readonly never[]) => ({ items: [...all], next: null });
     const ask = (principal: Principal) =>
       search.find(principal, { text: 'secret', org: null, type: null }, choose as never);
@@ -306,7 +312,8 @@ describe('the index', () => {
     other.compiler.outline = registry.compiler.outline;
     await put(registry, '@acme/apis/shop', pets);
     await put(registry, '@acme/apis/open', pets);
-    const search = createSearch(other);
+    const search = createSearch(other, { patience: 50 });
+    await search.all(anonymous);
     expect(await found(search, 'listPets')).toHaveLength(2);
     await change(registry, '@acme/apis/shop', (resource) => ({ ...resource, visibility: 'private' }));
     world.pass(1000);
@@ -329,7 +336,7 @@ describe('the index', () => {
     const other = world.another();
     const { get } = other.bucket;
     const counted = { ...other, bucket: other.bucket };
-    const search = createSearch(counted);
+    const search = patientSearch(counted);
     await search.all(anonymous);
     expect(calls.outline).toBe(1000);
     expect(await found(search, 'getThing777')).toEqual(['@acme/apis/api-777: GET /things/777']);
@@ -347,7 +354,7 @@ describe('the index', () => {
     const world = createSearchWorld();
     const { registry } = world;
     await put(registry, '@acme/apis/shop', pets);
-    const search = createSearch(registry);
+    const search = patientSearch(registry);
     expect((await search.all(anonymous)).entries).toMatchObject([{ description: 'Where vertebrates are sold.' }]);
     await change(registry, '@acme/apis/shop', (resource) => ({ ...resource, description: 'Ours.' }));
     world.pass(1000);
@@ -358,7 +365,7 @@ describe('the index', () => {
     const world = createSearchWorld();
     const { registry } = world;
     await put(registry, '@acme/apis/shop', pets);
-    const search = createSearch(registry);
+    const search = patientSearch(registry);
     expect(await found(search, 'shop')).toHaveLength(1);
     await change(registry, '@acme/apis/shop', (resource) => ({ ...resource, deletedAt: '2026-01-01T00:00:00Z' }));
     world.pass(1000);
@@ -373,7 +380,7 @@ describe('the index', () => {
     registry.compiler.outline = async () => {
       throw new Error('It broke.');
     };
-    const search = createSearch(registry);
+    const search = patientSearch(registry);
     await search.all(anonymous);
     expect(await found(search, 'shop')).toEqual(['@acme/apis/shop']);
     expect(await found(search, 'listPets')).toEqual([]);
@@ -389,7 +396,7 @@ test('hostile words are words', async () => {
     schemas: { 'a\tb\nc': ['x\ty', 'valueOf'], toString: words },
   };
   await put(registry, '@acme/apis/hostile', hostile);
-  const search = createSearch(registry);
+  const search = patientSearch(registry);
   expect(await found(search, 'constructor')).toEqual(['@acme/apis/hostile: constructor __proto__']);
   expect(await found(search, 'line break')).toEqual(['@acme/apis/hostile: constructor __proto__']);
   expect((await found(search, 'valueOf'))[0]).toBe('@acme/apis/hostile: a b c.valueOf');

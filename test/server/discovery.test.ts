@@ -68,6 +68,8 @@ let plain: Opened;
 let secret: Opened;
 beforeAll(async () => {
   [plain, secret] = await Promise.all([open({ hasSecrets: false }), open({ hasSecrets: true })]);
+  // The index is whole when this is answered.
+  await Promise.all([plain, secret].map(({ server }) => ask(server.port, { target: '/search/index.json' })));
 });
 afterAll(() => Promise.all([plain.server.close(1000), secret.server.close(1000)]));
 
