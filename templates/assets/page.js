@@ -2,11 +2,24 @@
 
 for (const element of document.querySelectorAll('.script[hidden], .filter[hidden]')) element.hidden = false;
 
+startHere();
 for (const input of document.querySelectorAll('.copy input')) addCopy(input);
 addFilter();
 addKeys();
 addMenu();
 markPlace();
+
+/**
+ * Has the first Tab start at the top of the page. Chromium would find that out itself by looking at every element of the page, and lay out each part that
+ * was spared until it comes into view (`content-visibility`): minutes for the longest references.
+ */
+function startHere() {
+  if (location.hash !== '' || document.activeElement !== document.body) return;
+  document.body.tabIndex = -1;
+  document.body.focus({ preventScroll: true });
+  document.body.blur();
+  document.body.removeAttribute('tabindex');
+}
 
 /** A button beside an address that copies it. */
 function addCopy(input) {
@@ -69,7 +82,12 @@ function addFilter() {
     status.textContent = count === 1 ? '1 match' : `${count} matches`;
   }
 
-  input.addEventListener('input', apply);
+  // Once for a few quick keys: a long reference has thousands of links.
+  let soon = 0;
+  input.addEventListener('input', () => {
+    clearTimeout(soon);
+    soon = setTimeout(apply, 60);
+  });
   input.addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && first !== null) {
       event.preventDefault();

@@ -2,6 +2,11 @@
 
 const target = document.getElementById('try');
 
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const paint = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+paint();
+dark.addEventListener('change', paint);
+
 try {
   // The document itself may be one that only a session opens; what is sent to its servers later never carries one.
   const response = await fetch(target.dataset.document, { credentials: 'same-origin' });

@@ -4,8 +4,8 @@ self.addEventListener('message', async ({ data: { module, schema, draft, instanc
   try {
     const { Validator } = await import(module);
     const { valid, errors } = new Validator(schema, draft, false).validate(instance);
-    self.postMessage({ valid, errors: errors.map(({ instanceLocation, error }) => ({ instanceLocation, error })) });
+    self.postMessage({ valid, errors: errors.map(({ instanceLocation, error }) => ({ instanceLocation, error })) }, []);
   } catch (error) {
-    self.postMessage({ error: String(error?.message ?? error) });
+    self.postMessage({ error: String(error?.message ?? error) }, []);
   }
 });

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+
+export const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  (path) => existsSync(path),
+);
+
+/** What a suite's name ends in where there is no browser to run it. */
+export const whySkipped = executablePath === undefined ? ' (skipped: there is no Chromium)' : '';
+
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** A real browser, in which every test opens a context of its own. */
+export interface OpenChromium extends AsyncDisposable {
+  open(options?: BrowserContextOptions): Promise<Watched>;
+}
+
+/** A page, and all that went wrong on it: errors and warnings of the console, of scripts, of its policy, and requests to any other origin. */
+export interface Watched extends AsyncDisposable {
+  page: Page;
+  context: BrowserContext;
+  wrong: string[];
+}
+
+export async function openChromium(origin: string, elsewhere: readonly string[] = []): Promise<OpenChromium> {
+  const folder = await mkdtemp(join(tmpdir(), 'stele-chromium-'));
+  const browser = await chromium.launch({
+    executablePath: executablePath!,
+    headless: true,
+    args: [...args, `--disk-cache-dir=${folder}`],
+  });
+  return {
+    async open(options = {}) {
+      const context = await browser.newContext(options);
+      context.setDefaultTimeout(30_000);
+      const page = await context.newPage();
+      const wrong: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') wrong.push(`console: ${message.text()}`);
+      });
+      page.on('pageerror', (error) => wrong.push(`script: ${error.message}`));
+      page.on('dialog', (dialog) => {
+        wrong.push(`dialog: ${dialog.message()}`);
+        void dialog.dismiss();
+      });
+      page.on('request', (request) => {
+        const url = new URL(request.url());
+        const isOurs = url.origin === origin || elsewhere.includes(url.origin) || url.protocol === 'data:';
+        if (!isOurs) wrong.push(`request: ${url.href}`);
+      });
+      const tellViolations = `addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+        console.error('policy: ' + violatedDirective + ' ' + blockedURI))`;
+      await page.addInitScript(tellViolations);
+      return { page, context, wrong, [Symbol.asyncDispose]: () => context.close() };
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { target: unknown[]; failureSummary: string }[];
+}
+
+type WithAxe = typeof globalThis & { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
+
+/** What axe-core finds serious or critical, one line each. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const violations = await page.evaluate(async () => {
+    const result = await (globalThis as WithAxe).axe.run({ resultTypes: ['violations'] });
+    return result.violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      nodes: nodes.slice(0, 3).map(({ target, failureSummary }) => ({ target, failureSummary })),
+    }));
+  });
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${String(target)} ${failureSummary}`),
+    );
+}
