@@ -2,11 +2,11 @@
 export interface Query {
   /** All of it, folded: what a name that is meant exactly looks like. */
   phrase: string;
-  /** Its words, folded, each once; words past the tenth are left out. */
+  /** Its words, folded, each once; words past the eighth are left out. */
   words: string[];
 }
 
-const wordsOfQuery = 10;
+const wordsOfQuery = 8;
 const wordLength = 64;
 
 /** Without case and accents: `Größe` → `grosse`, `É` → `e`. */
