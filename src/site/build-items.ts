@@ -15,7 +15,8 @@ export type FileKind =
   | 'users' // the page of a ruleset, which tells who uses it
   | 'markdown'
   | 'try'
-  | 'front' // a page that shows other readers more
+  | 'home'
+  | 'front' // the page of an organization or a type, which shows other readers more
   | 'problem'
   | 'doc-markdown'
   | 'plain-page'
@@ -120,7 +121,7 @@ export function discoveryItem(path: string): Item {
 /** The first page, the page of searches, and what browsers search. */
 export function frontItems(): Item[] {
   const index: Item = { ask: '/search/index.json', file: 'search/index.json', kind: 'index', isCoded: true };
-  return [pageItem('/', 'front'), pageItem('/search', 'front'), index];
+  return [pageItem('/', 'home'), pageItem('/search', 'home'), index];
 }
 
 /** The documentation, for people and in Markdown. */

@@ -13,7 +13,9 @@ export function acceptMaps(): string[] {
       acceptMap(`$stele_wants_${type}`, [...mediaTypes[type].json, ...mediaTypes[type].yaml]),
     ),
     acceptMap('$stele_wants_record', ['application/json']),
+    map('$http_accept', '$stele_wants_doc', [['~*^\\s*text/markdown\\s*(?:[,;]|$)', 'text/markdown']]),
     map('$stele_path', '$stele_wants', [
+      ['~^/docs(?:/|$)', '$stele_wants_doc'],
       ...resourceTypes.map((type): Row => [`~^/@[^/]+/${type}/[^/]+$`, `$stele_wants_${type}`]),
       ['default', '$stele_wants_record'],
     ]),

@@ -11,10 +11,7 @@ export function kindMaps(contentType: (kind: string) => string): string[] {
       [`~^(?<stele_n>/@[^/]+/${types}/[^/]+?)(?:\\.json|\\.yaml)?(?:/[^/]+)?$`, '$stele_n'],
     ]),
     map('$stele_path', '$stele_tail', [[`~^/@[^/]+/${types}/[^/]+?(?<stele_t>\\.json|\\.yaml|/[^/]+)$`, '$stele_t']]),
-    map('$stele_path', '$stele_folder', [
-      ['/', ''],
-      ['default', '$stele_path'],
-    ]),
+    map('$stele_path', '$stele_folder', [['~^(?<stele_f>.*?)(?:/|/index\\.md)?$', '$stele_f']]),
     map('$stele_name', '$stele_age', [
       ['~^/@[^/]+/[^/]+/[^/@]+@(?!latest$)', 'pinned'],
       ['default', 'latest'],
@@ -61,8 +58,11 @@ function kindRows(): Row[] {
     ['~^/@', ''],
     ['~^/problems(?:/[a-z_]+)? [^ ]* text/html$', 'plain-page'],
     ['~^/problems(?:/[a-z_]+)? ', 'problem'],
-    ['~^/ ', 'front'],
-    ['~^/search  text/html$', 'front'],
+    ['~^/docs(?:/[a-z0-9-]+)?/? [^ ]* text/markdown$', 'doc-markdown'],
+    ['~^/docs(?:/[a-z0-9-]+)?/index\\.md ', 'doc-markdown'],
+    ['~^/docs(?:/[a-z0-9-]+)?/? ', 'plain-page'],
+    ['~^/ ', 'home'],
+    ['~^/search  text/html$', 'home'],
     ['~^/search ', 'unacceptable'],
     ['~^/search/index\\.json ', 'index'],
     ['~^/assets/[^ ]+\\.(?:css|js|svg) ', 'asset'],
@@ -82,21 +82,26 @@ const fileRows: Row[] = [
   ['record', '$stele_version$stele_tail.json'],
   ['versions', '$stele_name/versions$stele_page.json'],
   ['listing', '$stele_path$stele_page.json'],
-  ['front', '$stele_folder/index.html'],
-  ['plain-page', '$stele_path/index.html'],
+  ['home', '$stele_folder/index.html'],
+  ['front', '$stele_path/index.html'],
+  ['plain-page', '$stele_folder/index.html'],
+  ['doc-markdown', '$stele_folder/index.md'],
   ['problem', '$stele_path.json'],
   ['~^(?:index|asset|catalog|discovery)$', '$stele_path'],
 ];
 
 function typeRows(contentType: (kind: string) => string): Row[] {
-  const constant = ['page', 'users', 'markdown', 'try', 'record', 'versions', 'listing', 'front', 'plain-page'];
+  const constant = ['page', 'users', 'markdown', 'try', 'record', 'versions', 'listing', 'home', 'front', 'plain-page'];
   return [
     ['~^json (?<stele_json>[^ ]*json) ', '$stele_json'],
     ['~^json ', 'application/json'],
     ['~^yaml text/yaml ', 'text/yaml; charset=utf-8'],
     ['~^yaml (?<stele_yaml>[^ ]*(?:yaml|openapi)) ', '$stele_yaml'],
     ['~^yaml ', 'application/yaml'],
-    ...[...constant, 'problem', 'index', 'catalog'].map((kind): Row => [`~^${kind} `, contentType(kind)]),
+    ...[...constant, 'problem', 'index', 'catalog', 'doc-markdown'].map((kind): Row => [
+      `~^${kind} `,
+      contentType(kind),
+    ]),
     ['~^asset .*\\.css$', 'text/css; charset=utf-8'],
     ['~^asset .*\\.js$', 'text/javascript; charset=utf-8'],
     ['~^asset ', 'image/svg+xml'],
