@@ -7,7 +7,7 @@ import { docsHtml, operationHtml, operationLine, outsideLink, securityHtml } fro
 import { serverUrls } from './outline.ts';
 import type { Page } from './page.ts';
 import { nameText, shorten } from './plain-text.ts';
-import { schemaHtml, typeHtml } from './schema-html.ts';
+import { schemaHtml, typeLine } from './schema-html.ts';
 
 /** The reference of an API. */
 export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isCut: boolean } {
@@ -46,8 +46,7 @@ export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isC
 export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string): Html {
   return markup`<section class="schema" id="${anchor}">
     <h3><a href="#${anchor}">${nameText(name, 300)}</a></h3>
-    <p>${typeHtml(page, schema)}</p>
-    ${schemaHtml(page, schema)}
+    ${typeLine(page, schema)}${schemaHtml(page, schema)}
   </section>`;
 }
 

@@ -63,7 +63,7 @@ export function trustHtml(made: string): Html {
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /** For text and for attributes. Characters that HTML does not know (NUL, half a surrogate pair) become U+FFFD. */
-export function escapeHtml(value: string): string {
+function escapeHtml(value: string): string {
   return value.replace(/[&<>"'\0\p{Surrogate}]/gu, escapeCharacter);
 }
 

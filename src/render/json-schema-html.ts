@@ -4,7 +4,7 @@ import { joinHtml, lengthOf, markup, type Html } from './html.ts';
 import { createLong } from './long.ts';
 import type { Page } from './page.ts';
 import { nameText } from './plain-text.ts';
-import { schemaHtml, typeHtml } from './schema-html.ts';
+import { schemaHtml, typeLine } from './schema-html.ts';
 
 /** The reference of a JSON Schema: the document itself, then each definition. `schemas` begins with the document. */
 export function jsonSchemaHtml(
@@ -16,8 +16,7 @@ export function jsonSchemaHtml(
   long.add(
     () => markup`<section class="schema" id="${root!.anchor}">
       <h2><a href="#${root!.anchor}">Schema</a></h2>
-      <p>${typeHtml(page, root!.schema)}</p>
-      ${schemaHtml(page, root!.schema)}
+      ${typeLine(page, root!.schema)}${schemaHtml(page, root!.schema)}
     </section>`,
   );
   if (definitions.length > 0) long.add(() => markup`<h2 id="definitions">Definitions</h2>`);

@@ -1,5 +1,5 @@
 import { examplesHtml } from './example-html.ts';
-import { markup, isSafeLink, joinHtml, nothing, type Html } from './html.ts';
+import { isSafeLink, joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import type { ApiOperation } from './operations.ts';
 import {
   viewOperation,
@@ -175,9 +175,7 @@ function responsesHtml(page: Page, responses: readonly Response[]): Html {
 function responseHtml(page: Page, response: Response, isOpen: boolean): Html {
   const { status, description, headers, media, links } = response;
   const brief = shorten(description, 200);
-  const summary = markup`<summary>
-    <b class="status s${/^[1-5]/.exec(status)?.[0] ?? 'x'}">${nameText(status, 20)}</b> ${brief}
-  </summary>`;
+  const start = markup`<b class="status s${/^[1-5]/.exec(status)?.[0] ?? 'x'}">${nameText(status, 20)}</b> ${brief}`;
   const rest = brief === description.trim() ? nothing : page.descriptions.block(description, 5);
   const list =
     headers.length === 0
@@ -191,6 +189,8 @@ function responseHtml(page: Page, response: Response, isOpen: boolean): Html {
         markup`<p>Link ${name}: <code>${target.slice(0, 500)}</code> ${shorten(text, 300)}</p>`,
     );
   const parts = markup`${rest}${list}${media.map((one) => mediaHtml(page, one))}${linked}`;
+  if (lengthOf(parts) === 0) return markup`<p class="response">${start}</p>`;
+  const summary = markup`<summary>${start}</summary>`;
   return isOpen
     ? markup`<details class="response" open>${summary}${parts}</details>`
     : markup`<details class="response">${summary}${parts}</details>`;

@@ -1,27 +1,28 @@
 // The classes that the stylesheet finds in what is rendered here, and nothing else (elements carry the rest of the meaning):
 //
-//   reference     <div> around everything
-//   intro         <section>: description, servers, security schemes
-//   group         <section id="tag/…">: <h2> of a tag, its description, its operations; also id="webhooks", id="schemas"
-//   operation     <section id="operation/…">: <h3> with a link to itself, then .url, description, <h4> parts
-//   schema        <section id="schema/…">: <h3> and a schema tree; `id="schema"` is the root of a JSON Schema
+//   reference     <div> around everything; in it <section>s, and <h2> before each group: `tag/…`, `webhooks`, `schemas`, `definitions`, `rules`
+//   intro         <section>: description, <dl> of servers and contacts, <h2 id="security"> with a <dl> of security schemes
+//   operation     <section id="operation/…">: <h3> with a link to itself, then .url, .description, <h4> for each part
+//   schema        <section id="schema/…">: <h3> with a link to itself, then a schema tree; `schema` alone is the document, with <h2>
 //   rule          <tr id="rule/…"> of a ruleset's <table>
 //   url           <p>: .method and <code> of an operation's path
 //   method        <b>, with get, put, post, delete or patch beside it (others have no second class)
-//   description   <div> of rendered Markdown, with paragraphs, lists, tables, <pre>
-//   props         <ul> of parameters or properties; each <li> begins with <code>name</code> .type .flag
-//   options       <ul> of the alternatives of oneOf, anyOf, allOf, not, if/then/else
+//   description   <div> of rendered Markdown, with paragraphs, lists, tables, <pre>; short texts stand in <p> without it
+//   props         <ul> of parameters or properties; each <li> begins with <code>name</code> .type .flag .limits
+//   options       <ul> of the alternatives under a <p> that says `One of`, `Any of`, `All of`, `Not`, `If`, …
 //   type          <span>: `string (date-time)`, `array of <a>Pet</a>`
-//   flag          <span>: required, deprecated, read-only, write-only, nullable; `flag required`, `flag deprecated`
+//   flag          <span>: required, deprecated, read-only, write-only; the first two have their word as a class, too
 //   limits        <span>: constraints and default of a value
-//   values        <p> or <details>: an enum's values, each a <code>
-//   response      <details>: <summary> with <b class="status s2"> (s1 to s5, by the first digit; sx for `default`) and a description
-//   media         <div>: one media type of a body, its <code> name and .type, then the schema and examples
+//   values        <p> or <details>: an enum's values or short examples, each a <code>
+//   response      <details>, or <p> where there is no more to say: <b class="status s2"> (s1 to s5; sx for others) and a description
+//   media         <div>: one body: <code> of each media type, .type, then the schema and examples
 //   samples       <details>: code samples; each a <p> naming the language and <pre><code>
 //   example       <details>: one example, <pre><code>
 //   severity      <b> of a rule, with error, warn, info, hint or off beside it
 //   more          <p>: says that something was cut, and how much
-//   nav           <ul>, nested: the table of contents; <details> fold long groups, <a> holds .method and text
+//   nav           <ul>, nested: the table of contents; <details> fold the groups of long ones, <a> holds .method and text
+//
+// Elements without a class: <details> that fold nested members and scopes. Ids are those of `model/anchor.ts`; `security/…` beside them.
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createAnchors } from '../model/anchor.ts';
 import { apiHtml } from './api-html.ts';
@@ -39,7 +40,7 @@ import type { Page } from './page.ts';
 import { rulesOf } from './rules.ts';
 import { rulesetHtml } from './ruleset-html.ts';
 import { rulesetMarkdown } from './ruleset-markdown.ts';
-import { createSchemas, definitionsOf } from './schema-view.ts';
+import { createSchemas, definitionsOf } from './schemas.ts';
 
 /** Characters of a page after which what is left is told in a line each. */
 const budget = 12 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import { valueText } from './example.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import { entriesOf, isObject, textOf, type JsonObject } from './json.ts';
 import { createLong } from './long.ts';
@@ -49,7 +50,12 @@ function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descript
 
 /** The rulesets that this one begins with. */
 export function extendedBy(document: JsonObject): string[] {
-  return [document['extends']].flat(2).map(textOf).filter(Boolean);
+  const named = [document['extends']].flat().map((one: unknown) => {
+    // Spectral's `[name, 'all']` says how many of its rules are on.
+    const [name, which] = Array.isArray(one) ? (one as unknown[]) : [one];
+    return textOf(which) === '' ? textOf(name) : `${textOf(name)} (${textOf(which)})`;
+  });
+  return named.filter(Boolean);
 }
 
 function severityHtml({ severity }: Rule): Html {
@@ -79,5 +85,5 @@ function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }
 function settings(definition: unknown): Html {
   const own = entriesOf(definition).filter(([key]) => key !== 'severity' && key !== 'description' && key !== 'message');
   if (!isObject(definition) || own.length === 0) return markup`.`;
-  return markup`, set up with <code>${JSON.stringify(Object.fromEntries(own)).slice(0, 1000)}</code>.`;
+  return markup`, set up with <code>${valueText(Object.fromEntries(own))}</code>.`;
 }

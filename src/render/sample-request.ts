@@ -4,7 +4,7 @@ import type { ApiOperation } from './operations.ts';
 import { serverUrls } from './outline.ts';
 import { dereference } from './reference.ts';
 import { isSmall, sampleOf } from './sample-value.ts';
-import type { Schemas } from './schema-view.ts';
+import type { Schemas } from './schemas.ts';
 
 /** A request that an operation might be sent. All of it may come from the document: it is quoted where it is written as code. */
 export interface SampleRequest {

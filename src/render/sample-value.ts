@@ -1,6 +1,6 @@
 import { entriesOf, isObject, listOf, textOf } from './json.ts';
 import { dereference } from './reference.ts';
-import type { Schemas } from './schema-view.ts';
+import type { Schemas } from './schemas.ts';
 
 const deepest = 4;
 const mostMembers = 12;

@@ -42,6 +42,8 @@ export function constraintsOf(schema: JsonObject): Constraint[] {
   for (const keyword of ['dependentRequired', 'dependencies'])
     for (const [name, others] of entriesOf(schema[keyword]).slice(0, 20))
       if (Array.isArray(others)) add(`with ${name.slice(0, 100)} also`, listOf(others).map(textOf).join(', '));
+  const needed = schema['properties'] === undefined ? listOf(schema['required']).slice(0, 100).map(textOf) : [];
+  if (needed.length > 0) add('needs', needed.join(', '));
   const xml = objectOf(schema['xml']);
   if (textOf(xml['name']) !== '') add('in XML', textOf(xml['name']));
   return found;

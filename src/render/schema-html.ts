@@ -1,8 +1,10 @@
-import { markup, joinHtml, nothing, type Html } from './html.ts';
+import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import type { Page } from './page.ts';
 import { examplesHtml } from './example-html.ts';
 import { nameText } from './plain-text.ts';
-import { referencesOf, viewSchema, type SchemaGroup, type SchemaRow, type SchemaView } from './schema-view.ts';
+import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
+import { viewSchema, type SchemaView } from './schema-view.ts';
+import { referencesOf } from './schemas.ts';
 
 // Where a tree folds, and where it ends.
 const foldedDepth = 2;
@@ -17,9 +19,16 @@ interface Progress {
   rows: number;
 }
 
-/** A schema's type: `array of <a>Pet</a>`. */
+/** A schema's type, with what else stands in its line: `array of <a>Pet</a>`, flags, constraints. */
 export function typeHtml(page: Page, schema: unknown): Html {
-  return typeOfView(page, viewSchema(page.schemas, schema));
+  const view = viewSchema(page.schemas, schema);
+  return markup`${typeOfView(page, view)}${view.flags.map(flagHtml)}${constraintsHtml(view)}`;
+}
+
+/** The type on a line of its own, where there are words for it. */
+export function typeLine(page: Page, schema: unknown): Html {
+  const type = typeHtml(page, schema);
+  return lengthOf(type) === 0 ? nothing : markup`<p>${type}</p>`;
 }
 
 /** All that a schema says beneath its type: description, values, properties, alternatives, examples. */
@@ -64,7 +73,7 @@ function line(
         : markup`<b>${view.title}</b> `
       : 'code' in label
         ? markup`<code>${label.code.slice(0, 500)}</code> `
-        : markup`<i>${label.text}</i> `;
+        : markup`<i>${label.text}</i> ${view.title === '' ? nothing : markup`<b>${view.title}</b> `}`;
   const own = description !== '' && description !== view.description ? page.descriptions.brief(description) : nothing;
   return markup`<li>
     ${name}${typeOfView(page, view)}${all.map(flagHtml)}${constraintsHtml(view)}${own}${below(
@@ -78,6 +87,7 @@ function line(
 }
 
 function typeOfView(page: Page, view: SchemaView): Html {
+  if (view.type.length === 0) return nothing;
   const parts = view.type.map((part) => {
     if (typeof part === 'string') return markup`${part}`;
     const anchor = page.anchors.schemas.get(part.schema);

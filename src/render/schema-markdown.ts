@@ -1,13 +1,8 @@
 import { valueText } from './example.ts';
 import { codeMarkdown, inlineMarkdown } from './markdown.ts';
-import {
-  referencesOf,
-  viewSchema,
-  type SchemaGroup,
-  type SchemaRow,
-  type Schemas,
-  type SchemaView,
-} from './schema-view.ts';
+import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
+import { viewSchema, type SchemaView } from './schema-view.ts';
+import { referencesOf, type Schemas } from './schemas.ts';
 
 // Where a tree ends.
 const deepest = 20;

@@ -25,6 +25,14 @@ function nested(depth: number): unknown {
   return schema;
 }
 
+const deepKeys = ['items', 'not', 'example', 'default', 'allOf', 'additionalProperties', 'properties', 'x'];
+
+/** One value inside the other, by its text: what makes JSON must not be what gives up. */
+function chain(key: string, depth: number): unknown {
+  const [open, close] = key === 'allOf' ? ['{"allOf":[', ']}'] : [`{"${key}":`, '}'];
+  return JSON.parse(`${open.repeat(depth)}{}${close.repeat(depth)}`);
+}
+
 const tree = { type: 'object', properties: { left: { $ref: '#/x/tree' }, right: { $ref: '#/x/tree' } } };
 const wide = { type: 'object', properties: many(50_000, () => ({ type: 'string' })), enum: Array(50_000).fill('x') };
 const operation = {
@@ -36,6 +44,7 @@ const paths = (count: number, make: (at: number) => unknown) =>
 const documents: [name: string, document: () => unknown, truncated: boolean][] = [
   ['schemas nested 200 deep', () => api({ components: { schemas: { a: nested(100) } } }), false],
   ['a JSON Schema nested 5,000 deep', () => nested(2500), false],
+  ['everything nested 50,000 deep', () => Object.fromEntries(deepKeys.map((key) => [key, chain(key, 50_000)])), false],
   ['a schema that is its own member', () => ({ $ref: '#', properties: { a: { $ref: '#' } } }), false],
   ['a reference to itself', () => ({ $defs: { a: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' }), false],
   [
