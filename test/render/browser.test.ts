@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { renderDocument } from '../../src/render/render.ts';
+import { executablePath, openChromium, seriousFindings, whySkipped } from '../e2e/browser/chromium.ts';
+import { fullDocuments } from './full-documents.ts';
+import { payloads } from './payloads.ts';
+import { published } from './published.ts';
+import { checkHtml } from './strict-html.ts';
+
+describe.skipIf(executablePath === undefined)(`in a browser${whySkipped}`, () => {
+  it('the tree that it builds is the one that the strict reader reads, and nothing runs', async () => {
+    await using browser = await openChromium('about:blank');
+    await using watched = await browser.open();
+    for (const name of Object.keys(fullDocuments(''))) {
+      // Many payloads to a page: what one leaves open would take in the next.
+      const pages = payloads.map((payload) => renderDocument(published(fullDocuments(payload)[name]))!.html);
+      for (let at = 0; at < pages.length; at += 40) {
+        const html = pages.slice(at, at + 40).join('\n');
+        await watched.page.setContent(`<!doctype html><title>x</title><main>${html}</main>`);
+        const counted = await watched.page.evaluate(() => {
+          type Tree = { querySelectorAll(selector: string): Iterable<{ localName: string; namespaceURI: string }> };
+          const { document } = globalThis as unknown as { document: Tree };
+          const counts: Record<string, number> = {};
+          for (const { localName, namespaceURI } of document.querySelectorAll('main *')) {
+            const key = namespaceURI.endsWith('xhtml') ? localName : `${namespaceURI} ${localName}`;
+            counts[key] = (counts[key] ?? 0) + 1;
+          }
+          return counts;
+        });
+        expect(counted).toEqual(checkHtml(html).elements);
+      }
+    }
+    expect(watched.wrong).toEqual([]);
+  });
+
+  it.each(['2.0', '3.0', '3.1', '3.2', 'schema', 'redocly', 'spectral'])(
+    'axe-core finds nothing serious in %s',
+    async (name) => {
+      const text = readFileSync(new URL(`../fixtures/render/${name}.yaml`, import.meta.url), 'utf8');
+      const { html, navigation } = renderDocument(published(parse(text)))!;
+      await using browser = await openChromium('about:blank');
+      await using watched = await browser.open();
+      await watched.page.setContent(
+        `<!doctype html><html lang="en"><title>x</title><nav>${navigation}</nav><main><h1>x</h1>${html}</main></html>`,
+      );
+      expect(await seriousFindings(watched.page)).toEqual([]);
+    },
+  );
+});
