@@ -48,6 +48,8 @@ export async function purgeVersion(registry: Registry, manifest: Digest): Promis
   await announce(registry, id, true);
   try {
     await purge(registry, manifest);
+    // Pages and outlines hold what the document said. Other machines' caches are their own: docs say so.
+    await registry.cache.clear();
   } finally {
     await announce(registry, id, false);
   }

@@ -10,6 +10,8 @@ import { RegistryError } from '../model/errors.ts';
 export interface Cache {
   get(key: string): Promise<Uint8Array | null>;
   put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Forgets everything: what was withdrawn leaves nothing behind. */
+  clear(): Promise<void>;
 }
 
 const keyGrammar = /^[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)+$/;
@@ -30,6 +32,7 @@ export function createMemoryCache(): Cache {
       assertKey(key);
       entries.set(key, bytes);
     },
+    clear: async () => entries.clear(),
   };
 }
 
@@ -60,6 +63,7 @@ export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeL
         await sweep(folder, sizeLimit);
       }
     },
+    clear: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
   };
 }
 

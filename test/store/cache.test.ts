@@ -1,0 +1,46 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createMemoryCache, openFolderCache, type Cache } from '../../src/store/cache.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'stele-cache-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+describe.each<[string, () => Cache]>([
+  ['memory', createMemoryCache],
+  ['folder', () => openFolderCache(mkdtempSync(join(root, 'a-')))],
+])('a cache in %s', (_name, open) => {
+  test('gives back what was put in, and null for anything else', async () => {
+    const cache = open();
+    expect(await cache.get('outline/a.json')).toBeNull();
+    await cache.put('outline/a.json', Buffer.from('one'));
+    expect(Buffer.from((await cache.get('outline/a.json'))!).toString()).toBe('one');
+    expect(await cache.get('outline/b.json')).toBeNull();
+  });
+
+  test('forgets everything', async () => {
+    const cache = open();
+    await cache.put('outline/a.json', Buffer.from('one'));
+    await cache.clear();
+    expect(await cache.get('outline/a.json')).toBeNull();
+    await cache.put('outline/a.json', Buffer.from('two'));
+    expect(Buffer.from((await cache.get('outline/a.json'))!).toString()).toBe('two');
+  });
+
+  test.each(['a', '../a/b', 'a/../b', '/a/b', 'a//b', 'A/b', 'a/b/', 'a/.b'])('takes no key %s', async (key) => {
+    await expect(open().put(key, Buffer.from('x'))).rejects.toThrow(TypeError);
+    await expect(open().get(key)).rejects.toThrow(TypeError);
+  });
+});
+
+test('a folder that is full loses the oldest, and no more than it must', async () => {
+  const folder = mkdtempSync(join(root, 'full-'));
+  const cache = openFolderCache(folder, { sizeLimit: 10_000 });
+  for (let n = 0; n < 40; n++) await cache.put(`a/${n}`, Buffer.alloc(1000));
+  const kept = readdirSync(join(folder, 'a'));
+  expect(kept.length).toBeLessThanOrEqual(12);
+  expect(kept.length).toBeGreaterThanOrEqual(7);
+  expect(await cache.get('a/39')).not.toBeNull();
+  expect(await cache.get('a/0')).toBeNull();
+});
