@@ -1,28 +1,252 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { expect, test } from 'vitest';
+import { parseSync, Visitor } from 'oxc-parser';
+import { parseAllDocuments } from 'yaml';
+import { describe, expect, test } from 'vitest';
+import { describeCommands } from '../src/cli/describe.ts';
+import { createProgram } from '../src/cli/program.ts';
+import { readSettings } from '../src/compile/settings.ts';
 import { checkConfig, defineConfig, type UserConfig } from '../src/config.ts';
+import { parseAddress } from '../src/model/address.ts';
+import { eventTypes } from '../src/model/event.ts';
+import { problemTypes } from '../src/server/errors.ts';
+import { readDescription } from '../src/server/v1/description.ts';
+import { readDocLink, readDocs } from '../src/site/docs.ts';
+import { renderDoc } from '../src/site/docs-html.ts';
+import { fillParts } from '../src/site/docs-parts.ts';
+import { limits } from './compile/limits.ts';
+import { run } from './compile/run.ts';
 
 /** What the documentation says is held against the code. */
 
-const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const root = new URL('../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-test('the configuration of content/docs/operating.md is one that Stele takes', async () => {
-  const [, block] = /```ts\n(.*?)```/s.exec(read('content/docs/operating.md'))!;
-  const code = stripTypeScriptTypes(block!)
-    .replace(/^import .*$/m, '')
-    .replace('export default', 'return');
-  const make = new Function('defineConfig', code) as (define: typeof defineConfig) => UserConfig;
-  const config = checkConfig(make(defineConfig), { base: '/', data: '.stele' });
-  expect(config).toMatchObject({ url: 'https://contracts.example.com', proxies: 1 });
-  expect(config.organizations['acme']!.repositories).toHaveLength(2);
+const commands = describeCommands(createProgram());
+const problems = Object.entries(problemTypes).map(([code, kind]) => ({ code, ...kind }));
+const pages = readDocs().map((page) => ({ ...page, markdown: fillParts(page.markdown, { problems, commands }) }));
+const pageOf = (name: string) => pages.find((page) => page.name === name)!.markdown;
+
+describe('nothing is missing:', () => {
+  const missing = (name: string, texts: readonly string[]) => texts.filter((text) => !pageOf(name).includes(text));
+
+  test('every problem of a request', () => {
+    expect(problems.length).toBeGreaterThan(15);
+    expect(
+      missing(
+        'problems',
+        problems.map(({ code }) => `### ${code}\n`),
+      ),
+    ).toEqual([]);
+  });
+
+  test('every rule of a problem in a document, and no other', () => {
+    const known = pageOf('rules')
+      .match(/^\| `[a-z-]+`/gm)!
+      .map((row) => row.slice(3, -1));
+    const made = rulesIn(['compile', 'registry', 'source']);
+    expect(made.length).toBeGreaterThan(50);
+    expect(made.filter((rule) => !known.includes(rule))).toEqual([]);
+    expect(known.filter((rule) => !made.includes(rule))).toEqual([]);
+  });
+
+  test('every key of the configuration', () => {
+    const keys = configurationKeys(JSON.parse(read('content/schemas/config.json')) as ConfigSchema);
+    expect(keys.length).toBeGreaterThan(80);
+    expect(
+      missing(
+        'configuration',
+        keys.map((key) => `| \`${key}\``),
+      ),
+    ).toEqual([]);
+    const headings = renderDoc(pageOf('configuration'), (href) => href).headings.map(({ text }) => text);
+    expect(headings).toEqual(expect.arrayContaining(keys.filter((key) => /^\w+$/.test(key))));
+  });
+
+  test('every command, argument and option', () => {
+    expect(commands.length).toBeGreaterThan(9);
+    expect(
+      missing('commands', [
+        ...commands.map(({ name }) => `### ${name}\n`),
+        ...commands.flatMap(({ arguments: taken }) => taken.map(({ name }) => `| \`${name}\``)),
+        ...commands.flatMap(({ options }) => options.map(({ flags }) => `| \`${flags}\``)),
+      ]),
+    ).toEqual([]);
+  });
+
+  test('every operation of the management API, with its scope', () => {
+    const { operations } = readDescription();
+    const lines = pageOf('management-api').split('\n');
+    const untold = operations.filter(({ method, path, scope }) => {
+      const line = lines.find((each) => each.startsWith(`| \`${method.toUpperCase()} ${path}\` |`));
+      return line === undefined || (scope !== null && !line.includes(`\`${scope}\``));
+    });
+    expect(untold.map(({ id }) => id)).toEqual([]);
+  });
+
+  test('every event, and no other', () => {
+    expect(
+      missing(
+        'events',
+        eventTypes.map((type) => `\`${type}\``),
+      ),
+    ).toEqual([]);
+    const said = [...pageOf('events').matchAll(/`((?:version|latest|visibility|sync|source|site)\.[a-z-]+)`/g)];
+    const unknown = said.map(([, name]) => name!).filter((name) => !(eventTypes as readonly string[]).includes(name));
+    expect(unknown.filter((name) => !/^sync\.(?:interval|hosts)$/.test(name))).toEqual([]);
+  });
+
+  test('every view of a resource, at its address', () => {
+    const rows = [...pageOf('urls').matchAll(/^\| `(…\/\{slug\}[^`]*)` *\| `([a-z]+)` *\|/gm)];
+    const views = rows.map(([, path, view]) => {
+      const filled = path!.replace('…', '/@acme/apis').replace('{slug}', 'pay').replace('[@{version}]', '@1.0.0');
+      const address = parseAddress(filled.replace(/\?.*/, ''));
+      expect(address, path).toMatchObject({ kind: 'resource', view });
+      return view;
+    });
+    const [, source] = /export type View = ([^;]+);/.exec(read('src/model/address.ts'))!;
+    expect(views.toSorted()).toEqual([...source!.matchAll(/'([a-z]+)'/g)].map(([, view]) => view).toSorted());
+  });
+
+  test('every feed and discovery document', () => {
+    for (const path of ['/feed', '/feeds/{org}', '/feeds/{org}/{type}/{slug}'])
+      expect(missing('search', [`\`${path}.atom\``, `\`${path}.json\``])).toEqual([]);
+    expect(
+      missing('search', ['/llms.txt', '/.well-known/api-catalog', '/sitemap.xml', '/robots.txt', '/search/index.json']),
+    ).toEqual([]);
+  });
+
+  test('every template', () => {
+    const files = readdirSync(new URL('templates', root)).filter((name) => name.endsWith('.eta'));
+    expect(
+      missing(
+        'templates',
+        files.map((name) => `\`${name}\``),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('links', () => {
+  const anchors = new Map(pages.map(({ name, markdown }) => [name, idsOf(markdown)]));
+
+  test.each(pages)('of $name lead somewhere', ({ name, markdown }) => {
+    const wrong: string[] = [];
+    renderDoc(markdown, (href) => {
+      if (href.startsWith('https://')) return href;
+      const link = readDocLink(href) ?? (href.startsWith('#') ? { name, hash: href } : null);
+      const ids = link && anchors.get(link.name);
+      if (!ids || (link.hash !== '' && !ids.has(link.hash.slice(1)))) wrong.push(href);
+      return href;
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('lead to every page', () => {
+    const linked = new Set(
+      pages.flatMap(({ markdown }) => [...markdown.matchAll(/\]\(([a-z-]+)\.md/g)].map(([, name]) => name)),
+    );
+    expect(pages.map(({ name }) => name).filter((name) => name !== 'index' && !linked.has(name))).toEqual([]);
+  });
+
+  function idsOf(markdown: string): Set<string> {
+    return new Set(renderDoc(markdown, (href) => href).headings.map(({ id }) => id));
+  }
+});
+
+describe('examples', () => {
+  const blocks = (language: string) =>
+    pages.flatMap(({ name, markdown }) =>
+      [...markdown.matchAll(new RegExp(`^( *)\`\`\`${language}\n(.*?)^ *\`\`\`$`, 'gms'))].map(([, indent, text]) => ({
+        name,
+        text: text!.replaceAll(new RegExp(`^${indent!}`, 'gm'), ''),
+      })),
+    );
+
+  test('in TypeScript are configurations that Stele takes', () => {
+    expect(blocks('ts').length).toBeGreaterThan(3);
+    for (const { name, text } of blocks('ts')) {
+      const code = stripTypeScriptTypes(text)
+        .replace(/^import .*$/m, '')
+        .replace('export default', 'return');
+      const make = new Function('defineConfig', code) as (define: typeof defineConfig) => UserConfig;
+      expect(() => checkConfig(make(defineConfig), { base: '/', data: '.stele' }), name).not.toThrow();
+    }
+  });
+
+  test('in YAML are read, and those of stele.yaml taken', () => {
+    for (const { name, text } of blocks('yaml')) {
+      expect(
+        parseAllDocuments(text).flatMap(({ errors }) => errors),
+        name,
+      ).toEqual([]);
+      if (!/^resources:/m.test(text)) continue;
+      const { report } = readSettings({ path: 'stele.yaml', bytes: Buffer.from(text) }, limits);
+      expect(report.problems, `${name}: ${text}`).toEqual([]);
+    }
+  });
+
+  test('of rulesets are published', async () => {
+    const examples = blocks('yaml').filter(({ text }) => /^rules:/m.test(text));
+    expect(examples).toHaveLength(1);
+    for (const { text } of examples) {
+      const { lines, artifact } = await run({ 'style.yaml': text }, { type: 'rulesets' });
+      expect(lines).toEqual([]);
+      expect(artifact).toMatchObject({ title: 'Acme style', version: '1.0.0' });
+    }
+  });
+
+  test('in JSON are JSON', () => {
+    for (const { text } of blocks('json')) expect(() => JSON.parse(text) as unknown).not.toThrow();
+  });
+
+  test('of commands name commands and options that there are', () => {
+    const lines = blocks('sh').flatMap(({ text }) =>
+      text.split('\n').filter((line) => /^(?:\$ )?(?:npx )?stele /.test(line)),
+    );
+    expect(lines.length).toBeGreaterThan(20);
+    for (const line of lines) {
+      const words = line.replace(/^(?:\$ )?(?:npx )?stele /, '').split(/\s+(?![^']*'(?:[^']*'[^']*')*[^']*$)/);
+      const command = commands.find(({ name }) => `stele ${words.join(' ')} `.startsWith(`${name} `));
+      expect(command, line).toBeDefined();
+      const flags = command!.options.flatMap((option) => option.flags.match(/--[a-z-]+/g)!);
+      const used = words.filter((word) => word.startsWith('--'));
+      expect(
+        used.filter((flag) => !flags.includes(flag)),
+        line,
+      ).toEqual([]);
+    }
+  });
+
+  test('of requests ask for what the management API answers', () => {
+    const { operations } = readDescription();
+    const asked = blocks('sh').flatMap(({ text }) =>
+      text
+        .replaceAll('\\\n', ' ')
+        .split('\n')
+        .filter((line) => line.startsWith('curl ') && line.includes('/v1/')),
+    );
+    expect(asked.length).toBeGreaterThan(4);
+    for (const line of asked) {
+      const [, path] = /https:\/\/contracts\.example\.com(\/v1\/\S+)/.exec(line)!;
+      const method = /-X (\w+)/.exec(line)?.[1] ?? 'GET';
+      const found = operations.find(
+        (operation) =>
+          operation.method === method.toLowerCase() &&
+          new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path!),
+      );
+      expect(found, line).toBeDefined();
+      const body = /--json '([^']*)'/.exec(line)?.[1];
+      if (body !== undefined) expect(() => JSON.parse(body) as unknown, line).not.toThrow();
+    }
+  });
 });
 
 test('files that the documentation names are there', () => {
   const folders = new Map([
     ['README.md', ''],
     ['src/README.md', 'src/'],
-    ...readdirSync(new URL('../docs', import.meta.url)).map((name) => [`docs/${name}`, ''] as const),
+    ...readdirSync(new URL('docs', root)).map((name) => [`docs/${name}`, ''] as const),
   ]);
   const named = [...folders].flatMap(([document, base]) =>
     [...read(document).matchAll(/`((?:src|test|docs|content|scripts|[a-z]+)\/[\w./-]+\.(?:ts|md|json|yaml))`/g)].map(
@@ -34,6 +258,19 @@ test('files that the documentation names are there', () => {
   expect(absent).toEqual([]);
 });
 
+test('links of README.md and docs/ lead to files', () => {
+  const documents = ['README.md', 'src/README.md', ...readdirSync(new URL('docs', root)).map((name) => `docs/${name}`)];
+  const absent = documents
+    .filter((document) => document.endsWith('.md'))
+    .flatMap((document) =>
+      [...read(document).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, href]) =>
+        new URL(href!, new URL(document, 'file:///')).pathname.slice(1),
+      ),
+    )
+    .filter((path) => !exists(path));
+  expect(absent).toEqual([]);
+});
+
 function exists(path: string): boolean {
   try {
     read(path);
@@ -41,4 +278,65 @@ function exists(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+interface ConfigSchema {
+  $ref?: string;
+  $defs?: Record<string, ConfigSchema>;
+  properties?: Record<string, ConfigSchema>;
+  additionalProperties?: boolean | ConfigSchema;
+  items?: ConfigSchema;
+  oneOf?: ConfigSchema[];
+}
+
+/** Every key that a configuration may have, as the page writes it. */
+function configurationKeys(schema: ConfigSchema): string[] {
+  const walk = (given: ConfigSchema, path: string): string[] => {
+    const each = given.$ref === undefined ? given : { ...schema.$defs![given.$ref.replace('#/$defs/', '')], ...given };
+    const named =
+      typeof each.additionalProperties === 'object' ? walk(each.additionalProperties, `${path}.<name>`) : [];
+    return [
+      path,
+      ...[each, ...(each.oneOf ?? [])].flatMap(({ properties = {} }) =>
+        Object.entries(properties).flatMap(([name, value]) => walk(value, `${path}.${name}`)),
+      ),
+      ...named,
+      ...(each.items === undefined ? [] : walk(each.items, `${path}[]`)),
+    ];
+  };
+  return Object.entries(schema.properties!).flatMap(([name, value]) => walk(value, name));
+}
+
+/** The names of rules that problems are made with, read from the syntax trees: what `rule` is, and what the makers of problems are given. */
+function rulesIn(folders: readonly string[]): string[] {
+  const makers = /^(?:problemAt|problemAtFile|refuse|refused|stop|note|fail|about|tell)$/;
+  const found = new Set<string>();
+  interface Node {
+    type: string;
+    [member: string]: unknown;
+  }
+  const add = (node: unknown): void => {
+    const { type, value, consequent, alternate, left, right, types, literal } = (node ?? {}) as Node;
+    if (type === 'Literal' && typeof value === 'string' && /^[a-z]+(?:-[a-z]+)*$/.test(value)) found.add(value);
+    if (type === 'TSLiteralType') add(literal);
+    for (const inner of [consequent, alternate, left, right, ...((types as unknown[] | undefined) ?? [])])
+      if (inner !== undefined && type !== 'BinaryExpression') add(inner);
+  };
+  const nameOf = (node: unknown): string => String((node as { name?: unknown } | null)?.name ?? '');
+  for (const folder of folders) {
+    for (const file of readdirSync(new URL(`src/${folder}`, root)).filter((name) => name.endsWith('.ts'))) {
+      const { program } = parseSync(file, read(`src/${folder}/${file}`));
+      new Visitor({
+        Property: ({ key, value }) => nameOf(key) === 'rule' && add(value),
+        AssignmentPattern: ({ left, right }) => nameOf(left) === 'rule' && add(right),
+        TSPropertySignature: ({ key, typeAnnotation }) =>
+          ['rule', 'died'].includes(nameOf(key)) && add(typeAnnotation?.typeAnnotation),
+        CallExpression: ({ callee, arguments: given }) =>
+          makers.test(nameOf(callee)) && given.slice(0, 3).forEach((each) => add(each)),
+      }).visit(program);
+    }
+  }
+  // Severities, words and nouns that stand beside.
+  for (const other of ['error', 'warning', 'info', 'key', 'operation', 'schema-or-list']) found.delete(other);
+  return [...found];
 }
