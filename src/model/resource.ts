@@ -107,10 +107,11 @@ export function chooseLatest(resource: Resource): string | null {
   return latestOf(candidatesOf(resource).filter(({ version }) => !version.neverLatest))?.label ?? null;
 }
 
-/** The versions with one more of the past among them: before the first that came to be later. */
+/** The versions with one more of the past among them: before the first that came to be later; first, where its date cannot be read. */
 export function insertByDate(versions: readonly Version[], past: Version): Version[] {
   const dateOf = ({ createdAt, publishedAt }: Version) => Date.parse(createdAt ?? publishedAt);
-  const index = versions.findIndex((version) => dateOf(version) > dateOf(past));
+  const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(past.createdAt);
+  const index = versions.findIndex((version) => dateOf(version) > date);
   return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);
 }
 

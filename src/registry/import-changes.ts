@@ -1,12 +1,18 @@
-import type { RunDocument } from '../model/connection.ts';
+import { isWell, type RunDocument } from '../model/connection.ts';
 import type { HistoryCommit } from '../source/source.ts';
 import { fileIn, isSince, publishPast, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
 
 /** How far an import of every change has come: the value of one ref. */
 interface Imported {
-  /** The commit that was looked at last. */
-  commit: string;
+  /** Of which file. */
+  repository: string;
+  path: string;
+  /** From when on. */
+  since: string | null;
+  /** The commit that was looked at last; null: the next import begins at the beginning, since something was refused. */
+  commit: string | null;
+  hasRefused: boolean;
 }
 
 const commitsPerNote = 20;
@@ -14,20 +20,22 @@ const blobsPerFetch = 200;
 
 /**
  * Publishes every commit of the branch that changed the document or what it refers to, oldest first. Notes every few commits how far it is, and
- * goes on from there the next time.
+ * goes on from there the next time; once it is through, only what was refused is a reason to begin again.
  */
 export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   const { registry, connected, remote, history, since, onProgress, signal } = work;
   const paths = findPaths(history, connected.connection.path);
   const ref = `imports/${connected.org}/${connected.type}/${connected.slug}`;
-  const reached = (await registry.refs.read<Imported>(ref))?.value.commit;
-  const start = history.findIndex(({ commit }) => commit === reached) + 1;
+  const before = (await registry.refs.read<Imported>(ref))?.value ?? null;
+  const reached = before !== null && coversAll(before, work) ? before : null;
+  const start = history.findIndex(({ commit }) => commit === reached?.commit) + 1;
   const rest = history.slice(start).filter(({ committedAt }) => isSince(committedAt, since));
   const documents: RunDocument[] = [];
   // What the last look read. After a start in the middle nobody knows: the first commit is looked at, whatever it changed.
   let inputs: readonly string[] = [];
   let isUnknown = rest.length < history.length;
   let brought = 0;
+  let hasRefused = start > 0 && reached!.hasRefused;
   for (const [index, { commit, files }] of rest.entries()) {
     signal.throwIfAborted();
     const path = paths.at(commit)!;
@@ -40,11 +48,14 @@ export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
         const { document, read } = await publishPast(work, { commit, path, version: null }, snapshot);
         inputs = read ?? inputs;
         documents.push(document);
+        hasRefused ||= !isWell(document);
         onProgress?.({ done: index + 1, total: rest.length, document });
       }
       isUnknown = false;
     }
-    if ((index + 1) % commitsPerNote === 0 || index === rest.length - 1) await note(work, ref, commit);
+    const isLast = index === rest.length - 1;
+    if ((index + 1) % commitsPerNote === 0 || isLast)
+      await note(work, ref, { commit: isLast && hasRefused ? null : commit, hasRefused });
   }
   return documents;
 }
@@ -67,7 +78,21 @@ async function bringAhead(
   return index;
 }
 
-async function note({ registry, run }: ImportWork, ref: string, commit: string): Promise<void> {
+/** Whether an earlier import looked at all of this one, as far as it came. */
+function coversAll(
+  { repository, path, since }: Imported,
+  { connected: { connection }, since: wanted }: Pick<ImportWork, 'connected' | 'since'>,
+): boolean {
+  if (repository !== connection.repository || path !== connection.path) return false;
+  return since === null || (wanted !== null && Date.parse(wanted) >= Date.parse(since));
+}
+
+async function note(
+  { registry, run, connected, since }: ImportWork,
+  ref: string,
+  progress: Pick<Imported, 'commit' | 'hasRefused'>,
+): Promise<void> {
   const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'import' };
-  await registry.refs.update<Imported>(ref, () => ({ value: { commit }, change }));
+  const { repository, path } = connected.connection;
+  await registry.refs.update<Imported>(ref, () => ({ value: { repository, path, since, ...progress }, change }));
 }

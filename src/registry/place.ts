@@ -13,8 +13,10 @@ export interface Placing {
   onConflict: OnConflict;
   /** Commit that the content is from; null for an upload. */
   commit: string | null;
-  /** When past history came to be; null for what is published as it comes. */
-  pastAt: string | null;
+  /** Whether it is past history, and not published as it comes. */
+  isPast: boolean;
+  /** When it was committed; null where no date can be read. */
+  committedAt: string | null;
 }
 
 /** Where it goes: under a label, where it is already, or nowhere. */
@@ -28,7 +30,7 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
   const { content, stated } = placing;
   const asked = placing.version ?? (stated === null ? null : labelFromVersion(stated));
   if (asked === null) {
-    if (placing.pastAt !== null && placing.commit !== null) return placePast(resource, placing, placing.commit);
+    if (placing.isPast && placing.commit !== null) return placePast(resource, placing, placing.commit);
     const newest = resource.versions.at(-1);
     if (newest && newest.content === content && newest.status.state !== 'withdrawn') {
       return { outcome: 'unchanged', version: newest };
@@ -56,10 +58,11 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
 }
 
 /** What states no version and is past gets a label below all that are published as they come: `0.0.0-<date>-<commit>`, as Go's pseudo-versions. */
-function placePast(resource: Resource, { content, pastAt }: Placing, commit: string): Placed {
+function placePast(resource: Resource, { content, committedAt }: Placing, commit: string): Placed {
   const same = resource.versions.find((each) => each.content === content && each.status.state !== 'withdrawn');
   if (same) return { outcome: 'unchanged', version: same };
-  const label = `0.0.0-${pastAt!.replace(/\D/g, '').slice(0, 14)}-${commit.slice(0, 12)}`;
+  const date = (committedAt ?? '').replace(/\D/g, '').slice(0, 14).padEnd(14, '0');
+  const label = `0.0.0-${date}-${commit.slice(0, 12)}`;
   const taken = findVersion(resource, label);
   if (taken === null) return { outcome: 'published', label };
   return conflict(label, null, `Version ${label} is published with other content and never changes.`);

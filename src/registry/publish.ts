@@ -196,7 +196,8 @@ async function appendVersion(registry: Registry, request: PublishRequest, made: 
       content: made.content,
       onConflict: request.onConflict,
       commit: request.snapshot.origin.commit,
-      pastAt: request.isPast ? request.snapshot.committedAt : null,
+      isPast: request.isPast ?? false,
+      committedAt: request.snapshot.committedAt,
     });
     if (placed.outcome === 'conflict') {
       result = placed;

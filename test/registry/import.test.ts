@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { repositoryId } from '../../src/model/connection.ts';
+import { updateResource } from '../../src/registry/change-resource.ts';
 import { importHistory, type ImportOptions } from '../../src/registry/import.ts';
 import { createSyncQueue } from '../../src/registry/queue.ts';
 import { follow } from '../../src/registry/reconcile.ts';
@@ -131,5 +132,64 @@ describe('importing the past', () => {
     const run = await importIt({ eachChange: true });
     expect(run.documents).toMatchObject([{ outcome: 'rejected' }, { outcome: 'unchanged' }]);
     expect(await versions()).toHaveLength(1);
+  });
+
+  test('a past commit without a date that can be read does not become latest', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    const first = source.push(url, { 'pay.yaml': api(null) }, { committedAt: null });
+    source.push(url, { 'pay.yaml': api(null, 'x-a: 1') });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual([`0.0.0-00000000000000-${first.slice(0, 12)}`, '1.0.0']);
+    expect(await latest()).toBe('1.0.0');
+  });
+
+  test('of equal versions, one without a date that can be read comes before all others', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    const first = source.push(url, { 'pay.yaml': api('1.0.0') }, { committedAt: null });
+    source.push(url, { 'pay.yaml': api('1.0.0', 'x-a: 1') });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual([`1.0.0+${first.slice(0, 7)}`, '1.0.0']);
+    expect(await latest()).toBe('1.0.0');
+  });
+
+  test('an import of all follows one of the last days: what that left out is brought in', async () => {
+    const { source, sync, importIt, versions } = await open();
+    for (let n = 1; n <= 4; n++) source.push(url, { 'pay.yaml': api(`1.0.${n}`) });
+    await sync();
+    await importIt({ eachChange: true, since: '2025-01-01T00:03:00Z' });
+    expect(await versions()).toHaveLength(2);
+    await importIt({ eachChange: true });
+    expect(await versions()).toHaveLength(4);
+  });
+
+  test('what was refused is tried again by another import, once its ruleset lets it pass', async () => {
+    const { source, sync, importIt, versions, registry } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    source.push(url, { 'pay.yaml': api('1.1.0', 'ok: true') });
+    await sync();
+    const rules = { 'r.yaml': 'rules: {}', 'pay.yaml': api('1.1.0', 'ok: true') };
+    source.push(url, rules);
+    await sync();
+    const [name] = (await Array.fromAsync(registry.refs.list('resources/acme/rulesets/'))).map((ref) =>
+      ref.replace('resources/', '@'),
+    );
+    const gate = (ruleset: string | null) =>
+      updateResource(
+        registry,
+        pay,
+        { actor: 'operator:test', origin: null },
+        () => undefined,
+        (current) => ({
+          next: { ...current, ruleset },
+          action: 'change',
+        }),
+      );
+    await gate(name!);
+    expect((await importIt({ eachChange: true })).documents[0]).toMatchObject({ outcome: 'rejected' });
+    await gate(null);
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual(['1.0.0', '1.1.0']);
   });
 });

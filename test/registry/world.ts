@@ -26,7 +26,7 @@ export interface FakeSource extends Source {
   push(
     url: string,
     files: Record<string, string>,
-    options?: { branch?: string; force?: boolean; parent?: string },
+    options?: { branch?: string; force?: boolean; parent?: string; committedAt?: string | null },
   ): string;
   deleteBranch(url: string, branch?: string): void;
   /** Points a tag at a commit. */
@@ -38,7 +38,7 @@ export interface FakeSource extends Source {
 interface Commit {
   files: Record<string, string>;
   parent: string | null;
-  committedAt: string;
+  committedAt: string | null;
 }
 
 function sha1(text: string): string {
@@ -54,10 +54,11 @@ function createFakeSource(): FakeSource {
   const refKey = (url: string, ref: string) => keyOf(url, ref === 'HEAD' ? null : ref.replace(/^refs\/heads\//, ''));
   let clock = Date.parse('2025-01-01T00:00:00Z');
   return {
-    push(url, files, { branch = 'main', force = false, parent: given } = {}) {
+    push(url, files, { branch = 'main', force = false, parent: given, committedAt } = {}) {
       const parent = given ?? (force ? null : (branches.get(keyOf(url, branch)) ?? null));
       const id = sha1(JSON.stringify([url, files, parent]));
-      commits.set(id, { files, parent, committedAt: new Date((clock += 60_000)).toISOString() });
+      const next = new Date((clock += 60_000)).toISOString();
+      commits.set(id, { files, parent, committedAt: committedAt === undefined ? next : committedAt });
       branches.set(keyOf(url, branch), id);
       return id;
     },
