@@ -197,20 +197,19 @@ export function sendProblem(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** A refusal as people read it. One that may not be read and one that is absent are the same page. */
-function refusalPage(
-  site: Site,
-  { title, detail, status, type, instance }: ProblemDocument,
-  signIn: string | null,
-): string {
+/** A refusal as people read it. What may not be read and what is absent are the same page. */
+function refusalPage(site: Site, document: ProblemDocument, signIn: string | null): string {
+  const { title, detail, status, type, instance, resource } = document;
   const { links } = site;
-  const home = { text: 'All that you may read', href: links.path('/') };
+  const actions = [{ text: 'All that you may read', href: links.path('/') }];
+  if (signIn !== null) actions.unshift({ text: 'Sign in', href: links.path(signIn) });
+  if (typeof resource === 'string') actions.unshift({ text: 'The versions that there are', href: resource });
   return messagePage(site, {
     title,
     text: detail,
     status,
-    actions: signIn === null ? [home] : [{ text: 'Sign in', href: links.path(signIn) }, home],
-    about: links.path(new URL(type).pathname.slice(new URL(site.url).pathname.replace(/\/$/, '').length)),
+    actions,
+    about: links.path(type.slice(site.url.length)),
     ...(status >= 500 && { reference: instance }),
   });
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseAddress, type Address } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { coordinateOf, type Resource } from '../model/resource.ts';
 import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../registry/read.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -90,8 +90,13 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
     if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, send);
   } catch (error) {
     allowScripts(read.response, granted.resource);
-    throw error;
+    throw isRegistryError(error, 'gone') ? withWayBack(read, granted, error) : error;
   }
+}
+
+/** What is said of a withdrawn version leads to those that there are. */
+function withWayBack({ links }: ReadRequest, { resource }: Granted, { message }: RegistryError): RegistryError {
+  return new RegistryError('gone', message, { extra: { resource: links.whole(links.to(coordinateOf(resource))) } });
 }
 
 /** Scripts of other origins may read why a public read was refused. */

@@ -126,12 +126,14 @@ function addKeys() {
   });
 }
 
-/** The menu of a narrow screen closes when something in it was chosen; a browser that cannot show a closed one is given an open one. */
+/** The menu is open where there is room for it; on a narrow screen it closes when something in it was chosen. */
 function addMenu() {
   const menu = document.querySelector('.menu');
   if (menu === null) return;
   const narrow = matchMedia('(max-width: 62rem)');
-  if (!CSS.supports('selector(::details-content)') && !narrow.matches) menu.open = true;
+  const fit = () => (menu.open = !narrow.matches);
+  fit();
+  narrow.addEventListener('change', fit);
   menu.addEventListener('click', (event) => {
     if (narrow.matches && event.target.closest('a')) menu.open = false;
   });

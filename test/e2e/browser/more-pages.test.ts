@@ -1,0 +1,175 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { changeStatus } from '../../../src/registry/change-version.ts';
+import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
+import { openSite, type OpenSite } from './site.ts';
+
+const canRun = executablePath !== undefined;
+const order = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  title: 'Order',
+  type: 'object',
+  required: ['id'],
+  properties: { id: { type: 'string' }, line: { $ref: '#/$defs/line' }, slow: { type: 'string', pattern: '^(a+)+$' } },
+  $defs: { line: { type: 'object', properties: { count: { type: 'integer', minimum: 1 } } } },
+};
+
+/** A server that an API names: tells what it was sent. */
+interface Target {
+  url: string;
+  cookies: (string | undefined)[];
+  close(): void;
+}
+
+async function openTarget(): Promise<Target> {
+  const cookies: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    cookies.push(request.headers.cookie);
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Access-Control-Allow-Origin': '*',
+      'Set-Cookie': 'seen=1',
+    });
+    response.end('{"answer":42}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, cookies, close: () => void server.close() };
+}
+
+let site: OpenSite;
+let browser: OpenChromium;
+let target: Target;
+
+beforeAll(async () => {
+  if (!canRun) return;
+  target = await openTarget();
+  site = await openSite({ organizations: { acme: { name: 'Acme', defaults: { ruleset: '@acme/rulesets/style' } } } });
+  browser = await openChromium(site.url, [target.url]);
+  await site.publish(
+    '@acme/rulesets/style',
+    'style.yaml',
+    'rules:\n  operation-summary: warn\n  tag-description: warn\n',
+  );
+  await site.publish('@acme/schemas/order', 'order.json', JSON.stringify(order));
+  const api = (version: string, paths: object) =>
+    JSON.stringify({ openapi: '3.1.0', info: { title: 'Pay', version }, servers: [{ url: target.url }], paths });
+  const get = { get: { operationId: 'ask', summary: 'Ask', responses: { 200: { description: 'Well' } } } };
+  const plain = { get: { responses: { 200: { description: 'Well' } } } };
+  await site.publish('@acme/apis/pay', 'pay.json', api('1.0.0', { '/old': plain }));
+  await site.publish('@acme/apis/pay', 'pay.json', api('1.1.0', { '/ask': get, '/old': plain }));
+  await site.publish('@acme/apis/pay', 'pay.json', api('1.2.0', { '/ask': get }));
+  const coordinate = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+  const author = { actor: 'operator:test', origin: null };
+  const deprecated = {
+    state: 'deprecated',
+    reason: 'Slow.',
+    replacement: '1.2.0',
+    sunset: '2027-01-01T00:00:00.000Z',
+  } as const;
+  await changeStatus(site.registry, coordinate, '1.1.0', deprecated, author);
+  await changeStatus(site.registry, coordinate, '1.0.0', { state: 'withdrawn', reason: 'It held a secret.' }, author);
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await site?.[Symbol.asyncDispose]();
+  target?.close();
+});
+
+describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
+  const pages = [
+    ['/', 'Contracts', 200],
+    ['/@acme', 'Acme', 200],
+    ['/@acme/apis', 'APIs of Acme', 200],
+    ['/@acme/apis/pay', 'Pay', 200],
+    ['/@acme/apis/pay@1.1.0', 'Pay', 200],
+    ['/@acme/schemas/order', 'Order', 200],
+    ['/@acme/rulesets/style', 'style', 200],
+    ['/problems', 'Problems', 200],
+    ['/problems/not_found', 'Nothing here that you may read', 200],
+    ['/@acme/apis/absent', 'Nothing here that you may read', 404],
+    ['/@acme/apis/pay@1.0.0', 'was withdrawn', 410],
+    ['/nowhere', 'Nothing here that you may read', 404],
+  ] as const;
+
+  test.for(pages)('%s', async ([path, heading, status]) => {
+    // Each page in one look, the next in the other.
+    const [width, colorScheme] =
+      pages.findIndex((each) => each[0] === path) % 2 === 0 ? ([1440, 'dark'] as const) : ([380, 'light'] as const);
+    await using watched = await browser.open({ viewport: { width, height: 900 }, colorScheme });
+    const { page, wrong } = watched;
+    const response = await page.goto(`${site.url}${path}`);
+    expect(response!.status()).toBe(status);
+    expect(await page.locator('h1').textContent()).toContain(heading);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    // The console of the browser tells of every answer that is a refusal.
+    expect(wrong.filter((line) => !/Failed to load resource.*(?:404|410)/.test(line))).toEqual([]);
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  test('a deprecated version says so, what it changed, and what to use', async () => {
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/pay@1.1.0`);
+    expect(await page.locator('.banner').textContent()).toMatch(
+      /This version is deprecated since .* Slow\.\s*Use 1\.2\.0 instead\. It goes on 1 Jan 2027\./,
+    );
+    await page.goto(`${site.url}/@acme/apis/pay`);
+    const changes = page.locator('#changes');
+    expect(await changes.locator('h2').textContent()).toBe('What changed since 1.1.0');
+    expect(await changes.locator('.removed').textContent()).toBe('GET /old');
+    expect(await page.locator('#versions li').allTextContents()).toEqual([
+      expect.stringMatching(/^1\.2\.0.*latest$/s),
+      expect.stringMatching(/^1\.1\.0.*deprecated$/s),
+      expect.stringMatching(/^1\.0\.0.*withdrawn$/s),
+    ]);
+    expect(wrong).toEqual([]);
+  });
+
+  test('a ruleset tells who is checked by it', async () => {
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/rulesets/style`);
+    expect(await page.locator('#users .coordinate').allTextContents()).toEqual(['@acme/apis/pay']);
+    expect(wrong).toEqual([]);
+  });
+
+  test('a schema validates an instance in the browser', async () => {
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/schemas/order`);
+    const verdict = page.locator('.verdict');
+    const judge = async (text: string) => {
+      await page.getByLabel('An instance').fill(text);
+      await page.getByRole('button', { name: 'Validate' }).click();
+    };
+    await judge('{"id":"a","line":{"count":1}}');
+    await expect.poll(() => verdict.textContent()).toBe('Valid.');
+    await judge('{"line":{"count":0}}');
+    await expect.poll(() => verdict.textContent()).toMatch(/Not valid: .*#\/line\/count/);
+    await judge('{');
+    await expect.poll(() => verdict.textContent()).toMatch(/This is not JSON/);
+    expect(wrong).toEqual([]);
+  });
+
+  test('requests are tried without cookies, and reach the servers of the document alone', async () => {
+    await using watched = await browser.open();
+    const { page, context, wrong } = watched;
+    await context.addCookies([{ name: 'secret', value: 'x', domain: '127.0.0.1', path: '/' }]);
+    const response = await page.goto(`${site.url}/@acme/apis/pay/try`);
+    const policy = response!.headers()['content-security-policy'];
+    expect(policy).toContain(`connect-src 'self' ${target.url};`);
+    expect(policy).toContain("frame-ancestors 'none'");
+    await page.locator('.opblock-summary-control').first().click();
+    await page.getByRole('button', { name: 'Try it out' }).click();
+    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.locator('.live-responses-table', { hasText: '42' }).waitFor();
+    expect(target.cookies).toEqual([undefined]);
+    expect(wrong).toEqual([]);
+    const reached = await page.evaluate(`fetch('http://127.0.0.2:1/').then(() => 'sent', () => 'refused')`);
+    expect(reached).toBe('refused');
+    expect(wrong.join('\n')).toContain("'http://127.0.0.2:1/' violates the following Content Security Policy");
+  });
+});
