@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import axe from 'axe-core';
 import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 
 export const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -72,8 +72,6 @@ export async function openChromium(origin: string, elsewhere: readonly string[] 
   };
 }
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
 interface Violation {
   id: string;
   impact: string;
@@ -84,7 +82,7 @@ type WithAxe = typeof globalThis & { axe: { run(options: object): Promise<{ viol
 
 /** What axe-core finds serious or critical, one line each. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
+  await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {
     const result = await (globalThis as WithAxe).axe.run({ resultTypes: ['violations'] });
     return result.violations.map(({ id, impact, nodes }) => ({
