@@ -63,6 +63,7 @@ function docHtml(site: Site, { page, html, headings }: Rendered, all: readonly R
     alternates: [
       { href: links.whole(links.path(docMarkdownPath(page.name))), type: 'text/markdown', title: 'Markdown' },
     ],
+    styles: ['docs.css'],
     page,
     html,
     headings: headings.filter(({ level }) => level <= 3),

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { docPath, readDocs } from '../../../src/site/docs.ts';
+import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
+import { openSite, type OpenSite } from './site.ts';
+
+let site: OpenSite;
+let browser: OpenChromium;
+
+beforeAll(async () => {
+  if (executablePath === undefined) return;
+  site = await openSite();
+  browser = await openChromium(site.url, []);
+});
+
+afterAll(async () => {
+  await browser?.[Symbol.asyncDispose]();
+  await site?.[Symbol.asyncDispose]();
+});
+
+describe.skipIf(executablePath === undefined)(`the documentation${whySkipped}`, () => {
+  test.for([
+    { width: 1440, colorScheme: 'light' },
+    { width: 380, colorScheme: 'dark' },
+  ] as const)('$width px, $colorScheme: every page is sound', { timeout: 120_000 }, async (look) => {
+    await using watched = await browser.open({
+      viewport: { width: look.width, height: 900 },
+      colorScheme: look.colorScheme,
+    });
+    const { page, wrong } = watched;
+    for (const { name, title } of readDocs()) {
+      await page.goto(site.url + docPath(name));
+      expect(await page.locator('h1').textContent()).toBe(title);
+      expect(await seriousFindings(page), name).toEqual([]);
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(overflow, name).toBe(0);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('by keyboard: a section of another page is found and gone to', async () => {
+    await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/docs/`);
+    await page.keyboard.press('/');
+    await page.keyboard.type('trusted publishing');
+    await page.getByRole('link', { name: 'Trusted publishing' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/docs\/operating#trusted-publishing$/);
+    expect(await page.locator(':target').textContent()).toBe('Trusted publishing');
+    expect(wrong).toEqual([]);
+  });
+
+  test('on a narrow screen the list of pages opens', async () => {
+    await using watched = await browser.open({ viewport: { width: 380, height: 800 }, javaScriptEnabled: false });
+    const { page } = watched;
+    await page.goto(`${site.url}/docs/urls`);
+    const link = page.locator('.side').getByRole('link', { name: 'Commands' });
+    expect(await link.isVisible()).toBe(false);
+    await page.locator('.menu > summary').click();
+    await link.click();
+    await page.waitForURL(/\/docs\/commands$/);
+  });
+});
