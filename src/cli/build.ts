@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import { createSyncQueue } from '../registry/queue.ts';
 import { buildSite, type Built } from '../site/build.ts';
+import { plainHostLimits } from '../site/static-limits.ts';
 import { withRegistry, type CommonOptions } from './context.ts';
 import { describeCommands, programOf } from './describe.ts';
 import { complain, print, withProgress } from './output.ts';
@@ -74,5 +75,11 @@ function tellBuilt(built: Built, out: string, json: boolean): void {
   }
   const { outcome, resources, files, bytes, made } = built;
   const size = `${files} files (${bytes} bytes) of ${resources} resources`;
+  if (outcome === 'built') {
+    complain(
+      'A web server that reads the rules there (docs/static.md) answers as this registry does. A host that reads none:',
+    );
+    for (const limit of plainHostLimits) complain(`  ${limit}`);
+  }
   print(outcome === 'unchanged' ? `${out}: nothing has changed, ${size}` : `${out}: ${size}, ${made} made`);
 }

@@ -153,6 +153,7 @@ function explain(error: unknown): never {
 const reasons = new Map([
   ['ENOSPC', 'The disk is full.'],
   ['EDQUOT', 'The disk is full.'],
+  ['EFBIG', 'A file is larger than this process may write.'],
   ['EACCES', 'The folder may not be written beside: a build is made next to the one that it takes the place of.'],
   ['EROFS', 'The file system cannot be written to.'],
 ]);

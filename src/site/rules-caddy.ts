@@ -1,0 +1,211 @@
+import type { Fields } from './build-manifest.ts';
+import { exactly } from './rules-nginx-text.ts';
+import type { RulesTable } from './rules-table.ts';
+
+const types = '(?:apis|schemas|rulesets)';
+
+/** Which kind of file a path means, by what `Accept` names first: `html`, `yaml`, `json`. In the order in which they are tried. */
+const kinds: readonly { path: string; accept?: string; kind: string; file: string; type: string }[] = [
+  { path: `^/@[^/]+/${types}/[^/]+\\.json$`, kind: 'json', file: '{path}', type: 'application/json' },
+  { path: `^/@[^/]+/${types}/[^/]+\\.yaml$`, kind: 'yaml', file: '{path}', type: 'application/yaml' },
+  { path: `^/@[^/]+/rulesets/[^/]+$`, accept: 'html', kind: 'users', file: '{path}/index.html', type: 'text/html' },
+  { path: `^/@[^/]+/${types}/[^/]+$`, accept: 'html', kind: 'page', file: '{path}/index.html', type: 'text/html' },
+  { path: `^/@[^/]+/${types}/[^/]+$`, accept: 'yaml', kind: 'yaml', file: '{path}.yaml', type: 'application/yaml' },
+  { path: `^/@[^/]+/${types}/[^/]+$`, kind: 'json', file: '{path}.json', type: 'application/json' },
+  { path: `^/@[^/]+/rulesets/[^/]+/index\\.html$`, kind: 'users', file: '{path}', type: 'text/html' },
+  { path: `^/@[^/]+/${types}/[^/]+/index\\.html$`, kind: 'page', file: '{path}', type: 'text/html' },
+  { path: `^/@[^/]+/${types}/[^/]+/index\\.md$`, kind: 'markdown', file: '{path}', type: 'text/markdown' },
+  { path: `^/@[^/]+/apis/[^/]+/try$`, kind: 'try', file: '{path}/index.html', type: 'text/html' },
+  { path: `^/@.+/(?:report|provenance)$`, kind: 'record', file: '{path}.json', type: 'application/json' },
+  { path: `^/@.+/versions$`, kind: 'versions', file: '{path}.json', type: 'application/json' },
+  { path: `^/@[^/]+(?:/${types})?$`, accept: 'html', kind: 'front', file: '{path}/index.html', type: 'text/html' },
+  { path: `^/@[^/]+(?:/${types})?$`, kind: 'listing', file: '{path}.json', type: 'application/json' },
+  {
+    path: `^/problems(?:/[a-z_]+)?$`,
+    accept: 'html',
+    kind: 'plain-page',
+    file: '{path}/index.html',
+    type: 'text/html',
+  },
+  { path: `^/problems(?:/[a-z_]+)?$`, kind: 'problem', file: '{path}.json', type: 'application/json' },
+  { path: `^/docs(?:/[a-z0-9-]+)?/index\\.md$`, kind: 'doc-markdown', file: '{path}', type: 'text/markdown' },
+  { path: `^/docs/?$`, kind: 'plain-page', file: '/docs/index.html', type: 'text/html' },
+  { path: `^/docs/[a-z0-9-]+$`, kind: 'plain-page', file: '{path}/index.html', type: 'text/html' },
+  { path: `^/$`, kind: 'home', file: '/index.html', type: 'text/html' },
+  { path: `^/search$`, kind: 'home', file: '/search/index.html', type: 'text/html' },
+  { path: `^/search/index\\.json$`, kind: 'index', file: '{path}', type: 'application/json' },
+  { path: `^/assets/.+\\.css$`, kind: 'asset', file: '{path}', type: 'text/css' },
+  { path: `^/assets/.+\\.js$`, kind: 'asset', file: '{path}', type: 'text/javascript' },
+  { path: `^/assets/.+\\.svg$`, kind: 'asset', file: '{path}', type: 'image/svg+xml' },
+  { path: `^/\\.well-known/api-catalog$`, kind: 'catalog', file: '{path}', type: 'application/linkset+json' },
+  { path: `^/llms\\.txt$`, kind: 'discovery', file: '{path}', type: 'text/markdown' },
+  { path: `^/robots\\.txt$`, kind: 'discovery', file: '{path}', type: 'text/plain' },
+  { path: `^/sitemap[0-9-]*\\.xml$`, kind: 'discovery', file: '{path}', type: 'application/xml' },
+  { path: `^/feeds?[/.].*atom$`, kind: 'discovery', file: '{path}', type: 'application/atom+xml' },
+  { path: `^/feeds?[/.].*json$`, kind: 'discovery', file: '{path}', type: 'application/feed+json' },
+];
+
+const accepted: Readonly<Record<string, string>> = {
+  html: '(?i)^\\s*text/html\\b',
+  yaml: '(?i)^\\s*(?:application/(?:openapi\\+|x-)?yaml|text/yaml|application/vnd\\.oai\\.openapi)\\s*(?:[,;]|$)',
+};
+
+/** Caddy's rules, to be imported in the block of a site whose root is the build. */
+export function caddyRules(table: RulesTable): string {
+  const { base, headers } = table;
+  const lines = [
+    '# Written by `stele build`: import it in the block of a site, after `root * <the folder of the build>`. Reload Caddy after each build.',
+    base === '' ? 'route {' : `route ${base}/* {`,
+    ...(base === '' ? [] : [`\turi strip_prefix ${base}`]),
+    `\t@stele_name path_regexp stele ^(/@[^/]+/${types}/[^/]+?)(\\.json|\\.yaml)?(/[^/]+)?$`,
+    '\tvars stele_name ""',
+    '\tvars stele_kind ""',
+    '\tvars @stele_name stele_name {re.stele.1}',
+    '\tvars @stele_name stele_rest {re.stele.2}{re.stele.3}',
+    ...mapLines('stele_gone', goneRows(table)),
+    '\t@stele_gone expression {stele_gone} != ""',
+    '\terror @stele_gone 410',
+    ...mapLines('stele_range', table.ranges),
+    '\t@stele_range expression {stele_range} != ""',
+    `\tredir @stele_range ${base}{stele_range}{vars.stele_rest} 307`,
+    ...mapLines(
+      'stele_alias',
+      table.aliases.filter(([from]) => /@(?:latest|sha256:.*)$/.test(from.slice(2))),
+    ),
+    '\t@stele_alias expression {stele_alias} != ""',
+    '\trewrite @stele_alias {stele_alias}{vars.stele_rest}',
+    '\tvars @stele_name stele_name {re.stele.1}',
+    ...ownMaps(table),
+    ...kinds.flatMap(({ path, accept, kind, file, type }, index) => [
+      `\t@stele_${index} {`,
+      '\t\tvars {vars.stele_kind} ""',
+      `\t\tpath_regexp ${path}`,
+      ...(accept === undefined ? [] : [`\t\theader_regexp Accept ${pattern(accepted[accept]!)}`]),
+      '\t}',
+      `\troute @stele_${index} {`,
+      `\t\tvars stele_kind ${kind}`,
+      `\t\theader Content-Type ${quote(contentTypeOf(kind, type))}`,
+      `\t\trewrite * ${file}`,
+      '\t}',
+    ]),
+    '\t@stele_none vars {vars.stele_kind} ""',
+    '\terror @stele_none 404',
+    ...Object.entries(headers).flatMap(([kind, fields]) => headerLines(kind, fields)),
+    '\t@stele_latest {',
+    '\t\tvars {vars.stele_kind} json yaml record',
+    '\t\tnot vars_regexp {vars.stele_name} ^/@[^/]+/[^/]+/[^/@]+@',
+    '\t}',
+    `\theader @stele_latest Cache-Control ${quote(headers['latest']?.['cache-control'] ?? '')}`,
+    '\tfile_server {',
+    '\t\tprecompressed br zstd gzip',
+    '\t\tdisable_canonical_uris',
+    '\t\thide /.stele-build.json',
+    '\t}',
+    '}',
+    'handle_errors {',
+    '\troute {',
+    '\t\theader -Content-Encoding',
+    '\t\theader Cache-Control no-store',
+    '\t\theader X-Content-Type-Options nosniff',
+    '\t\t@stele_person header_regexp Accept (?i)text/html',
+    '\t\t@stele_gone_page expression {err.status_code} == 410',
+    '\t\trewrite @stele_gone_page {stele_gone}/410.html',
+    '\t\t@stele_absent_page expression {err.status_code} == 404',
+    '\t\trewrite @stele_absent_page /404.html',
+    '\t\theader @stele_person Content-Type "text/html; charset=utf-8"',
+    '\t\tfile_server @stele_person',
+    '\t\theader Content-Type "text/plain; charset=utf-8"',
+    '\t\trespond "{err.status_code} {err.status_text}"',
+    '\t}',
+    '}',
+    '',
+  ];
+  return lines.join('\n');
+}
+
+/** Fields of one version: of its documents and its pages. */
+function ownMaps({ versions, aliases, base }: RulesTable): string[] {
+  const latest = aliases.filter(([from]) => !from.slice(2).includes('@'));
+  const rows = (valueOf: (version: RulesTable['versions'][number]) => string | undefined) => {
+    const own = versions.flatMap((version): [string, string][] => {
+      const value = valueOf(version);
+      return value === undefined ? [] : [[version.path, value]];
+    });
+    const byPath = new Map(own);
+    return [
+      ...own,
+      ...latest.flatMap(([from, to]): [string, string][] => (byPath.has(to) ? [[from, byPath.get(to)!]] : [])),
+    ];
+  };
+  const field = (variable: string, name: string) => [
+    `\t@${variable} expression {${variable}} != ""`,
+    `\theader @${variable} ${name} {${variable}}`,
+  ];
+  return [
+    ...mapLines(
+      'stele_link',
+      rows(({ headers }) => headers['link']),
+    ),
+    ...field('stele_link', 'Link'),
+    ...mapLines(
+      'stele_deprecation',
+      rows(({ headers }) => headers['deprecation']),
+    ),
+    ...field('stele_deprecation', 'Deprecation'),
+    ...mapLines(
+      'stele_sunset',
+      rows(({ headers }) => headers['sunset']),
+    ),
+    ...field('stele_sunset', 'Sunset'),
+    ...mapLines(
+      'stele_location',
+      rows(({ path }) => `${base}${path}`),
+    ),
+    ...mapLines(
+      'stele_policy',
+      rows(({ policy }) => policy ?? undefined),
+    ),
+  ];
+}
+
+function goneRows({ gone }: RulesTable): [string, string][] {
+  return gone.map(({ path, isWhole }) => [isWhole ? `~^${exactly(path)}(?:@[^/]*)?$` : path, path]);
+}
+
+function mapLines(variable: string, rows: readonly (readonly [string, string])[]): string[] {
+  const lines = rows.map(([from, to]) => `\t\t${from.startsWith('~') ? pattern(from) : quote(from)} ${quote(to)}`);
+  return [`\tmap {vars.stele_name} {${variable}} {`, ...lines, '\t\tdefault ""', '\t}'];
+}
+
+function headerLines(kind: string, fields: Fields): string[] {
+  const own = Object.entries(fields).filter(
+    ([name]) => name !== 'content-type' && !(kind === 'try' && /policy/.test(name)),
+  );
+  if (own.length === 0 || ['absent', 'gone', 'latest', 'range', 'preflight'].includes(kind)) return [];
+  const location = { json: '{stele_location}', yaml: '{stele_location}' }[kind];
+  const page = ['page', 'users'].includes(kind) ? '{stele_location}/index.html' : undefined;
+  const where = location ?? page ?? (kind === 'markdown' ? '{stele_location}/index.md' : undefined);
+  return [
+    `\t@stele_kind_${kind} vars {vars.stele_kind} ${kind}`,
+    `\theader @stele_kind_${kind} {`,
+    ...own.map(([name, value]) => `\t\t${name} ${quote(value)}`),
+    ...(where === undefined ? [] : [`\t\tContent-Location ${where}`]),
+    ...(kind === 'try' ? ['\t\tContent-Security-Policy {stele_policy}', '\t\tReferrer-Policy same-origin'] : []),
+    '\t}',
+  ];
+}
+
+function contentTypeOf(kind: string, type: string): string {
+  if (kind === 'catalog') return `${type}; profile="https://www.rfc-editor.org/info/rfc9727"`;
+  return /^text\/|atom/.test(type) ? `${type}; charset=utf-8` : type;
+}
+
+/** A text as Caddy reads it, in which nothing is a placeholder. Only quotes are escaped there: a backslash, which no field of ours needs, is left out. */
+function quote(text: string): string {
+  return `"${text.replaceAll('\\', '').replaceAll('"', '\\"').replaceAll('{', '\\{')}"`;
+}
+
+/** An expression as Caddy reads it: between backticks nothing is escaped. */
+function pattern(text: string): string {
+  return `\`${text}\``;
+}
