@@ -91,7 +91,7 @@ function write(value: Part, place: Place): string {
 }
 
 function htmlText(part: Html): string {
-  if (typeof part[text] !== 'string') throw new Error('This is no HTML.');
+  if (typeof (part as Html | null)?.[text] !== 'string') throw new Error('This is no HTML.');
   return part[text];
 }
 

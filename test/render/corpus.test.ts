@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { openCompiler } from '../../src/compile/sandbox.ts';
 import { operationName } from '../../src/model/outline.ts';
 import { createAnchors } from '../../src/model/anchor.ts';
 import { outlineDocument } from '../../src/render/outline.ts';
 import { renderDocument } from '../../src/render/render.ts';
+import { limits } from '../compile/limits.ts';
 import { published } from './published.ts';
 import { checkHtml, checkPage } from './strict-html.ts';
 
@@ -64,6 +66,21 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the co
       expect(pages).toBeGreaterThan(2);
     },
   );
+
+  it('the largest document in the sandbox: the same page, within the limits', async () => {
+    const compiler = openCompiler({ children: 1 });
+    try {
+      const document = published(read('openapi/huge/api.github.com.json.gz'));
+      expect(document.json.length).toBeGreaterThan(4_000_000);
+      const rendered = (await compiler.render(document, limits))!;
+      expect(rendered.truncated).toBe(false);
+      const own = renderDocument(document)!;
+      expect([rendered.html === own.html, rendered.markdown === own.markdown]).toEqual([true, true]);
+      expect(rendered.navigation).toBe(own.navigation);
+    } finally {
+      await compiler.close();
+    }
+  });
 
   it('everything that is no document, or a broken one, has a page too', () => {
     for (const file of filesBelow('invalid')) {
