@@ -104,7 +104,7 @@ export function listingItems(path: string): Item[] {
 }
 
 /** A page for people at an address that programs may ask too. */
-export function pageItem(path: string, kind: FileKind): Item {
+function pageItem(path: string, kind: FileKind): Item {
   return {
     ask: path,
     accept: html,
