@@ -208,12 +208,15 @@ export interface PullCheck {
   /** Full name of the ref under which its head is fetched. */
   ref: string;
   state: 'wanted' | 'checked' | 'failed' | 'closed';
-  /** The commit that was checked last. */
+  /** The commit that was checked last, or could not be. */
   head: string | null;
   /** Names of the checks that the host was told of that commit. */
   checks: string[];
   /** Why the check failed; null where it did not. */
   detail: string | null;
+  /** How often on end the check of this head failed for want of the remote, and when it is tried again: ISO 8601, UTC. */
+  tries?: number;
+  nextAt?: string;
 }
 
 /** The name of the ref that holds a pull request's check. */

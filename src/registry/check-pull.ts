@@ -18,6 +18,7 @@ import {
 import { outlineVersion } from './derived.ts';
 import type { Planned } from './discover.ts';
 import { findMoves, withMoves } from './moves.ts';
+import { viewFromOutside } from './outsider.ts';
 import { detachedDocuments, planAll } from './plan.ts';
 import { publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from './publish.ts';
@@ -26,18 +27,22 @@ import { remoteOf } from './remote.ts';
 import { findResource } from './resources.ts';
 import { isUnchanged } from './sync-document.ts';
 
+const mostInFull = 100;
+
 /**
  * What the commit of a pull request would come to if it were merged: for each document that differs from what was synced, whether it would be
- * published and as what, what is wrong with it, and how it differs from the latest version. Publishes and connects nothing.
+ * published and as what, what is wrong with it, and how it differs from the latest version. Publishes and connects nothing, and
+ * tells of nothing that the reader of the repository may not know (see viewFromOutside).
  */
 export async function checkPull(
-  registry: Registry,
+  inside: Registry,
   repository: Repository,
   pull: Pick<PullCheck, 'ref' | 'number'>,
   head: string,
   run: Run,
   signal: AbortSignal,
 ): Promise<Check[]> {
+  const registry = await viewFromOutside(inside, repository);
   const snapshot = await registry.source.snapshot(await remoteOf(registry, repository, pull.ref), head, signal);
   const files = filesOf(await snapshot.entries());
   const moves = await findMoves(registry, repository, files);
@@ -53,7 +58,9 @@ export async function checkPull(
     const result = await refusable(() =>
       publishDocument(registry, standing, snapshot, document, { dryRun: true }, run, signal),
     );
-    checks.push(await checkOf(registry, document, result, head));
+    const check = await checkOf(registry, document, result, head);
+    // Of so many, not all are told: what they say need not be kept.
+    checks.push(checks.length < mostInFull ? check : { ...check, annotations: [] });
   }
   return checks.length > 0 ? checks : [nothingChanged(head)];
 }
@@ -111,7 +118,7 @@ async function changesOf(
 ): Promise<string> {
   const resource = await findResource(registry, coordinate);
   const latest = resource && selectVersion(resource, { kind: 'latest' });
-  if (!resource || !latest) return 'It would be the first version.';
+  if (!resource || !latest) return 'It would be the first version, if the name is free.';
   const { artifact } = compiled;
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
   if (!artifact || !json) return '';

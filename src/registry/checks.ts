@@ -46,6 +46,59 @@ export async function checksOfDocuments(
   );
 }
 
+/** A pull request is told in so many checks. */
+const mostChecks = 50;
+
+/**
+ * The checks of a pull request as its host is told: one for each document, as far as they are not too many, those that are refused first; and
+ * one for the whole, which is no better than any of them.
+ */
+export function concludeChecks(found: readonly Check[], commit: string): Check[] {
+  const isWhole = ({ name }: Check) => name === wholeCheck;
+  const isBad = ({ state }: Check) => state === 'failure';
+  const failed = found.filter(isBad).length;
+  const whole = mergeChecks(found.filter(isWhole))[0] ?? null;
+  const counts = failed > 0 ? `${failed} of ${found.length} would be refused` : `${found.length} checked`;
+  const own = found.filter((check) => !isWhole(check));
+  const told = [...own.filter(isBad), ...own.filter((check) => !isBad(check))].slice(0, mostChecks - 1);
+  const rest = told.length < own.length ? [`${own.length - told.length} of them have no check of their own here.`] : [];
+  const isSaid = whole !== null && (isBad(whole) || failed === 0);
+  const last: Check = {
+    commit,
+    name: wholeCheck,
+    state: failed > 0 ? 'failure' : 'success',
+    title: isSaid ? whole.title : counts,
+    summary: [
+      ...(isSaid && own.length === 0 ? [] : [`${counts}.`]),
+      ...(whole === null ? [] : [whole.summary]),
+      ...rest,
+    ].join('\n\n'),
+    annotations: whole?.annotations ?? [],
+    url: null,
+  };
+  return [...told, last];
+}
+
+/** Of several checks of one name and commit, one: a host shows the last, whatever the others said. The worst of them gives it its title. */
+export function mergeChecks(checks: readonly Check[]): Check[] {
+  const merged = new Map<string, Check>();
+  for (const check of checks) {
+    const key = `${check.commit} ${check.name}`;
+    const other = merged.get(key);
+    const [first, second] = other && severity(other) >= severity(check) ? [other, check] : [check, other];
+    merged.set(key, {
+      ...first,
+      summary: [first.summary, ...(second ? [second.summary] : [])].join('\n\n'),
+      annotations: [...first.annotations, ...(second?.annotations ?? [])].slice(0, mostAnnotations),
+    });
+  }
+  return [...merged.values()];
+}
+
+function severity({ state }: Check): number {
+  return ['success', 'neutral', 'cancelled', 'running', 'failure'].indexOf(state);
+}
+
 /** The title of what was refused. */
 export function titleOf(report: Report | null, detail: string | null): string {
   if (report === null) return cut(detail ?? 'Refused');

@@ -1,16 +1,17 @@
 import PQueue from 'p-queue';
 import { pullRef, repositoryId, repositoryRef, type PullCheck, type Repository } from '../model/connection.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
-import type { Check } from '../model/check.ts';
+import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import type { Check, CheckState } from '../model/check.ts';
 import type { Pull } from '../hosts/host.ts';
 import { checkPull } from './check-pull.ts';
-import { isTellable, wholeCheck } from './checks.ts';
+import { concludeChecks, isTellable, plain, wholeCheck } from './checks.ts';
 import { hostOf } from './host-of.ts';
+import { createPlaces } from './places.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 import { remoteOf } from './remote.ts';
 import { newRun } from './runs.ts';
-import { noteChecks, tellHosts } from './tell.ts';
+import { noteChecks } from './tell.ts';
 
 /** Checks of pull requests: each is compiled and compared, and its host told; nothing is published. */
 export interface Pulls {
@@ -27,9 +28,28 @@ interface Running {
   stop: AbortController;
 }
 
-/** The checks of this process. A newer head takes the place of the one that is being checked. */
-export function createPulls(registry: Registry): Pulls {
-  const queue = new PQueue({ concurrency: Math.max(1, Math.ceil(registry.config.sync.concurrency / 2)) });
+export interface PullsOptions {
+  /** Milliseconds that one check may take, waiting for a sandbox included. */
+  patience?: number;
+}
+
+const minute = 60_000;
+/** What may be otherwise the next time, though the commit is the same. */
+const passing: readonly ErrorCode[] = ['unreachable', 'unavailable', 'outcome_unknown'];
+
+/**
+ * The checks of this process. A newer head takes the place of the one that is being checked. What was checked is not checked again; where
+ * the remote did not answer, later and later. `tell` has the organization's hosts told of what was noted.
+ */
+export function createPulls(
+  registry: Registry,
+  tell: (org: string) => void,
+  { patience = 10 * minute }: PullsOptions = {},
+): Pulls {
+  const { concurrency } = registry.config.sync;
+  const checks = createPlaces(Math.ceil(concurrency / 2));
+  const looks = createPlaces(concurrency);
+  const asks = createPlaces(concurrency);
   const lanes = new Map<string, PQueue>();
   const running = new Map<string, Running>();
   const closing = new AbortController();
@@ -41,7 +61,7 @@ export function createPulls(registry: Registry): Pulls {
     lanes.set(key, lane);
     if (lane.size > 0) return; // one waits already and will see what this one would
     void lane
-      .add(() => begin(key))
+      .add(() => looks.take(org, () => begin(key)))
       .catch((error: unknown) => tellError(registry, key, error))
       .finally(() => lane.size === 0 && lane.pending === 0 && lanes.delete(key));
   }
@@ -55,14 +75,20 @@ export function createPulls(registry: Registry): Pulls {
     const tip = await registry.source.tip(await remoteOf(registry, repository, pull.ref), closing.signal);
     if (!tip.found) return record(key, { state: 'closed', detail: tip.detail });
     const current = running.get(key);
-    if (current?.head === tip.commit || (pull.state !== 'failed' && pull.head === tip.commit)) return;
+    if (current?.head === tip.commit || isDone(pull, tip.commit)) return;
     current?.stop.abort();
     const stop = new AbortController();
     running.set(key, { head: tip.commit, stop });
-    void queue
-      .add(() => check(key, pull, repository, tip.commit, AbortSignal.any([stop.signal, closing.signal])))
+    void checks
+      .take(pull.org, () => check(key, pull, repository, tip.commit, stop.signal))
       .catch((error: unknown) => tellError(registry, key, error))
       .finally(() => running.get(key)?.stop === stop && running.delete(key));
+  }
+
+  /** Whether there is nothing to check at this head, or not yet. */
+  function isDone({ state, head, nextAt }: PullCheck, commit: string): boolean {
+    if (head !== commit) return false;
+    return state !== 'failed' || (nextAt !== undefined && registry.now().toISOString() < nextAt);
   }
 
   async function check(
@@ -70,32 +96,37 @@ export function createPulls(registry: Registry): Pulls {
     pull: PullCheck,
     repository: Repository,
     head: string,
-    signal: AbortSignal,
+    superseded: AbortSignal,
   ): Promise<void> {
     const run = newRun(registry, repository, pull.repository, 'hook');
-    const whole = (state: Check['state'], title: string): Check => {
-      return { commit: head, name: wholeCheck, state, title, summary: title, annotations: [], url: null };
-    };
+    const late = AbortSignal.timeout(patience);
+    const signal = AbortSignal.any([superseded, closing.signal, late]);
     try {
       signal.throwIfAborted();
-      await tellNow(registry, repository, whole('running', 'Checking'));
-      const checks = await checkPull(registry, repository, pull, head, run, signal);
-      const failed = checks.filter(({ state }) => state === 'failure').length;
-      const hasWhole = checks.some(({ name }) => name === wholeCheck);
-      const summary = failed > 0 ? `${failed} of ${checks.length} would be refused` : `${checks.length} checked`;
-      if (!hasWhole) checks.push(whole(failed > 0 ? 'failure' : 'success', summary));
-      await noteChecks(registry, repository, checks);
-      await record(key, { state: 'checked', head, checks: checks.map(({ name }) => name), detail: null });
+      void tellNow(registry, repository, wholeCheckOf(head, 'running', 'Checking'));
+      const found = await checkPull(registry, repository, pull, head, run, signal);
+      const told = concludeChecks(found, head);
+      await noteChecks(registry, repository, told);
+      const names = told.map(({ name }) => name);
+      await record(key, { state: 'checked', head, checks: names, detail: null, tries: 0 });
     } catch (error) {
       if (closing.signal.aborted) return; // it is still wanted: the next start takes it up
-      if (signal.aborted) return noteChecks(registry, repository, [whole('cancelled', 'A newer commit is checked')]);
-      const detail = isRegistryError(error) ? error.message : 'Something unexpected went wrong; the log says what.';
-      if (!isRegistryError(error)) tellError(registry, key, error);
-      await noteChecks(registry, repository, [whole('failure', detail)]);
-      await record(key, { state: 'failed', detail });
+      if (superseded.aborted)
+        return noteChecks(registry, repository, [wholeCheckOf(head, 'cancelled', 'A newer commit is checked')]);
+      const detail = late.aborted ? tookTooLong(patience) : explain(error);
+      if (!late.aborted && !isRegistryError(error)) tellError(registry, key, error);
+      await noteChecks(registry, repository, [wholeCheckOf(head, 'failure', detail)]);
+      const mayPass = !late.aborted && isRegistryError(error) && passing.includes(error.code);
+      await record(key, mayPass ? later(pull, head, detail) : { state: 'checked', head, detail, tries: 0 });
     } finally {
-      await tellHosts(registry, repository.org);
+      tell(repository.org);
     }
+  }
+
+  function later(pull: PullCheck, head: string, detail: string): Partial<PullCheck> {
+    const tries = pull.head === head ? (pull.tries ?? 0) + 1 : 1;
+    const nextAt = new Date(registry.now().getTime() + minute * 2 ** Math.min(tries - 1, 10)).toISOString();
+    return { state: 'failed', head, detail, tries, nextAt };
   }
 
   async function record(key: string, change: Partial<PullCheck>): Promise<void> {
@@ -105,45 +136,70 @@ export function createPulls(registry: Registry): Pulls {
     }));
   }
 
+  /** Asks a repository's host which of its pull requests are open. */
+  async function ask(repository: Repository): Promise<void> {
+    const found = isTellable(registry, repository) ? hostOf(registry, repository.url) : null;
+    if (found === null) return;
+    await asks.take(repository.org, async () => {
+      if (closing.signal.aborted) return;
+      const open = await found.host.listPulls({ name: found.name, credential: repository.credential });
+      const id = repositoryId(repository.url, repository.branch);
+      for (const pull of open) await request(repository.org, id, pull, true);
+    });
+  }
+
+  async function request(org: string, id: string, pull: Pull, isOpen: boolean): Promise<void> {
+    if (closing.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
+    const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
+    if (!repository || (repository.branch !== null && repository.branch !== pull.base)) return;
+    const { number, ref } = pull;
+    if (ref === null) return registry.log('info', 'pull request passed over', { org, repository: id, number });
+    const key = pullRef(org, id, number);
+    await registry.refs.update<PullCheck>(key, (current) => {
+      const known = current?.value;
+      if (known && (known.state !== 'closed') === isOpen && known.ref === ref) return null;
+      const state = isOpen ? 'wanted' : 'closed';
+      const fresh: PullCheck = { org, repository: id, number, ref, state, head: null, checks: [], detail: null };
+      const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };
+      return { value: { ...fresh, ...known, ref, state }, change };
+    });
+    look(org, id, number);
+  }
+
   return {
-    async request(org, id, pull, isOpen) {
-      if (closing.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
-      const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
-      if (!repository || (repository.branch !== null && repository.branch !== pull.base)) return;
-      const { number, ref } = pull;
-      if (ref === null) return registry.log('info', 'pull request passed over', { org, repository: id, number });
-      const key = pullRef(org, id, number);
-      await registry.refs.update<PullCheck>(key, (current) => {
-        const known = current?.value;
-        if (known && (known.state !== 'closed') === isOpen && known.ref === ref) return null;
-        const state = isOpen ? 'wanted' : 'closed';
-        const fresh: PullCheck = { org, repository: id, number, ref, state, head: null, checks: [], detail: null };
-        const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };
-        return { value: { ...fresh, ...known, ref, state }, change };
-      });
-      look(org, id, number);
-    },
+    request,
 
     async reconcile(repositories) {
       for await (const name of registry.refs.list('pulls/')) {
         const pull = (await readAmong<PullCheck>(registry, name))?.value;
         if (pull?.state === 'wanted' || pull?.state === 'failed') look(pull.org, pull.repository, pull.number);
       }
-      for (const repository of repositories) {
-        const found = isTellable(registry, repository) ? hostOf(registry, repository.url) : null;
-        if (found === null) continue;
-        const open = await found.host.listPulls({ name: found.name, credential: repository.credential });
-        const id = repositoryId(repository.url, repository.branch);
-        for (const pull of open) await this.request(repository.org, id, pull, true);
-      }
+      // What is wrong with one repository, or its host, does not keep the others.
+      await Promise.all(
+        repositories.map((repository) =>
+          ask(repository).catch((error: unknown) => tellError(registry, repository.url, error)),
+        ),
+      );
     },
 
     async close() {
       closing.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
       await Promise.all([...lanes.values()].map((lane) => lane.onIdle()));
-      await queue.onIdle();
+      await checks.onIdle();
     },
   };
+}
+
+function wholeCheckOf(commit: string, state: CheckState, title: string): Check {
+  return { commit, name: wholeCheck, state, title, summary: plain(title), annotations: [], url: null };
+}
+
+function tookTooLong(patience: number): string {
+  return `It took longer than ${Math.ceil(patience / minute)} minutes and was stopped.`;
+}
+
+function explain(error: unknown): string {
+  return isRegistryError(error) ? error.message : 'Something unexpected went wrong; the log says what.';
 }
 
 /** Tells the host at once, where it can be; whether it heard does not matter. */

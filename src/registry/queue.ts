@@ -3,7 +3,8 @@ import { repositoryRef, type DocumentState, type Repository, type Run, type Trig
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import type { Registry } from './registry.ts';
-import { createPulls } from './pulls.ts';
+import { createPlaces } from './places.ts';
+import { createPulls, type PullsOptions } from './pulls.ts';
 import { newRun, recordRun } from './runs.ts';
 import { tellHosts } from './tell.ts';
 import { syncRepository } from './sync.ts';
@@ -34,6 +35,8 @@ export interface SyncQueue {
   close(): Promise<void>;
 }
 
+export type QueueOptions = PullsOptions;
+
 /** What waits for one repository: a queue of one at a time, and the run that further askers share until it begins. */
 interface Lane {
   queue: PQueue;
@@ -42,16 +45,14 @@ interface Lane {
 
 /**
  * A queue for this process. Other processes may sync the same repository at the same time: that is harmless, publishing decides. An organization has
- * at most half of the places, so that its slow repositories do not stop another's.
+ * at most half of the places (see Places).
  */
-export function createSyncQueue(registry: Registry): SyncQueue {
-  const { concurrency } = registry.config.sync;
-  const all = new PQueue({ concurrency });
-  const organizations = new Map<string, PQueue>();
+export function createSyncQueue(registry: Registry, options: QueueOptions = {}): SyncQueue {
+  const places = createPlaces(registry.config.sync.concurrency);
   const lanes = new Map<string, Lane>();
   const stop = new AbortController();
-  const pulls = createPulls(registry);
-  const telling = new PQueue({ concurrency: 2 });
+  const pulls = createPulls(registry, tell, options);
+  const telling = new PQueue({ concurrency: 8 });
   const due = new Set<string>();
 
   /** In the background: no run waits for a host to listen. */
@@ -61,7 +62,7 @@ export function createSyncQueue(registry: Registry): SyncQueue {
     void telling
       .add(() => {
         due.delete(org);
-        return tellHosts(registry, org);
+        return tellHosts(registry, org, stop.signal);
       })
       .catch((error: unknown) => {
         registry.log('error', 'hosts not told', { org, error: error instanceof Error ? error.stack : String(error) });
@@ -74,12 +75,11 @@ export function createSyncQueue(registry: Registry): SyncQueue {
     const run = newRun(registry, repository, id, trigger);
     // What somebody asked for can be looked up at once; a timer's look at an unmoved repository is not worth a record.
     if (isAskedFor(trigger)) await recordRun(registry, run);
-    const share = getOrMake(organizations, org, () => new PQueue({ concurrency: Math.ceil(concurrency / 2) }));
     const begin = () => {
       lane.next = null;
       return perform(registry, run, stop.signal).finally(() => tell(org));
     };
-    return { run, done: lane.queue.add(() => share.add(() => all.add(begin))) };
+    return { run, done: lane.queue.add(() => places.take(org, begin)) };
   }
 
   return {
@@ -105,7 +105,7 @@ export function createSyncQueue(registry: Registry): SyncQueue {
     },
     counts() {
       const waiting = [...lanes.values()].filter(({ next }) => next !== null).length;
-      return { running: all.pending, waiting };
+      return { running: places.running(), waiting };
     },
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));

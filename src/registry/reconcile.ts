@@ -36,7 +36,16 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     });
     // What is wrong with one repository does not keep the others.
     await Promise.all(looks.map((look) => look.catch((error: unknown) => tell(registry, error))));
-    await queue.reconcileHosts(repositories).catch((error: unknown) => tell(registry, error));
+    askHosts(repositories);
+  }
+
+  let asking: Promise<void> | null = null;
+  /** In the background, once at a time: a host that does not answer keeps nobody from being looked at, nor the process from its end. */
+  function askHosts(repositories: readonly Repository[]): void {
+    asking ??= queue
+      .reconcileHosts(repositories)
+      .catch((error: unknown) => tell(registry, error))
+      .finally(() => (asking = null));
   }
 
   async function keepLooking(): Promise<void> {

@@ -11,7 +11,7 @@ import {
 } from '../model/connection.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tip } from '../source/source.ts';
-import { checksOfDocuments } from './checks.ts';
+import { checksOfDocuments, mergeChecks } from './checks.ts';
 import type { Planned } from './discover.ts';
 import { withLease } from './lease.ts';
 import { findMoves, withMoves } from './moves.ts';
@@ -91,7 +91,7 @@ async function bringIn(
       ? (repository.diverged ?? null)
       : { since: registry.now().toISOString(), ...repository.diverged, detail: rewritten };
   const checks = await checksOfDocuments(registry, [...branch.documents, ...tagged.documents], tip.commit);
-  await noteChecks(registry, repository, checks);
+  await noteChecks(registry, repository, mergeChecks(checks));
   const change = { ...branch.change, tags: tagged.tags, diverged, state: 'following' as const, detail: tagged.note };
   const documents = [...branch.documents, ...tagged.documents];
   return settle(registry, repository, run, change, documents, rewritten ?? tagged.note);

@@ -1,66 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { Hint, Host, Pull } from '../../src/hosts/host.ts';
-import type { Check } from '../../src/model/check.ts';
+import type { Hint } from '../../src/hosts/host.ts';
 import { pullRef, repositoryId, type PullCheck } from '../../src/model/connection.ts';
-import { RegistryError } from '../../src/model/errors.ts';
-import { hookSecrets, receiveHook } from '../../src/registry/hooks.ts';
+import { hookSecrets } from '../../src/registry/hooks.ts';
 import { createSyncQueue } from '../../src/registry/queue.ts';
 import { follow } from '../../src/registry/reconcile.ts';
 import { findResource } from '../../src/registry/resources.ts';
-import { createWorld } from './world.ts';
-
-const url = 'https://git.test/acme/apis.git';
-const id = repositoryId(url, null);
-const seven: Pull = { number: 7, base: 'main', ref: 'refs/pull/7/head' };
-
-interface FakeHost extends Host {
-  told: Check[];
-  open: Pull[];
-  /** How often `tell` still fails. */
-  failures: number;
-}
-
-function createFakeHost(): FakeHost {
-  const host: FakeHost = {
-    kind: 'github',
-    told: [],
-    open: [],
-    failures: 0,
-    isGenuine: () => true,
-    readHint: () => ({ kind: 'nothing', event: 'ping' }),
-    nameOf: (repository) => /^https:\/\/git\.test\/(.+?)(?:\.git)?$/.exec(repository)?.[1] ?? null,
-    listPulls: async () => host.open,
-    async tell(_repository, check) {
-      if (host.failures-- > 0) throw new RegistryError('unreachable', 'The host does not answer.');
-      host.told.push(check);
-    },
-    gitCredential: async () => ({ kind: 'token', username: 'x', token: 'y' }),
-  };
-  return host;
-}
-
-function api(version: string, more = ''): string {
-  return `openapi: 3.1.0\ninfo: {title: Pay, version: ${version}}\n${more}`;
-}
-
-async function open() {
-  const host = createFakeHost();
-  const config = { organizations: { acme: {} }, credentials: { git: { env: 'NOT_READ' } }, url: 'https://r.test' };
-  const world = createWorld(config, null, [host]);
-  const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
-  await follow(world.registry, 'acme', { ...given, discover: '' });
-  const queue = createSyncQueue(world.registry);
-  const state = async () => (await world.registry.refs.read<PullCheck>(pullRef('acme', id, 7)))?.value ?? null;
-  return {
-    ...world,
-    host,
-    queue,
-    state,
-    sync: async () => (await queue.request('acme', id, 'manual')).done,
-    hook: (hint: Hint) => receiveHook(world.registry, queue, host, hint, null),
-    checked: (head: string) => vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'checked', head })),
-  };
-}
+import { api, id, open, seven, url } from './pulls-scene.ts';
 
 describe('pull requests', () => {
   test('a mistake in stele.yaml is told at its line, and what follows from an entry names its place', async () => {
