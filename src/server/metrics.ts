@@ -20,17 +20,18 @@ export function createMetrics(queue: Pick<SyncQueue, 'counts'>): Metrics {
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10],
     registers: [register],
   });
-  new Gauge({
+  const syncs = new Gauge({
     name: 'stele_syncs',
     help: 'Syncs of repositories in this process, by whether they run or wait.',
     labelNames: ['state'] as const,
-    registers: [register],
+    registers: [],
     collect() {
       const { running, waiting } = queue.counts();
       this.set({ state: 'running' }, running);
       this.set({ state: 'waiting' }, waiting);
     },
   });
+  register.registerMetric(syncs);
   const observers = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   return {
     observe(method, route, status, seconds) {

@@ -50,7 +50,7 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
     test('a watcher is told of what is appended through the same object, and of nothing else', async () => {
       const refs = openRefs();
       const told: string[] = [];
-      const stop = refs.watch((name) => void told.push(name));
+      const stop = refs.watch((changed) => void told.push(changed));
       await increment(refs, 'things/one');
       await refs.update('things/one', () => null);
       await increment(openRefs(), 'things/two');
@@ -214,7 +214,7 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       expect(await Array.fromAsync(refs.list('resources/a/apis/'))).toEqual(names.slice(2, 4));
       expect(await Array.fromAsync(refs.list('resource/'))).toEqual([]);
       await increment(refs, names[2]!);
-      const newest = names.map((name) => ({ name, generation: name === names[2] ? 4 : 3 }));
+      const newest = names.map((each) => ({ name: each, generation: each === names[2] ? 4 : 3 }));
       expect(await Array.fromAsync(newestGenerations(bucket, ''))).toEqual(newest);
       expect(await Array.fromAsync(newestGenerations(bucket, 'resources/'))).toEqual(newest.slice(1));
       for (const [index, one] of names.entries()) {

@@ -31,7 +31,7 @@ test('a lease is given back when the work fails, and waiting ends with the signa
   await withLease(registry, 'acme/a', never, async () => {
     const waiting = withLease(another(), 'acme/a', stop.signal, async () => 'got it');
     setTimeout(() => stop.abort(new Error('stop')), 100);
-    await expect(waiting).rejects.toThrow();
+    await expect(waiting).rejects.toThrow('aborted');
   });
 });
 
