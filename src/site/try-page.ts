@@ -2,6 +2,7 @@ import { coordinateOf } from '../model/resource.ts';
 import { outlineOf } from '../registry/derived.ts';
 import type { GrantedVersion } from '../registry/read.ts';
 import { organizationTitle } from './listings.ts';
+import { serverOrigins } from './server-origins.ts';
 import type { Site } from './site.ts';
 
 /** Servers that a page may reach: more would make a header that proxies refuse. */
@@ -13,7 +14,7 @@ export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ ht
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);
   const outline = await outlineOf(site.registry, granted);
-  const servers = [...new Set((outline?.servers ?? []).flatMap((url) => originOf(url) ?? []))].slice(0, mostServers);
+  const servers = [...new Set((outline?.servers ?? []).flatMap(serverOrigins))].slice(0, mostServers);
   const back = links.to(coordinate, { label: version.label });
   const html = site.page('try', {
     title: `Try ${resource.name} ${version.label}`,
@@ -33,10 +34,4 @@ export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ ht
     scripts: ['try.js'],
   });
   return { html, servers };
-}
-
-/** The origin of a server's URL, where it is one that a `Content-Security-Policy` can name exactly: no wildcard, nothing but http(s). */
-function originOf(url: string): string | null {
-  const parsed = URL.parse(url);
-  return parsed !== null && /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/.test(parsed.origin) ? parsed.origin : null;
 }
