@@ -91,12 +91,12 @@ async function begin(target: string): Promise<Beginnings> {
       await share(join(folder, from), await placeFor(to)).catch(explain);
     },
     async publish() {
-      const isThere = (await rename(target, former).catch(ignoringAbsence)) !== null;
+      const isThere = (await rename(target, former).catch(ignoringAbsence).catch(explain)) !== null;
       try {
         await rename(folder, target);
       } catch (error) {
         if (isThere) await rename(former, target);
-        throw error;
+        explain(error);
       }
       await rm(former, { recursive: true, force: true });
     },
@@ -155,6 +155,7 @@ const reasons = new Map([
   ['EDQUOT', 'The disk is full.'],
   ['EFBIG', 'A file is larger than this process may write.'],
   ['EACCES', 'The folder may not be written beside: a build is made next to the one that it takes the place of.'],
+  ['EBUSY', 'The folder is where a file system is mounted, and cannot be renamed: name a folder within it.'],
   ['EROFS', 'The file system cannot be written to.'],
 ]);
 

@@ -85,6 +85,12 @@ test('a disk that is full: the earlier build stands, and nothing of the new one 
   const disk = join(folder.path, 'disk');
   await mkdir(disk);
   const isMounted = mountSmall(disk, 24 * 1024 * 1024);
+  if (isMounted) {
+    const refused = await runStele(['build', '--out', disk, ...common]);
+    expect(refused).toMatchObject({ code: 3 });
+    expect(refused.stderr).toContain('name a folder within it');
+    expect(await filesIn(disk)).toEqual([]);
+  }
   const out = join(disk, 'site');
   expect(await runStele(['build', '--out', out, ...common])).toMatchObject({ code: 0 });
   const before = await filesIn(out);
