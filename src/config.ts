@@ -123,20 +123,23 @@ const schema: object = JSON.parse(readFileSync(new URL('../content/schemas/confi
 
 /**
  * Loads and checks a configuration. `file` null: only the defaults. `data` is the data folder (`--data`, `STELE_DATA`, else `.stele`), used
- * where the file names no store. Refuses with `malformed`, naming the key.
+ * where the file names no store. `edition`: any text that tells a changed file from what was loaded of it before. Refuses with `malformed`,
+ * naming the key.
  */
-export async function loadConfig(file: string | null, data: string | null): Promise<Config> {
+export async function loadConfig(file: string | null, data: string | null, edition = ''): Promise<Config> {
   const base = file === null ? process.cwd() : dirname(resolve(file));
-  return checkConfig(file === null ? {} : await importConfig(resolve(file)), {
+  return checkConfig(file === null ? {} : await importConfig(resolve(file), edition), {
     base,
     data: data ?? process.env.STELE_DATA ?? '.stele',
   });
 }
 
-async function importConfig(file: string): Promise<unknown> {
+async function importConfig(file: string, edition: string): Promise<unknown> {
   let module: { default?: unknown };
   try {
-    module = (await import(pathToFileURL(file).href)) as { default?: unknown };
+    module = (await import(`${pathToFileURL(file).href}${edition === '' ? '' : `?${edition}`}`)) as {
+      default?: unknown;
+    };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     // Node names the line of a syntax error in its stack alone.

@@ -17,13 +17,17 @@ export interface CommonOptions {
 /** Who changes the store through its data folder. */
 export const operator: Author = { actor: 'operator:cli', origin: 'cli' };
 
-/** The configuration that the command line names, else `registry.config.ts` where there is one, else the defaults. */
-export async function readConfig(command: Command): Promise<Config> {
-  const { config, data } = command.optsWithGlobals<CommonOptions>();
+/** The configuration that the command line names, else `registry.config.ts` where there is one, else the defaults. `edition` as `loadConfig` has it. */
+export async function readConfig(command: Command, edition = ''): Promise<Config> {
+  return loadConfig(configFile(command), command.optsWithGlobals<CommonOptions>().data ?? null, edition);
+}
+
+/** The file of the configuration; null where there is none. Refuses with `malformed` where the command line names one that is not there. */
+export function configFile(command: Command): string | null {
+  const { config } = command.optsWithGlobals<CommonOptions>();
   if (config !== undefined && !existsSync(config))
     throw new RegistryError('malformed', `There is no configuration ${config}.`);
-  const file = config ?? (existsSync('registry.config.ts') ? 'registry.config.ts' : null);
-  return loadConfig(file, data ?? null);
+  return config ?? (existsSync('registry.config.ts') ? 'registry.config.ts' : null);
 }
 
 /** Opens the registry for one command, and closes it after. Commands log nothing: they print. */

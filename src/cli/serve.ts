@@ -10,8 +10,9 @@ import { openReconciler } from '../registry/reconcile.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import type { CommandText } from '../site/docs-commands.ts';
 import { gitDirectory } from '../source/local.ts';
-import { readConfig } from './context.ts';
+import { configFile, readConfig } from './context.ts';
 import { describeCommands, programOf } from './describe.ts';
+import { followChanges } from './follow-changes.ts';
 import { print } from './output.ts';
 
 interface ServeOptions {
@@ -21,6 +22,7 @@ interface ServeOptions {
   branch?: string;
   port: string;
   host: string;
+  dev?: boolean;
 }
 
 /** `stele serve [repository…]`: runs the registry until it is told to stop. */
@@ -39,9 +41,13 @@ export function serveCommand(): Command {
       ),
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--dev', 'read templates, documentation and configuration again when they change, and reload open pages')
     .action(async (repositories: string[], options: ServeOptions, command: Command) => {
-      const config = addRepositories(await readConfig(command), repositories, options);
-      await serve(config, repositories, options, describeCommands(programOf(command)));
+      const configure = async (edition: string) =>
+        addRepositories(await readConfig(command, edition), repositories, options);
+      const commands = describeCommands(programOf(command));
+      const { dev: isDev = false } = options;
+      await serve({ configure, file: configFile(command), repositories, commands, isDev }, options);
     });
 }
 
@@ -61,30 +67,57 @@ function addRepositories(config: Config, repositories: readonly string[], option
   return { ...config, organizations: { ...config.organizations, [options.org]: next } };
 }
 
-async function serve(
-  config: Config,
-  named: readonly string[],
-  { port, host }: ServeOptions,
-  commands: readonly CommandText[],
-): Promise<void> {
+/** What the command line says. */
+interface Asked {
+  /** The configuration with what the command line adds; `edition` as `loadConfig` has it. */
+  configure(edition: string): Promise<Config>;
+  file: string | null;
+  repositories: readonly string[];
+  commands: readonly CommandText[];
+  isDev: boolean;
+}
+
+async function serve(asked: Asked, { port, host }: ServeOptions): Promise<void> {
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new RegistryError('malformed', `${JSON.stringify(port)} is no port.`);
+  const first = await asked.configure('');
+  const stopped = untilStopped();
+  const address = { port: Number(port), host };
+  for (let config: Config | null = first; config !== null;) config = await serveOnce(config, asked, address, stopped);
+}
+
+/** Serves until it is told to stop: null. In development also until there is another configuration, which is the answer then. */
+async function serveOnce(
+  config: Config,
+  { configure, file, repositories, commands, isDev }: Asked,
+  address: { port: number; host: string },
+  stopped: Promise<null>,
+): Promise<Config | null> {
   assertSecretKey({ config });
-  const registry = await openRegistry(config);
-  for (const url of named.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
+  // What changes under somebody's hands is asked for each time.
+  const registry = await openRegistry(isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config);
+  for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry);
   // The other commands are spared the time that loading a server takes.
   const { openServer } = await import('../server/server.ts');
-  const server = await openServer(registry, queue, { port: Number(port), host, commands });
+  const dev = isDev ? (await import('../server/dev.ts')).createDev() : null;
+  const server = await openServer(registry, queue, { ...address, commands, dev });
+  // Who picked a port keeps it.
+  address.port = Number(new URL(server.url).port);
   const deliveries = openDeliveries(registry, config.url ?? server.url);
   const reconciler = await openReconciler(registry, queue);
+  const now = () => configure(`${Date.now()}`);
+  const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
   print(`stele listening on ${server.url}`);
-  await untilStopped();
-  await server.close();
+  const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
+  await changes?.close();
+  // Browsers keep connections that they have not used yet; nobody who develops waits for those.
+  await server.close(dev === null ? undefined : 500);
   await reconciler.close();
   await queue.close();
   await deliveries.close();
   await registry.close();
+  return next;
 }
 
 /** Refuses a folder of the command line that is no repository, before it is written down as followed. */
@@ -103,11 +136,11 @@ function repositoryAround(folder: string): string | null {
 }
 
 /** Resolves on SIGTERM or SIGINT. A second one ends the process at once, as everybody expects. */
-function untilStopped(): Promise<void> {
+function untilStopped(): Promise<null> {
   return new Promise((settle) => {
     const stop = () => {
       process.off('SIGTERM', stop).off('SIGINT', stop);
-      settle();
+      settle(null);
     };
     process.on('SIGTERM', stop).on('SIGINT', stop);
   });

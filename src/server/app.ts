@@ -27,7 +27,8 @@ import { routeNameOf } from './route-name.ts';
  * quarter of their speed (`scripts/bench/read.ts`) and decodes what an address must not decode.
  */
 export function createApp(given: ServerContext): RequestListener {
-  const site = given.site ?? createSite(given.registry, given.url, { hasLogin: given.login !== undefined });
+  const made = given.site ?? createSite(given.registry, given.url, { hasLogin: given.login !== undefined });
+  const site = given.dev?.listening(made) ?? made;
   const context = { ...given, site };
   const authenticate = createAuthenticate(context);
   const observer = createObserver(context.registry, createMetrics(context.queue));
@@ -68,6 +69,7 @@ function createOthers(
   app.use(identify(authenticate));
   app.use(createHealth(context));
   app.use(observer.router);
+  if (context.dev) app.use(context.dev.router);
   app.use(createFrontPages(context.site));
   app.use(createAssetFiles(context.site));
   app.use(createProblemPages(context.site));

@@ -5,6 +5,7 @@ import type { SyncQueue } from '../registry/queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CommandText } from '../site/docs-commands.ts';
 import type { Site } from '../site/site.ts';
+import type { Dev } from './dev.ts';
 
 /** All that the server works on. */
 export interface ServerContext {
@@ -22,6 +23,8 @@ export interface ServerContext {
   site?: Site;
   /** What the documentation says about the commands; none where it is left out. */
   commands?: readonly CommandText[];
+  /** Pages that load again when they change. */
+  dev?: Dev;
 }
 
 /** What signs people in, and tells who they are. */

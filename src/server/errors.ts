@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { ServerContext } from './context.ts';
 import { messagePage } from '../site/messages.ts';
 import type { Site } from '../site/site.ts';
@@ -185,10 +186,11 @@ export function sendProblem(
   const signIn = mayHelp ? (login?.signInUrl(request.url!) ?? null) : null;
   const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
   // The management API answers programs alone, whatever they say they accept.
-  const isPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
-  const body = Buffer.from(isPage ? refusalPage(site, document, signIn) : JSON.stringify(document));
+  const wantsPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
+  const page = wantsPage ? refusalPage({ registry, site }, document, signIn) : null;
+  const body = Buffer.from(page ?? JSON.stringify(document));
   for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i]!, headers[i + 1]!);
-  if (isPage) {
+  if (page !== null) {
     const own = ['Content-Type', 'text/html; charset=utf-8', ...pageHeaders()];
     for (let i = 0; i < own.length; i += 2) response.setHeader(own[i]!, own[i + 1]!);
   }
@@ -197,8 +199,22 @@ export function sendProblem(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** A refusal as people read it. What may not be read and what is absent are the same page. */
-function refusalPage(site: Site, document: ProblemDocument, signIn: string | null): string {
+/** A refusal as people read it; null where an operator's template cannot be rendered, which is no reason to say nothing. */
+function refusalPage(
+  { registry, site }: { registry: Registry; site: Site },
+  document: ProblemDocument,
+  signIn: string | null,
+): string | null {
+  try {
+    return renderRefusal(site, document, signIn);
+  } catch (error) {
+    registry.log('error', 'template failed', { error: inspect(error) });
+    return null;
+  }
+}
+
+/** What may not be read and what is absent are the same page. */
+function renderRefusal(site: Site, document: ProblemDocument, signIn: string | null): string {
   const { title, detail, status, type, instance, resource } = document;
   const { links } = site;
   const actions = [{ text: 'All that you may read', href: links.path('/') }];

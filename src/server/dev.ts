@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { Router, type Response } from 'express';
+import { escapeXml } from '../site/xml.ts';
+import type { Site } from '../site/site.ts';
+
+/** What `stele serve --dev` adds: pages that load again when what they are made of has changed. Without it nothing of this is served. */
+export interface Dev {
+  router: Router;
+  /** The same site, its pages listening for changes. A page that cannot be made says why. */
+  listening(site: Site): Site;
+  /** Has every open page load again. */
+  changed(): void;
+  /** Ends every open page's connection. They come back to whoever serves next. */
+  close(): void;
+}
+
+const script = `const { pathname, searchParams } = new URL(import.meta.url);
+new EventSource(pathname.replace(/\\.js$/, '')).onmessage = ({ data }) => {
+  if (data !== searchParams.get('state')) location.reload();
+};
+`;
+
+export function createDev(): Dev {
+  // A page knows the state that it was made in, so that no change between its making and its listening is lost, nor a restart.
+  let state: string = randomUUID();
+  const open = new Set<Response>();
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get('/-/dev.js', (_request, response) => {
+    response.set({ 'Content-Type': 'text/javascript; charset=utf-8', 'Cache-Control': 'no-store' }).end(script);
+  });
+  router.get('/-/dev', (request, response) => {
+    response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+    if (request.method === 'HEAD') return void response.end();
+    response.write(`retry: 500\ndata: ${state}\n\n`);
+    open.add(response);
+    response.once('close', () => open.delete(response));
+  });
+
+  return {
+    router,
+    listening: (site) => ({
+      ...site,
+      page(template, data) {
+        const tag = `<script type="module" src="${site.links.path('/-/dev.js')}?state=${state}"></script>`;
+        return made(() => site.page(template, data)).replace('</head>', () => `${tag}</head>`);
+      },
+    }),
+    changed() {
+      state = randomUUID();
+      for (const response of open) response.write(`data: ${state}\n\n`);
+    },
+    close() {
+      for (const response of open) response.end();
+    },
+  };
+}
+
+function made(make: () => string): string {
+  try {
+    return make();
+  } catch (error) {
+    const text = escapeXml(error instanceof Error ? error.message : String(error));
+    return `<!doctype html><html lang="en"><head><title>A template is broken</title></head><body><pre>${text}</pre></body></html>`;
+  }
+}
