@@ -77,7 +77,7 @@ function tellBuilt(built: Built, out: string, json: boolean): void {
   const size = `${files} files (${bytes} bytes) of ${resources} resources`;
   if (outcome === 'built') {
     complain(
-      'A web server that reads the rules there (docs/static.md) answers as this registry does. A host that reads none:',
+      'A web server that reads the rules there (/docs/static-build) answers as this registry does. A host that reads none:',
     );
     for (const limit of plainHostLimits) complain(`  ${limit}`);
   }

@@ -5,7 +5,7 @@ import type { RulesTable } from './rules-table.ts';
 const most = { redirects: 2000 };
 
 /**
- * `_redirects` and `_headers`, which Netlify and Cloudflare Pages read in the root of a build. What they cannot say is in docs/static.md: they know
+ * `_redirects` and `_headers`, which Netlify and Cloudflare Pages read in the root of a build. What they cannot say is in content/docs/static-build.md: they know
  * no `Accept`, so that an address without an ending is its page.
  */
 export function fileRules(table: RulesTable): { redirects: string; headers: string } {

@@ -1,4 +1,4 @@
-/** What a host that reads none of a build's rules does otherwise than the registry, a sentence each. `docs/static.md` has them too. */
+/** What a host that reads none of a build's rules does otherwise than the registry, a sentence each. `content/docs/static-build.md` has them too. */
 export const plainHostLimits: readonly string[] = [
   'It does not look at `Accept`: an address without an ending is its page, and documents are at `.json` and `.yaml`.',
   '`report`, `provenance`, `versions` and the lists of an organization are at addresses that end in `.json`.',

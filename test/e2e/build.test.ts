@@ -45,8 +45,8 @@ test('stele build writes a site, says what a plain host cannot do, and does noth
   expect(await textOf(out, 'index.html')).toContain('href="/@acme/apis/pay"');
 });
 
-test('docs/static.md says what a plain host cannot do', async () => {
-  const text = await readFile(new URL('../../docs/static.md', import.meta.url), 'utf8');
+test('content/docs/static-build.md says what a plain host cannot do', async () => {
+  const text = await readFile(new URL('../../content/docs/static-build.md', import.meta.url), 'utf8');
   for (const limit of plainHostLimits) expect(text).toContain(`- ${limit}\n`);
 });
 
