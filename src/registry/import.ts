@@ -44,7 +44,7 @@ export async function importHistory(
   if (!repository?.commit) throw new RegistryError('conflict', `${name} was never synced: do that first.`);
   const tip = repository.commit;
   const run: Run = { ...newRun(registry, repository, id, 'import'), state: 'running', to: tip };
-  return withLease(registry, `${coordinate.org}/${id}`, signal, async () => {
+  return withLease(registry, `${coordinate.org}/${id}`, signal, async (_hasWaited, held) => {
     await recordRun(registry, run);
     const end = async (documents: RunDocument[], detail: string | null): Promise<Run> => {
       const state = detail === null ? 'succeeded' : 'failed';
@@ -52,9 +52,19 @@ export async function importHistory(
     };
     try {
       const remote = await remoteOf(registry, repository);
-      const history = await registry.source.history(remote, tip, mostCommits, signal);
+      const history = await registry.source.history(remote, tip, mostCommits, held);
       const connected = { ...resource, connection };
-      const work: ImportWork = { registry, repository, connected, remote, history, run, since, onProgress, signal };
+      const work: ImportWork = {
+        registry,
+        repository,
+        connected,
+        remote,
+        history,
+        run,
+        since,
+        onProgress,
+        signal: held,
+      };
       const documents = tags === null ? [] : await importTags(work, tags);
       if (eachChange) documents.push(...(await importChanges(work)));
       return await end(documents, null);

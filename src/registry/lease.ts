@@ -1,72 +1,92 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAlive, processName } from './process.ts';
+import { RegistryError } from '../model/errors.ts';
+import { isAlive, processName, processSpace } from './process.ts';
 import type { Registry } from './registry.ts';
 
 /** Who holds a lease, and until when: the value of one ref. */
 interface Lease {
-  /** Of which process, and of which of its holders. */
+  /** Of which process, where its number counts, and of which of its holders. */
   process: string;
+  space?: string;
   holder: string;
-  /** ISO 8601, UTC. */
+  /** By the holder's clock: ISO 8601, UTC. */
   until: string;
 }
 
 /** Tells this process from an earlier one of the same number. */
 const instance = randomUUID();
 const term = 60_000;
+/** Milliseconds by which clocks are believed not to differ. */
+const skew = 10 * 60_000;
 const actor = 'operator:lease';
+
+/** One who wants a lease, and what was seen of it last, by the own clock. */
+interface Seeker {
+  holder: string;
+  seen: { generation: number; at: number };
+}
 
 /**
  * Does the work while no other process does any under the same name (`leases/<name>`): two syncs of one repository would publish an older commit
- * after a newer one. Waits until the lease is free; one whose process of this machine is gone, or that was not renewed for a minute, is free. The work is told whether somebody else was at it meanwhile.
- * Rejects when `signal` aborts. No fence: whoever is suspended for longer than a minute may find that another one has begun.
+ * after a newer one. Waits until the lease is free; one whose process of this machine is gone, or that was seen not to be renewed for a minute, is free:
+ * clocks of machines need not agree. The work is told whether somebody else was at it meanwhile, and its signal ends it when somebody took the lease over.
+ * Rejects when `signal` aborts. No fence: whoever was suspended for longer than a minute may do one more step before it finds that another one has begun.
  */
 export async function withLease<T>(
   registry: Registry,
   name: string,
   signal: AbortSignal,
-  work: (hasWaited: boolean) => Promise<T>,
+  work: (hasWaited: boolean, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ref = `leases/${name}`;
-  const holder = `${instance}/${randomUUID()}`;
+  const seeker: Seeker = { holder: `${instance}/${randomUUID()}`, seen: { generation: 0, at: 0 } };
   let hasWaited = false;
-  for (let pause = 50; !(await take(registry, ref, holder)); pause = Math.min(pause * 2, 1000)) {
+  for (let pause = 50; !(await take(registry, ref, seeker)); pause = Math.min(pause * 2, 1000)) {
     hasWaited = true;
     await delay(pause, undefined, { signal });
   }
+  const lost = new AbortController();
+  const renew = async (): Promise<void> => {
+    if (await take(registry, ref, seeker)) return;
+    lost.abort(new RegistryError('unavailable', 'Another process has taken over meanwhile; the next run goes on.'));
+  };
   const renewal = setInterval(() => {
-    take(registry, ref, holder).catch((error: unknown) => {
-      registry.log('warn', 'lease not renewed', { name, error: String(error) });
-    });
+    renew().catch((error: unknown) => registry.log('warn', 'lease not renewed', { name, error: String(error) }));
   }, term / 3);
   renewal.unref();
   try {
-    return await work(hasWaited);
+    return await work(hasWaited, AbortSignal.any([signal, lost.signal]));
   } finally {
     clearInterval(renewal);
-    await release(registry, ref, holder);
+    await release(registry, ref, seeker);
   }
 }
 
 /** Takes or renews the lease; false while somebody else holds it. */
-async function take(registry: Registry, ref: string, holder: string): Promise<boolean> {
+async function take(registry: Registry, ref: string, seeker: Seeker): Promise<boolean> {
   const now = registry.now().getTime();
-  const taken = await registry.refs.update<Lease>(ref, (current) => {
-    const held = current?.value;
-    if (held && held.holder !== holder && Date.parse(held.until) > now && mayLive(held)) return null;
+  const { holder, seen } = seeker;
+  const newest = await registry.refs.update<Lease>(ref, (current) => {
+    const isStill = current?.generation === seen.generation && now - seen.at >= term;
+    if (current && current.value.holder !== holder && !isStill && mayLive(current.value, now)) return null;
     const until = new Date(now + term).toISOString();
-    return { value: { process: processName(), holder, until }, change: { actor, origin: null, action: 'take' } };
+    const value = { process: processName(), space: processSpace(), holder, until };
+    return { value, change: { actor, origin: null, action: 'take' } };
   });
-  return taken?.value.holder === holder;
+  const { generation, value } = newest!;
+  if (generation !== seen.generation) seeker.seen = { generation, at: now };
+  return value.holder === holder;
 }
 
 /** Whether its holder may still be at work. */
-function mayLive({ process, holder }: Lease): boolean {
+function mayLive({ process, space, holder, until }: Lease, now: number): boolean {
+  if (Date.parse(until) + skew <= now) return false;
+  if (space !== undefined && space !== processSpace()) return true;
   return process === processName() ? holder.startsWith(instance) : isAlive(process);
 }
 
-async function release(registry: Registry, ref: string, holder: string): Promise<void> {
+async function release(registry: Registry, ref: string, { holder }: Seeker): Promise<void> {
   await registry.refs
     .update<Lease>(ref, (current) =>
       current?.value.holder === holder

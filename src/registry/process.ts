@@ -1,3 +1,4 @@
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** How this process is named in what it records: `host/pid`. */
@@ -13,5 +14,25 @@ export function isAlive(name: string): boolean {
     return process.kill(Number(pid), 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+let space: string | undefined;
+
+/**
+ * Where this process's number means this process: containers that share a machine's name count for themselves. Empty where the system has no such
+ * spaces.
+ */
+export function processSpace(): string {
+  return (space ??= read(
+    () => `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`,
+  ));
+}
+
+function read(text: () => string): string {
+  try {
+    return text();
+  } catch {
+    return '';
   }
 }

@@ -53,12 +53,12 @@ export async function syncRepository(
     const isGone = repository.state === 'detached';
     return settle(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
   }
-  return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited) => {
+  return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited, held) => {
     // Not from memory: what another process noted a moment ago decides whether the tip is still the newest that anybody saw.
     const current = await registry.refs.update<Repository>(repositoryRef(repository.org, run.repository), () => null);
     const isStale = hasWaited || current?.value.commit !== repository.commit;
-    const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), signal) : tip;
-    return bringIn(registry, current?.value ?? repository, now, run, signal);
+    const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held) : tip;
+    return bringIn(registry, current?.value ?? repository, now, run, held);
   });
 }
 
