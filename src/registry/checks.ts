@@ -148,12 +148,12 @@ export function pageOf({ config }: Pick<Registry, 'config'>, resource: string): 
 
 /** Text of a document as Markdown code that it cannot break out of. */
 export function code(text: string): string {
-  return `\`${cut(text.replace(/[\p{Cc}`]+/gu, ' '))}\``;
+  return `\`${cut(text.replace(/[\p{Cc}\p{Bidi_Control}`]+/gu, ' '))}\``;
 }
 
-/** A sentence that may quote a document, as Markdown without effect. */
+/** A sentence that may quote a document, as Markdown without effect: also what looks like an address is no link. */
 export function plain(text: string): string {
-  return cut(text.replace(/\p{Cc}+/gu, ' '), 1000).replace(/[\\`*_{}[\]<>()#+!|@~&]/g, '\\$&');
+  return cut(text.replace(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim(), 1000).replace(/[!-/:-@[-`{-~]/g, '\\$&');
 }
 
 function cut(text: string, most = 200): string {
