@@ -18,12 +18,13 @@ export function openAnswers(
   const { reads: _, ...rateLimit } = registry.config.rateLimit;
   const unlimited = { ...registry, config: { ...registry.config, rateLimit } };
   const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true, commands });
-  const server = createServer(app);
-  const agent = new Agent({ maxSockets: 8 });
+  const server = createServer({ keepAliveTimeout: 0 }, app);
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   agent.createConnection = () => {
     const [ours, theirs] = duplexPair();
     server.emit('connection', theirs);
-    return ours;
+    // The agent asks this of a socket that it keeps; a pipe stays open by itself.
+    return Object.assign(ours, { setKeepAlive: ignore, setTimeout: ignore, ref: ignore, unref: ignore });
   };
   return {
     ask: (asked) => ask(agent, asked),
@@ -33,6 +34,8 @@ export function openAnswers(
     },
   };
 }
+
+function ignore(): void {}
 
 async function ask(agent: Agent, { path, method = 'GET', accept, coding = 'identity' }: Asked): Promise<Answered> {
   const headers = { 'Accept-Encoding': coding, ...(accept !== undefined && { Accept: accept }) };
