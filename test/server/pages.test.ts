@@ -189,6 +189,13 @@ describe('a page', () => {
   });
 });
 
+test('a credential that is not valid is a page to a browser, too', async () => {
+  const answer = await get(pay, html, ['Authorization', `Bearer ${served.values['revoked']}`]);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="stele"');
+  expect(answer.body.toString()).toContain('<h1>A valid credential is needed</h1>');
+});
+
 describe('what is private', () => {
   test('is a page for its readers, kept by nobody', async () => {
     const answer = await get('/@acme/apis/secret', html, authorized());
