@@ -224,7 +224,7 @@ describe('examples', () => {
       text
         .replaceAll('\\\n', ' ')
         .split('\n')
-        .filter((line) => line.startsWith('curl ') && line.includes('/v1/')),
+        .filter((line) => line.startsWith('curl ') && line.includes('https://contracts.example.com/v1/')),
     );
     expect(asked.length).toBeGreaterThan(4);
     for (const line of asked) {
