@@ -6,7 +6,7 @@ import type { Registry } from './registry.ts';
 
 /** Who holds a lease, and until when: the value of one ref. */
 interface Lease {
-  /** Of which process, where its number counts, and of which of its holders. */
+  /** Of which process, where its number counts, and who in it. */
   process: string;
   space?: string;
   holder: string;
@@ -14,8 +14,8 @@ interface Lease {
   until: string;
 }
 
-/** Tells this process from an earlier one of the same number. */
-const instance = randomUUID();
+/** Who is at work in this process: tells it from an earlier one of the same number. */
+const holders = new Set<string>();
 const term = 60_000;
 /** Milliseconds by which clocks are believed not to differ. */
 const skew = 10 * 60_000;
@@ -40,12 +40,29 @@ export async function withLease<T>(
   work: (hasWaited: boolean, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ref = `leases/${name}`;
-  const seeker: Seeker = { holder: `${instance}/${randomUUID()}`, seen: { generation: 0, at: 0 } };
-  let hasWaited = false;
-  for (let pause = 50; !(await take(registry, ref, seeker)); pause = Math.min(pause * 2, 1000)) {
-    hasWaited = true;
-    await delay(pause, undefined, { signal });
+  const seeker: Seeker = { holder: randomUUID(), seen: { generation: 0, at: 0 } };
+  holders.add(seeker.holder);
+  try {
+    let hasWaited = false;
+    for (let pause = 50; !(await take(registry, ref, seeker)); pause = Math.min(pause * 2, 1000)) {
+      hasWaited = true;
+      await delay(pause, undefined, { signal });
+    }
+    return await holding(registry, name, seeker, signal, (held) => work(hasWaited, held));
+  } finally {
+    holders.delete(seeker.holder);
   }
+}
+
+/** Does the work, renewing the lease meanwhile, and gives it back. */
+async function holding<T>(
+  registry: Registry,
+  name: string,
+  seeker: Seeker,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ref = `leases/${name}`;
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
     if (await take(registry, ref, seeker)) return;
@@ -56,7 +73,7 @@ export async function withLease<T>(
   }, term / 3);
   renewal.unref();
   try {
-    return await work(hasWaited, AbortSignal.any([signal, lost.signal]));
+    return await work(AbortSignal.any([signal, lost.signal]));
   } finally {
     clearInterval(renewal);
     await release(registry, ref, seeker);
@@ -83,7 +100,7 @@ async function take(registry: Registry, ref: string, seeker: Seeker): Promise<bo
 function mayLive({ process, space, holder, until }: Lease, now: number): boolean {
   if (Date.parse(until) + skew <= now) return false;
   if (space !== undefined && space !== processSpace()) return true;
-  return process === processName() ? holder.startsWith(instance) : isAlive(process);
+  return process === processName() ? holders.has(holder) : isAlive(process);
 }
 
 async function release(registry: Registry, ref: string, { holder }: Seeker): Promise<void> {

@@ -192,4 +192,44 @@ describe('importing the past', () => {
     await importIt({ eachChange: true });
     expect((await versions()).map(([label]) => label)).toEqual(['1.0.0', '1.1.0']);
   });
+
+  test.each(['fail', 'fail-after'] as const)(
+    'any one write that goes wrong (%s) is made good by the next import',
+    async (kind) => {
+      for (let step = 0; step < 60; step += 3) {
+        const { source, sync, importIt, versions, latest, bucket } = await open();
+        for (let n = 1; n <= 5; n++) source.push(url, { 'pay.yaml': api('1.0.0', `x-a: ${n}`) });
+        await sync();
+        let seen = 0;
+        bucket.fault('putIfAbsent', kind, { count: 3, when: () => ++seen > step && seen <= step + 3 });
+        for (let tries = 0; tries < 4; tries++) await importIt({ eachChange: true }).catch(() => 'broken off');
+        const dates = (await versions()).map(([, at]) => at!);
+        expect(dates).toEqual(dates.toSorted());
+        expect(dates).toHaveLength(5);
+        expect(await latest()).toBe('1.0.0');
+      }
+    },
+  );
+
+  test('two processes that import and sync the same at once end as one would', async () => {
+    const { source, sync, versions, latest, another, registry } = await open();
+    for (let n = 1; n <= 12; n++) source.push(url, { 'pay.yaml': api('1.0.0', `x-a: ${n}`) });
+    await sync();
+    const other = another();
+    const queue = createSyncQueue(other);
+    source.push(url, { 'pay.yaml': api('1.1.0') });
+    const options = { tags: null, eachChange: true, since: null };
+    const never = new AbortController().signal;
+    await Promise.all([
+      importHistory(registry, pay, options, never),
+      importHistory(other, pay, options, never),
+      queue.request('acme', repositoryId(url, null), 'manual').then(({ done }) => done),
+      sync(),
+    ]);
+    await queue.close();
+    const dates = (await versions()).map(([, at]) => at!);
+    expect(dates).toHaveLength(13);
+    expect(dates).toEqual(dates.toSorted());
+    expect(await latest()).toBe('1.1.0');
+  });
 });
