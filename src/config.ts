@@ -304,6 +304,6 @@ export function readSecret({ env }: SecretName): string {
 }
 
 /** What the command line takes from the environment where no option says otherwise. */
-export function readEnvironment(): { port: string | undefined; key: string | undefined; registry: string | undefined } {
-  return { port: process.env.PORT, key: process.env.STELE_KEY, registry: process.env.STELE_REGISTRY };
+export function readEnvironment(): { port: string | undefined; key: string | undefined } {
+  return { port: process.env.PORT, key: process.env.STELE_KEY };
 }

@@ -63,6 +63,12 @@ describe('nothing is missing:', () => {
     expect(headings).toEqual(expect.arrayContaining(keys.filter((key) => /^\w+$/.test(key))));
   });
 
+  test('every variable of the environment', () => {
+    const names = [...read('src/config.ts').matchAll(/process\.env\.(\w+)/g)].map(([, name]) => `| \`${name}\``);
+    expect(new Set(names).size).toBe(3);
+    expect(missing('configuration', names)).toEqual([]);
+  });
+
   test('every command, argument and option', () => {
     expect(commands.length).toBeGreaterThan(9);
     expect(

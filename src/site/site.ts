@@ -18,7 +18,7 @@ export interface Site {
   docs: readonly DocPage[];
   /** Whether people can sign in here: pages then lead to `/account`. */
   hasLogin: boolean;
-  /** The page that a template makes of this, within the layout (`templates/README.md` says what each template is given). */
+  /** The page that a template makes of this, within the layout. */
   page(template: string, data: PageData): string;
 }
 
