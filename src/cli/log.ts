@@ -6,7 +6,7 @@ import { resourceRef, type Resource } from '../model/resource.ts';
 import { readConnection } from '../registry/connect.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/resources.ts';
-import { demandAll } from './client.ts';
+import { askRegistry, demandAll } from './client.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './context.ts';
 import { complain, print } from './output.ts';
 
@@ -32,10 +32,11 @@ export function logCommand(): Command {
         registry === undefined
           ? await withRegistry(command, ({ refs }) => tell(refs.history<Resource>(resourceRef(coordinate)), json))
           : await tell(demandAll<Change>(registry, auditPath(coordinate)), json);
-      if (registry === undefined) {
-        const told = await withRegistry(command, (opened) => connectionOf(opened, coordinate));
-        if (told !== null) complain(told);
-      }
+      const told =
+        registry === undefined
+          ? await withRegistry(command, (opened) => connectionOf(opened, coordinate))
+          : await connectionAt(registry, coordinate);
+      if (told !== null) complain(told);
       if (count === 0) throw new RegistryError('not_found', `There is no ${name}.`);
     });
 }
@@ -46,7 +47,18 @@ async function connectionOf(registry: Registry, coordinate: Coordinate): Promise
   if (!resource?.connection) return null;
   const { connection } = resource;
   const { repository, document } = await readConnection(registry, { ...resource, connection });
-  const { state, detail, since } = connectionState(repository?.value ?? null, document);
+  return describe(connectionState(repository?.value ?? null, document));
+}
+
+/** The same, of a running registry. */
+async function connectionAt(registry: string, { type, slug }: Coordinate): Promise<string | null> {
+  const { status, body } = await askRegistry(registry, 'GET', `/v1/${type}/${slug}/connection`);
+  return status === 200 ? describe(body as unknown as Standing) : null;
+}
+
+type Standing = ReturnType<typeof connectionState>;
+
+function describe({ state, detail, since }: Standing): string {
   const why = detail === null ? '' : `: ${detail}`;
   return `connection ${state}${since === null ? '' : ` since ${since}`}${why}`;
 }

@@ -170,6 +170,13 @@ test('commands work beside a running server, and check what it wrote', async () 
     code: 0,
     stdout: expect.stringMatching(/^1\t\S+\tsync:local\trun:\w+\tpublish 1\.0\.0\n$/) as string,
   });
+  const made = ['keys', 'create', '--org', 'local', '--name', 'log', '--scope', 'admin', ...data];
+  const env = { STELE_KEY: (await runStele(made, options)).stdout.trim() };
+  // Whichever way it is asked, it says how the connection stands.
+  for (const where of [data, ['--registry', stele.url]])
+    expect((await runStele(['log', '@local/apis/pay', ...where], { ...options, env })).stderr).toMatch(
+      /^connection synced since \S+\n$/,
+    );
   const { writeFile } = await import('node:fs/promises');
   await writeFile(join(folder, 'mine.yaml'), api('Mine', '2.0.0'));
   await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {}\n');
