@@ -51,10 +51,14 @@ export interface HostConfig {
   webhookSecret: SecretName | null;
 }
 
-export type CredentialConfig =
+export type CredentialConfig = (
   | { env: string; username: string; host?: string }
   | { sshKeyFile: string }
-  | { githubApp: { appId: number | string; privateKeyFile: string } };
+  | { githubApp: { appId: number | string; privateKeyFile: string } }
+) & {
+  /** Whose connections may use it; absent: those whose configured repositories name it, and where none does, everybody's. */
+  organizations?: string[];
+};
 
 export interface TrustedPublisher {
   issuer: string;
@@ -212,7 +216,7 @@ function absoluteKeys(base: string, credentials: Config['credentials']): Config[
   const entries = Object.entries(credentials).map(([name, credential]) => {
     if (!('githubApp' in credential)) return [name, credential] as const;
     const { appId, privateKeyFile } = credential.githubApp;
-    return [name, { githubApp: { appId, privateKeyFile: resolve(base, privateKeyFile) } }] as const;
+    return [name, { ...credential, githubApp: { appId, privateKeyFile: resolve(base, privateKeyFile) } }] as const;
   });
   return Object.fromEntries(entries);
 }

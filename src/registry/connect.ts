@@ -140,19 +140,22 @@ async function followFor(
 
 /**
  * A credential that configured repositories name is for their organizations and hosts alone: nobody else may have it sent anywhere. One
- * that none names is there for connections.
+ * that none names is there for connections; of which organizations, it may say itself.
  */
 function assertCredential(config: Config, org: string, name: string, location: Location): void {
   const uses = Object.entries(config.organizations).flatMap(([user, { repositories }]) =>
     repositories.flatMap(({ url, credential }) => (credential === name ? [{ user, url }] : [])),
   );
+  const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   const reach = { allowLocalRepositories: true, hosts: allowedHosts(config) };
-  const isOwn = ({ user, url }: { user: string; url: string }): boolean => {
+  const isMeant = ({ user, url }: { user: string; url: string }): boolean => {
     const configured = parseLocation(url, reach);
-    if (user !== org || configured.kind === 'local' || location.kind === 'local') return false;
-    return configured.host === location.host && configured.port === location.port;
+    if (configured.kind === 'local' || location.kind === 'local') return false;
+    const isOurs = credential?.organizations !== undefined || user === org;
+    return isOurs && configured.host === location.host && configured.port === location.port;
   };
-  if (Object.hasOwn(config.credentials, name) && (uses.length === 0 || uses.some(isOwn))) return;
+  const mayUse = credential !== null && (credential.organizations?.includes(org) ?? true);
+  if (mayUse && (uses.length === 0 || uses.some(isMeant))) return;
   throw new RegistryError(
     'malformed',
     `The configuration has no credential ${JSON.stringify(name)} for this organization and host.`,

@@ -139,6 +139,7 @@ const refusals: [string, object, number, string][] = [
   ['a branch that is an option', { branch: '--upload-pack=x' }, 400, 'branch'],
   ['a credential that is not there', { credential: 'nobodys' }, 400, 'no credential'],
   ["another organization's credential", { credential: 'theirs' }, 400, 'no credential'],
+  ["a credential for others' connections", { credential: 'others' }, 400, 'no credential'],
   [
     'an own credential for another host',
     { repository: 'https://gitlab.com/x', credential: 'ours' },
@@ -151,7 +152,12 @@ const refusals: [string, object, number, string][] = [
 
 test.for(refusals)('a connection to %s is refused', async ([, given, status, detail]) => {
   const { api } = await open({
-    credentials: { ours: { env: 'OURS' }, theirs: { env: 'THEIRS' } },
+    credentials: {
+      ours: { env: 'OURS' },
+      theirs: { env: 'THEIRS' },
+      others: { env: 'OTHERS', organizations: ['other'] },
+      shared: { env: 'SHARED', organizations: ['other', 'acme'] },
+    },
     organizations: {
       acme: { repositories: [{ url: 'https://github.com/acme/other', credential: 'ours' }] },
       other: { repositories: [{ url: 'https://github.com/other/x', credential: 'theirs' }] },
@@ -164,6 +170,8 @@ test.for(refusals)('a connection to %s is refused', async ([, given, status, det
   expect((await api.call('GET', '/v1/apis/pay')).json['connection']).toBeNull();
   const own = await connect(api, { repository: url, path: 'pay.json', credential: 'ours' });
   expect(own.json['credential']).toBe('ours');
+  const shared = await connect(api, { repository: url, path: 'pay.json', credential: 'shared' });
+  expect(shared.json['credential']).toBe('shared');
 });
 
 test('a local repository, where they are allowed, is told by its name alone', async () => {
