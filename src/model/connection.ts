@@ -69,6 +69,8 @@ export interface DocumentState {
 export interface TagState {
   commit: string;
   label: string | null;
+  /** What its document was refused by: tried again when that is another one. */
+  refused?: { ruleset: Digest | null; compiler: string };
   /** Where it points now, if it was moved after it was published: told once. */
   moved?: string;
 }

@@ -175,6 +175,11 @@ async function rulesetNameFor(registry: Registry, document: Planned): Promise<st
   return rulesetName(registry, resource ?? { ...document.coordinate, ruleset: document.ruleset });
 }
 
+/** The digest of the ruleset that a document is checked by now; null for none. */
+export async function rulesetNow(registry: Registry, document: Planned): Promise<Digest | null> {
+  return rulesetDigest(registry, document.coordinate.org, await rulesetNameFor(registry, document));
+}
+
 /** The digest that a ruleset's name means now; null for no ruleset, and for one that is not there. */
 export async function rulesetDigest(registry: Registry, org: string, name: string | null): Promise<Digest | null> {
   return resolveRuleset(registry, org, name).then(

@@ -1,6 +1,7 @@
 import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
+import type { Digest } from '../model/digest.ts';
 import { labelFromVersion } from '../model/label.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tag } from '../source/source.ts';
@@ -8,6 +9,7 @@ import type { Planned } from './discover.ts';
 import { publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from './registry.ts';
 import { remoteOf } from './remote.ts';
+import { rulesetNow } from './sync-document.ts';
 
 /** What a sync made of the tags of a repository. */
 export interface SyncedTags {
@@ -40,20 +42,30 @@ export async function findNewTags(
 ): Promise<NewTag[]> {
   if (documents.length === 0) return [];
   const all = await registry.source.tags(await remoteOf(registry, repository), signal);
-  return newAmong(repository, documents, all);
+  return newAmong(registry, repository, documents, all);
 }
 
-function newAmong(repository: Repository, documents: readonly Planned[], all: readonly Tag[]): NewTag[] {
-  return documents.flatMap((document) =>
-    all
-      .filter(({ name }) => matchesGlob(document.tags!, name))
-      .slice(0, mostTags)
-      .flatMap((tag) => {
-        const key = keyOf(document, tag);
-        const known = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
-        return known?.commit === tag.commit || known?.moved === tag.commit ? [] : [{ document, tag, known }];
-      }),
-  );
+async function newAmong(
+  registry: Registry,
+  repository: Repository,
+  documents: readonly Planned[],
+  all: readonly Tag[],
+): Promise<NewTag[]> {
+  const found: NewTag[] = [];
+  for (const document of documents) {
+    const ruleset = await rulesetNow(registry, document);
+    for (const tag of all.filter(({ name }) => matchesGlob(document.tags!, name)).slice(0, mostTags)) {
+      const key = keyOf(document, tag);
+      const known = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
+      const isKnown = known?.commit === tag.commit || known?.moved === tag.commit;
+      // What was refused may pass what it is held against now.
+      const refused = known?.refused;
+      const isRefusedStill =
+        refused === undefined || (refused.ruleset === ruleset && refused.compiler === registry.compiler.id);
+      if (!isKnown || !isRefusedStill) found.push({ document, tag, known });
+    }
+  }
+  return found;
 }
 
 function keyOf({ coordinate }: Planned, { name }: Tag): string {
@@ -77,7 +89,7 @@ export async function syncTags(
   const all = await registry.source.tags(remote, signal);
   synced.note = noteOnNumber(documents, all);
   const fresh: NewTag[] = [];
-  for (const { document, tag, known } of newAmong(repository, documents, all)) {
+  for (const { document, tag, known } of await newAmong(registry, repository, documents, all)) {
     if (known === null || known.label === null) {
       fresh.push({ document, tag, known });
       continue;
@@ -87,8 +99,9 @@ export async function syncTags(
   }
   for (const { document, tag, snapshot } of await openAll(registry, remote, fresh, signal)) {
     signal.throwIfAborted();
-    const result = await publishTag(registry, repository, document, tag, snapshot, run, signal);
-    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: result.label };
+    const { told: result, ruleset } = await publishTag(registry, repository, document, tag, snapshot, run, signal);
+    const refused = result.outcome === 'rejected' ? { refused: { ruleset, compiler: registry.compiler.id } } : {};
+    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: result.label, ...refused };
     synced.documents.push(result);
     const level = result.label === null ? 'warn' : 'info';
     registry.log(level, 'document', { run: run.id, tag: tag.name, ...result, report: undefined });
@@ -146,20 +159,22 @@ async function publishTag(
   snapshot: OpenTag['snapshot'],
   run: Run,
   signal: AbortSignal,
-): Promise<RunDocument> {
+): Promise<{ told: RunDocument; ruleset: Digest | null }> {
   const { path, coordinate } = document;
-  const told = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
+  const about = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
   const version = labelFromTag(tag.name, document.tags!);
-  if (version === null) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name} cannot be a version.` };
-  if ('refusal' in snapshot) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name}: ${snapshot.refusal}` };
+  const conflict = (detail: string) => ({ told: { ...about, outcome: 'conflict' as const, detail }, ruleset: null });
+  if (version === null) return conflict(`Tag ${tag.name} cannot be a version.`);
+  if ('refusal' in snapshot) return conflict(`Tag ${tag.name}: ${snapshot.refusal}`);
   const result = await refusable(() =>
     publishDocument(registry, repository, snapshot, document, { version }, run, signal),
   );
-  if ('refusal' in result) return { ...told, outcome: 'conflict', detail: `Tag ${tag.name}: ${result.refusal}` };
-  if (result.outcome === 'conflict') return { ...told, outcome: 'conflict', detail: result.detail };
-  if (result.outcome !== 'rejected')
-    return { ...told, outcome: result.outcome, label: result.version.label, detail: null };
+  if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);
+  if (result.outcome === 'conflict') return conflict(result.detail);
+  const { outcome, ruleset } = result;
+  if (outcome !== 'rejected')
+    return { told: { ...about, outcome, label: result.version.label, detail: null }, ruleset };
   const [first] = result.report.problems;
   const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'refused'}`;
-  return { ...told, outcome: 'rejected', report: result.reportDigest, detail };
+  return { told: { ...about, outcome, report: result.reportDigest, detail }, ruleset };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { repositoryRef, type Repository, type Run } from '../../src/model/connection.ts';
+import { changeResource } from '../../src/registry/change-resource.ts';
 import { createSyncQueue } from '../../src/registry/queue.ts';
 import { follow } from '../../src/registry/reconcile.ts';
 import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/registry/runs.ts';
@@ -326,6 +327,28 @@ describe('following a repository', () => {
       ['1.0.0', '1.0.0-dev'],
       ['2.0.0', undefined],
     ]);
+  });
+
+  test('a tag that was refused is tried again when its ruleset is another one, and only then', async () => {
+    const { source, sync, registry, names, compiler } = await connected();
+    const commit = source.push(url, {
+      'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "v*"}, {path: r.yaml, slug: r}]',
+      'a.yaml': api('A', 'dev'),
+      'r.yaml': 'rules: {x: error}',
+    });
+    await sync();
+    const gate = (ruleset: string | null) =>
+      changeResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { ruleset }, { actor: 'x:y', origin: null });
+    await gate('@acme/rulesets/r');
+    source.tag(url, 'v1.0.0', commit);
+    await sync();
+    expect(await names()).toContain('apis/a@null');
+    compiler.compiled.length = 0;
+    await sync();
+    expect(compiler.compiled).toEqual([]);
+    await gate(null);
+    await sync();
+    expect(await names()).toContain('apis/a@1.0.0');
   });
 
   test('of very many tags only some are looked at, and it is told', async () => {
