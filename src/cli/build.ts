@@ -24,15 +24,16 @@ export function buildCommand(): Command {
       const { out, base, fresh = false, json } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
       const built = await withRegistry(command, async (registry) => {
         const url = publicUrl(registry.config.url, base);
-        // Loading the server takes time that only this command and `serve` need to spend.
-        const { openAnswers } = await import('../server/answers.ts');
         return untilStopped((signal) =>
           withProgress('Building', (tell) =>
             buildSite(registry, {
               out,
               url,
-              openAnswers: (snapshot, site) =>
-                openAnswers(snapshot, site, createSyncQueue(snapshot), describeCommands(programOf(command))),
+              async openAnswers(snapshot, site) {
+                // Loading the server takes time, which a build of what has not changed is spared.
+                const { openAnswers } = await import('../server/answers.ts');
+                return openAnswers(snapshot, site, createSyncQueue(snapshot), describeCommands(programOf(command)));
+              },
               program: `${command.parent?.version()}`,
               isFresh: fresh,
               tell,

@@ -1,5 +1,5 @@
 import { copyFile, link, lstat, mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import { manifestName, readBuildManifest, type BuildManifest } from './build-manifest.ts';
 
@@ -51,7 +51,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
   const there = new Set<string>();
   for (const entry of entries) {
     if (entry.isDirectory()) continue;
-    const path = relative(target, join(entry.parentPath, entry.name)).split(sep).join('/');
+    const path = `${entry.parentPath.slice(target.length)}/${entry.name}`.split(sep).join('/').slice(1);
     if (!entry.isFile() || (path !== manifestName && !said.has(path))) {
       const message = `${target} holds ${path}, which no build wrote and the next would remove. Move it away.`;
       throw new RegistryError('conflict', message);

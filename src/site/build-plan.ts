@@ -31,7 +31,7 @@ export interface Unit {
 
 /**
  * Everything that is there for everybody, in units. `basis`: what every file depends on beside what is in its unit (the program, the templates,
- * the configuration); `problems`: the codes that problems have.
+ * the configuration); `problems`: the codes that problems have, which belong to the program.
  */
 export async function planBuild(
   site: Site,
@@ -65,8 +65,8 @@ export async function planBuild(
   const titles = resources.map(({ org }) => organizationTitle(site, org));
   const front = [...frontItems(), ...discovery.map(discoveryItem)];
   units.push({ name: 'front', inputs: inputs(resources, titles), items: front, again: null });
-  units.push({ name: 'docs', inputs: inputs(problems, site.docs), items: docItems(site), again: null });
-  units.push({ name: 'still', inputs: inputs(problems), items: stillItems(site, problems), again: null });
+  units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site), again: null });
+  units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems), again: null });
   return units;
 }
 

@@ -19,8 +19,8 @@ export interface BuildOptions {
   out: string;
   /** The public URL that the folder is reached under, its path included. */
   url: string;
-  /** Opens what answers for the registry, as it is then. */
-  openAnswers(registry: Registry, site: Site): Answers;
+  /** Opens what answers for the registry, as it is then. Not asked where nothing has changed. */
+  openAnswers(registry: Registry, site: Site): Answers | Promise<Answers>;
   /** Names the program. */
   program: string;
   /** Makes everything again. */
@@ -61,12 +61,14 @@ export async function buildSite(registry: Registry, options: BuildOptions): Prom
 /** Null where something of it may no longer be shown. Nothing was changed then. */
 async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options: BuildOptions): Promise<Built | null> {
   const site = createSite(snapshot.registry, options.url);
-  const answers = options.openAnswers(snapshot.registry, site);
+  const basis = await basisOf(site, options);
+  const old = options.isFresh ? null : folder.old;
+  const inputs = await planBuild(site, snapshot, { basis, problems: [] });
+  if (old !== null && isSame(old, inputs)) return tellBuilt('unchanged', snapshot, old.units, 0);
+  const answers = await options.openAnswers(snapshot.registry, site);
   let beginnings: Beginnings | null = null;
   try {
-    const units = await planBuild(site, snapshot, await basisOf(site, answers, options));
-    const old = options.isFresh ? null : folder.old;
-    if (old !== null && isSame(old, units)) return tellBuilt('unchanged', snapshot, old.units, 0);
+    const units = await planBuild(site, snapshot, { basis, problems: await problemCodes(answers) });
     beginnings = await folder.begin();
     const { manifest, made } = await write({ site, snapshot, answers, beginnings, old }, units, options);
     if (!(await snapshot.mayStillBeShown())) {
@@ -87,13 +89,17 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
 }
 
 /** What every file depends on, beside what it shows. */
-async function basisOf(site: Site, answers: Answers, { program }: BuildOptions) {
-  const { config, compiler } = site.registry;
-  const told = await answers.ask({ path: '/problems', accept: 'application/json' });
-  const { items } = JSON.parse(Buffer.from(told.body).toString()) as { items: { code: string }[] };
+async function basisOf({ registry, url }: Site, { program }: BuildOptions): Promise<string> {
+  const { config, compiler } = registry;
   const files = await programDigest(config.templates);
-  const basis = [program, files, compiler.renderer, site.url, config.cache];
-  return { basis: JSON.stringify(basis), problems: items.map(({ code }) => code) };
+  return JSON.stringify([program, files, compiler.renderer, url, config.cache]);
+}
+
+/** The codes of problems, each of which has a page. */
+async function problemCodes(answers: Answers): Promise<string[]> {
+  const { body } = await answers.ask({ path: '/problems', accept: 'application/json' });
+  const { items } = JSON.parse(Buffer.from(body).toString()) as { items: { code: string }[] };
+  return items.map(({ code }) => code);
 }
 
 function isSame(old: BuildManifest, units: readonly Unit[]): boolean {

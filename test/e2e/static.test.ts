@@ -173,7 +173,7 @@ describe.skipIf(!hasNginx).for(['', '/sub'])(
         '/@acme/apis/pay/',
       );
       absent.push(
-        '/@acme/apis/pay@1.0.0%00',
+        '/@acme/apis/pay@1.0.0%0a',
         '/@acme/apis/pay%20',
         '/@acme/apis/PAY',
         '/@acme/apis/pay@1.0.0/versions',
