@@ -23,8 +23,12 @@ const root = new URL('../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
 const commands = describeCommands(createProgram());
+const management = () => readDescription().document;
 const problems = Object.entries(problemTypes).map(([code, kind]) => ({ code, ...kind }));
-const pages = readDocs().map((page) => ({ ...page, markdown: fillParts(page.markdown, { problems, commands }) }));
+const pages = readDocs().map((page) => ({
+  ...page,
+  markdown: fillParts(page.markdown, { problems, commands, management }),
+}));
 const pageOf = (name: string) => pages.find((page) => page.name === name)!.markdown;
 
 describe('nothing is missing:', () => {

@@ -6,6 +6,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { CommandText } from '../site/docs-commands.ts';
 import type { Site } from '../site/site.ts';
 import type { Dev } from './dev.ts';
+import type { Description } from './v1/description.ts';
 
 /** All that the server works on. */
 export interface ServerContext {
@@ -21,6 +22,8 @@ export interface ServerContext {
   login?: Login;
   /** Pages for people. Where it is missing, answers are for programs alone. */
   site?: Site;
+  /** The description of the management API, where it was read already: that takes its time. */
+  description?: Description;
   /** What the documentation says about the commands; none where it is left out. */
   commands?: readonly CommandText[];
   /** Pages that load again when they change. */

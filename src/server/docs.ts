@@ -2,21 +2,26 @@ import Negotiator from 'negotiator';
 import { Router, type Request, type Response } from 'express';
 import { RegistryError } from '../model/errors.ts';
 import { createDocs } from '../site/docs-page.ts';
-import type { CommandText } from '../site/docs-commands.ts';
 import type { Site } from '../site/site.ts';
+import type { ServerContext } from './context.ts';
 import { isProblemCode, problemTypes } from './errors.ts';
 import { onlyGet } from './methods.ts';
 import { nothingHere } from './nothing-here.ts';
 import { bytesOf, pageSharing, sendPage } from './send-page.ts';
+import { readDescription } from './v1/description.ts';
 
 type Form = 'text/html' | 'text/markdown';
 
 /** Stele's own documentation: `/docs/` and `/docs/{page}`, for people unless Markdown is preferred, and `…/index.md`, always as Markdown. */
-export function createDocRoutes(site: Site, commands: readonly CommandText[]): Router {
+export function createDocRoutes(
+  site: Site,
+  { commands = [], description }: Pick<ServerContext, 'commands' | 'description'>,
+): Router {
   const problems = Object.entries(problemTypes).flatMap(([code, kind]) =>
     isProblemCode(code) ? [{ code, ...kind }] : [],
   );
-  const docs = createDocs(site, { problems, commands });
+  const management = () => (description ?? readDescription()).document;
+  const docs = createDocs(site, { problems, commands, management });
   const { cache, config } = site.registry;
   const headers = pageSharing(config, { isPublic: true });
 

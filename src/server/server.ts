@@ -6,6 +6,7 @@ import { createApp } from './app.ts';
 import type { Dev } from './dev.ts';
 import { listen } from './listen.ts';
 import { createLogin } from './login/login.ts';
+import { readDescription } from './v1/description.ts';
 import { createV1 } from './v1/v1.ts';
 
 /** A registry that answers over HTTP. */
@@ -37,6 +38,7 @@ export async function openServer(
       queue,
       url,
       isReady: () => isReady,
+      description: readDescription(),
       ...(login && { login }),
       ...(commands && { commands }),
       ...(dev && { dev }),

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import { table } from './docs-table.ts';
 
 interface Described {
@@ -15,10 +13,9 @@ interface Operation {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** A table of operations for each tag of the management API. Made of `content/apis/management.yaml`, read anew. */
-export function describeOperations(): string {
-  const file = new URL('../../content/apis/management.yaml', import.meta.url);
-  const { tags, paths } = parse(readFileSync(file, 'utf8')) as Described;
+/** A table of operations for each tag of the management API, of which this is the OpenAPI document. */
+export function describeOperations(management: unknown): string {
+  const { tags, paths } = management as Described;
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     methods.flatMap((method) => (item[method] === undefined ? [] : [{ path, method, ...item[method] }])),
   );

@@ -13,20 +13,33 @@ export interface Docs {
 
 interface Rendered {
   page: DocPage;
+  markdown: string;
   html: string;
   headings: DocHeading[];
 }
 
 /** Stele's own documentation with what these facts say. Made when it is first asked for, once. */
 export function createDocs(site: Site, facts: DocFacts): Docs {
-  const pages = new Map(site.docs.map((page) => [page.name, page]));
+  const kept = { html: new Map<string, string>(), markdown: new Map<string, string>() };
   let rendered: Map<string, Rendered> | null = null;
 
+  // The list of all pages, with their headings, stands beside each of them.
   function all(): Map<string, Rendered> {
     rendered ??= new Map(
-      site.docs.map((page) => [page.name, { page, ...renderDoc(fillParts(page.markdown, facts), toPage) }]),
+      site.docs.map((page) => {
+        const markdown = fillParts(page.markdown, facts);
+        return [page.name, { page, markdown, ...renderDoc(markdown, toPage) }];
+      }),
     );
     return rendered;
+  }
+
+  function keep(form: 'html' | 'markdown', name: string, make: (found: Rendered) => string): string | null {
+    const found = all().get(name);
+    if (found === undefined) return null;
+    const text = kept[form].get(name) ?? make(found);
+    kept[form].set(name, text);
+    return text;
   }
 
   function toPage(href: string): string {
@@ -36,14 +49,9 @@ export function createDocs(site: Site, facts: DocFacts): Docs {
   }
 
   return {
-    html(name) {
-      const found = all().get(name);
-      return found === undefined ? null : docHtml(site, found, [...all().values()]);
-    },
-    markdown(name) {
-      const page = pages.get(name);
-      return page === undefined ? null : `# ${page.title}\n\n${wholeLinks(site, fillParts(page.markdown, facts))}`;
-    },
+    html: (name) => keep('html', name, (found) => docHtml(site, found, [...all().values()])),
+    markdown: (name) =>
+      keep('markdown', name, ({ page, markdown }) => `# ${page.title}\n\n${wholeLinks(site, markdown)}`),
   };
 }
 

@@ -8,12 +8,14 @@ import type { ProblemKind } from './messages.ts';
 export interface DocFacts {
   problems: readonly ProblemKind[];
   commands: readonly CommandText[];
+  /** The OpenAPI document of the management API. It is long, and read only when it is wanted. */
+  management(): unknown;
 }
 
 const parts: Readonly<Record<string, (facts: DocFacts) => string>> = {
   commands: ({ commands }) => describeCommands(commands),
   configuration: () => describeConfiguration(),
-  operations: () => describeOperations(),
+  operations: ({ management }) => describeOperations(management()),
   problems: ({ problems }) => describeProblems(problems),
 };
 

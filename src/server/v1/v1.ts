@@ -33,7 +33,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   const { registry } = context;
   const exchangeToken = createTokenExchange(registry, context.url);
   const receiveHook = createReceiveHook(context);
-  const description = readDescription();
+  const { description = readDescription() } = context;
   const table = createRoutes(description.operations);
   const validator = createValidator(description);
   const turns = createTurns();
