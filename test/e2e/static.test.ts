@@ -176,7 +176,16 @@ describe.skipIf(!hasNginx).for(['', '/sub'])(
         '/@acme/apis/pay@1.0.0%0a',
         '/@acme/apis/pay%20',
         '/@acme/apis/PAY',
+        '/@acme/apis/Pay@1.0.0',
+        '/@acme/apis/pay@LATEST',
+        '/@acme/apis/pay@Edge%2B7f3a',
+        '/@acme/APIS/pay',
         '/@acme/apis/pay@1.0.0/versions',
+      );
+      const { manifest } = (await versionsOf('/@acme/apis/pay'))[0]!;
+      absent.push(
+        `/@acme/apis/pay@${manifest.toUpperCase()}`,
+        `/@acme/apis/pay@${manifest.replace(/[a-f](?=[^:]*$)/, (digit) => digit.toUpperCase())}`,
       );
       for (const [status, paths] of [
         [410, gone],
