@@ -81,21 +81,17 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
 
 /** Of several checks of one name and commit, one: a host shows the last, whatever the others said. The worst of them gives it its title. */
 export function mergeChecks(checks: readonly Check[]): Check[] {
-  const merged = new Map<string, Check>();
-  for (const check of checks) {
-    const key = `${check.commit} ${check.name}`;
-    const other = merged.get(key);
-    const [first, second] = other && severity(other) >= severity(check) ? [other, check] : [check, other];
-    merged.set(key, {
-      ...first,
-      summary: [first.summary, ...(second ? [second.summary] : [])].join('\n\n'),
-      annotations: [...first.annotations, ...(second?.annotations ?? [])].slice(0, mostAnnotations),
-    });
-  }
-  return [...merged.values()];
+  const groups = Map.groupBy(checks, ({ commit, name }) => `${commit} ${name}`);
+  return [...groups.values()].map((group) => {
+    const sorted = group.toSorted((one, other) => rankOf(other) - rankOf(one));
+    const told = sorted.slice(0, mostNames).map(({ summary }) => summary);
+    const rest = sorted.length > mostNames ? [`… and ${sorted.length - mostNames} more.`] : [];
+    const annotations = sorted.flatMap((check) => check.annotations).slice(0, mostAnnotations);
+    return { ...sorted[0]!, summary: [...told, ...rest].join('\n\n'), annotations };
+  });
 }
 
-function severity({ state }: Check): number {
+function rankOf({ state }: Check): number {
   return ['success', 'neutral', 'cancelled', 'running', 'failure'].indexOf(state);
 }
 

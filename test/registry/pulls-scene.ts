@@ -12,6 +12,11 @@ export const url = 'https://git.test/acme/apis.git';
 export const id = repositoryId(url, null);
 export const seven: Pull = { number: 7, base: 'main', ref: 'refs/pull/7/head' };
 
+/** Waits until the expectation holds, as long as a busy machine may take. */
+export function waitFor(expectation: () => unknown): Promise<unknown> {
+  return vi.waitFor(expectation, { timeout: 20_000 });
+}
+
 /** A host in memory: what it was told, and what it answers. */
 export interface FakeHost extends Host {
   told: Check[];
@@ -60,6 +65,6 @@ export async function open(options: QueueOptions = {}) {
     state,
     sync: async () => (await queue.request('acme', id, 'manual')).done,
     hook: (hint: Hint) => receiveHook(world.registry, queue, host, hint, null),
-    checked: (head: string) => vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'checked', head })),
+    checked: (head: string) => waitFor(async () => expect(await state()).toMatchObject({ state: 'checked', head })),
   };
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Hint, Pull } from '../../src/hosts/host.ts';
 import { pullRef, repositoryId, repositoryRef, type PullCheck, type Repository } from '../../src/model/connection.ts';
 import { RegistryError } from '../../src/model/errors.ts';
@@ -6,7 +6,7 @@ import { resourceRef } from '../../src/model/resource.ts';
 import { createSyncQueue } from '../../src/registry/queue.ts';
 import { follow } from '../../src/registry/reconcile.ts';
 import { createResource } from '../../src/registry/resources.ts';
-import { api, id, open, seven, url } from './pulls-scene.ts';
+import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 
 const hint: Hint = { kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true };
 const author = { actor: 'operator:test', origin: null };
@@ -83,7 +83,7 @@ describe('one does not stop another', () => {
     const { source, sync, hook, checked, host, queue } = await open();
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
-    await vi.waitFor(() => expect(host.told).toHaveLength(1));
+    await waitFor(() => expect(host.told).toHaveLength(1));
     const never = Promise.withResolvers<void>();
     host.tell = () => never.promise;
     const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
@@ -107,7 +107,7 @@ describe('one does not stop another', () => {
     };
     const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
     await hook(hint);
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(host.told).toContainEqual(
         expect.objectContaining({
           commit: head,
@@ -139,7 +139,7 @@ describe('checks that fail', () => {
     host.open = [seven];
     const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
     await hook(hint);
-    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'failed', tries: 1 }));
+    await waitFor(async () => expect(await state()).toMatchObject({ state: 'failed', tries: 1 }));
     const again = async (minutes: number) => {
       pass(minutes * 60_000);
       const another = createSyncQueue(registry);
@@ -151,7 +151,7 @@ describe('checks that fail', () => {
     await hook(hint);
     pass(61_000);
     await queue.reconcileHosts([await repositoryOf(scene)]);
-    await vi.waitFor(async () => expect(await state()).toMatchObject({ state: 'failed', tries: 2 }));
+    await waitFor(async () => expect(await state()).toMatchObject({ state: 'failed', tries: 2 }));
     await again(1);
     expect(asked).toBe(2);
     registry.source.snapshot = snapshot;
@@ -173,7 +173,7 @@ describe('checks that fail', () => {
     };
     const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
     await hook(hint);
-    await vi.waitFor(async () => expect(await state()).toMatchObject({ head, detail: 'It is over the limit.' }));
+    await waitFor(async () => expect(await state()).toMatchObject({ head, detail: 'It is over the limit.' }));
     await queue.reconcileHosts([await repositoryOf(scene)]);
     await hook(hint);
     registry.source.snapshot = snapshot;
@@ -191,7 +191,7 @@ describe('what a pull request is told', () => {
     const head = source.push(url, files, { branch: 'refs/pull/7/head' });
     await hook(hint);
     await checked(head);
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(host.told.some(({ name, state }) => name === 'stele' && state !== 'running')).toBe(true),
     );
     await scene.queue.close();
@@ -203,7 +203,7 @@ describe('what a pull request is told', () => {
     const { source, sync, host, registry } = scene;
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
-    await vi.waitFor(() => expect(host.told).toHaveLength(1));
+    await waitFor(() => expect(host.told).toHaveLength(1));
     for (const [type, slug] of [
       ['apis', 'secret'],
       ['rulesets', 'secret'],
@@ -298,7 +298,7 @@ describe('telling hosts', () => {
     host.failures = 1;
     source.push(url, { 'pay.yaml': `${api('1.0.0')}broken: true` });
     await sync();
-    await vi.waitFor(() => expect(host.failures).toBe(0));
+    await waitFor(() => expect(host.failures).toBe(0));
     const repository = (await registry.refs.read<Repository>(repositoryRef('acme', id)))!.value;
     // The same commit, told otherwise: another compiler took it.
     const check = {
@@ -311,7 +311,7 @@ describe('telling hosts', () => {
     await noteChecks(registry, repository, [{ ...check, summary: '', annotations: [], url: null }]);
     await queue.reconcileHosts([]);
     await queue.reconcileHosts([repository]);
-    await vi.waitFor(() => expect(host.told).toMatchObject([{ state: 'success' }]));
+    await waitFor(() => expect(host.told).toMatchObject([{ state: 'success' }]));
     pass(10 * 60_000);
     await queue.reconcileHosts([repository]);
     await queue.close();
@@ -325,7 +325,7 @@ describe('telling hosts', () => {
     );
     source.push(url, files);
     await sync();
-    await vi.waitFor(() => expect(host.told).toHaveLength(120));
+    await waitFor(() => expect(host.told).toHaveLength(120));
     expect(await Array.fromAsync(registry.refs.list('checks/acme/'))).toHaveLength(3);
   });
 });

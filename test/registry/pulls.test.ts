@@ -1,11 +1,11 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Hint } from '../../src/hosts/host.ts';
 import { pullRef, repositoryId, type PullCheck } from '../../src/model/connection.ts';
 import { hookSecrets } from '../../src/registry/hooks.ts';
 import { createSyncQueue } from '../../src/registry/queue.ts';
 import { follow } from '../../src/registry/reconcile.ts';
 import { findResource } from '../../src/registry/resources.ts';
-import { api, id, open, seven, url } from './pulls-scene.ts';
+import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 
 describe('pull requests', () => {
   test('a mistake in stele.yaml is told at its line, and what follows from an entry names its place', async () => {
@@ -21,7 +21,7 @@ describe('pull requests', () => {
     const head = source.push(url, { 'stele.yaml': settings, 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
     await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
     await checked(head);
-    await vi.waitFor(() => expect(host.told.filter(({ commit }) => commit === head)).toHaveLength(3));
+    await waitFor(() => expect(host.told.filter(({ commit }) => commit === head)).toHaveLength(3));
     const done = host.told.filter(({ state, commit }) => commit === head && state !== 'running');
     expect(done.find(({ name }) => name === 'stele')).toMatchObject({
       state: 'failure',
@@ -38,7 +38,7 @@ describe('pull requests', () => {
     const get = 'paths: {/a: {get: {x: 1}}, /b: {get: {}}}';
     source.push(url, { 'pay.yaml': api('1.0.0', get), 'same.yaml': api('3.0.0').replace('Pay', 'Same') });
     await sync();
-    await vi.waitFor(() => expect(host.told).toHaveLength(2));
+    await waitFor(() => expect(host.told).toHaveLength(2));
     host.told.length = 0;
     const head = source.push(
       url,
@@ -51,7 +51,7 @@ describe('pull requests', () => {
     );
     expect(await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true })).toBe(1);
     await checked(head);
-    await vi.waitFor(() => expect(host.told).toHaveLength(4));
+    await waitFor(() => expect(host.told).toHaveLength(4));
     const [running, ...told] = host.told;
     expect(running).toMatchObject({ name: 'stele', state: 'running', commit: head });
     expect(told.map(({ name, state, title, commit }) => [name, state, title, commit])).toEqual([
@@ -113,11 +113,11 @@ describe('pull requests', () => {
       return compile(input, load, signal);
     };
     await hook(pull);
-    await vi.waitFor(() => expect(isHeld).toBe(true));
+    await waitFor(() => expect(isHeld).toBe(true));
     const second = source.push(url, { 'pay.yaml': api('1.2.0') }, { branch: 'refs/pull/7/head' });
     await hook(pull);
     await checked(second);
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(host.told).toContainEqual(expect.objectContaining({ commit: first, state: 'cancelled' })),
     );
     expect(host.told.filter(({ commit, state }) => commit === first && state === 'success')).toEqual([]);
@@ -140,7 +140,7 @@ describe('pull requests', () => {
       change: { actor: 'operator:test', origin: null, action: 'test' },
     }));
     await createSyncQueue(other).reconcileHosts([]);
-    await vi.waitFor(async () =>
+    await waitFor(async () =>
       expect((await other.refs.read<PullCheck>(pullRef('acme', id, 7)))!.value).toMatchObject({ head: next }),
     );
   });
@@ -164,13 +164,13 @@ describe('telling hosts', () => {
     host.failures = 1;
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
-    await vi.waitFor(() => expect(events.some(({ event }) => event === 'host not told')).toBe(true));
+    await waitFor(() => expect(events.some(({ event }) => event === 'host not told')).toBe(true));
     expect(host.told).toEqual([]);
     pass(10 * 60_000);
     const queues = [createSyncQueue(another()), createSyncQueue(another())];
     const repository = { url, branch: null, credential: 'git', org: 'acme' } as never;
     await Promise.all(queues.map((queue) => queue.reconcileHosts([repository])));
-    await vi.waitFor(() => expect(host.told).toHaveLength(1));
+    await waitFor(() => expect(host.told).toHaveLength(1));
     expect(host.told).toMatchObject([{ name: 'stele @acme/apis/pay', state: 'success', title: 'Published as 1.0.0' }]);
     pass(10 * 60_000);
     await queues[0]!.reconcileHosts([repository]);
@@ -187,7 +187,7 @@ describe('hooks', () => {
     expect(await hook({ kind: 'nothing', event: 'ping' })).toBe(0);
     expect(await hook({ kind: 'push', repository: 'Acme/APIs' })).toBe(1);
     expect(await Array.fromAsync(registry.refs.list('runs/acme/'))).toHaveLength(1);
-    await vi.waitFor(async () =>
+    await waitFor(async () =>
       expect(await findResource(registry, { org: 'acme', type: 'apis', slug: 'pay' })).toMatchObject({
         latest: '1.0.0',
       }),
