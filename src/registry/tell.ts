@@ -89,7 +89,7 @@ async function tellInOrder(
     const isStale = (check: Check) => later.has(keyOf(check));
     // It may be told when what comes later was: the newest word is to stand.
     if (telling.checks.some(isStale)) await leaveOut(registry, name, isStale);
-    if (!(await attempt(registry, name))) return;
+    if (!(await attempt(registry, name, signal))) return;
   }
 }
 
@@ -103,7 +103,7 @@ async function leaveOut(registry: Registry, name: string, isStale: (check: Check
 }
 
 /** Tells one host, if it is time and nobody else does. False: it did not take it. */
-async function attempt(registry: Registry, name: string): Promise<boolean> {
+async function attempt(registry: Registry, name: string, signal: AbortSignal | undefined): Promise<boolean> {
   const now = registry.now().getTime();
   let isOurs = false;
   const claimed = await registry.refs.update<Telling>(name, (current) => {
@@ -114,7 +114,7 @@ async function attempt(registry: Registry, name: string): Promise<boolean> {
     return { value: { ...value, attempts: value.attempts + 1, nextAt }, change };
   });
   if (!isOurs) return true;
-  const detail = await send(registry, claimed!.value);
+  const detail = await send(registry, claimed!.value, signal);
   const isOver = detail !== null && claimed!.value.attempts >= mostAttempts;
   const state = detail === null ? 'told' : isOver ? 'failed' : 'waiting';
   const pause = minute * 2 ** Math.min(claimed!.value.attempts - 1, 7);
@@ -128,11 +128,18 @@ async function attempt(registry: Registry, name: string): Promise<boolean> {
 }
 
 /** Why the host could not be told; null where it was. */
-async function send(registry: Registry, { url, credential, checks }: Telling): Promise<string | null> {
+async function send(
+  registry: Registry,
+  { url, credential, checks }: Telling,
+  signal: AbortSignal | undefined,
+): Promise<string | null> {
   const found = hostOf(registry, url);
   if (found === null) return null;
   try {
-    for (const check of checks) await found.host.tell({ name: found.name, credential }, check);
+    for (const check of checks) {
+      if (signal?.aborted) return 'The registry was shut down; the next start goes on.';
+      await found.host.tell({ name: found.name, credential }, check);
+    }
     return null;
   } catch (error) {
     if (!isRegistryError(error)) throw error;

@@ -328,4 +328,24 @@ describe('telling hosts', () => {
     await waitFor(() => expect(host.told).toHaveLength(120));
     expect(await Array.fromAsync(registry.refs.list('checks/acme/'))).toHaveLength(3);
   });
+
+  test('a registry that is shut down does not wait until a slow host was told everything', async () => {
+    const { source, sync, host, queue } = await open();
+    const files = Array.from({ length: 20 }, (_, n) => [`a${n}.yaml`, api('1.0.0').replace('Pay', `Api ${n}`)]);
+    source.push(url, Object.fromEntries(files) as Record<string, string>);
+    const asked = Promise.withResolvers<void>();
+    const slow = Promise.withResolvers<void>();
+    let told = 0;
+    host.tell = () => {
+      told++;
+      asked.resolve();
+      return slow.promise;
+    };
+    await sync();
+    await asked.promise;
+    const closed = queue.close();
+    slow.resolve();
+    await closed;
+    expect(told).toBe(1);
+  });
 });
