@@ -18,11 +18,9 @@ const coders: Readonly<Record<Coding, (bytes: Uint8Array) => Promise<Uint8Array>
   gzip: promisify(gzip) as (bytes: Uint8Array) => Promise<Uint8Array>,
 };
 
-const running = new WeakMap<Cache, Map<string, Promise<Uint8Array>>>();
-
 /**
  * A page's bytes in a coding: from the cache, else coded off the main thread and, if they are many, kept there. `open` gives the plain bytes of
- * that digest. Those who ask for the same at the same time share one coding.
+ * that digest.
  */
 export async function codedPage(
   cache: Cache,
@@ -30,20 +28,48 @@ export async function codedPage(
   coding: Coding,
   open: () => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
-  if (size < worthKeeping) return coders[coding](await open());
-  const key = `pages/${hexOf(digest)}.${coding}`;
-  const shared = running.get(cache) ?? new Map<string, Promise<Uint8Array>>();
-  running.set(cache, shared);
-  const pending = shared.get(key);
-  if (pending) return pending;
-  const answer = (async () => {
-    const kept = await cache.get(key).catch(() => null);
-    if (kept !== null && kept.byteLength > 0) return kept;
-    const made = await coders[coding](await open());
-    // A cache that cannot be written to costs time and nothing else.
-    await cache.put(key, made).catch(() => undefined);
+  const make = async () => coders[coding](await open());
+  return coding === 'identity' || size < worthKeeping ? make() : keptBytes(cache, `${hexOf(digest)}.${coding}`, make);
+}
+
+/** The plain bytes of a large page: from the cache, else as `make` makes them again. */
+export function keptPage(cache: Cache, digest: Digest, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  return keptBytes(cache, `${hexOf(digest)}.identity`, make);
+}
+
+const atHand = new WeakMap<Cache, Map<string, Promise<Uint8Array> | WeakRef<Uint8Array>>>();
+
+/** Names that are remembered; what they stand for is not kept by it. */
+const mostAtHand = 1000;
+
+/**
+ * Bytes that the cache has, else those that are made, and kept there. Those who ask at the same time share one making, and all who are still being sent
+ * the bytes share them: many slow readers of a large page need no more memory than one.
+ */
+async function keptBytes(cache: Cache, name: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  const known = atHand.get(cache) ?? new Map<string, Promise<Uint8Array> | WeakRef<Uint8Array>>();
+  atHand.set(cache, known);
+  const found = known.get(name);
+  const bytes = found instanceof WeakRef ? found.deref() : found;
+  if (bytes !== undefined) return bytes;
+  const answer = readOrMake(cache, `pages/${name}`, make);
+  if (known.size >= mostAtHand) known.delete(known.keys().next().value!);
+  known.set(name, answer);
+  try {
+    const made = await answer;
+    known.set(name, new WeakRef(made));
     return made;
-  })().finally(() => shared.delete(key));
-  shared.set(key, answer);
-  return answer;
+  } catch (error) {
+    known.delete(name);
+    throw error;
+  }
+}
+
+async function readOrMake(cache: Cache, key: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  const kept = await cache.get(key).catch(() => null);
+  if (kept !== null && kept.byteLength > 0) return kept;
+  const made = await make();
+  // A cache that cannot be written to costs time and nothing else.
+  await cache.put(key, made).catch(() => undefined);
+  return made;
 }

@@ -1,12 +1,15 @@
+import { RegistryError } from '../model/errors.ts';
+import { digestOf } from '../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { View } from '../model/address.ts';
 import type { GrantedVersion } from '../registry/read.ts';
 import { statusHeaders, versionLinks } from '../site/links.ts';
+import { relatedTo, type Related } from '../site/related.ts';
 import { resourceMarkdown } from '../site/resource-markdown.ts';
-import { resourcePage } from '../site/resource-page.ts';
+import { resourcePage, type Made } from '../site/resource-page.ts';
 import type { Site } from '../site/site.ts';
 import { tryPage } from '../site/try-page.ts';
-import { codedPage, worthKeeping } from './page-bytes.ts';
+import { keptPage, worthKeeping } from './page-bytes.ts';
 import type { ReadRequest } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from './send-page.ts';
 
@@ -20,39 +23,57 @@ export type SendResourcePage = (
 /** Pages whose digests are kept. */
 const pagesKept = 500;
 
+/** Milliseconds after which a page is made again for which not everything was there. */
+const unfinishedFor = 60_000;
+
+interface Kept {
+  resource: Resource;
+  page: Promise<PageBytes>;
+  /** When it is made again, in milliseconds. */
+  until: number;
+}
+
 /**
  * The sender of pages. What a page came to is kept as long as the resource is as it was: a changed resource is another object, and nothing else
- * goes into a page but the version's own bytes. A ruleset's page tells who uses it, and is made each time.
+ * goes into a page but the version's own bytes and what is told of other resources.
  */
 export function createSendResourcePage(site: Site): SendResourcePage {
   const { cache, config } = site.registry;
-  const kept = new Map<string, { resource: Resource; page: Promise<PageBytes> }>();
+  const kept = new Map<string, Kept>();
 
-  function make(granted: GrantedVersion, view: View, read: ReadRequest): Promise<string> {
-    return view === 'page' ? resourcePage(site, granted, read.principal) : resourceMarkdown(site, granted);
-  }
-
-  /** Makes a page. Small bytes stay at hand, large ones as long as the cache has them. */
-  async function makeKept(granted: GrantedVersion, view: View, read: ReadRequest): Promise<PageBytes> {
-    const first = bytesOf(await make(granted, view, read));
-    if (first.size < worthKeeping) return first;
-    await codedPage(cache, first, 'identity', first.open);
-    const again = async () => Buffer.from(await make(granted, view, read));
-    const { digest, size } = first;
-    return { digest, size, open: () => codedPage(cache, { digest, size }, 'identity', again) };
-  }
-
-  function pageOf(granted: GrantedVersion, view: View, read: ReadRequest): Promise<PageBytes> {
+  function pageOf(granted: GrantedVersion, view: View, related: Related | null): Promise<PageBytes> {
     const { resource, version } = granted;
-    const name = `${nameOf(resource)}@${version.label} ${view}`;
+    const name = `${nameOf(resource)}@${version.label} ${view} ${digestOf(JSON.stringify(related))}`;
+    const now = site.registry.now().getTime();
     const known = kept.get(name);
-    if (known?.resource === resource) return known.page;
-    const page = makeKept(granted, view, read);
+    if (known?.resource === resource && now < known.until) return known.page;
+    const make = (): Promise<Made> =>
+      related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
+    const forget = () => void (kept.get(name) === entry && kept.delete(name));
+    const page = make().then(({ text, isWhole }) => {
+      if (!isWhole) entry.until = site.registry.now().getTime() + unfinishedFor;
+      return keepLarge(bytesOf(text), make, forget);
+    });
+    const entry: Kept = { resource, page, until: Infinity };
     kept.delete(name);
     if (kept.size >= pagesKept) kept.delete(kept.keys().next().value!);
-    kept.set(name, { resource, page });
-    page.catch(() => void (kept.get(name)?.page === page && kept.delete(name)));
+    kept.set(name, entry);
+    page.catch(forget);
     return page;
+  }
+
+  /** Small bytes stay at hand, large ones as long as the cache has them; then the page is made again, and must be the same. */
+  async function keepLarge(first: PageBytes, make: () => Promise<Made>, forget: () => void): Promise<PageBytes> {
+    if (first.size < worthKeeping) return first;
+    await keptPage(cache, first.digest, first.open);
+    const { digest, size } = first;
+    const again = async () => {
+      const bytes = Buffer.from((await make()).text);
+      if (digestOf(bytes) === digest) return bytes;
+      forget();
+      throw new RegistryError('unavailable', 'The page has just become another one. Ask again.', { retryAfter: 1 });
+    };
+    return { digest, size, open: () => keptPage(cache, digest, again) };
   }
 
   return async (read, granted, view) => {
@@ -67,7 +88,8 @@ export function createSendResourcePage(site: Site): SendResourcePage {
     }
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
-    const page = isReaders ? bytesOf(await make(granted, view, read)) : await pageOf(granted, view, read);
+    const related = view === 'page' ? await relatedTo(site, resource, read.principal) : null;
+    const page = await pageOf(granted, view, related);
     const where = site.links.to(coordinate, { label: version.label, view });
     const sharing = pageSharing(config, { isPublic: isForAll, by: isReaders ? 'reader' : 'everyone' });
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};

@@ -17,7 +17,7 @@ import {
 import { discoveryPaths } from './discovery.ts';
 import { feedPath, type FeedScope } from './feeds.ts';
 import { organizationTitle } from './listings.ts';
-import { rulesetUsers } from './ruleset-users.ts';
+import { relatedTo } from './related.ts';
 import type { Site } from './site.ts';
 
 /** Items whose files are made again together, when what they depend on changes. */
@@ -41,11 +41,11 @@ export async function planBuild(
   const inputs = (...values: unknown[]) => digestOf(JSON.stringify([basis, ...values]));
   const units: Unit[] = [];
   for (const resource of resources) {
-    const users = resource.type === 'rulesets' ? await rulesetUsers(site, resource, anonymous) : [];
+    const related = await relatedTo(site, resource, anonymous);
     const items = [...resourceItems(resource), ...feedItems({ kind: 'resource', coordinate: resource })];
     units.push({
       name: nameOf(resource),
-      inputs: inputs(resource, organizationTitle(site, resource.org), users),
+      inputs: inputs(resource, organizationTitle(site, resource.org), related),
       items,
       again: latestBases(resource),
     });

@@ -1,10 +1,11 @@
 import { coordinateOf, nameOf } from '../model/resource.ts';
 import { renderedOf } from '../registry/derived.ts';
 import { readConfig, type GrantedVersion } from '../registry/read.ts';
+import type { Made } from './resource-page.ts';
 import type { Site } from './site.ts';
 
 /** The page of a version as Markdown, for readers of plain text: programs, and language models among them. */
-export async function resourceMarkdown(site: Site, granted: GrantedVersion): Promise<string> {
+export async function resourceMarkdown(site: Site, granted: GrantedVersion): Promise<Made> {
   const { registry, links } = site;
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);
@@ -25,7 +26,8 @@ export async function resourceMarkdown(site: Site, granted: GrantedVersion): Pro
   ];
   const shortened = 'This is not all of the document; the whole of it is at the address above.';
   const rest = rendered === null ? 'This document has no readable form here.\n' : rendered.markdown;
-  return `${lines.join('\n')}\n${rest.trimEnd()}\n${rendered?.truncated ? `\n${shortened}\n` : ''}`;
+  const text = `${lines.join('\n')}\n${rest.trimEnd()}\n${rendered?.truncated ? `\n${shortened}\n` : ''}`;
+  return { text, isWhole: rendered !== null };
 }
 
 /** Text of others on one line, in which nothing is Markdown. */

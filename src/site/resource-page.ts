@@ -1,7 +1,6 @@
-import type { Principal } from '../model/access.ts';
-import { formatAddress, parseCoordinate } from '../model/address.ts';
+import { formatAddress } from '../model/address.ts';
 import type { ArtifactConfig } from '../model/artifact.ts';
-import { coordinateOf, nameOf, type Resource, type Version } from '../model/resource.ts';
+import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../model/resource.ts';
 import { renderedOf } from '../registry/derived.ts';
 import { readConfig, readReport, type GrantedVersion } from '../registry/read.ts';
 import { commitLinks } from './commit-links.ts';
@@ -9,19 +8,22 @@ import { dayOf } from './dates.ts';
 import { feedLink } from './feeds.ts';
 import { replacementOf } from './links.ts';
 import { organizationTitle, typeTitles } from './listings.ts';
+import type { Related } from './related.ts';
 import { describeReport } from './report-groups.ts';
-import { rulesetUsers } from './ruleset-users.ts';
 import type { Site } from './site.ts';
 import { describeChanges } from './version-changes.ts';
 
 /** Versions that the list shows at once, and those that it shows when it is opened; the rest is at `…/versions`. */
 const versionsShown = { first: 20, all: 500 };
 
-/**
- * The page of one version of a resource, the same whether it was asked for as latest or by its label. `reader` matters for rulesets alone: who uses
- * one is told as far as the reader may see it.
- */
-export async function resourcePage(site: Site, granted: GrantedVersion, reader: Principal): Promise<string> {
+/** A page or its Markdown. `isWhole`: whether everything was there to make it of; a sandbox may have died over it, for reasons of its own. */
+export interface Made {
+  text: string;
+  isWhole: boolean;
+}
+
+/** The page of one version of a resource, the same whether it was asked for as latest or by its label. */
+export async function resourcePage(site: Site, granted: GrantedVersion, related: Related): Promise<Made> {
   const { registry, links } = site;
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);
@@ -34,7 +36,8 @@ export async function resourcePage(site: Site, granted: GrantedVersion, reader: 
   const pinned = (format: 'json' | 'yaml') => links.whole(links.to(coordinate, { label: version.label, format }));
   const isLatest = resource.latest === version.label;
   const reference = rendered && { html: rendered.html, navigation: rendered.navigation, truncated: rendered.truncated };
-  return site.page('resource', {
+  const isFirst = neighbours(resource, version).predecessor === null;
+  const text = site.page('resource', {
     title: `${resource.name} ${version.label}`,
     description: config.description.replace(/\s+/g, ' ').trim().slice(0, 200),
     crumbs: crumbsOf(site, resource),
@@ -57,7 +60,7 @@ export async function resourcePage(site: Site, granted: GrantedVersion, reader: 
       typeTitle: typeTitles[resource.type],
       description: resource.description,
       isPrivate: resource.visibility === 'private',
-      ruleset: rulesetLink(site, resource),
+      ruleset: related.ruleset,
     },
     version: {
       label: version.label,
@@ -85,9 +88,10 @@ export async function resourcePage(site: Site, granted: GrantedVersion, reader: 
     reference,
     tryHref: resource.type === 'apis' ? links.to(coordinate, { label: version.label, view: 'try' }) : null,
     validator: resource.type === 'schemas' ? validatorOf(site, config, pinnedPath(site, granted)) : null,
-    users: resource.type === 'rulesets' ? await rulesetUsers(site, resource, reader) : null,
+    users: related.users,
     scripts: resource.type === 'schemas' ? ['validate.js'] : [],
   });
+  return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
 }
 
 function crumbsOf(site: Site, { org, type, name }: Resource): { text: string; href?: string }[] {
@@ -103,13 +107,6 @@ function specificationOf({ kind, specification }: ArtifactConfig): string {
   if (kind === 'openapi') return `OpenAPI ${specification}`;
   if (kind === 'json-schema') return `JSON Schema ${specification}`;
   return kind === 'spectral-ruleset' ? 'Spectral ruleset' : 'Redocly ruleset';
-}
-
-function rulesetLink(site: Site, { ruleset }: Resource): { text: string; href: string } | null {
-  const parsed = ruleset === null ? null : parseCoordinate(ruleset);
-  if (parsed === null) return null;
-  const path = formatAddress({ kind: 'resource', ...parsed, view: 'document', format: null });
-  return { text: ruleset!, href: site.links.path(path) };
 }
 
 function bannerOf(site: Site, resource: Resource, version: Version): object | null {
