@@ -8,6 +8,7 @@ import { listen, type Listening } from '../../src/server/listen.ts';
 import { ask, type Answer } from '../server/http.ts';
 import { hasNginx, startNginx, type Nginx } from '../servers/nginx.ts';
 import { build, filesIn, openFolder, textOf } from '../site/build-world.ts';
+import { executablePath, openChromium, whySkipped } from './browser/chromium.ts';
 import { openSite, type OpenSite } from './browser/site.ts';
 import { canary, crawl, publishEverything } from './static-world.ts';
 
@@ -297,6 +298,27 @@ describe.skipIf(!hasNginx).for(['', '/sub'])(
         expect((await textOf(out, path)).includes(canary), path).toBe(false);
       }
     });
+
+    test.skipIf(executablePath === undefined)(
+      `a person finds an operation in a browser, and reads on${whySkipped}`,
+      async () => {
+        const origin = `http://127.0.0.1:${nginx.port}`;
+        await using browser = await openChromium(origin);
+        await using opened = await browser.open();
+        const { page, wrong } = opened;
+        await page.goto(`${origin}${base}/`);
+        await page.getByRole('searchbox').fill('listPayments');
+        await page.keyboard.press('Enter');
+        await page.locator('#found').getByRole('link', { name: '/payments' }).click();
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        expect(new URL(page.url()).pathname).toBe(`${base}/@acme/apis/pay`);
+        await page.getByRole('link', { name: '1.0.1', exact: true }).first().click();
+        await page.waitForURL(/pay@1\.0\.1$/);
+        expect((await page.goto(`${origin}${base}/@acme/apis/pay@1.1.1`))?.status()).toBe(410);
+        expect(await page.textContent('main')).toContain('it named a person');
+        expect(wrong.filter((line) => !line.includes('410'))).toEqual([]);
+      },
+    );
 
     async function versionsOf(path: string): Promise<{ version: string; manifest: string }[]> {
       const { body } = await ask(server.port, { target: `${path}/versions` });
