@@ -75,7 +75,8 @@ export function createPulls(
     const tip = await registry.source.tip(await remoteOf(registry, repository, pull.ref), closing.signal);
     if (!tip.found) return record(key, { state: 'closed', detail: tip.detail });
     const current = running.get(key);
-    if (current?.head === tip.commit || isDone(pull, tip.commit)) return;
+    if (current?.head === tip.commit) return;
+    if (isDone(pull, tip.commit)) return pull.state === 'wanted' ? record(key, { state: 'checked' }) : undefined;
     current?.stop.abort();
     const stop = new AbortController();
     running.set(key, { head: tip.commit, stop });
@@ -144,11 +145,13 @@ export function createPulls(
       if (closing.signal.aborted) return;
       const open = await found.host.listPulls({ name: found.name, credential: repository.credential });
       const id = repositoryId(repository.url, repository.branch);
-      for (const pull of open) await request(repository.org, id, pull, true);
+      // Of one that was checked already nothing is written: it is asked about at every look.
+      for (const pull of open) await request(repository.org, id, pull, true, false);
     });
   }
 
-  async function request(org: string, id: string, pull: Pull, isOpen: boolean): Promise<void> {
+  /** `isPushed`: somebody told of a push, so that the wish is written down also where the pull request was checked before. */
+  async function request(org: string, id: string, pull: Pull, isOpen: boolean, isPushed = true): Promise<void> {
     if (closing.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
     const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
     if (!repository || (repository.branch !== null && repository.branch !== pull.base)) return;
@@ -157,7 +160,8 @@ export function createPulls(
     const key = pullRef(org, id, number);
     await registry.refs.update<PullCheck>(key, (current) => {
       const known = current?.value;
-      if (known && (known.state !== 'closed') === isOpen && known.ref === ref) return null;
+      const isSame = known && (known.state !== 'closed') === isOpen && known.ref === ref;
+      if (isSame && !(isPushed && known.state === 'checked')) return null;
       const state = isOpen ? 'wanted' : 'closed';
       const fresh: PullCheck = { org, repository: id, number, ref, state, head: null, checks: [], detail: null };
       const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };

@@ -145,6 +145,30 @@ describe('pull requests', () => {
     );
   });
 
+  test('a push to a pull request that was checked is written down before the hook is answered', async () => {
+    const { source, sync, hook, checked, queue, another, state } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const pull: Hint = { kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true };
+    const first = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    await hook(pull);
+    await checked(first);
+    const second = source.push(url, { 'pay.yaml': api('1.2.0') }, { branch: 'refs/pull/7/head' });
+    source.setReachable(false);
+    await hook(pull);
+    expect(await state()).toMatchObject({ state: 'wanted', head: first });
+    await queue.close();
+    source.setReachable(true);
+    const other = another();
+    await createSyncQueue(other).reconcileHosts([]);
+    await waitFor(async () =>
+      expect((await other.refs.read<PullCheck>(pullRef('acme', id, 7)))!.value).toMatchObject({
+        state: 'checked',
+        head: second,
+      }),
+    );
+  });
+
   test('a pull request into another branch, and a fork that cannot be fetched, are passed over', async () => {
     const { registry, source, queue, host } = await open();
     const given = { url, credential: 'git', visibility: 'public', validation: 'lenient', discover: '' } as const;

@@ -28,6 +28,10 @@ export const getConnection: ResourceHandler = (call) => describe(call, call.foun
 
 export const connect: ResourceHandler = async (call) => {
   const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
+  if (webhookSecret !== undefined && call.principal.resources !== null) {
+    const why = 'Hooks are of the whole repository: a key for some resources alone may not change their secret.';
+    throw new RegistryError('forbidden', why);
+  }
   const { registry, coordinate, author } = call;
   return describe(
     call,
