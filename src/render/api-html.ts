@@ -82,12 +82,32 @@ function fact(name: string, url: string, label: string): Html {
         <dd>${outsideLink(url, label || url)}</dd>`;
 }
 
-function serversHtml({ document }: Page): Html {
-  const described = listOf(document['servers']).map((server) => textOf(objectOf(server)['description']));
+function serversHtml({ document, descriptions }: Page): Html {
+  const written = listOf(document['servers']).map(objectOf);
   const urls = serverUrls(document).slice(0, 100);
   if (urls.length === 0) return nothing;
   return markup`<dt>Servers</dt>
-    ${urls.map((url, at) => markup`<dd><code>${url.slice(0, 500)}</code> ${shorten(described[at] ?? '', 300)}</dd>`)}`;
+    ${urls.map((url, at) => {
+      const { description, variables } = written[at] ?? {};
+      return markup`<dd><code>${url.slice(0, 500)}</code> ${shorten(textOf(description), 300)}${variablesHtml(descriptions, variables)}</dd>`;
+    })}`;
+}
+
+/** What the parts of a server's URL may be. */
+function variablesHtml(descriptions: Page['descriptions'], variables: unknown): Html {
+  const all = entriesOf(variables).slice(0, 50);
+  if (all.length === 0) return nothing;
+  const items = all.map(([name, variable]) => {
+    const { default: usual, enum: values, description } = objectOf(variable);
+    const codes = listOf(values)
+      .slice(0, 100)
+      .map((value) => markup` <code>${textOf(value).slice(0, 200)}</code>`);
+    return markup`<li><code>${nameText(name, 200)}</code> ${textOf(usual) === '' ? nothing : markup`<span class="limits">default <code>${textOf(usual).slice(0, 200)}</code></span>`}
+      ${descriptions.brief(textOf(description))}
+      ${codes.length === 0 ? nothing : markup`<p class="values">One of${codes}</p>`}
+    </li>`;
+  });
+  return markup`<ul class="props">${items}</ul>`;
 }
 
 function schemesHtml(page: Page, { security }: Api): Html {

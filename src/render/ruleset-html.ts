@@ -1,6 +1,7 @@
 import { valueText } from './example.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from './html.ts';
 import { entriesOf, isObject, textOf, type JsonObject } from './json.ts';
+import { linterRuleMeaning } from './linter-rules.ts';
 import { createLong } from './long.ts';
 import type { Page } from './page.ts';
 import { nameText } from './plain-text.ts';
@@ -76,9 +77,15 @@ function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }
       ${descriptions.brief(description)}
       ${given.length === 0 ? nothing : markup`<p>Looks at${places}</p>`}
       ${demands.length === 0 ? nothing : markup`<ul class="props">${demands}</ul>`}
-      ${isBuiltIn ? markup`<p>A rule that the linter brings along${settings(rule.definition)}</p>` : nothing}
+      ${isBuiltIn ? builtInHtml(rule, description) : nothing}
     </td>
   </tr>`;
+}
+
+/** What a rule of the linter's own asks for, unless the ruleset says it itself. */
+function builtInHtml({ name, definition }: Rule, description: string): Html {
+  const meaning = description.trim() === '' ? linterRuleMeaning(name) : null;
+  return markup`${meaning === null ? nothing : markup`<p>${meaning}</p>`}<p>A rule that the linter brings along${settings(definition)}</p>`;
 }
 
 /** How the ruleset sets a built-in rule up, beyond its severity. */

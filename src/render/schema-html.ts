@@ -14,8 +14,8 @@ const rowsShown = 60;
 const valuesShown = 12;
 const valuesListed = 500;
 
-/** How much of one tree is written already. */
-interface Progress {
+/** How many more rows a tree may have, or a part of one. */
+interface Room {
   rows: number;
 }
 
@@ -34,8 +34,7 @@ export function typeLine(page: Page, schema: unknown): Html {
 /** All that a schema says beneath its type: description, values, properties, alternatives, examples. */
 export function schemaHtml(page: Page, schema: unknown): Html {
   const view = viewSchema(page.schemas, schema);
-  const progress = { rows: 0 };
-  return below(page, view, referencesOf(page.schemas, schema, new Set()), 0, progress);
+  return below(page, view, referencesOf(page.schemas, schema, new Set()), 0, { rows: rowsOfTree });
 }
 
 /** One parameter, header or property, as an `<li>`. `flags` and `extra` come beside and below what the schema says. */
@@ -44,7 +43,7 @@ export function rowHtml(
   row: SchemaRow,
   { description = '', flags = [], extra = nothing }: { description?: string; flags?: string[]; extra?: Html } = {},
 ): Html {
-  return line(page, row, new Set(), 0, { rows: 0 }, { description, flags, extra });
+  return line(page, row, new Set(), 0, { rows: rowsOfTree }, { description, flags, extra });
 }
 
 interface Beside {
@@ -60,10 +59,10 @@ function line(
   { label, isRequired, schema }: SchemaRow,
   via: ReadonlySet<string>,
   depth: number,
-  progress: Progress,
+  room: Room,
   { description, flags, extra }: Beside = alone,
 ): Html {
-  progress.rows++;
+  room.rows--;
   const view = viewSchema(page.schemas, schema, via);
   const all = [...new Set([...(isRequired ? ['required'] : []), ...flags, ...view.flags])];
   const name =
@@ -81,7 +80,7 @@ function line(
       view,
       referencesOf(page.schemas, schema, via),
       depth,
-      progress,
+      room,
     )}${extra}
   </li>`;
 }
@@ -111,11 +110,25 @@ function constraintsHtml({ constraints }: SchemaView): Html {
   return markup` <span class="limits">${joinHtml(each, markup`, `)}</span>`;
 }
 
-function below(page: Page, view: SchemaView, via: ReadonlySet<string>, depth: number, progress: Progress): Html {
-  const groups = view.groups.map((group) => groupHtml(page, group, via, depth, progress));
+function below(page: Page, view: SchemaView, via: ReadonlySet<string>, depth: number, room: Room): Html {
+  let waiting = view.groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  const groups = view.groups.map((group) => {
+    const share = shareOf(room, group.rows.length / waiting);
+    waiting -= group.rows.length;
+    const html = groupHtml(page, group, via, depth, share);
+    room.rows += share.rows;
+    return html;
+  });
   return markup`${page.descriptions.brief(view.description)}${valuesHtml(view)}${groups}${examplesHtml(
     view.examples.map((value) => ({ name: '', value })),
   )}`;
+}
+
+/** Takes a part of the room, for what must not use up the others' part; what it leaves is to be given back. */
+function shareOf(room: Room, part: number): Room {
+  const rows = Math.min(room.rows, Math.ceil(room.rows * part));
+  room.rows -= rows;
+  return { rows };
 }
 
 function groupHtml(
@@ -123,13 +136,15 @@ function groupHtml(
   { heading, rows, more: cut }: SchemaGroup,
   via: ReadonlySet<string>,
   depth: number,
-  progress: Progress,
+  room: Room,
 ): Html {
   if (depth >= deepest) return markup`<p class="more">Nested deeper than is shown here.</p>`;
   const lines: Html[] = [];
-  for (const row of rows) {
-    if (progress.rows >= rowsOfTree) break;
-    lines.push(line(page, row, via, depth + 1, progress));
+  for (const [at, row] of rows.entries()) {
+    if (room.rows <= 0) break;
+    const share = shareOf(room, 1 / (rows.length - at));
+    lines.push(line(page, row, via, depth + 1, share));
+    room.rows += share.rows;
   }
   const left = rows.length - lines.length + cut;
   const more = left === 0 ? nothing : markup`<p class="more">${left} more are not shown here.</p>`;
@@ -140,6 +155,8 @@ function groupHtml(
           ${items}
         </ul>`;
   const isProperties = heading === '';
+  const isNone = lines.length === 0 && left > 0;
+  if (isNone) return markup`<p class="more">${countOf(left)}, not shown here.</p>`;
   if (depth >= foldedDepth)
     return markup`<details>
       <summary>${isProperties ? countOf(rows.length + cut) : heading}</summary>

@@ -1,9 +1,10 @@
 /**
  * Descriptions are Markdown, and yet many are written in HTML. What HTML says with its everyday tags is said here in Markdown, and those
- * that only lay out are left out, so that a reader sees no tags; the result is as little trusted as the text was. Code stays as it is.
+ * that only lay out are left out, so that a reader sees no tags; so is what some renderers have beyond CommonMark: the size of an image, the notes of git
+ * hosts. The result is as little trusted as the text was. Code stays as it is.
  */
 export function tagsToMarkdown(text: string): string {
-  if (!/<[/a-z]/i.test(text)) return text;
+  if (!/<[/a-z]|!\[|\[!/i.test(text)) return text;
   return text
     .split(/(^ {0,3}(?:`{3}|~{3})[^]*?(?:^ {0,3}(?:`{3}|~{3})[^\n]*$|(?![^]))|`[^`\n]+`)/m)
     .map((part, at) => (at % 2 === 1 ? part : replaceTags(part)))
@@ -26,6 +27,12 @@ const marks: Readonly<Record<string, string>> = {
 
 function replaceTags(text: string): string {
   return text
+    .replace(/(!\[[^\]\n]{0,300}\]\([^()\s]{1,1000}) +=(?:\d{1,5}(?:px|%)?)?(?:x(?:\d{1,5}(?:px|%)?)?)?(?= *\))/g, '$1')
+    .replace(
+      /^( {0,3}> ?)\[!(note|tip|important|warning|caution)\] *$/gim,
+      (_, start: string, kind: string) => `${start}**${kind[0]!.toUpperCase()}${kind.slice(1).toLowerCase()}**  `,
+    )
+    .replace(/<img\s([^<>]{0,1000})>/gi, (_, attributes: string) => imageMarkdown(attributes))
     .replace(
       /<a\s+(?:[a-z-]+="[^"<>]*"\s+)*href="(https?:[^"<>\s()]{1,1000})"[^<>]{0,200}>([^<>[\]]{1,500})<\/a>/gi,
       '[$2]($1)',
@@ -44,4 +51,12 @@ function replaceTags(text: string): string {
         return dropped.has(name) ? before || after : tag;
       },
     );
+}
+
+/** An image, or where it is not on the web, what stands for it. */
+function imageMarkdown(attributes: string): string {
+  const attribute = (name: string) => new RegExp(`(?:^|\\s)${name}="([^"]*)"`, 'i').exec(attributes)?.[1] ?? '';
+  const source = /^https?:[^\s()]+$/i.exec(attribute('src'))?.[0];
+  const words = attribute('alt').replace(/[[\]]/g, '').trim() || 'image';
+  return source === undefined ? words : `![${words}](${source})`;
 }

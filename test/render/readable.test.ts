@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { renderDocument } from '../../src/render/render.ts';
+import { published } from './published.ts';
+import { checkPage } from './strict-html.ts';
+
+function pageOf(document: unknown): string {
+  const rendered = renderDocument(published(document))!;
+  expect(checkPage(rendered)).toEqual([]);
+  return rendered.html;
+}
+
+const described = (description: string) =>
+  pageOf({ openapi: '3.1.0', info: { title: 'x', version: '1', description } });
+
+test.for(['128pxx32px', '100x50', '100x', 'x50', '50%'])(
+  'an image with a size, as many renderers have it, is a link like any other: %s',
+  (size) => {
+    const html = described(`before ![logo](https://x.example/a.png =${size}) after`);
+    expect(html).toMatch(/before <a href="https:\/\/x\.example\/a\.png"[^>]*>logo<\/a> after/);
+  },
+);
+
+test('an image in HTML is a link, or its words', () => {
+  const html = described(
+    'see <img width="1" src="https://x.example/a.png" alt="logo"> and <img src="/a.png" alt="ours"/>',
+  );
+  expect(html).toMatch(/see <a href="https:\/\/x\.example\/a\.png"[^>]*>logo<\/a> and ours/);
+  expect(html).not.toContain('&lt;img');
+});
+
+test('a note of a git host is a note', () => {
+  const html = described('> [!NOTE]\n> Mind this.');
+  expect(html).toMatch(/<blockquote>\s*<p><strong>Note<\/strong><br>\s*Mind this\./);
+});
+
+test('the variables of a server are told, with what they may be', () => {
+  const env = { default: 'prod', enum: ['prod', 'test'], description: 'Which *one*' };
+  const html = pageOf({
+    openapi: '3.1.0',
+    info: { title: 'x', version: '1' },
+    servers: [{ url: 'https://{env}.example.com:{port}', variables: { env, port: { default: '443' } } }, { url: '/b' }],
+  });
+  expect(html).toMatch(
+    /<code>env<\/code>.*default <code>prod<\/code>.*Which <em>one<\/em>.*<code>prod<\/code>.*<code>test<\/code>/s,
+  );
+  expect(html).toMatch(/<code>port<\/code>.*default <code>443<\/code>/s);
+});
+
+test('a tree that is too large is cut in its depth: what stands first does not use up what all may have', () => {
+  const wide = (depth: number): object =>
+    depth === 0
+      ? { type: 'string' }
+      : {
+          type: 'object',
+          properties: Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`p${at}`, wide(depth - 1)])),
+        };
+  const names = ['first', 'second', 'third', 'last'];
+  const html = pageOf({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, wide(4)])),
+    allOf: [{ title: 'beside', properties: { also: {} } }],
+  });
+  for (const name of [...names, 'also']) expect(html).toContain(`<code>${name}</code>`);
+  const rows = html.split('<li>').length;
+  expect(rows).toBeGreaterThan(1000);
+  expect(rows).toBeLessThan(1600);
+});
+
+test('a rule that the linter brings along is told by what it asks for', () => {
+  const html = pageOf({
+    rules: { 'operation-summary': 'error', 'no-such-rule': 'warn' },
+    oas3_1Rules: { struct: 'error' },
+  });
+  expect(html).toContain('<p>Every operation has a summary.</p>');
+  expect(html).toContain('<p>The document is built as its specification says.</p>');
+  expect(html.split('A rule that the linter brings along').length).toBe(4);
+});
