@@ -13,8 +13,8 @@ import { describeReport } from './report-groups.ts';
 import type { Site } from './site.ts';
 import { describeChanges } from './version-changes.ts';
 
-/** Versions that the list shows at once, and those that it shows when it is opened; the rest is at `…/versions`. */
-const versionsShown = { first: 20, all: 500 };
+/** Versions that the list shows at once, above what a reader came for, and those that it shows when it is opened; the rest is at `…/versions`. */
+const versionsShown = { first: 6, all: 500 };
 
 /** A page or its Markdown. `isWhole`: whether everything was there to make it of; a sandbox may have died over it, for reasons of its own. */
 export interface Made {

@@ -114,7 +114,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/pay@1.1.0`);
     expect(await page.locator('.banner').textContent()).toMatch(
-      /This version is deprecated since .* Slow\.\s*Use 1\.2\.0 instead\. It goes on 1 Jan 2027\./,
+      /This version is deprecated since .* Slow\.\s*Use 1\.2\.0 instead\. It ends on 1 Jan 2027\./,
     );
     await page.goto(`${site.url}/@acme/apis/pay`);
     const changes = page.locator('#changes');
@@ -126,6 +126,18 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
       expect.stringMatching(/^1\.0\.0.*withdrawn$/s),
     ]);
     expect(wrong).toEqual([]);
+  });
+
+  test('what is printed by a reader of dark pages is ink on paper', async () => {
+    await using watched = await browser.open({ colorScheme: 'dark' });
+    const { page } = watched;
+    await page.emulateMedia({ media: 'print' });
+    await page.goto(`${site.url}/@acme/apis/pay@1.1.0`);
+    const grounds = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.tag, .pill, .method, .banner')].map((part) => getComputedStyle(part).backgroundColor)`,
+    );
+    expect(grounds.length).toBeGreaterThan(3);
+    expect([...new Set(grounds)]).toEqual(['rgb(255, 255, 255)']);
   });
 
   test('a ruleset tells who is checked by it', async () => {
