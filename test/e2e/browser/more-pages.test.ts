@@ -134,7 +134,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     await page.emulateMedia({ media: 'print' });
     await page.goto(`${site.url}/@acme/apis/pay@1.1.0`);
     const grounds = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('.tag, .pill, .method, .banner')].map((part) => getComputedStyle(part).backgroundColor)`,
+      `[...document.querySelectorAll('main :is(.tag, .pill, .method, .banner)')].map((part) => getComputedStyle(part).backgroundColor)`,
     );
     expect(grounds.length).toBeGreaterThan(3);
     expect([...new Set(grounds)]).toEqual(['rgb(255, 255, 255)']);
