@@ -3,6 +3,7 @@ import { hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
 import type { Published, Rendered } from '../compile/compile.ts';
+import { createPlaces, type Places } from './places.ts';
 import { findRepresentation, openRepresentation, readManifest, type GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
 import { readJson, readObject } from './stored.ts';
@@ -20,21 +21,22 @@ export async function outlineVersion(
   version: Version,
 ): Promise<Outline | null> {
   const { compiler, config } = registry;
-  return derive(registry, 'outline', version, async () => {
+  return derive(registry, 'outline', org, version, async () => {
     const manifest = await readJson<Manifest>(registry, version.manifest);
     const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest);
-    return compiler.outline(await publishedOf(registry, manifest, json), config.limits, undefined, org);
+    return compiler.outline(await publishedOf(registry, manifest, json), config.limits, undefined, readersOf(org));
   });
 }
 
 /** A version's document made readable; null where the sandbox could not do it. Made once, then kept in the cache. */
 export async function renderedOf(registry: Registry, granted: GrantedVersion): Promise<Rendered | null> {
   const { compiler, config } = registry;
-  return derive(registry, 'rendered', granted.version, async () => {
+  const { org } = granted.resource;
+  return derive(registry, 'rendered', org, granted.version, async () => {
     const manifest = await readManifest(registry, granted);
     const json = await openRepresentation(registry, granted, findRepresentation(manifest, 'json', 'identity')!);
     const document = await publishedOf(registry, manifest, json);
-    return compiler.render(document, config.limits, undefined, granted.resource.org);
+    return compiler.render(document, config.limits, undefined, readersOf(org));
   });
 }
 
@@ -44,27 +46,52 @@ async function publishedOf(registry: Registry, manifest: Manifest, json: Uint8Ar
   return { type, kind, json };
 }
 
-const running = new WeakMap<Registry['cache'], Map<string, Promise<unknown>>>();
+/** Whose work in the sandboxes it is: that of an organization's readers, so that it does not stand before what the organization publishes. */
+function readersOf(org: string): string {
+  return `readers of ${org}`;
+}
+
+/** Documents that are held for the sandboxes at once; those of one organization are half of them at most. Others wait, and hold nothing. */
+const placesInAll = 4;
+
+interface Works {
+  running: Map<string, Promise<unknown>>;
+  places: Places;
+}
+
+const worksOf = new WeakMap<Registry['cache'], Works>();
 
 /** Asks the cache, else makes it; those who ask for the same at the same time share one making. What failed is not kept. */
 async function derive<T>(
   { cache, compiler }: Registry,
   what: string,
+  org: string,
   { manifest }: Version,
   make: () => Promise<T | null>,
 ): Promise<T | null> {
   const key = `${what}/${compiler.renderer}/${hexOf(manifest)}.json`;
-  const shared = running.get(cache) ?? new Map<string, Promise<unknown>>();
-  running.set(cache, shared);
-  const pending = shared.get(key) as Promise<T | null> | undefined;
+  const works = worksOf.get(cache) ?? { running: new Map(), places: createPlaces(placesInAll) };
+  worksOf.set(cache, works);
+  const { running, places } = works;
+  const pending = running.get(key) as Promise<T | null> | undefined;
   if (pending) return pending;
   const answer = (async () => {
-    const kept = await cache.get(key);
-    if (kept !== null) return JSON.parse(Buffer.from(kept).toString()) as T;
-    const made = await make();
-    if (made !== null) await cache.put(key, Buffer.from(JSON.stringify(made)));
+    const kept = parseKept<T>(await cache.get(key).catch(() => null));
+    if (kept !== null) return kept;
+    const made = await places.take(org, make);
+    // A cache that cannot be written to costs time and nothing else.
+    if (made !== null) await cache.put(key, Buffer.from(JSON.stringify(made))).catch(() => undefined);
     return made;
-  })().finally(() => shared.delete(key));
-  shared.set(key, answer);
+  })().finally(() => running.delete(key));
+  running.set(key, answer);
   return answer;
+}
+
+/** What the cache has; null where that is nothing, or torn by a power cut. */
+function parseKept<T>(kept: Uint8Array | null): T | null {
+  try {
+    return kept === null ? null : (JSON.parse(Buffer.from(kept).toString()) as T);
+  } catch {
+    return null;
+  }
 }

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import type { Rendered } from '../../src/compile/compile.ts';
+import { anonymous } from '../../src/model/access.ts';
+import { RegistryError } from '../../src/model/errors.ts';
+import { renderedOf } from '../../src/registry/derived.ts';
+import { grantRead, grantVersion, type GrantedVersion } from '../../src/registry/read.ts';
+import { createTestRegistry, publishVersion, type TestRegistry } from '../server/registry.ts';
+
+const rendered: Rendered = { html: '<p>All of it</p>', navigation: '', markdown: 'All of it', truncated: false };
+const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+
+async function versionsOf(registry: TestRegistry, count: number): Promise<GrantedVersion[]> {
+  for (let at = 0; at < count; at++) await publishVersion(registry, '@acme/apis/pay', `1.0.${at}`);
+  const granted = (await grantRead(registry, anonymous, pay))!;
+  return granted.resource.versions.map(
+    ({ label }) => grantVersion(granted, { kind: 'version', version: label })!.granted,
+  );
+}
+
+test('what a power cut tore in the cache is made again', async () => {
+  const registry = createTestRegistry();
+  const [version] = await versionsOf(registry, 1);
+  registry.compiler.render = async () => rendered;
+  let torn = '';
+  const { put } = registry.cache;
+  registry.cache.put = (key, bytes) => put((torn = key), bytes);
+  await renderedOf(registry, version!);
+  for (const bytes of ['', '{"html":"<p>Al', '\0\0\0']) {
+    await put(torn, Buffer.from(bytes));
+    expect(await renderedOf(registry, version!)).toEqual(rendered);
+  }
+});
+
+test('a cache that can be neither read nor written costs time and nothing else', async () => {
+  const registry = createTestRegistry();
+  const [version] = await versionsOf(registry, 1);
+  registry.compiler.render = async () => rendered;
+  const broken = async () => {
+    throw new RegistryError('unavailable', 'The cache folder cannot be written to.');
+  };
+  Object.assign(registry.cache, { get: broken, put: broken });
+  expect(await renderedOf(registry, version!)).toEqual(rendered);
+});
+
+test('whoever asks for the pages of many versions has few documents held for it, and stands behind no publish', async () => {
+  const registry = createTestRegistry();
+  const versions = await versionsOf(registry, 20);
+  const owners = new Set<string | undefined>();
+  let held = 0;
+  let most = 0;
+  registry.compiler.render = async (_document, _limits, _signal, owner) => {
+    owners.add(owner);
+    most = Math.max(most, ++held);
+    await new Promise((resolve) => setImmediate(resolve));
+    held--;
+    return rendered;
+  };
+  await Promise.all(versions.map((version) => renderedOf(registry, version)));
+  expect(most).toBe(2);
+  // What the organization publishes is its own work: turns are taken by owner.
+  expect([...owners]).not.toContain('acme');
+  expect(owners.size).toBe(1);
+});
