@@ -4,6 +4,7 @@ import type { Digest } from '../model/digest.ts';
 import { digestOfValue } from './canonical.ts';
 import { entriesOf, isObject, listOf, objectOf, parseObject, textOf, type JsonObject } from './json.ts';
 import { listLimit, operationsOf, type ApiOperation } from './operations.ts';
+import { definitionFolders, definitionsOf } from './schemas.ts';
 import { firstParagraph, shorten } from './plain-text.ts';
 import { rulesOf } from './rules.ts';
 
@@ -90,8 +91,9 @@ function rememberDigests(): (value: object) => Digest {
 
 function outlineSchema(document: JsonObject): Outline {
   // Definitions are listed on their own: a change in one of them is none of the document around them.
-  const { definitions, $defs, ...root } = document;
-  const named = [...entriesOf(definitions), ...entriesOf($defs)];
+  const folders = definitionFolders(document);
+  const root = Object.fromEntries(Object.entries(document).filter(([key]) => !folders.includes(key)));
+  const named = definitionsOf(document);
   return {
     ...empty,
     title: shorten(textOf(document['title']), titleLength),

@@ -1,4 +1,4 @@
-import { entriesOf, objectOf, textOf, type JsonObject } from './json.ts';
+import { entriesOf, isObject, objectOf, textOf, type JsonObject } from './json.ts';
 import { dereference, pointerKeys } from './reference.ts';
 
 /** The schemas of a document that have a name of their own, and what references lead to. */
@@ -18,7 +18,10 @@ const mostLookedAt = 4_000_000;
 
 /** Finds named schemas: those in `components/schemas`, `definitions` and `$defs`, and (named `''`) the root of a JSON Schema. */
 export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-schema'): Schemas {
-  const folders = kind === 'openapi' ? ['#/components/schemas/', '#/definitions/'] : ['#/$defs/', '#/definitions/'];
+  const starts =
+    kind === 'openapi'
+      ? ['#/components/schemas/', '#/definitions/']
+      : definitionFolders(document).map((name) => `#/${name}/`);
   const ids = new Map<string, string>();
   if (kind === 'json-schema') {
     for (const [name, one] of [['', document] as const, ...definitionsOf(document)]) {
@@ -32,7 +35,7 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
     left: mostLookedAt,
     nameOf(reference) {
       if (reference === '#' && kind === 'json-schema') return '';
-      const folder = folders.find((start) => reference.startsWith(start));
+      const folder = starts.find((start) => reference.startsWith(start));
       if (folder === undefined) return ids.get(reference.replace(/#$/, '')) ?? null;
       const keys = pointerKeys(reference);
       const found =
@@ -43,9 +46,43 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
   };
 }
 
-/** Definitions of a JSON Schema, those of both spellings. */
+/** Definitions of a JSON Schema, in whichever members they stand. */
 export function definitionsOf(document: JsonObject): [string, unknown][] {
-  return [...entriesOf(document['definitions']), ...entriesOf(document['$defs'])];
+  return definitionFolders(document).flatMap((folder) => [...entriesOf(document[folder])]);
+}
+
+const keywords = new Set(
+  'properties patternProperties dependentSchemas dependencies items additionalProperties not if then else contains propertyNames default const contentSchema'.split(' '), // prettier-ignore
+);
+
+const folders = new WeakMap<JsonObject, string[]>();
+
+/** The members that hold definitions: those of the specification, and those that the document's own references make one (vega has `defs` and `refs`). */
+export function definitionFolders(document: JsonObject): string[] {
+  const known = folders.get(document);
+  if (known) return known;
+  const named = ['definitions', '$defs'];
+  const others = Object.keys(document).filter(
+    (key) => /^\w[\w.-]{0,50}$/.test(key) && !named.includes(key) && !keywords.has(key) && isObject(document[key]),
+  );
+  const text = others.length === 0 ? '' : writtenOut(document);
+  const found = others.filter((key) =>
+    entriesOf(document[key])
+      .slice(0, 50)
+      .some(([name, one]) => isObject(one) && text.includes(JSON.stringify(`#/${key}/${name}`))),
+  );
+  const all = [...named, ...found.slice(0, 5)];
+  folders.set(document, all);
+  return all;
+}
+
+/** The document as JSON; nothing where it is nested too deep for that. */
+function writtenOut(document: JsonObject): string {
+  try {
+    return JSON.stringify(document);
+  } catch {
+    return '';
+  }
 }
 
 /** References that are looked through to see this schema: to be told to what is below it. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { outlineDocument } from '../../src/render/outline.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { published } from './published.ts';
 import { checkPage } from './strict-html.ts';
@@ -75,4 +76,18 @@ test('a rule that the linter brings along is told by what it asks for', () => {
   expect(html).toContain('<p>Every operation has a summary.</p>');
   expect(html).toContain('<p>The document is built as its specification says.</p>');
   expect(html.split('A rule that the linter brings along').length).toBe(4);
+});
+
+test('definitions are found where references lead, also under a name of their own', () => {
+  const document = {
+    $schema: 'http://json-schema.org/draft-04/schema#',
+    properties: { a: { items: { $ref: '#/defs/thing' } }, b: { $ref: '#/other/not/properties/deep' } },
+    defs: { thing: { type: 'object', properties: { inside: { $ref: '#/defs/thing' } } } },
+    other: { not: { properties: { deep: { type: 'string' } } } },
+  };
+  const html = pageOf(document);
+  expect(html).toContain('<section class="schema" id="schema/thing">');
+  expect(html).toContain('array of <a href="#schema/thing">thing</a>');
+  expect(html).not.toContain('id="schema/not"');
+  expect(outlineDocument(published(document))!.schemas.map(({ name }) => name)).toEqual(['', 'thing']);
 });
