@@ -67,8 +67,13 @@ const documents: [name: string, document: () => unknown, truncated: boolean][] =
   ],
   [
     'references in a long chain',
-    () => ({ $ref: '#/x/n0', x: many(100_000, (at) => ({ $ref: `#/x/n${at + 1}` })) }),
+    () => ({ $ref: '#/x/y/n0', x: { y: many(100_000, (at) => ({ $ref: `#/x/y/n${at + 1}` })) } }),
     false,
+  ],
+  [
+    'references in a long chain of definitions',
+    () => ({ $ref: '#/x/n0', x: many(100_000, (at) => ({ $ref: `#/x/n${at + 1}` })) }),
+    true,
   ],
   [
     '20 MB in one description',
