@@ -27,7 +27,10 @@ const marks: Readonly<Record<string, string>> = {
 
 function replaceTags(text: string): string {
   return text
-    .replace(/(!\[[^[\]\n]{0,300}\]\([^()\s]{1,1000}) +=(?:\d{1,5}(?:px|%)?)?(?:x(?:\d{1,5}(?:px|%)?)?)?(?= *\))/g, '$1')
+    .replace(
+      /(!\[[^[\]\n]{0,300}\]\([^()\s]{1,1000}) +=(?:\d{1,5}(?:px|%)?)?(?:x(?:\d{1,5}(?:px|%)?)?)?(?= *\))/g,
+      '$1',
+    )
     .replace(
       /^( {0,3}> ?)\[!(note|tip|important|warning|caution)\] *$/gim,
       (_, start: string, kind: string) => `${start}**${kind[0]!.toUpperCase()}${kind.slice(1).toLowerCase()}**  `,
