@@ -8,6 +8,6 @@ export default defineConfig({
     reporters: ['default', createSummary({ strict: process.env.CI === 'true' })],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });

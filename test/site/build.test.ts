@@ -176,7 +176,7 @@ test('publishing while a build runs: each resource is as it stood at one moment'
   const files = await filesIn(out);
   expect(files.filter((path) => path.includes('2.0.0'))).toEqual([]);
   // The documentation has that version in an example.
-  for (const path of files.filter((path) => !path.startsWith('docs/')))
+  for (const path of files.filter((each) => !each.startsWith('docs/')))
     expect(await textOf(out, path)).not.toContain('2.0.0"');
   expect(await build(registry, out)).toMatchObject({ outcome: 'built' });
   expect(await filesIn(out)).toContain('@acme/apis/refund@2.0.0.json');
