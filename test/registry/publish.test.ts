@@ -43,6 +43,15 @@ async function published(registry: Registry, request: PublishRequest): Promise<s
   return 'version' in result ? `${result.outcome} ${result.version.label}` : result.outcome;
 }
 
+async function withdraw(registry: Registry, label: string): Promise<void> {
+  const status = { state: 'withdrawn', reason: 'leaked', since: registry.now().toISOString() } as const;
+  await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+    const { value } = current!;
+    const versions = value.versions.map((version) => (version.label === label ? { ...version, status } : version));
+    return { value: { ...value, versions }, change: { actor: 'operator:test', origin: null, action: 'withdraw' } };
+  });
+}
+
 describe('labels (DESIGN §7)', () => {
   test('the request names it, else the document, else the next patch', async () => {
     const { registry } = createWorld();
@@ -105,6 +114,23 @@ describe('labels (DESIGN §7)', () => {
     await publish(registry, upload(api('1.4.0')));
     const result = await publish(registry, upload(api('1.4.0', 'x: 1'), { onConflict: 'reject' }));
     expect(result).toMatchObject({ outcome: 'conflict', suggestion: '1.4.1' });
+  });
+
+  test.each([
+    ['the same content', {}, ''],
+    ['other content that would be a revision', {}, 'x: 1'],
+    ['other content under the named label', { version: '1.0.0' }, 'x: 1'],
+  ])('the label of a withdrawn version is never used again: %s', async (_, asked, more) => {
+    const { registry } = createWorld();
+    await publish(registry, upload(api('1.0.0')));
+    await withdraw(registry, '1.0.0');
+    expect(await publish(registry, upload(api('1.0.0', more), asked))).toMatchObject({
+      outcome: 'conflict',
+      label: '1.0.0',
+      suggestion: '1.0.1',
+      detail: 'Version 1.0.0 was withdrawn; its label is never used again.',
+    });
+    expect(await labels(registry)).toEqual(['1.0.0']);
   });
 
   test.each(['latest', 'sha256-x', '1.json', '../x', '', 'a..b', '-1', 'x'.repeat(129)])(

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { authenticateKey, createKey, type NewKey } from '../../src/registry/keys.ts';
+import { createWorld } from './world.ts';
+
+const author = { actor: 'operator:test', origin: null };
+const given: NewKey = { org: 'acme', name: 'ci', scopes: ['read'] };
+
+test('a well-formed key with the id of another and a wrong secret is nobody', async () => {
+  const { registry } = createWorld();
+  const { key, text } = await createKey(registry, given, author);
+  // A registry of somebody else draws the same id, so that its key differs in the secret and the checksum fits.
+  const id = Buffer.from([...key.id].map((character) => Number.parseInt(character, 36)));
+  const elsewhere = {
+    ...createWorld().registry,
+    randomBytes: (length: number) => (length === id.length ? new Uint8Array(id) : new Uint8Array(length).fill(7)),
+  };
+  const forged = await createKey(elsewhere, given, author);
+  expect(forged.key.id).toBe(key.id);
+  expect(forged.text).not.toBe(text);
+  expect(await authenticateKey(elsewhere, forged.text)).toMatchObject({ id: key.id });
+
+  expect(await authenticateKey(registry, forged.text)).toBeNull();
+  expect(await authenticateKey(registry, text)).toMatchObject({ kind: 'key', id: key.id });
+});
