@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Load } from '../src/compile/compile.ts';
-import { openCompiler } from '../src/compile/sandbox.ts';
+import { openCompiler } from '../src/compile/sandbox/sandbox.ts';
 import { formatProblem, problemAtFile, type Problem } from '../src/model/problem.ts';
 
 const [corpus = '../shared/corpus', prefix = ''] = process.argv.slice(2);

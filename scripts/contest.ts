@@ -12,7 +12,8 @@ import { argv, echo, tmpdir } from 'zx';
 import { checkConfig } from '../src/config.ts';
 import { openRegistry } from '../src/open.ts';
 import { createKey } from '../src/registry/keys.ts';
-import { createSyncQueue } from '../src/registry/queue.ts';
+import { createPulls } from '../src/pulls/pulls.ts';
+import { createSyncQueue } from '../src/sync/queue.ts';
 import { openServer } from '../src/server/server.ts';
 
 const clients = Number(argv['clients'] ?? 64);
@@ -20,7 +21,7 @@ const rounds = Number(argv['rounds'] ?? 2000);
 const data = tmpdir();
 const rateLimit = { key: 1e9, address: 1e9, failures: 1e9 };
 const registry = await openRegistry(checkConfig({ rateLimit }, { base: data, data }));
-const queue = createSyncQueue(registry);
+const queue = createSyncQueue(registry, createPulls);
 const server = await openServer(registry, queue, { host: '127.0.0.1', port: 0 });
 const author = { actor: 'operator:contest', origin: null };
 const { text: key } = await createKey(registry, { org: 'acme', name: 'contest', scopes: ['admin'] }, author);

@@ -5,7 +5,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { argv, echo } from 'zx';
-import { openCompiler } from '../src/compile/sandbox.ts';
+import { openCompiler } from '../src/compile/sandbox/sandbox.ts';
 import { fuzz } from '../test/server/v1/fuzz.ts';
 
 const [count = 10_000, seed = Date.now() % 2 ** 31] = argv._.map(Number);

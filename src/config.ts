@@ -8,7 +8,8 @@ import type { Scope } from './model/access.ts';
 import { hostKinds, type HostKind } from './hosts/host.ts';
 import { closest } from './model/closest.ts';
 import { RegistryError } from './model/errors.ts';
-import type { Validation, Visibility } from './model/resource.ts';
+import type { Validation } from './model/problem.ts';
+import type { Visibility } from './model/access.ts';
 import type { Credential } from './source/source.ts';
 
 /** The name of an environment variable that holds a secret. */

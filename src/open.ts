@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { allowedHosts, type Config } from './config.ts';
 import type { Compiler } from './compile/compile.ts';
-import { openCompiler } from './compile/sandbox.ts';
+import { openCompiler } from './compile/sandbox/sandbox.ts';
 import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';

@@ -19,72 +19,55 @@ interface Facts {
   readsEnvironment: boolean;
 }
 
+/** The rules of the house, as the map states them. */
+export interface HouseMap {
+  /** Rooms by name, each with its paths (`src/store/`, `src/open.ts`) and the rooms that it may import besides itself. */
+  rooms: Map<string, { paths: string[]; mayImport: string[] }>;
+  /** Packages, `@scope/*` and `ajv-*` included, by the paths that may import them. */
+  packages: Map<string, string[]>;
+}
+
 /**
- * DESIGN §3: `model ← the port files ← source, compile, store ← registry ← server, site ← cli`. Each layer with the layers that
- * it may import; its own it may always. The table is complete: what it does not name is refused.
+ * Reads the two tables of `src/README.md`. A row of the first names a room by the word before the colon, else by its first folder or file.
+ * Throws when a row names a room that no row describes.
  */
-const layers: Record<string, readonly string[]> = {
-  model: [],
-  ports: ['model'],
-  source: ['model', 'ports'],
-  hosts: ['model', 'ports'],
-  render: ['model', 'ports'],
-  compile: ['model', 'ports', 'render'],
-  store: ['model', 'ports'],
-  config: ['model', 'ports'],
-  registry: ['model', 'ports', 'config', 'source', 'compile', 'store'],
-  site: ['model', 'ports', 'config', 'store', 'registry'],
-  server: ['model', 'ports', 'config', 'store', 'registry', 'site'],
-  log: ['model', 'config', 'registry'],
-  open: ['model', 'ports', 'config', 'log', 'source', 'hosts', 'compile', 'store', 'registry', 'adapters'],
-  cli: ['model', 'ports', 'config', 'source', 'compile', 'store', 'registry', 'site', 'server', 'open'],
-  adapters: ['model', 'ports', 'store', 'hosts'],
-};
+export function readMap(markdown: string): HouseMap {
+  const rooms: HouseMap['rooms'] = new Map();
+  const packages: HouseMap['packages'] = new Map();
+  for (const line of markdown.split('\n').filter((text) => text.startsWith('|') && text.includes('`'))) {
+    const cells = line.split('|').slice(1, -1);
+    const [first, last] = [cells[0]!, cells.at(-1)!];
+    const named = [...first.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+    if (cells.length === 2) {
+      const owners = [...last.matchAll(/`([^`]+)`/g)].map(([, path]) => `src/${path}`);
+      for (const name of named) packages.set(name, owners);
+    } else {
+      const room = /^\s*([a-z]+):/.exec(first)?.[1] ?? named[0]!.replace(/\/$|\.ts$/, '');
+      const names = last.split(',').map((name) => name.trim());
+      rooms.set(room, { paths: named.map((path) => `src/${path}`), mayImport: names.filter(Boolean) });
+    }
+  }
+  for (const [room, row] of rooms) {
+    const unknown = row.mayImport.filter((name) => !rooms.has(name));
+    if (unknown.length > 0)
+      throw new Error(`src/README.md: ${room} may import ${unknown.join(', ')}, which has no row`);
+  }
+  return { rooms, packages };
+}
 
-/** The port files: interfaces that the layers around the registry meet in. */
-const ports = new Set([
-  'src/store/bucket.ts',
-  'src/source/source.ts',
-  'src/source/snapshot.ts',
-  'src/compile/compile.ts',
-  'src/hosts/host.ts',
-]);
-
-/** Backends and hosts: only `open.ts` imports them. */
-const adapters = /^src\/(?:store\/(?:fs|memory|s3)|hosts\/(?:github|gitlab|gitea|bitbucket))(?:\.ts|\/)/;
-
-/** A page of `open.ts`: it makes the hosts out of the configuration. */
-const hostsPage = 'src/hosts/hosts.ts';
-
-/** Single files that more may import than the rest of their folder, each with its reason. */
+/** Single files that more may import than the rest of their room, each with its reason. */
 const doors = new Map<string, { from: readonly string[]; why: string }>([
   ['src/source/upload.ts', { from: ['server'], why: 'a body that came over HTTP is a Snapshot of one file' }],
 ]);
 
-/** Packages that belong to one part of the house, by the files that may import them. */
-const packages: readonly { name: RegExp; owner: RegExp }[] = [
-  { name: /^(?:express|express-rate-limit|helmet|negotiator)(?:\/|$)/, owner: /^src\/server\// },
-  { name: /^@redocly\//, owner: /^src\/compile\// },
-  { name: /^@seriousme\//, owner: /^src\/compile\// },
-  { name: /^(?:ajv|ajv-[a-z0-9-]+)(?:\/|$)/, owner: /^src\/(?:compile\/|server\/|config\.ts$)/ },
-  { name: /^(?:simple-git|isomorphic-git)(?:\/|$)/, owner: /^src\/source\// },
-  { name: /^@octokit\//, owner: /^src\/hosts\// },
-  { name: /^@aws-sdk\//, owner: /^src\/store\/s3/ },
-  { name: /^eta$/, owner: /^src\/site\// },
-  { name: /^markdown-it$/, owner: /^src\/(?:render|site)\// },
-  { name: /^minisearch$/, owner: /^src\/registry\// },
-  { name: /^standardwebhooks$/, owner: /^src\/(?:registry|hosts)\// },
-  { name: /^commander$/, owner: /^src\/cli(?:\.ts$|\/)/ },
-  { name: /^zx(?:\/|$)/, owner: /^(?!src\/)/ },
-];
-
 /** Files besides `config.ts` that may read `process.env`, each with its reason. */
 const environmentReaders = new Map<string, string>([['src/config.ts', 'the one place where configuration comes in']]);
 
-/** Every way in which these files break the boundaries, one sentence each. No files, no findings. */
-export function checkBoundaries(files: readonly SourceFile[]): string[] {
+/** Every way in which these files break the rules of the map, one sentence each. No files, no findings. */
+export function checkBoundaries(files: readonly SourceFile[], map: HouseMap): string[] {
   const facts = files.map(readFacts);
-  return [...facts.flatMap(checkFile), ...checkCycles(facts)].sort();
+  const found = facts.flatMap((each) => checkFile(each, map));
+  return [...found, ...checkRoomCycles(facts, map), ...checkFileCycles(facts), ...checkCrowds(facts)].sort();
 }
 
 function readFacts({ path, text }: SourceFile): Facts {
@@ -142,11 +125,11 @@ function propertyOf(node: unknown): unknown {
   return (node as Node).type === 'MemberExpression' ? (node as Node).property : null;
 }
 
-function checkFile(facts: Facts): string[] {
+function checkFile(facts: Facts, map: HouseMap): string[] {
   const { path } = facts;
   const found: string[] = [];
-  const layer = layerOf(path);
-  if (layer === null) found.push(`${path} is in no layer of DESIGN §3`);
+  const room = roomOf(map, path);
+  if (room === null) found.push(`${path} is in no room of src/README.md`);
   if (/(?:^|\/)(?:utils?|helpers?|common|misc|shared)(?:\.ts$|\/)/.test(path))
     found.push(`${path} is named for nothing`);
   if (facts.hasDefaultExport) found.push(`${path} has a default export`);
@@ -159,58 +142,99 @@ function checkFile(facts: Facts): string[] {
     if (specifier.startsWith('.')) {
       const target = resolve(path, specifier);
       if (!target.startsWith('src/')) {
-        if (layer === 'model') found.push(`${path} imports ${target}`);
+        if (room === 'model') found.push(`${path} imports ${target}`);
         if (!/^(?:content|templates)\/|^package\.json$/.test(target))
           found.push(`${path} imports ${target}, outside src/`);
-      } else if (layer !== null && !mayImport(layer, target) && !doors.get(target)?.from.includes(layer)) {
-        found.push(`${path} imports ${target}: ${layer} may not import ${layerOf(target) ?? 'that'}`);
+      } else if (room !== null && !isAllowed(map, room, target) && !doors.get(target)?.from.includes(room)) {
+        found.push(`${path} imports ${target}: ${room} may not import ${roomOf(map, target) ?? 'that'}`);
       }
       continue;
     }
-    if (layer === 'model' && specifier !== 'node:crypto') found.push(`${path} imports ${specifier}: model is pure`);
-    if (layer === 'ports') found.push(`${path} imports ${specifier}: a port is an interface`);
-    const rule = packages.find(({ name }) => name.test(specifier));
-    if (rule && !rule.owner.test(path)) found.push(`${path} imports ${specifier}, which is not its to import`);
+    if (room === 'model' && specifier !== 'node:crypto') found.push(`${path} imports ${specifier}: model is pure`);
+    if (room === 'ports') found.push(`${path} imports ${specifier}: a port is an interface`);
+    const owners = ownersOf(map, specifier);
+    if (owners && !owners.some((owner) => isIn(path, owner))) {
+      found.push(`${path} imports ${specifier}, which is not its to import`);
+    }
   }
   return found;
 }
 
-function mayImport(layer: string, target: string): boolean {
-  const other = layerOf(target);
+function isAllowed(map: HouseMap, room: string, target: string): boolean {
+  const other = roomOf(map, target);
   if (other === null) return false;
-  return (other === layer && layer !== 'adapters') || layers[layer]!.includes(other);
+  return (other === room && room !== 'adapters') || map.rooms.get(room)!.mayImport.includes(other);
 }
 
-/** The layer that a file of `src/` is in, or null. An adapter's own folder (`store/s3/`) is one with it. */
-function layerOf(path: string): string | null {
-  if (ports.has(path)) return 'ports';
-  if (adapters.test(path)) return 'adapters';
-  if (path === hostsPage) return 'open';
-  const [, name] = /^src\/([a-z-]+)(?:\.ts$|\/)/.exec(path) ?? [];
-  return name !== undefined && Object.hasOwn(layers, name) && name !== 'ports' && name !== 'adapters' ? name : null;
+/** The room that a file of `src/` is in: the one with the longest path that it is at or under. Null: none. */
+function roomOf({ rooms }: HouseMap, path: string): string | null {
+  let found: { room: string; length: number } | null = null;
+  for (const [room, { paths }] of rooms) {
+    const length = Math.max(...paths.filter((each) => isIn(path, each)).map((each) => each.length));
+    if (length > (found?.length ?? 0)) found = { room, length };
+  }
+  return found?.room ?? null;
+}
+
+/** Whether the file is the one that the map names, or in its folder (`store/fs/` counts as `store/fs.ts`). */
+function isIn(path: string, named: string): boolean {
+  return path === named || path.startsWith(named.endsWith('/') ? named : named.replace(/\.ts$/, '/'));
+}
+
+/** The paths that may import a package, or null when the map does not name it. */
+function ownersOf({ packages }: HouseMap, specifier: string): string[] | null {
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  for (const [pattern, owners] of packages) {
+    if (pattern === name || (pattern.endsWith('*') && name.startsWith(pattern.slice(0, -1)))) return owners;
+  }
+  return null;
 }
 
 function resolve(from: string, specifier: string): string {
   return new URL(specifier, `file:///${from}`).pathname.slice(1);
 }
 
-/** Layers that reach each other both ways. */
-function checkCycles(all: readonly Facts[]): string[] {
+/** Folders with more than 30 files of their own. */
+function checkCrowds(all: readonly Facts[]): string[] {
+  const folders = Map.groupBy(all, ({ path }) => path.slice(0, path.lastIndexOf('/') + 1));
+  return [...folders].flatMap(([folder, { length }]) => (length > 30 ? [`${folder} has ${length} files`] : []));
+}
+
+/** Rooms that reach each other both ways. */
+function checkRoomCycles(all: readonly Facts[], map: HouseMap): string[] {
   const edges = new Map<string, Set<string>>();
   for (const { path, imports } of all) {
-    const from = layerOf(path);
+    const from = roomOf(map, path);
     if (from === null) continue;
     for (const specifier of imports.filter((text) => text.startsWith('.'))) {
-      const to = layerOf(resolve(path, specifier));
+      const to = roomOf(map, resolve(path, specifier));
       if (to !== null && to !== from) edges.set(from, (edges.get(from) ?? new Set()).add(to));
     }
   }
-  function reaches(from: string, to: string, seen = new Set<string>()): boolean {
-    if (seen.has(from)) return false;
-    seen.add(from);
-    return [...(edges.get(from) ?? [])].some((next) => next === to || reaches(next, to, seen));
+  return cyclic(edges).map((room) => `${room}/ is part of an import cycle`);
+}
+
+/** Files that reach each other both ways, by imports of types too. */
+function checkFileCycles(all: readonly Facts[]): string[] {
+  const edges = new Map<string, Set<string>>();
+  for (const { path, imports } of all) {
+    const relative = imports.filter((text) => text.startsWith('.')).map((specifier) => resolve(path, specifier));
+    edges.set(path, new Set(relative));
   }
-  return [...edges.keys()]
-    .filter((layer) => reaches(layer, layer))
-    .map((layer) => `${layer}/ is part of an import cycle`);
+  return cyclic(edges).map((path) => `${path} is part of an import cycle`);
+}
+
+function cyclic(edges: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  function reaches(from: string, to: string): boolean {
+    const seen = new Set<string>();
+    const open = [...(edges.get(from) ?? [])];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (next === to) return true;
+      if (seen.has(next)) continue;
+      seen.add(next);
+      open.push(...(edges.get(next) ?? []));
+    }
+    return false;
+  }
+  return [...edges.keys()].filter((node) => reaches(node, node));
 }

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { buildCommand } from './build.ts';
-import { fsckCommand } from './fsck.ts';
-import { importCommand } from './import.ts';
-import { keysCommand } from './keys.ts';
-import { lintCommand } from './lint.ts';
-import { logCommand } from './log.ts';
-import { publishCommand } from './publish.ts';
-import { serveCommand } from './serve.ts';
-import { syncCommand } from './sync.ts';
-import { verifyCommand } from './verify.ts';
+import { buildCommand } from './build-command.ts';
+import { fsckCommand } from './fsck-command.ts';
+import { importCommand } from './import-command.ts';
+import { keysCommand } from './keys-command.ts';
+import { lintCommand } from './lint-command.ts';
+import { logCommand } from './log-command.ts';
+import { publishCommand } from './publish-command.ts';
+import { serveCommand } from './serve-command.ts';
+import { syncCommand } from './sync-command.ts';
+import { verifyCommand } from './verify-command.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;

@@ -1,8 +1,8 @@
 import { problemAtFile, type Problem } from '../model/problem.ts';
 import type { CompileLimits } from './compile.ts';
 import type { UnparsedFile } from './kind.ts';
-import { parseFile, type ParsedFile } from './parse.ts';
-import { decodeText } from './text.ts';
+import { parseFile, type ParsedFile } from './text/parse.ts';
+import { decodeText } from './text/text.ts';
 
 /** A file as the parent process hands it over: its bytes, or why there are none. */
 export type LoadedFile = { path: string; bytes: Uint8Array } | { path: string; problem: Problem };

@@ -3,7 +3,8 @@ import type { Coding, Kind } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { OnConflict } from '../model/connection.ts';
-import type { Validation, Visibility } from '../model/resource.ts';
+import type { Validation } from '../model/problem.ts';
+import type { Visibility } from '../model/access.ts';
 import type { Problem, Report } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 

@@ -1,8 +1,8 @@
 import type { ResourceType } from '../model/address.ts';
 import type { Kind } from '../model/artifact.ts';
 import type { CompileLimits, Detected } from './compile.ts';
-import { parseFile } from './parse.ts';
-import { isObject } from './schema-dialect.ts';
+import { parseFile } from './text/parse.ts';
+import { isObject } from './schema/schema-dialect.ts';
 
 // As bytes: looking for a string as `utf16le` never ends in Node 26 where the bytes begin at an odd offset of their memory.
 const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'].flatMap((mark) => [

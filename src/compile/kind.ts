@@ -1,7 +1,7 @@
 import type { Kind } from '../model/artifact.ts';
 import type { Problem, Severity } from '../model/problem.ts';
 import type { CompileInput } from './compile.ts';
-import type { ParsedFile } from './parse.ts';
+import type { ParsedFile } from './text/parse.ts';
 
 /** A collected file that is no JSON or YAML document: text of another kind (`text`), or absent, refused or broken (`problem`). */
 export interface UnparsedFile {

@@ -3,15 +3,15 @@ import { createReport, isBlocking, problemAtFile, type Problem, type Report } fr
 import { collect, type LoadedFile } from './collect.ts';
 import type { Artifact, CompileInput } from './compile.ts';
 import { kindOf } from './detect.ts';
-import { compileJsonSchema } from './json-schema.ts';
+import { compileJsonSchema } from './schema/json-schema.ts';
 import { isParsed, problemAt, type CompileKind, type KindResult } from './kind.ts';
-import { compileOpenapi } from './openapi.ts';
-import { openapiReferencePaths } from './openapi-paths.ts';
-import type { ParsedFile } from './parse.ts';
-import { formatsOf, represent } from './represent.ts';
-import { lintWithRuleset } from './ruleset-evaluate.ts';
-import { compileRuleset } from './ruleset.ts';
-import { schemaReferencePaths } from './schema-refs.ts';
+import { compileOpenapi } from './openapi/openapi.ts';
+import { openapiReferencePaths } from './openapi/openapi-paths.ts';
+import type { ParsedFile } from './text/parse.ts';
+import { formatsOf, represent } from './text/represent.ts';
+import { lintWithRuleset } from './ruleset/ruleset-evaluate.ts';
+import { compileRuleset } from './ruleset/ruleset.ts';
+import { schemaReferencePaths } from './schema/schema-refs.ts';
 
 const compilers: Record<ResourceType, CompileKind> = {
   apis: compileOpenapi,

@@ -2,9 +2,9 @@ import { labelFromVersion } from '../model/label.ts';
 import type { Problem } from '../model/problem.ts';
 import type { CompileLimits, VersionFile } from './compile.ts';
 import { problemAt } from './kind.ts';
-import { parseFile, type ParsedFile } from './parse.ts';
-import { followPointer } from './pointer.ts';
-import { decodeText } from './text.ts';
+import { parseFile, type ParsedFile } from './text/parse.ts';
+import { followPointer } from './text/pointer.ts';
+import { decodeText } from './text/text.ts';
 import { problemAtFile } from '../model/problem.ts';
 
 /** The version that a file holds, for `version: {file, pointer}` of a `stele.yaml`, or why it holds none. Runs in the sandbox. */

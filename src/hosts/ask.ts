@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
-import { createFetch } from './fetch.ts';
+import { createFetch } from './host-fetch.ts';
 import type { HostRepository } from './host.ts';
-import { refusalOf, type ApiCredential, type HostSettings } from './settings.ts';
+import { refusalOf, type ApiCredential, type HostSettings } from './host-settings.ts';
 
 /** What an API answered: a success. */
 export interface Answer {

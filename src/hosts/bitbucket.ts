@@ -1,12 +1,12 @@
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
-import { inTime } from './fetch.ts';
+import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
-import { createInOrder } from './in-order.ts';
+import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
-import { listPages } from './pages.ts';
+import { listPages } from './pull-pages.ts';
 import { asPull, isBranch, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
-import { ownGitCredential, type ApiCredential, type HostSettings } from './settings.ts';
+import { ownGitCredential, type ApiCredential, type HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 import { shorten, shortName } from './statuses.ts';
 

@@ -1,9 +1,9 @@
 import type { Octokit } from '@octokit/rest';
 import { RegistryError } from '../model/errors.ts';
 import { notAnswering } from './ask.ts';
-import { createFetch } from './fetch.ts';
+import { createFetch } from './host-fetch.ts';
 import type { HostRepository } from './host.ts';
-import { refusalOf, type ApiCredential, type HostSettings } from './settings.ts';
+import { refusalOf, type ApiCredential, type HostSettings } from './host-settings.ts';
 
 /** What a client is made of, loaded when the first one is: most commands never speak with GitHub. */
 async function loadOctokit() {

@@ -1,13 +1,13 @@
 import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
 import { tellCheckRun, tellStatus } from './github-checks.ts';
 import { readGitHubHint } from './github-hint.ts';
-import { inTime } from './fetch.ts';
+import { inTime } from './host-fetch.ts';
 import type { Host } from './host.ts';
-import { createInOrder } from './in-order.ts';
+import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
-import { listPages } from './pages.ts';
+import { listPages } from './pull-pages.ts';
 import { asPull } from './payload.ts';
-import type { HostSettings } from './settings.ts';
+import type { HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 
 /** Milliseconds that a token must still be good for when git gets it. */

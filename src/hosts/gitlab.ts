@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
-import { inTime } from './fetch.ts';
+import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host, Pull } from './host.ts';
-import { createInOrder } from './in-order.ts';
+import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
-import { listPages } from './pages.ts';
+import { listPages } from './pull-pages.ts';
 import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
-import { ownGitCredential, type HostSettings } from './settings.ts';
+import { ownGitCredential, type HostSettings } from './host-settings.ts';
 import { fitsSome } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
 

@@ -7,7 +7,7 @@ import { createGitea } from './gitea.ts';
 import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
 import type { Host, HostKind } from './host.ts';
-import type { ApiCredential, HostSettings } from './settings.ts';
+import type { ApiCredential, HostSettings } from './host-settings.ts';
 
 /** Where the well-known host of each kind is, and its API; and what follows the URL of one's own to its API. */
 const places: Record<HostKind, { url: string; apiUrl: string; apiPath: string }> = {

@@ -1,6 +1,7 @@
 import type { ResourceType } from './address.ts';
 import { matchesGlob } from './glob.ts';
-import type { Visibility } from './resource.ts';
+
+export type Visibility = 'public' | 'private';
 
 /** What a credential allows, each including the ones before it. */
 export const scopes = ['read', 'publish', 'admin'] as const;

@@ -1,5 +1,5 @@
 import type { Format, ResourceType } from './address.ts';
-import type { Validation } from './resource.ts';
+import type { Validation } from './problem.ts';
 import { digestOf, type Digest } from './digest.ts';
 
 export type Coding = 'identity' | 'gzip' | 'br' | 'zstd';

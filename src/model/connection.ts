@@ -1,5 +1,6 @@
 import { digestOf, hexOf, type Digest } from './digest.ts';
-import type { Validation, Visibility } from './resource.ts';
+import type { Validation } from './problem.ts';
+import type { Visibility } from './access.ts';
 
 /** What a branch sync does when the document's own version is already published with other content (DESIGN §7). */
 export type OnConflict = 'revise' | 'reject';

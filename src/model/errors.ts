@@ -1,6 +1,6 @@
 import type { Problem } from './problem.ts';
 
-/** Every way in which Stele refuses. Closed: `server/errors.ts` and `cli.ts` map each to a status and an exit code. */
+/** Every way in which Stele refuses. Closed: `server/error-answers.ts` and `cli.ts` map each to a status and an exit code. */
 export type ErrorCode =
   | 'malformed' // the request, file or argument cannot be understood
   | 'unauthenticated' // a credential is needed, or the one given is not valid

@@ -1,3 +1,6 @@
+/** Whether a document that its specification's schema refuses is refused (DESIGN §6). */
+export type Validation = 'strict' | 'lenient';
+
 export type Severity = 'error' | 'warning' | 'info';
 
 /** One finding about one document: what, how bad, and where. */

@@ -1,12 +1,9 @@
 import { formatCoordinate, type Coordinate, type ResourceType, type Selector } from './address.ts';
+import type { Visibility } from './access.ts';
 import type { Connection } from './connection.ts';
 import type { Digest } from './digest.ts';
+import type { Validation } from './problem.ts';
 import { foldLabel, highestInRange, latestOf } from './label.ts';
-
-export type Visibility = 'public' | 'private';
-
-/** Whether a document that its specification's schema refuses is refused (DESIGN §6). */
-export type Validation = 'strict' | 'lenient';
 
 /** What has become of a version since it was published. Kept outside its bytes (DESIGN §7). */
 export type Status =

@@ -1,13 +1,8 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
-import {
-  chooseLatest,
-  findVersion,
-  resourceRef,
-  type Resource,
-  type Validation,
-  type Visibility,
-} from '../model/resource.ts';
+import type { Validation } from '../model/problem.ts';
+import type { Visibility } from '../model/access.ts';
+import { chooseLatest, findVersion, resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/refs.ts';
 import { resolveRuleset } from './gate.ts';
 import type { Author, Registry } from './registry.ts';

@@ -3,7 +3,7 @@ import { hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
 import type { Published, Rendered } from '../compile/compile.ts';
-import { createPlaces, type Places } from './places.ts';
+import { createPlaces, type Places } from '../scheduling/organization-places.ts';
 import { findRepresentation, openRepresentation, readManifest, type GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
 import { readJson, readObject } from './stored.ts';

@@ -5,7 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
 import type { GivenRuleset } from '../compile/compile.ts';
 import type { Registry } from './registry.ts';
-import { findResource } from './resources.ts';
+import { findResource } from './find-resource.ts';
 import { readRuleset } from './stored.ts';
 
 /**

@@ -5,23 +5,17 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import { isLabel } from '../model/label.ts';
 import type { Report } from '../model/problem.ts';
-import {
-  chooseLatest,
-  insertByDate,
-  resourceRef,
-  type Resource,
-  type Validation,
-  type Version,
-} from '../model/resource.ts';
+import type { Validation } from '../model/problem.ts';
+import { chooseLatest, insertByDate, resourceRef, type Resource, type Version } from '../model/resource.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import { buildArtifact, encodeJson, type Built } from './artifact.ts';
+import { buildArtifact, encodeJson, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
-import { placeVersion } from './place.ts';
+import { placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
-import { newResource, type NewResource } from './resources.ts';
+import { newResource, type NewResource } from './find-resource.ts';
 
 /** What to publish, and what to do where it meets what is there. */
 export interface PublishRequest {

@@ -5,9 +5,9 @@ import { repositoryName, type Repository } from '../model/connection.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
 import type { Compiled } from '../compile/compile.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
-import { buildArtifact } from './artifact.ts';
+import { buildArtifact } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
-import { findResource } from './resources.ts';
+import { findResource } from './find-resource.ts';
 import { readJson, readRuleset } from './stored.ts';
 import { remoteOf } from './remote.ts';
 

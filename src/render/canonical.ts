@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Digest } from '../model/digest.ts';
-import { isObject } from './json.ts';
+import { isObject } from './json-value.ts';
 
 /**
  * The digest of a JSON value as such: members in the order of their names, no space between (as RFC 8785 has it). Two spellings of one value have one

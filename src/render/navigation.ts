@@ -1,9 +1,9 @@
-import type { Api, NamedSchema, PlacedOperation } from './api-view.ts';
+import type { Api, NamedSchema, PlacedOperation } from './openapi/api-view.ts';
 import { listHtml, markup, type Html } from './html.ts';
-import { textOf } from './json.ts';
-import { methodHtml } from './operation-html.ts';
+import { textOf } from './json-value.ts';
+import { methodHtml } from './openapi/operation-html.ts';
 import { nameText, shorten } from './plain-text.ts';
-import type { PlacedRule } from './ruleset-html.ts';
+import type { PlacedRule } from './ruleset/ruleset-html.ts';
 
 // Where the table of contents folds its groups, and where it ends.
 const foldsAt = 60;

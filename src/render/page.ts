@@ -1,7 +1,7 @@
 import type { Descriptions } from './description.ts';
-import type { JsonObject } from './json.ts';
-import type { Requirement } from './operation-view.ts';
-import type { Schemas } from './schemas.ts';
+import type { JsonObject } from './json-value.ts';
+import type { Requirement } from './openapi/operation-view.ts';
+import type { Schemas } from './schema/schemas.ts';
 
 /** What every part of a page needs to know of the whole. */
 export interface Page {

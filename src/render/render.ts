@@ -25,22 +25,22 @@
 // Elements without a class: <details> that fold nested members and scopes. Ids are those of `model/anchor.ts`; `security/…` beside them.
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createAnchors } from '../model/anchor.ts';
-import { apiHtml } from './api-html.ts';
-import { apiMarkdown } from './api-markdown.ts';
-import { readApi } from './api-view.ts';
+import { apiHtml } from './openapi/api-html.ts';
+import { apiMarkdown } from './openapi/api-markdown.ts';
+import { readApi } from './openapi/api-view.ts';
 import { createDescriptions } from './description.ts';
 import { formatHtml } from './html.ts';
-import { parseObject, type JsonObject } from './json.ts';
-import { jsonSchemaHtml } from './json-schema-html.ts';
-import { jsonSchemaMarkdown } from './json-schema-markdown.ts';
+import { parseObject, type JsonObject } from './json-value.ts';
+import { jsonSchemaHtml } from './schema/json-schema-html.ts';
+import { jsonSchemaMarkdown } from './schema/json-schema-markdown.ts';
 import { apiNavigation, jsonSchemaNavigation, rulesetNavigation } from './navigation.ts';
-import { requirementsOf } from './operation-view.ts';
-import { listLimit } from './operations.ts';
+import { requirementsOf } from './openapi/operation-view.ts';
+import { listLimit } from './openapi/operations.ts';
 import type { Page } from './page.ts';
-import { rulesOf } from './rules.ts';
-import { rulesetHtml } from './ruleset-html.ts';
-import { rulesetMarkdown } from './ruleset-markdown.ts';
-import { createSchemas, definitionsOf } from './schemas.ts';
+import { rulesOf } from './ruleset/rules.ts';
+import { rulesetHtml } from './ruleset/ruleset-html.ts';
+import { rulesetMarkdown } from './ruleset/ruleset-markdown.ts';
+import { createSchemas, definitionsOf } from './schema/schemas.ts';
 
 /** Characters of a page after which what is left is told in a line each. */
 const budget = 12 * 1024 * 1024;

@@ -5,7 +5,7 @@ import { noteKeyUse } from '../registry/key-use.ts';
 import { authenticateKey } from '../registry/keys.ts';
 import { createAllowance } from './allowance.ts';
 import { limitedName } from './client-address.ts';
-import type { ServerContext } from './context.ts';
+import type { ServerContext } from './server-context.ts';
 
 const principals = new WeakMap<IncomingMessage, Principal>();
 

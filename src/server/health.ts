@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { RegistryError } from '../model/errors.ts';
-import type { ServerContext } from './context.ts';
+import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 
 /** `/healthz`: the process runs. `/readyz`: it can answer; 503 before that, and from when it shuts down. */

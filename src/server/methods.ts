@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 import { RegistryError } from '../model/errors.ts';
-import type { Visibility } from '../model/resource.ts';
+import type { Visibility } from '../model/access.ts';
 import { preflightHeaders, securityHeaders } from './headers.ts';
-import type { ReadRequest } from './read-request.ts';
+import type { ReadRequest } from './read/read-request.ts';
 
 const allowed = 'GET, HEAD, OPTIONS';
 

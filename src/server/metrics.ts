@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { SyncQueue } from '../registry/queue.ts';
+import type { SyncQueue } from '../sync/queue.ts';
 
 /** What is counted about requests, by route pattern: never by path, of which clients make as many as they like. */
 export interface Metrics {

@@ -1,11 +1,11 @@
 import { Router, type Request, type Response } from 'express';
 import { RegistryError } from '../model/errors.ts';
-import { problemPage, problemsPage } from '../site/messages.ts';
+import { problemPage, problemsPage } from '../site/pages/message-pages.ts';
 import type { Site } from '../site/site.ts';
-import { isProblemCode, problemTypes, type ProblemCode } from './errors.ts';
+import { isProblemCode, problemTypes, type ProblemCode } from './error-answers.ts';
 import { nothingHere } from './nothing-here.ts';
 import { onlyGet } from './methods.ts';
-import { prefersPage } from './negotiate.ts';
+import { prefersPage } from './read/negotiate.ts';
 import { bytesOf, pageSharing, sendPage } from './send-page.ts';
 
 /** What every problem's `type` URL leads to: `/problems`, and `/problems/{code}`, as JSON or as pages for people. */

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Cache } from '../store/cache.ts';
-import { evaluateConditions } from './conditions.ts';
+import { evaluateConditions } from './read/conditions.ts';
 import { pageHeaders, type FlatHeaders } from './headers.ts';
-import { chooseCoding } from './negotiate.ts';
+import { chooseCoding } from './read/negotiate.ts';
 import { codedPage } from './page-bytes.ts';
 import { RegistryError } from '../model/errors.ts';
 

@@ -1,12 +1,12 @@
 import type { RequestListener } from 'node:http';
-import type { SyncQueue } from '../registry/queue.ts';
+import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { CommandText } from '../site/docs-commands.ts';
+import type { CommandText } from '../site/docs/docs-commands.ts';
 import { createApp } from './app.ts';
 import type { Dev } from './dev.ts';
 import { listen } from './listen.ts';
 import { createLogin } from './login/login.ts';
-import { readDescription } from './v1/description.ts';
+import { readDescription } from './v1/api-description.ts';
 import { createV1 } from './v1/v1.ts';
 
 /** A registry that answers over HTTP. */

@@ -1,5 +1,5 @@
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
-import { docMarkdownPath } from './docs.ts';
+import { docMarkdownPath } from './docs/docs.ts';
 import type { Site } from './site.ts';
 
 /**

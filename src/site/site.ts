@@ -1,6 +1,6 @@
 import type { Registry } from '../registry/registry.ts';
 import { createAssets, type Assets } from './assets.ts';
-import { readDocs, type DocPage } from './docs.ts';
+import { readDocs, type DocPage } from './docs/docs.ts';
 import { createLinks, type Links } from './links.ts';
 import { createTemplates } from './templates.ts';
 

@@ -1,6 +1,6 @@
 import { formatAddress } from '../model/address.ts';
 import { coordinateOf, type Resource } from '../model/resource.ts';
-import { docPath } from './docs.ts';
+import { docPath } from './docs/docs.ts';
 import { lastChange } from './publications.ts';
 import type { Site } from './site.ts';
 import { escapeXml } from './xml.ts';

@@ -1,6 +1,6 @@
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { runGit } from './command.ts';
-import { fetchInto } from './fetch.ts';
+import { fetchInto } from './git-fetch.ts';
 import type { Mirror, MirrorOptions, Target } from './mirror-repository.ts';
 import { isComplete, withScratch } from './scratch.ts';
 import type { Ancestry } from './source.ts';

@@ -4,7 +4,7 @@ import { parseCommit, type Commit } from './commit.ts';
 import { findPath, listEntries, type Found, type ListTree } from './lookup.ts';
 import { mending } from './mend.ts';
 import type { Mirror, Target } from './mirror-repository.ts';
-import type { ObjectInfo } from './objects.ts';
+import type { ObjectInfo } from './git-objects.ts';
 import { fileTooLarge, lfsPointer } from './refusal.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
 import type { Call } from './transport.ts';

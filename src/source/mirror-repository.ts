@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
-import { fetchInto, type FetchRequest } from './fetch.ts';
-import { hasCommit, listObjects, readObjects, type ObjectInfo } from './objects.ts';
+import { fetchInto, type FetchRequest } from './git-fetch.ts';
+import { hasCommit, listObjects, readObjects, type ObjectInfo } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
 

@@ -5,7 +5,7 @@ import { isRefName } from './branch.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
 import { runGit } from './command.ts';
 import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
-import { lookup as systemLookup, type Lookup } from './host.ts';
+import { lookup as systemLookup, type Lookup } from './allowed-address.ts';
 import { gitDirectory } from './local.ts';
 import { parseLocation, type Location, type Reach } from './location.ts';
 import { createMirror } from './mirror-repository.ts';

@@ -4,7 +4,7 @@ import type { Credential } from './source.ts';
 import { RegistryError } from '../model/errors.ts';
 import { runGit, type GitResult } from './command.ts';
 import { explainFailure, isNoRepository, isRedirect } from './explain.ts';
-import { resolveHost, type Lookup } from './host.ts';
+import { resolveHost, type Lookup } from './allowed-address.ts';
 import type { Location } from './location.ts';
 
 /** One call's way to one repository. Ends with its signal. */

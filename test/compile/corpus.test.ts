@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Compiler, Load } from '../../src/compile/compile.ts';
-import { openCompiler } from '../../src/compile/sandbox.ts';
+import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
 import { formatProblem, problemAtFile } from '../../src/model/problem.ts';
 import { limits } from './limits.ts';
-import { inputOf, memoryLoad } from './memory-load.ts';
+import { inputOf, memoryLoad } from './sandbox/memory-load.ts';
 
 const corpus = '../shared/corpus';
 const isThere = existsSync(corpus);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Compiler } from '../../src/compile/compile.ts';
 import { kindOf, mayBeDocument } from '../../src/compile/detect.ts';
-import { openCompiler } from '../../src/compile/sandbox.ts';
+import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
 import { limits } from './limits.ts';
 
 describe('kindOf', () => {

@@ -2,7 +2,7 @@ import type { ResourceType } from '../../src/model/address.ts';
 import { formatProblem, type Problem } from '../../src/model/problem.ts';
 import type { CompileInput, CompileLimits } from '../../src/compile/compile.ts';
 import type { KindInput, UnparsedFile } from '../../src/compile/kind.ts';
-import { parseFile, type ParsedFile } from '../../src/compile/parse.ts';
+import { parseFile, type ParsedFile } from '../../src/compile/text/parse.ts';
 
 export const limits: CompileLimits = {
   fileBytes: 32 * 2 ** 20,

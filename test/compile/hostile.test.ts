@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CompileKind } from '../../src/compile/kind.ts';
-import { compileJsonSchema } from '../../src/compile/json-schema.ts';
-import { compileOpenapi } from '../../src/compile/openapi.ts';
-import { compileRuleset } from '../../src/compile/ruleset.ts';
+import { compileJsonSchema } from '../../src/compile/schema/json-schema.ts';
+import { compileOpenapi } from '../../src/compile/openapi/openapi.ts';
+import { compileRuleset } from '../../src/compile/ruleset/ruleset.ts';
 import { given } from './given.ts';
 
 const words = {

@@ -2,7 +2,7 @@ import type { LoadedFile } from '../../src/compile/collect.ts';
 import type { CompileInput } from '../../src/compile/compile.ts';
 import { runCompile } from '../../src/compile/run.ts';
 import { formatProblem, problemAtFile } from '../../src/model/problem.ts';
-import { inputOf } from './memory-load.ts';
+import { inputOf } from './sandbox/memory-load.ts';
 
 /** Compiles files from memory in this process: what the sandbox does, without it. The first file is the entry. */
 export async function run(files: Record<string, string>, changes: Partial<CompileInput> = {}) {

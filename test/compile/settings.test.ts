@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Compiler } from '../../src/compile/compile.ts';
-import { openCompiler } from '../../src/compile/sandbox.ts';
+import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
 import { limits } from './limits.ts';
 
 /** `stele.yaml` through the real sandbox. */

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { plainHostLimits } from '../../src/site/static-limits.ts';
-import { filesIn, openFolder, textOf } from '../site/build-world.ts';
+import { plainHostLimits } from '../../src/site/build/static-limits.ts';
+import { filesIn, openFolder, textOf } from '../site/build/build-world.ts';
 import { runStele } from './stele.ts';
 
 let folder: Awaited<ReturnType<typeof openFolder>>;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readDocs } from '../../src/site/docs.ts';
+import { readDocs } from '../../src/site/docs/docs.ts';
 import { serveStele, type Serving } from './stele.ts';
 
 /** The page "First steps", done: each command in one shell, in order, its output held against what the page shows. `…` stands for anything. */

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { digestOf } from '../../src/model/digest.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listReadable } from '../../src/registry/catalog.ts';
-import { createSyncQueue } from '../../src/registry/queue.ts';
+import { listReadable } from '../../src/registry/list-readable.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { ask, type Answer } from '../server/http.ts';
 import { hasNginx, startNginx, type Nginx } from '../servers/nginx.ts';
-import { build, filesIn, openFolder, textOf } from '../site/build-world.ts';
+import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts';
 import { executablePath, openChromium, whySkipped } from './browser/chromium.ts';
 import { openSite, type OpenSite } from './browser/site.ts';
 import { canary, crawl, publishEverything } from './static-world.ts';
@@ -67,7 +68,7 @@ describe.skipIf(!hasNginx).for(['', '/sub'])(
       await publishEverything(site);
       const url = `http://registry.test${base}`;
       const { registry } = site;
-      const app = createApp({ registry, queue: createSyncQueue(registry), url, isReady: () => true });
+      const app = createApp({ registry, queue: createSyncQueue(registry, createPulls), url, isReady: () => true });
       server = await listen(app, { host: '127.0.0.1', port: 0 });
       out = join(folder.path, 'site');
       await build(registry, out, { url });

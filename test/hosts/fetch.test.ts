@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createFetch, inTime } from '../../src/hosts/fetch.ts';
-import { createInOrder } from '../../src/hosts/in-order.ts';
+import { createFetch, inTime } from '../../src/hosts/host-fetch.ts';
+import { createInOrder } from '../../src/scheduling/in-order.ts';
 import { openStandIn } from '../servers/stand-in.ts';
 
 test('nothing goes to another origin than that of the API', async () => {

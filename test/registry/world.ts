@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { parseDocument } from 'yaml';
 import type { Compiled, Compiler, Detected } from '../../src/compile/compile.ts';
-import { readSettings } from '../../src/compile/settings.ts';
+import { readSettings } from '../../src/compile/repository-settings.ts';
 import { readVersion } from '../../src/compile/version-file.ts';
 import { checkConfig, type Config, type UserConfig } from '../../src/config.ts';
 import type { ResourceType } from '../../src/model/address.ts';

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import MarkdownIt from 'markdown-it';
 import { expect, it } from 'vitest';
-import { curlOf, fetchOf } from '../../src/render/sample-code.ts';
-import { outlineDocument } from '../../src/render/outline.ts';
+import { curlOf, fetchOf } from '../../src/render/openapi/sample-code.ts';
+import { outlineDocument } from '../../src/render/outline-document.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { fullDocuments } from './full-documents.ts';
 import { payloads } from './payloads.ts';

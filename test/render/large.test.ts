@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Compiler } from '../../src/compile/compile.ts';
-import { openCompiler } from '../../src/compile/sandbox.ts';
+import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
 import { limits } from '../compile/limits.ts';
 import { published } from './published.ts';
 import { checkPage } from './strict-html.ts';

@@ -4,9 +4,11 @@ import { checkConfig, type UserConfig } from '../../src/config.ts';
 import type { Compiler, Representation } from '../../src/compile/compile.ts';
 import { parseCoordinate, type Format } from '../../src/model/address.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
-import type { Resource, Status, Version, Visibility } from '../../src/model/resource.ts';
+import type { Visibility } from '../../src/model/access.ts';
+import type { Resource, Status, Version } from '../../src/model/resource.ts';
 import { chooseLatest, resourceRef } from '../../src/model/resource.ts';
-import { createSyncQueue } from '../../src/registry/queue.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { createSyncQueue, type SyncQueue } from '../../src/sync/queue.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { newId, type Log, type Registry } from '../../src/registry/registry.ts';
 import type { Snapshot } from '../../src/source/snapshot.ts';
@@ -55,7 +57,9 @@ export function createTestRegistry(user: UserConfig = {}): TestRegistry {
 }
 
 /** A queue for a registry whose source reaches nothing. */
-export const createTestQueue = createSyncQueue;
+export function createTestQueue(registry: Registry): SyncQueue {
+  return createSyncQueue(registry, createPulls);
+}
 
 const reachesNothing = async (): Promise<never> => {
   throw new Error('This test has no source.');

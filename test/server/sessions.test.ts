@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RegistryError } from '../../src/model/errors.ts';
 import { createApp } from '../../src/server/app.ts';
-import type { Login } from '../../src/server/context.ts';
+import type { Login } from '../../src/server/server-context.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { ask } from './http.ts';
 import { createTestQueue, createTestRegistry, publishVersion } from './registry.ts';

@@ -3,13 +3,13 @@ import { readSecret } from '../../config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { Login } from '../context.ts';
+import type { Login } from '../server-context.ts';
 import { knownGroups, organizationsOf } from './claims.ts';
 import { refuseCrossSite } from './cross-site.ts';
 import { createPendingSignIns } from './pending.ts';
 import { createProvider } from './provider.ts';
 import { resolveReturnTo } from './return-to.ts';
-import { createSeal } from './seal.ts';
+import { createSeal } from './sealed-cookie.ts';
 import { isSecureUrl } from './secure-url.ts';
 import { createSessions, type Session } from './session.ts';
 

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import { newId, type Registry } from '../../registry/registry.ts';
 import { cookieOptions, readCookies } from './cookies.ts';
-import type { Seal } from './seal.ts';
+import type { Seal } from './sealed-cookie.ts';
 
 /** A sign-in that was begun in this browser and has not come back from the provider. */
 export interface Pending {

@@ -14,7 +14,7 @@ import { readSecret, type LoginConfig } from '../../config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readGroups } from './claims.ts';
-import { createDiscovery, explain, refusalUnder } from './discovery.ts';
+import { createDiscovery, explain, refusalUnder } from './issuer-discovery.ts';
 import type { Pending } from './pending.ts';
 
 /** Who came back from the provider. */

@@ -3,7 +3,7 @@ import type { Response } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
 import { cookieOptions, longestCookie, readCookies } from './cookies.ts';
-import type { Seal } from './seal.ts';
+import type { Seal } from './sealed-cookie.ts';
 
 /** Somebody who signed in, as their cookie says. */
 export interface Session {

@@ -12,7 +12,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Key } from '../../model/key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { exchangeToken, findPublisher, readJob } from '../../registry/trust.ts';
-import { askIssuer, createDiscovery, notAnswering } from './discovery.ts';
+import { askIssuer, createDiscovery, notAnswering } from './issuer-discovery.ts';
 
 /**
  * `POST /v1/token`: a CI job's OpenID Connect token for a key that lives 15 minutes. Refuses with `malformed` what is no token at

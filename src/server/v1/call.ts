@@ -4,9 +4,9 @@ import type { Coordinate, ResourceType } from '../../model/address.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import type { Generation } from '../../store/refs.ts';
-import type { ServerContext } from '../context.ts';
-import type { Body } from './body.ts';
-import type { Operation } from './description.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { Body } from './read-body.ts';
+import type { Operation } from './api-description.ts';
 
 /** An API key, as it acts: what everything under `/v1` is done by. */
 export type KeyPrincipal = Extract<Principal, { kind: 'key' }>;

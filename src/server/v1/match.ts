@@ -1,4 +1,4 @@
-import type { Operation } from './description.ts';
+import type { Operation } from './api-description.ts';
 
 /** A path of the description, and what of it can be done. */
 export interface Route {

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { RegistryError } from '../../model/errors.ts';
-import type { Operation } from './description.ts';
+import type { Operation } from './api-description.ts';
 
 /** The described header fields that the request has. */
 export function headersOf({ parameters }: Operation, request: Request): Map<string, string> {

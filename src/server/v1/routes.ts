@@ -1,13 +1,13 @@
 import { resourceTypes, type ResourceType } from '../../model/address.ts';
 import type { Handler, ResourceHandler } from './call.ts';
-import * as connections from './connections.ts';
-import * as keys from './keys.ts';
-import * as organization from './organization.ts';
-import * as publish from './publish.ts';
-import * as resources from './resources.ts';
-import * as syncs from './syncs.ts';
-import * as versions from './versions.ts';
-import * as webhooks from './webhooks.ts';
+import * as connections from './connection-routes.ts';
+import * as keys from './key-routes.ts';
+import * as organization from './organization-routes.ts';
+import * as publish from './publish-route.ts';
+import * as resources from './resource-routes.ts';
+import * as syncs from './sync-routes.ts';
+import * as versions from './version-routes.ts';
+import * as webhooks from './webhook-routes.ts';
 
 const names: Record<ResourceType, { one: string; many: string }> = {
   apis: { one: 'Api', many: 'Apis' },

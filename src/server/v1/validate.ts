@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { RegistryError } from '../../model/errors.ts';
-import type { Description, Operation, Parameter } from './description.ts';
+import type { Description, Operation, Parameter } from './api-description.ts';
 
 /** One thing that is not as the description says (RFC 9457 §3: an extension). */
 export interface Fault {

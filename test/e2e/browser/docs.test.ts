@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { docPath, readDocs } from '../../../src/site/docs.ts';
+import { docPath, readDocs } from '../../../src/site/docs/docs.ts';
 import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
 import { openSite, type OpenSite } from './site.ts';
 

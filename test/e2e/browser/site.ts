@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { openCompiler } from '../../../src/compile/sandbox.ts';
+import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { checkConfig, type UserConfig } from '../../../src/config.ts';
 import { parseCoordinate } from '../../../src/model/address.ts';
-import type { Visibility } from '../../../src/model/resource.ts';
-import { createSyncQueue } from '../../../src/registry/queue.ts';
+import type { Visibility } from '../../../src/model/access.ts';
+import { createPulls } from '../../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../../src/sync/queue.ts';
 import { publish } from '../../../src/registry/publish.ts';
 import { newId, type Registry } from '../../../src/registry/registry.ts';
 import { createApp } from '../../../src/server/app.ts';
@@ -48,7 +49,7 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
   let app: Parameters<typeof listen>[0] = (_request, response) => void response.writeHead(503).end();
   const listening = await listen((request, response) => app(request, response), { host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${listening.port}`;
-  app = createApp({ registry, queue: createSyncQueue(registry), url, isReady: () => true });
+  app = createApp({ registry, queue: createSyncQueue(registry, createPulls), url, isReady: () => true });
   return {
     url,
     registry,

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { UserConfig } from '../../../src/config.ts';
-import { createSyncQueue } from '../../../src/registry/queue.ts';
+import { createPulls } from '../../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../../src/sync/queue.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';
 import { createLogin } from '../../../src/server/login/login.ts';
@@ -53,7 +54,7 @@ export async function openLoginServer({ issuer, login = {}, ...secrets }: LoginS
   });
   const { registry } = world;
   const signIn = createLogin({ ...registry, url })!;
-  const context = { registry, queue: createSyncQueue(registry), url, isReady: () => true, login: signIn };
+  const context = { registry, queue: createSyncQueue(registry, createPulls), url, isReady: () => true, login: signIn };
   app = createApp(context);
   return {
     url,

@@ -2,7 +2,8 @@ import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isRegistryError } from '../../../src/model/errors.ts';
 import { authenticateKey } from '../../../src/registry/keys.ts';
-import { createSyncQueue } from '../../../src/registry/queue.ts';
+import { createPulls } from '../../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../../src/sync/queue.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';
 import { createTokenExchange, type TokenExchange } from '../../../src/server/login/token.ts';
@@ -198,7 +199,7 @@ describe('while the issuer is down', () => {
 describe('POST /v1/token', () => {
   async function post(body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
     const { registry } = world;
-    const context = { registry, queue: createSyncQueue(registry), url, isReady: () => true };
+    const context = { registry, queue: createSyncQueue(registry, createPulls), url, isReady: () => true };
     const app = createApp({ ...context, v1: createV1(context) });
     const listening = await listen(app, { host: '127.0.0.1', port: 0 });
     const response = await fetch(`${listening.url}/v1/token`, {

@@ -3,7 +3,8 @@ import type { Registry } from '../../../src/registry/registry.ts';
 import { createApp } from '../../../src/server/app.ts';
 import { listen } from '../../../src/server/listen.ts';
 import { createV1 } from '../../../src/server/v1/v1.ts';
-import { createSyncQueue } from '../../../src/registry/queue.ts';
+import { createPulls } from '../../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../../src/sync/queue.ts';
 import type { UserConfig } from '../../../src/config.ts';
 import { createTestRegistry } from '../registry.ts';
 import { breaches } from './described.ts';
@@ -43,7 +44,7 @@ export async function openApi(
   middle: (registry: Registry) => Registry = (same) => same,
 ): Promise<Api> {
   const served = middle(registry);
-  const queue = createSyncQueue(served);
+  const queue = createSyncQueue(served, createPulls);
   let url = '';
   const context = { registry: served, queue, isReady: () => true, url: 'http://registry.test' };
   const listening = await listen(createApp({ ...context, v1: createV1(context) }), { host: '127.0.0.1', port: 0 });

@@ -4,7 +4,7 @@ import { Webhook as Verifier } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { resourceTypes } from '../../../src/model/address.ts';
 import { digestOf } from '../../../src/model/digest.ts';
-import { openDeliveries } from '../../../src/registry/deliveries.ts';
+import { openDeliveries } from '../../../src/events/deliveries.ts';
 import { openReceiver } from '../../servers/receiver.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Api } from './api.ts';

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { readDescription, type Operation, type Schema } from '../../../src/server/v1/description.ts';
+import { readDescription, type Operation, type Schema } from '../../../src/server/v1/api-description.ts';
 import { createRoutes, matchRoute } from '../../../src/server/v1/match.ts';
 
 /** An answer as far as the description speaks of it. */

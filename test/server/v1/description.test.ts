@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { problemTypes } from '../../../src/server/errors.ts';
+import { problemTypes } from '../../../src/server/error-answers.ts';
 import { routes } from '../../../src/server/v1/routes.ts';
 import { openApi } from './api.ts';
 import { description } from './described.ts';

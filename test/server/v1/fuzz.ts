@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { resourceTypes } from '../../../src/model/address.ts';
-import { connectResource } from '../../../src/registry/connect.ts';
+import { connectResource } from '../../../src/sync/connect.ts';
 import type { Compiler } from '../../../src/compile/compile.ts';
 import { createKey } from '../../../src/registry/keys.ts';
-import type { Operation, Schema } from '../../../src/server/v1/description.ts';
+import type { Operation, Schema } from '../../../src/server/v1/api-description.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
 import { description } from './described.ts';

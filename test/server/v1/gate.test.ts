@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Compiler } from '../../../src/compile/compile.ts';
-import { openCompiler } from '../../../src/compile/sandbox.ts';
+import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import type { UserConfig } from '../../../src/config.ts';
 import { createTestRegistry } from '../registry.ts';
 import { openApi, unlimited, type Api } from './api.ts';

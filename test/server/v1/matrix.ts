@@ -1,11 +1,11 @@
 import { repositoryId, type Run } from '../../../src/model/connection.ts';
-import { connectResource } from '../../../src/registry/connect.ts';
-import { createDelivery } from '../../../src/registry/delivery.ts';
-import { testEvent } from '../../../src/registry/events.ts';
+import { connectResource } from '../../../src/sync/connect.ts';
+import { createDelivery } from '../../../src/events/delivery.ts';
+import { testEvent } from '../../../src/events/events.ts';
 import { createKey, revokeKey } from '../../../src/registry/keys.ts';
-import { recordRun } from '../../../src/registry/runs.ts';
+import { recordRun } from '../../../src/sync/runs.ts';
 import { newId, type Registry } from '../../../src/registry/registry.ts';
-import { createWebhook } from '../../../src/registry/webhooks.ts';
+import { createWebhook } from '../../../src/events/endpoints.ts';
 import { listAll } from '../../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import { createObjects } from '../../../src/store/objects.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openDeliveries } from '../../../src/registry/deliveries.ts';
+import { openDeliveries } from '../../../src/events/deliveries.ts';
 import { openReceiver } from '../../servers/receiver.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Api } from './api.ts';

@@ -1,0 +1,58 @@
+import { Command } from 'commander';
+import { RegistryError } from '../model/errors.ts';
+import type { RunDocument } from '../model/connection.ts';
+import { importHistory } from '../sync/import-repository.ts';
+import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
+import { complain, print, withProgress } from './output.ts';
+
+interface ImportFlags extends CommonOptions {
+  tags?: string;
+  eachChange?: boolean;
+  since?: string;
+}
+
+/** `stele import COORDINATE`: brings the past of a connected document in, oldest first. */
+export function importCommand(): Command {
+  return new Command('import')
+    .description("Publish a connected document's past: its tags, or every commit that changed it.")
+    .argument('<coordinate>', '@org/type/slug')
+    .option('--tags <glob>', 'tags to publish under their names (default v*, unless --each-change is given)')
+    .option('--each-change', 'publish every commit of the branch that changed the document')
+    .option('--since <date>', 'only what was committed from then on, as 2025-01-31')
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const { coordinate } = requireCoordinate(name);
+      const { tags, eachChange = false, since = null, json } = command.optsWithGlobals<ImportFlags>();
+      if (since !== null && Number.isNaN(Date.parse(since)))
+        throw new RegistryError('malformed', `${JSON.stringify(since)} is no date: write 2025-01-31.`);
+      const stop = new AbortController();
+      const abort = () => stop.abort(new RegistryError('unavailable', 'Broken off; run it again to go on.'));
+      process.once('SIGINT', abort).once('SIGTERM', abort);
+      const run = await withRegistry(command, (registry) =>
+        withProgress(`Importing ${name}`, (say) =>
+          importHistory(
+            registry,
+            coordinate,
+            {
+              tags: tags ?? (eachChange ? null : 'v*'),
+              eachChange,
+              since,
+              onProgress: ({ done, total, document }) => {
+                say(`Importing ${name}: ${done} of ${total}, ${document.label ?? document.outcome}`);
+                if (!json) tellDocument(document);
+              },
+            },
+            stop.signal,
+          ),
+        ),
+      );
+      if (json) return print(JSON.stringify(run));
+      const count = (wanted: RunDocument['outcome']) =>
+        run.documents.filter(({ outcome }) => outcome === wanted).length;
+      const refused = count('rejected') + count('conflict');
+      complain(`${count('published')} published, ${count('unchanged')} there already, ${refused} refused`);
+    });
+}
+
+function tellDocument({ commit, outcome, label, detail }: RunDocument): void {
+  print([outcome, label ?? '-', commit?.slice(0, 12) ?? '-', ...(detail === null ? [] : [detail])].join('\t'));
+}

@@ -1,0 +1,75 @@
+import { Command, Option } from 'commander';
+import { existsSync } from 'node:fs';
+import type { Compiler, GivenRuleset } from '../compile/compile.ts';
+import type { Config } from '../config.ts';
+import { digestOf } from '../model/digest.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { Validation } from '../model/problem.ts';
+import { isBlocking, type Report } from '../model/problem.ts';
+import { resolveRuleset } from '../registry/gate.ts';
+import { openFolder } from '../source/folder.ts';
+import { requireCoordinate, withCompiler, withRegistry } from './command-context.ts';
+import { print, withProgress } from './output.ts';
+import { formatLint, lintFormats, type LintFormat } from './report-formats.ts';
+
+interface LintOptions {
+  ruleset?: string;
+  format: LintFormat;
+  lenient?: boolean;
+  json?: boolean;
+}
+
+/** `stele lint FILE`: the report that publishing would give. Writes nothing. */
+export function lintCommand(): Command {
+  return new Command('lint')
+    .description('Print the report that publishing the file would give.')
+    .argument('<file>')
+    .option('--ruleset <ruleset>', 'coordinate or file of a ruleset to check by')
+    .option('--lenient', 'make what the specification refuses a warning')
+    .addOption(new Option('--format <format>', 'how to print it').choices(lintFormats).default('text'))
+    .action(async (file: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<LintOptions>();
+      const report = await withCompiler(command, async (compiler, config) => {
+        const ruleset =
+          options.ruleset === undefined ? null : await readRuleset(command, compiler, config, options.ruleset);
+        return lint(compiler, config, file, ruleset, options.lenient ? 'lenient' : 'strict');
+      });
+      const text = formatLint(report, options.json ? 'json' : options.format);
+      if (text !== '') print(text);
+      if (isBlocking(report)) process.exitCode = 1;
+    });
+}
+
+async function lint(
+  compiler: Compiler,
+  { limits }: Config,
+  file: string,
+  ruleset: GivenRuleset | null,
+  validation: Validation,
+): Promise<Report> {
+  const { snapshot, entry } = await openFolder(file, limits);
+  const input = { type: null, entry, validation, ruleset, limits };
+  const compiled = await withProgress(`Checking ${entry}`, () =>
+    compiler.compile(input, (paths) => snapshot.read(paths)),
+  );
+  return compiled.report;
+}
+
+/** A ruleset from the registry's data folder, or from a file, which has to pass as a ruleset itself. */
+async function readRuleset(
+  command: Command,
+  compiler: Compiler,
+  { limits }: Config,
+  name: string,
+): Promise<GivenRuleset | null> {
+  if (name.startsWith('@') && !existsSync(name)) {
+    const { coordinate } = requireCoordinate(name);
+    return withRegistry(command, (registry) => resolveRuleset(registry, coordinate.org, name));
+  }
+  const { snapshot, entry } = await openFolder(name, limits);
+  const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits } as const;
+  const { artifact, report } = await compiler.compile(input, (paths) => snapshot.read(paths));
+  if (artifact === null) throw new RegistryError('refused', `${name} is no ruleset:\n${formatLint(report, 'text')}`);
+  const json = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!.bytes;
+  return { digest: digestOf(json), json: Buffer.from(json).toString() };
+}

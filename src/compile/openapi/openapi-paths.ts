@@ -1,0 +1,44 @@
+import type { ParsedFile } from '../text/parse.ts';
+import { resolveReference } from '../reference.ts';
+
+/** Whether a discriminator's mapping value is a reference and no bare schema name. */
+export function isMappingReference(value: string): boolean {
+  return value.startsWith('#') || value.includes('/') || /\.(?:ya?ml|json)(?:#|$)/i.test(value);
+}
+
+/**
+ * The paths in the tree that an OpenAPI file may refer to: `$ref`, `externalValue` and discriminator mappings, wherever they stand. More than
+ * are needed: an example may hold what only looks like a reference.
+ */
+export function openapiReferencePaths(file: ParsedFile): Set<string> {
+  const paths = new Set<string>();
+
+  function add(reference: unknown): void {
+    if (typeof reference !== 'string' || reference.startsWith('#')) return;
+    const target = resolveReference(file.path, reference);
+    if (target.ok) paths.add(target.path);
+  }
+
+  function visit(node: unknown): void {
+    if (typeof node !== 'object' || node === null) return;
+    if (Array.isArray(node)) {
+      for (const item of node) visit(item);
+      return;
+    }
+    for (const [key, value] of Object.entries(node)) {
+      if (typeof value === 'string') {
+        if (key === '$ref' || key === 'externalValue') add(value);
+        else if (key === 'defaultMapping' && isMappingReference(value)) add(value);
+      } else {
+        if (key === 'mapping' && typeof value === 'object' && value !== null)
+          for (const mapped of Object.values(value))
+            if (typeof mapped === 'string' && isMappingReference(mapped)) add(mapped);
+        visit(value);
+      }
+    }
+  }
+
+  visit(file.value);
+  paths.delete(file.path);
+  return paths;
+}

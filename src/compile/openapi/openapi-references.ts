@@ -1,0 +1,204 @@
+import type { Severity } from '../../model/problem.ts';
+import { isParsed, type KindInput } from '../kind.ts';
+import { isMappingReference } from './openapi-paths.ts';
+import { followPointer, parsePointer } from '../text/pointer.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { resolveReference } from '../reference.ts';
+import { isObject } from '../schema/schema-dialect.ts';
+
+/** Why a reference leads nowhere. `rule` null: it does lead somewhere. */
+export interface Verdict {
+  rule: string | null;
+  message: string;
+}
+
+/** Looks at one reference as its author wrote it: refused by its form, its file absent or broken, or its fragment not there. */
+export function judgeReference(from: string, reference: string, files: KindInput['files']): Verdict {
+  const shown = JSON.stringify(reference.length > 200 ? `${reference.slice(0, 200)}…` : reference);
+  const target = resolveReference(from, reference);
+  if (!target.ok) return { rule: target.rule, message: target.message };
+  const file = files.get(target.path);
+  if (file === undefined)
+    return { rule: 'ref-unresolved', message: `The reference ${shown} leads to ${target.path}, which was not read.` };
+  if (!isParsed(file)) {
+    if (file.problem?.rule === 'file-missing')
+      return { rule: 'file-missing', message: `The reference ${shown} leads to ${target.path}, which does not exist.` };
+    if (file.problem === null) {
+      if ((target.fragment ?? '') === '') return { rule: null, message: '' };
+      return {
+        rule: 'ref-unresolved',
+        message: `The reference ${shown} leads into ${target.path}, which is neither JSON nor YAML.`,
+      };
+    }
+    return {
+      rule: file.problem.rule,
+      message: `The reference ${shown} leads to a file that cannot be used: ${file.problem.message}`,
+    };
+  }
+  const fragment = target.fragment ?? '';
+  if (fragment !== '' && !fragment.startsWith('/')) {
+    if (target.path === from)
+      return { rule: 'ref-unresolved', message: `The reference ${shown} names an anchor that is not in this file.` };
+    return {
+      rule: 'ref-anchor',
+      message: `The reference ${shown} names an anchor of another file; refer to it by a JSON Pointer ("#/…").`,
+    };
+  }
+  if (followPointer(file.value, fragment).found) return { rule: null, message: '' };
+  const where = target.path === from ? 'this file' : target.path;
+  return { rule: 'ref-unresolved', message: `The reference ${shown} leads to nothing: ${where} has no ${fragment}.` };
+}
+
+/**
+ * Whether a reference names a part of the entry by a URI that the entry gives itself: `$self` (OpenAPI 3.2 §4.1.1), or the `$id` of a schema in it (JSON
+ * Schema 2020-12 §8.2.1). Such a reference leads nowhere else, and readers of the bundle resolve it in the bundle.
+ */
+export function isOwnUri(entry: ParsedFile, reference: string): boolean {
+  const [uri = '', fragment = ''] = reference.split('#');
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(uri) || !entry.text.includes(uri)) return false;
+  if (isObject(entry.value) && entry.value['$self'] === uri)
+    return followPointer(entry.value, decodeFragment(fragment)).found;
+  const named = findIdentified(entry.value, uri);
+  return named !== null && (!fragment.startsWith('/') || followPointer(named, decodeFragment(fragment)).found);
+}
+
+function decodeFragment(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+function findIdentified(node: unknown, uri: string): object | null {
+  if (typeof node !== 'object' || node === null) return null;
+  if ((node as { $id?: unknown }).$id === uri) return node;
+  for (const child of Object.values(node)) {
+    const found = findIdentified(child, uri);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The reference that stands at a node: `$ref`, an example's `externalValue`, or the node itself in a discriminator's mapping. */
+export function referenceAt(node: unknown): { text: string; member: '' | '/$ref' | '/externalValue' } | null {
+  if (typeof node === 'string') return { text: node, member: '' };
+  if (typeof node !== 'object' || node === null) return null;
+  const { $ref, externalValue } = node as { $ref?: unknown; externalValue?: unknown };
+  if (typeof $ref === 'string') return { text: $ref, member: '/$ref' };
+  return typeof externalValue === 'string' ? { text: externalValue, member: '/externalValue' } : null;
+}
+
+/** Members of these are named by the author, so `example` or `x-rate` below them is a name and no keyword. */
+export const namedMembers: ReadonlySet<string> = new Set(
+  [
+    'properties',
+    'patternProperties',
+    'schemas',
+    'definitions',
+    '$defs',
+    'dependentSchemas',
+    'responses',
+    'parameters',
+    'examples',
+  ].concat([
+    'requestBodies',
+    'headers',
+    'securitySchemes',
+    'links',
+    'callbacks',
+    'pathItems',
+    'mediaTypes',
+    'mapping',
+    'variables',
+    'content',
+  ]),
+);
+const data = new Set(['example', 'default', 'enum', 'const', 'value']);
+
+/**
+ * How bad a reference that leads nowhere is where it stands. In an example's data or in an extension it may be no reference at all, so it is
+ * only a warning; so is a discriminator's mapping, whose values may be names. Null: it is none.
+ */
+export function severityOf(pointer: string, text: string): Severity | null {
+  const tokens = parsePointer(pointer);
+  for (const [index, token] of tokens.entries()) {
+    const parent = tokens[index - 1];
+    if (parent === 'discriminator' && (token === 'mapping' || token === 'defaultMapping'))
+      return isMappingReference(text) ? 'warning' : null;
+    if (parent !== undefined && namedMembers.has(parent) && !(parent === 'examples' && /^\d+$/.test(token))) continue;
+    if (token.startsWith('x-') || data.has(token)) return 'warning';
+    if (parent === 'examples' || token === 'externalValue') return 'warning';
+  }
+  return 'error';
+}
+
+/** The first chain of references that leads back to itself without passing any content, as the pointer of one of them. */
+export function findReferenceLoop(
+  files: KindInput['files'],
+  from: Iterable<string>,
+): { file: string; pointer: string; text: string } | null {
+  for (const path of from) {
+    const file = files.get(path);
+    if (file === undefined || !isParsed(file)) continue;
+    const found = visit(file.value, path, []);
+    if (found) return found;
+  }
+  return null;
+
+  function visit(
+    node: unknown,
+    path: string,
+    tokens: string[],
+  ): { file: string; pointer: string; text: string } | null {
+    if (typeof node !== 'object' || node === null) return null;
+    const reference = (node as { $ref?: unknown }).$ref;
+    if (typeof reference === 'string' && isLoop(path, reference)) {
+      const pointer = tokens.map((token) => `/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+      return { file: path, pointer: `${pointer}/$ref`, text: reference };
+    }
+    for (const [key, child] of Object.entries(node)) {
+      const found = visit(child, path, [...tokens, key]);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  function isLoop(path: string, reference: string): boolean {
+    const seen = new Set<string>();
+    let at: { path: string; reference: string } | null = { path, reference };
+    while (at !== null) {
+      const key: string = `${at.path} ${at.reference}`;
+      if (seen.has(key)) return true;
+      seen.add(key);
+      at = follow(at.path, at.reference);
+    }
+    return false;
+  }
+
+  /** The reference that a reference leads to or through, if any. */
+  function follow(path: string, reference: string): { path: string; reference: string } | null {
+    const target = resolveReference(path, reference);
+    const file = target.ok ? files.get(target.path) : undefined;
+    if (!target.ok || file === undefined || !isParsed(file)) return null;
+    let node: unknown = file.value;
+    const tokens = parsePointer(target.fragment ?? '');
+    for (const [index, token] of [...tokens, null].entries()) {
+      const through = typeof node === 'object' && node !== null ? (node as { $ref?: unknown }).$ref : undefined;
+      const inside = token !== null && typeof node === 'object' && node !== null && Object.hasOwn(node, token);
+      if (typeof through === 'string' && !inside) {
+        const rest = tokens
+          .slice(index)
+          .map((left) => `/${left.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+          .join('');
+        return {
+          path: target.path,
+          reference: rest === '' ? through : `${through}${through.includes('#') ? '' : '#'}${rest}`,
+        };
+      }
+      if (token === null || !inside) return null;
+      node = (node as Record<string, unknown>)[token];
+    }
+    return null;
+  }
+}

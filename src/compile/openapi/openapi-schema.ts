@@ -1,0 +1,26 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { ValidateFunction } from 'ajv';
+import { errorsOf } from '../schema/ajv-errors.ts';
+import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
+
+export type OpenapiVersion = '2.0' | '3.0' | '3.1' | '3.2';
+
+interface Compiles {
+  getAjvValidator(version: string): ValidateFunction;
+}
+
+const stopping = new Validator() as unknown as Compiles;
+const exhaustive = new Validator({ allErrors: true }) as unknown as Compiles;
+const keptFindings = 200;
+const largest = 300_000;
+
+/**
+ * Validates a document against the OpenAPI Initiative's JSON Schema of its version. Every finding where the document is not so large that
+ * they could outgrow the memory, else the first. Empty: valid.
+ */
+export function validateOpenapi(document: unknown, version: OpenapiVersion, textLength: number): SchemaFinding[] {
+  let errors = errorsOf(stopping.getAjvValidator(version), document);
+  if (errors.length === 0) return [];
+  if (textLength < largest) errors = errorsOf(exhaustive.getAjvValidator(version), document);
+  return explainErrors(errors, document).slice(0, keptFindings);
+}

@@ -1,0 +1,144 @@
+import { lintDocument, type detectSpec } from '@redocly/openapi-core';
+import type { Problem, Severity } from '../../model/problem.ts';
+import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
+import { bundleOpenapi } from './openapi-bundle.ts';
+import { validateOpenapi, type OpenapiVersion } from './openapi-schema.ts';
+import { joinPointer, parsePointer } from '../text/pointer.ts';
+import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
+import { isObject } from '../schema/schema-dialect.ts';
+import type { SchemaFinding } from '../schema/schema-findings.ts';
+
+type Spec = ReturnType<typeof detectSpec>;
+
+const specs: Record<OpenapiVersion, Spec> = { '2.0': 'oas2', '3.0': 'oas3_0', '3.1': 'oas3_1', '3.2': 'oas3_2' };
+
+/** Compiles an OpenAPI document: 2.0, 3.0, 3.1 or 3.2 (DESIGN §6). */
+export const compileOpenapi: CompileKind = async (given) => {
+  const { entry, input } = given;
+  const described = describe(entry.value);
+  const version = versionOf(entry.value);
+  if (version.family === null)
+    return {
+      ...described,
+      problems: [problemAt(entry, version.pointer, 'openapi-version', version.message)],
+      bundle: null,
+    };
+
+  const { bundle, problems, tree } = await bundleOpenapi(given, specs[version.family]);
+  const result: KindResult = { ...described, problems, bundle, used: tree.used };
+  if (bundle === null) return result;
+  const findings = validateOpenapi(bundle, version.family, entry.text.length);
+  if (findings.length > 0) {
+    const severity = input.validation === 'strict' ? 'error' : 'warning';
+    const origin = bundle === entry.value ? inEntry(entry.path) : inTree(bundle, entry.path, tree.origins);
+    problems.push(...(await explain(given, findings, origin, severity)));
+  }
+  return result;
+};
+
+function describe(document: unknown): Pick<KindResult, 'kind' | 'specification' | 'title' | 'description' | 'version'> {
+  const root = isObject(document) ? document : {};
+  const info = isObject(root['info']) ? root['info'] : {};
+  const text = (value: unknown) => (typeof value === 'string' ? value : null);
+  return {
+    kind: 'openapi',
+    specification: text(root['openapi']) ?? text(root['swagger']) ?? '',
+    title: text(info['title']) ?? '',
+    description: text(info['description']) ?? '',
+    version: text(info['version']),
+  };
+}
+
+type Version = { family: OpenapiVersion } | { family: null; pointer: string; message: string };
+
+function versionOf(document: unknown): Version {
+  const root = isObject(document) ? document : {};
+  const member = 'openapi' in root ? 'openapi' : 'swagger';
+  const value = root[member];
+  const pointer = `/${member}`;
+  const stated = JSON.stringify(value) ?? 'nothing';
+  if (typeof value !== 'string') {
+    const message = `"${member}" must be a text, not ${stated}; put the version in quotes.`;
+    return { family: null, pointer, message };
+  }
+  if (member === 'swagger' && value === '2.0') return { family: '2.0' };
+  const family = member === 'openapi' ? /^(3\.[012])\.\d+(?:-|$)/.exec(value)?.[1] : undefined;
+  if (family === '3.0' || family === '3.1' || family === '3.2') return { family };
+  const known = member === 'swagger' ? 'swagger: "2.0"' : '3.0.x, 3.1.x and 3.2.x';
+  return { family: null, pointer, message: `The version ${stated} is not supported; known are ${known}.` };
+}
+
+/** A node of a file as its author wrote it. */
+interface Spot {
+  file: string;
+  pointer: string;
+}
+
+type FindOrigin = (pointer: string) => Spot;
+
+function inEntry(file: string): FindOrigin {
+  return (pointer) => ({ file, pointer });
+}
+
+/** Where a node of the bundle was written: below the last node on its way that came from a file. */
+function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOrigin {
+  return (pointer) => {
+    let node = bundle;
+    let spot: Spot = { file, pointer: '' };
+    for (const token of [null, ...parsePointer(pointer)]) {
+      if (token !== null) {
+        node = isObject(node) || Array.isArray(node) ? (node as Record<string, unknown>)[token] : undefined;
+        spot = { file: spot.file, pointer: joinPointer(spot.pointer, token) };
+      }
+      const origin = typeof node === 'object' && node !== null ? origins.get(node) : undefined;
+      if (origin !== undefined) spot = { file: origin.file, pointer: pointerOf(origin) };
+    }
+    return spot;
+  };
+}
+
+/** The schema's findings as problems. Where redocly's `struct` says something about the same node, in its words. */
+async function explain(
+  given: KindInput,
+  findings: SchemaFinding[],
+  originOf: FindOrigin,
+  severity: Severity,
+): Promise<Problem[]> {
+  const told = await structProblems(given);
+  const problems: Problem[] = [];
+  const isCertain = findings.some(({ doubtful }) => !doubtful);
+  for (const { pointer, on, message, doubtful } of findings) {
+    const origin = originOf(pointer);
+    const better = told.filter((other) => other.file === origin.file && other.pointer === origin.pointer);
+    const file = given.files.get(origin.file);
+    if (file === undefined || !isParsed(file)) continue;
+    if (better.length === 0 && !(doubtful && isCertain))
+      problems.push(problemAt(file, origin.pointer, 'schema', message, { severity, on }));
+    for (const other of better)
+      problems.push(problemAt(file, origin.pointer, 'struct', other.message, { severity, on: other.on }));
+  }
+  return problems;
+}
+
+async function structProblems(given: KindInput): Promise<(Spot & { on: 'key' | 'value'; message: string })[]> {
+  // `struct` calls this method on users' objects, which may have a member of that name.
+  for (const file of given.files.values()) if (file.text?.includes('hasOwnProperty')) return [];
+  const tree = createTree(given);
+  const problems = await lintDocument({
+    document: tree.documentOf(given.entry.path),
+    config: await createRules({ struct: 'error' }),
+    externalRefResolver: tree.resolver,
+  });
+  return problems.flatMap(({ message, location: [place] }) =>
+    place?.pointer === undefined
+      ? []
+      : [
+          {
+            file: treePath(place.source.absoluteRef),
+            pointer: place.pointer.replace(/^#\/?/, '').replace(/^(?=.)/, '/'),
+            on: place.reportOnKey ? ('key' as const) : ('value' as const),
+            message,
+          },
+        ],
+  );
+}

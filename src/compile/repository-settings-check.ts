@@ -1,0 +1,94 @@
+import { isSlug, parseCoordinate } from '../model/address.ts';
+import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../model/path-glob.ts';
+import type { Problem } from '../model/problem.ts';
+import { problemAt } from './kind.ts';
+import type { ParsedFile } from './text/parse.ts';
+import { joinPointer } from './text/pointer.ts';
+import type { SettingsDefaults, SettingsResource } from './compile.ts';
+
+/** An entry, or the defaults, as it is written. */
+export interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {
+  version?: 'document' | 'next' | 'tag' | { file: string; pointer?: string };
+}
+
+/** `stele.yaml` as it is written, once it fits its schema. */
+export interface WrittenFile {
+  defaults?: WrittenSettings;
+  resources?: (WrittenSettings & Omit<SettingsResource, 'version' | 'at'>)[];
+  discover?: boolean;
+  ignore?: string[];
+}
+
+/** Patterns are held against every path of a tree: that many can be. */
+const mostPatterns = 100;
+
+/** What is wrong with a `stele.yaml` that fits its schema: patterns, templates, coordinates, keys that exclude each other. */
+export function checkSettings(file: ParsedFile, { defaults, resources = [], discover }: WrittenFile): Problem[] {
+  const problems: Problem[] = [];
+  const tell = (pointer: string, text: string) => problems.push(problemAt(file, pointer, 'settings', text));
+  const patterns = resources.filter(({ path }) => isPathGlob(path));
+  if (patterns.length > mostPatterns)
+    tell('/resources', `resources has ${patterns.length} entries with a pattern; there can be ${mostPatterns}.`);
+  for (const [index, entry] of resources.entries()) {
+    const at = `/resources/${index}`;
+    const name = `resources[${index}]`;
+    checkBoth(entry, at, name, tell);
+    const wrong = isPathGlob(entry.path) ? pathGlobProblem(entry.path) : null;
+    if (wrong !== null) tell(`${at}/path`, `${name}.path ${wrong}.`);
+    checkTemplates({ ...entry, ...inherited(entry, defaults) }, at, name, tell);
+    if (entry.slug !== undefined && highestPlaceholder(entry.slug) === 0 && !isSlug(entry.slug))
+      tell(
+        `${at}/slug`,
+        `${name}.slug: ${JSON.stringify(entry.slug)} cannot be a slug: first and last no -, no --, 63 at most.`,
+      );
+  }
+  if (defaults === undefined) return problems;
+  checkBoth(defaults, '/defaults', 'defaults', tell);
+  if (discover ?? resources.length === 0) checkTemplates({ path: '', ...defaults }, '/defaults', 'defaults', tell);
+  return problems;
+}
+
+type Tell = (pointer: string, text: string) => void;
+
+/** What an entry takes of the defaults' templates. */
+function inherited(entry: WrittenSettings, defaults: WrittenSettings = {}): WrittenSettings {
+  if (entry.version !== undefined || entry.tags !== undefined) return {};
+  const { version, tags } = defaults;
+  return { ...(version !== undefined && { version }), ...(tags !== undefined && { tags }) };
+}
+
+function checkBoth({ ruleset, tags, version }: WrittenSettings, at: string, name: string, tell: Tell): void {
+  if (ruleset !== undefined && parseCoordinate(ruleset)?.coordinate.type !== 'rulesets')
+    tell(
+      `${at}/ruleset`,
+      `${name}.ruleset: ${JSON.stringify(ruleset)} is no coordinate of a ruleset, such as "@acme/rulesets/style".`,
+    );
+  if (tags !== undefined && version !== undefined && version !== 'tag')
+    tell(`${at}/version`, `${name}: tags makes tags the versions; leave version out.`);
+}
+
+function checkTemplates(
+  entry: WrittenSettings & { path: string; slug?: string; name?: string },
+  at: string,
+  name: string,
+  tell: Tell,
+): void {
+  const stars = starsIn(entry.path);
+  const version = typeof entry.version === 'object' ? entry.version.file : undefined;
+  const templates = { slug: entry.slug, name: entry.name, tags: entry.tags, 'version/file': version };
+  for (const [key, template] of Object.entries(templates)) {
+    const pointer = at + joinPointer('', ...key.split('/'));
+    const unknown =
+      key === 'name' ? undefined : (template ?? '').match(/\{[^{}]*\}/g)?.find((part) => !isKnown(part, key));
+    if (unknown !== undefined) tell(pointer, `${name}.${key.replace('/', '.')} names ${unknown}, which there is not.`);
+    const highest = template === undefined ? 0 : highestPlaceholder(template);
+    if (highest <= stars) continue;
+    const has = stars === 0 ? 'no star' : stars === 1 ? 'one star' : `${stars} stars`;
+    const where = entry.path === '' ? 'a document that is found by its content has no pattern' : `its path has ${has}`;
+    tell(pointer, `${name}.${key.replace('/', '.')} names {${highest}}, and ${where}.`);
+  }
+}
+
+function isKnown(placeholder: string, key: string): boolean {
+  return /^\{[1-9]\}$/.test(placeholder) || (key === 'tags' && placeholder === '{slug}');
+}

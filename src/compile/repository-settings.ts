@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { closest } from '../model/closest.ts';
+import { createReport, isBlocking, type Problem, type Report } from '../model/problem.ts';
+import { errorsOf } from './schema/ajv-errors.ts';
+import type { CompileLimits, Settings, SettingsResource, VersionSource } from './compile.ts';
+import { problemAt } from './kind.ts';
+import { parseFile, type ParsedFile } from './text/parse.ts';
+import { joinPointer, parsePointer } from './text/pointer.ts';
+import { checkSettings, type WrittenFile, type WrittenSettings } from './repository-settings-check.ts';
+
+const schema: object = JSON.parse(
+  readFileSync(new URL('../../content/schemas/repository.json', import.meta.url), 'utf8'),
+);
+const validate = new Ajv2020({ allErrors: true, strict: false, verbose: true }).compile(schema);
+
+/** The tags that `version: tag` means where no `tags` says otherwise. */
+const usualTags = 'v*';
+
+/**
+ * Reads a `stele.yaml` and checks it: against `content/schemas/repository.json`, and for what no schema can say. `settings` is null exactly when the
+ * report blocks. Runs in the sandbox.
+ */
+export function readSettings(
+  { path, bytes }: { path: string; bytes: Uint8Array },
+  limits: CompileLimits,
+): { settings: Settings | null; report: Report } {
+  const parsed = parseFile(path, bytes, limits);
+  if (!parsed.ok) return { settings: null, report: createReport(parsed.problems) };
+  const { file } = parsed;
+  const errors = errorsOf(validate, file.value);
+  const problems = [...parsed.problems, ...errors.flatMap((error) => explain(file, error) ?? [])];
+  const written = file.value as WrittenFile;
+  if (errors.length === 0) problems.push(...checkSettings(file, written));
+  const report = createReport(problems);
+  if (isBlocking(report)) return { settings: null, report };
+  const resources = (written.resources ?? []).map((entry, index): SettingsResource => {
+    const { version: _, ...rest } = entry;
+    return { ...rest, ...versionOf(entry), at: placeOf(file, `/resources/${index}`) };
+  });
+  const { version: _, ...defaults } = written.defaults ?? {};
+  const settings: Settings = {
+    resources,
+    defaults: { ...defaults, ...versionOf(written.defaults ?? {}), at: placeOf(file, '/defaults') },
+    discover: written.discover ?? resources.length === 0,
+    ignore: written.ignore ?? [],
+  };
+  return { settings, report };
+}
+
+function placeOf(file: ParsedFile, pointer: string): SettingsResource['at'] {
+  return { pointer, ...file.locate(pointer) };
+}
+
+/** Tags, or a source of versions. */
+function versionOf({ version, tags }: WrittenSettings): { tags?: string; version?: VersionSource } {
+  if (version === 'tag') return { tags: tags ?? usualTags };
+  if (version === undefined) return {};
+  if (typeof version === 'string') return { version: { from: version } };
+  return { version: { from: 'file', path: version.file, pointer: version.pointer ?? null } };
+}
+
+/** A finding as a sentence that names the key; null for one that others say better. */
+function explain(
+  file: ParsedFile,
+  { instancePath, keyword, message, params, parentSchema }: ErrorObject,
+): Problem | null {
+  if (keyword === 'if') return null;
+  const name = keyName(instancePath);
+  const known = parentSchema as { properties?: object; description?: string } | undefined;
+  const problem = (text: string, pointer = instancePath, on: 'key' | 'value' = 'value') =>
+    problemAt(file, pointer, 'settings', text, { on });
+  if ('additionalProperty' in params) {
+    const written = String(params['additionalProperty']);
+    const hint = closest(written, Object.keys(known?.properties ?? {}));
+    return problem(
+      `${name} has no key ${JSON.stringify(written.slice(0, 100))}.${hint}`,
+      joinPointer(instancePath, written),
+      'key',
+    );
+  }
+  if ('missingProperty' in params) return problem(`${name} needs the key "${String(params['missingProperty'])}".`);
+  const allowed: unknown = params['allowedValues'];
+  if (Array.isArray(allowed)) return problem(`${name} must be ${orList(allowed)}.`);
+  if (keyword === 'pattern' && known?.description !== undefined)
+    return problem(`${name} is not what it can be. ${known.description}`);
+  return problem(`${name} ${(message ?? 'is not valid').replace(',', ' or ')}.`);
+}
+
+/** `/resources/3/slug` as people write it: `resources[3].slug`. */
+function keyName(pointer: string): string {
+  const name = parsePointer(pointer)
+    .map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`))
+    .join('')
+    .replace(/^\./, '');
+  return name === '' ? 'stele.yaml' : name;
+}
+
+function orList(values: readonly unknown[]): string {
+  const texts = values.map((value) => JSON.stringify(value));
+  return texts.length === 1 ? texts[0]! : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)!}`;
+}

@@ -1,0 +1,89 @@
+import { lintDocument } from '@redocly/openapi-core';
+import type { Problem } from '../../model/problem.ts';
+import { problemAt } from '../kind.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { joinPointer } from '../text/pointer.ts';
+import { configOf, ruleBlocks, type BuiltIn } from './redocly-config.ts';
+import { createTree } from '../openapi/redocly.ts';
+import { isObject } from '../schema/schema-dialect.ts';
+
+/** Documents that hold a node of every common type, so that every rule meets something. */
+const samples: readonly object[] = [
+  { swagger: '2.0', info: { title: 'a', version: '1' }, paths: { '/a': { get: { responses: {} } } } },
+  ...['3.0.3', '3.1.0', '3.2.0'].map((openapi) => ({
+    openapi,
+    info: { title: 'a', version: '1' },
+    servers: [{ url: 'https://a.example' }],
+    tags: [{ name: 'a' }],
+    paths: {
+      '/a/{b}': {
+        post: {
+          tags: ['a'],
+          parameters: [{ name: 'b', in: 'path', required: true, schema: { type: 'string' } }],
+          requestBody: { content: { 'application/json': { schema: { type: 'object', properties: { c: {} } } } } },
+          responses: { '200': { description: 'a', content: { 'application/json': { schema: { enum: ['d'] } } } } },
+        },
+      },
+    },
+  })),
+];
+
+/**
+ * Runs the rules on small documents of each version: options that Redocly does not declare, and assertions that cannot be made of what they are
+ * about, fail when they are used only. A rule that fails is named.
+ */
+export async function tryRules(
+  entry: ParsedFile,
+  ruleset: Readonly<Record<string, unknown>>,
+  builtIn: BuiltIn,
+): Promise<Problem[]> {
+  if ((await failureOf(atRoot(ruleset), builtIn)) === null) return [];
+  const problems: Problem[] = [];
+  for (const block of ruleBlocks) {
+    const rules = ruleset[block];
+    for (const [name, setting] of isObject(rules) ? Object.entries(rules) : []) {
+      const failure = await failureOf(atRoot({ [block]: { [name]: setting } }), builtIn);
+      if (failure === null) continue;
+      const message = `${JSON.stringify(name)} cannot be applied: ${failure}`;
+      problems.push(problemAt(entry, joinPointer('', block, name), 'ruleset-rule', message, { on: 'key' }));
+    }
+  }
+  return problems;
+}
+
+/** The ruleset with its assertions made about the root, which every document has, so that they are tried whatever they are about. */
+function atRoot(ruleset: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const moved = ruleBlocks.flatMap((block) => {
+    const rules = ruleset[block];
+    if (!isObject(rules)) return [];
+    return [[block, Object.fromEntries(Object.entries(rules).flatMap(([name, setting]) => variants(name, setting)))]];
+  });
+  return { ...ruleset, ...Object.fromEntries(moved) };
+}
+
+function variants(name: string, setting: unknown): [string, unknown][] {
+  if (!name.startsWith('rule/') || !isObject(setting)) return [[name, setting]];
+  const { where, ...rule } = setting;
+  const parts = [rule, ...(Array.isArray(where) ? where : [])].filter(isObject);
+  const tried = parts.map(({ subject, assertions }, at): [string, unknown] => {
+    const property = isObject(subject) && subject['property'] ? { property: subject['property'] } : {};
+    return [`${name}-${at}`, { subject: { type: 'Root', ...property }, assertions }];
+  });
+  return [[name, setting], ...tried];
+}
+
+async function failureOf(ruleset: Readonly<Record<string, unknown>>, builtIn: BuiltIn): Promise<string | null> {
+  try {
+    const config = await configOf(ruleset, builtIn);
+    for (const value of samples) {
+      const text = JSON.stringify(value);
+      const file: ParsedFile = { path: 'a.json', text, format: 'json', value, locate: () => ({ line: 1, column: 1 }) };
+      const tree = createTree({ files: new Map([[file.path, file]]) });
+      await lintDocument({ document: tree.documentOf(file.path), config, externalRefResolver: tree.resolver });
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof Error) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Problem } from '../../model/problem.ts';
+import { errorsOf } from '../schema/ajv-errors.ts';
+import { kindOf } from '../detect.ts';
+import { problemAt, type CompileKind } from '../kind.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { joinPointer } from '../text/pointer.ts';
+import { checkRedoclyRuleset } from './ruleset-redocly.ts';
+import { checkSpectralRuleset } from './ruleset-spectral.ts';
+import { isObject } from '../schema/schema-dialect.ts';
+import { schemaProblems } from '../schema/schema-rules.ts';
+
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+const validators = { redocly: readSchema('redocly-ruleset'), spectral: readSchema('spectral-ruleset') };
+
+function readSchema(name: string) {
+  const url = new URL(`../../../content/schemas/${name}.json`, import.meta.url);
+  return ajv.compile(JSON.parse(readFileSync(url, 'utf8')));
+}
+
+/** The release of each form's engine that a ruleset is checked for. */
+const specifications = { redocly: '2', spectral: '6' } as const;
+
+export type RulesetForm = keyof typeof validators;
+
+/**
+ * Compiles a ruleset: accepted when it fits the form's schema, every rule name, node type, function, format and pattern is known or well-formed, and
+ * nothing in it would load code, files or URLs. Stored as it is; the author's bytes are kept. `title`, `description` and `version` may be written
+ * with `x-` before them, since Redocly warns of the plain names.
+ */
+export const compileRuleset: CompileKind = async ({ entry, input }) => {
+  const { value } = entry;
+  const form = rulesetForm(value, entry.path);
+  const problems: Problem[] = [];
+  if (isObject(value)) {
+    const found = schemaProblems(entry, '', value, errorsOf(validators[form], value));
+    problems.push(...(form === 'spectral' ? found.map(asSpectralDoes) : found));
+    problems.push(...findReferences(entry));
+    const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
+    const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
+    problems.push(...(await check(entry, value, broken)));
+  } else {
+    problems.push(problemAt(entry, '', 'schema', 'A ruleset is an object with "rules" or "extends"; this is none.'));
+  }
+  const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
+  return {
+    problems: input.validation === 'lenient' ? problems.map(asLenient) : problems,
+    bundle: isObject(value) ? value : null,
+    kind: `${form}-ruleset`,
+    specification: specifications[form],
+    title: text('title') ?? text('x-title') ?? '',
+    description: text('description') ?? text('x-description') ?? '',
+    version: text('version') ?? text('x-version'),
+    used: new Set([entry.path]),
+  };
+};
+
+const spectralMembers = ['functions', 'functionsDir', 'aliases', 'overrides', 'formats', 'parserOptions', 'except'];
+
+/** Which linter's form a ruleset is written in. Redocly's, unless something in it, or the name of its file, says otherwise. */
+export function rulesetForm(value: unknown, path = ''): RulesetForm {
+  if (!isObject(value)) return 'redocly';
+  if (kindOf(value)?.kind === 'spectral-ruleset' || spectralMembers.some((key) => Object.hasOwn(value, key)))
+    return 'spectral';
+  if (typeof value['extends'] === 'string' || /spectral[^/]*$/i.test(path)) return 'spectral';
+  const names = [value['extends']].flat(2);
+  if (names.some((name) => typeof name === 'string' && /^(?:spectral|vacuum):/.test(name))) return 'spectral';
+  const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
+  return rules.some(isSpectralRule) ? 'spectral' : 'redocly';
+}
+
+/** A definition, or a severity that Redocly does not have. */
+function isSpectralRule(rule: unknown): boolean {
+  if (isObject(rule)) return 'given' in rule || 'then' in rule;
+  return typeof rule === 'boolean' || typeof rule === 'number' || rule === 'info' || rule === 'hint';
+}
+
+/** What Spectral does not know in a rule it ignores, and other linters of its form put things of their own there. */
+function asSpectralDoes(problem: Problem): Problem {
+  const inRule = /^(?:\/overrides\/\d+)?\/rules\/[^/]+\/(?:then\/(?:\d+\/)?)?[^/]+$/.test(problem.pointer);
+  if (!inRule || !problem.message.endsWith(' is not expected here.')) return problem;
+  const message = problem.message.replace(/ is not expected here\.$/, ' is not known to Spectral and is ignored.');
+  return { ...problem, rule: 'ruleset-ignored', severity: 'warning', message };
+}
+
+/** Files that a ruleset would be put together from: what is published is one document. */
+function findReferences(entry: ParsedFile): Problem[] {
+  const problems: Problem[] = [];
+  const visit = (value: unknown, pointer: string): void => {
+    if (Array.isArray(value)) return value.forEach((item, at) => visit(item, joinPointer(pointer, at)));
+    if (!isObject(value)) return;
+    const reference = value['$ref'];
+    if (typeof reference === 'string' && !reference.startsWith('#')) {
+      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: a ruleset is one document. Write here what it refers to.`;
+      problems.push(problemAt(entry, joinPointer(pointer, '$ref'), 'ruleset-reference', message));
+    }
+    for (const [key, child] of Object.entries(value)) visit(child, joinPointer(pointer, key));
+  };
+  visit(entry.value, '');
+  return problems;
+}
+
+/** What a lenient publish lets through: a ruleset that is not quite in its form, but nothing that would load or run anything. */
+function asLenient(problem: Problem): Problem {
+  return problem.rule === 'schema' && problem.pointer !== '' ? { ...problem, severity: 'warning' } : problem;
+}

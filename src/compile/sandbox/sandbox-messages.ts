@@ -1,0 +1,266 @@
+import { resourceTypes } from '../../model/address.ts';
+import type { Coding, Kind } from '../../model/artifact.ts';
+import { isDigest } from '../../model/digest.ts';
+import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
+import type { Problem, Report } from '../../model/problem.ts';
+import type { LoadedFile } from '../collect.ts';
+import type {
+  Artifact,
+  CompileInput,
+  CompileLimits,
+  Detected,
+  Published,
+  Rendered,
+  Representation,
+  Settings,
+  SettingsDefaults,
+  SettingsResource,
+  VersionFile,
+  VersionSource,
+} from '../compile.ts';
+
+/** What the parent sends into the sandbox. */
+export type ParentMessage =
+  | { type: 'compile'; input: CompileInput }
+  | { type: 'detect'; files: { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
+  | { type: 'settings'; file: { path: string; bytes: Uint8Array }; limits: CompileLimits }
+  | { type: 'version'; file: VersionFile; limits: CompileLimits }
+  | { type: 'outline'; document: Published; limits: CompileLimits }
+  | { type: 'render'; document: Published; limits: CompileLimits }
+  | { type: 'files'; files: LoadedFile[] };
+
+/** What comes out of it. `rss`: bytes of memory that the sandbox holds after the job. */
+export type ChildMessage =
+  | { type: 'ready' }
+  | { type: 'load'; paths: string[] }
+  | { type: 'compiled'; artifact: Artifact | null; report: Report; rss: number }
+  | { type: 'detected'; detected: Detected[]; rss: number }
+  | { type: 'settings'; settings: Settings | null; report: Report; rss: number }
+  | { type: 'version'; version: string; rss: number }
+  | { type: 'version'; problem: Problem; rss: number }
+  | { type: 'outlined'; outline: Outline | null; rss: number }
+  | { type: 'rendered'; rendered: Rendered | null; rss: number };
+
+const kinds: readonly Kind[] = ['openapi', 'json-schema', 'redocly-ruleset', 'spectral-ruleset'];
+const codings: readonly Coding[] = ['identity', 'gzip', 'br', 'zstd'];
+const longestText = 10_000_000;
+const longestPage = 64_000_000;
+
+/**
+ * Takes what a sandbox says only in the shape that was agreed on, member by member: a document that has taken a sandbox over can say nothing else.
+ * Null for anything that is not exactly such a message.
+ */
+export function readChildMessage(value: unknown): ChildMessage | null {
+  if (!isRecord(value)) return null;
+  if (value['type'] === 'ready') return { type: 'ready' };
+  if (value['type'] === 'load')
+    return isList(value['paths'], isText) ? { type: 'load', paths: [...value['paths']] } : null;
+  const { rss } = value;
+  if (!isCount(rss)) return null;
+  if (value['type'] === 'detected') {
+    const detected = readAll(value['detected'], readDetected);
+    return detected && { type: 'detected', detected, rss };
+  }
+  if (value['type'] === 'version') {
+    if (isText(value['version'])) return { type: 'version', version: value['version'], rss };
+    const problem = readProblem(value['problem']);
+    return problem && { type: 'version', problem, rss };
+  }
+  if (value['type'] === 'outlined') {
+    const outline = value['outline'] === null ? null : readOutline(value['outline']);
+    return { type: 'outlined', outline, rss };
+  }
+  if (value['type'] === 'rendered') {
+    const rendered = value['rendered'] === null ? null : readRendered(value['rendered']);
+    return { type: 'rendered', rendered, rss };
+  }
+  const report = readReport(value['report']);
+  if (value['type'] === 'settings') {
+    const settings = value['settings'] === null ? null : readSettings(value['settings']);
+    if (report === null || (settings === null) !== report.counts.error > 0) return null;
+    return { type: 'settings', settings, report, rss };
+  }
+  if (value['type'] !== 'compiled') return null;
+  const artifact = value['artifact'] === null ? null : readArtifact(value['artifact']);
+  if (report === null || (artifact === null) !== report.counts.error > 0) return null;
+  return { type: 'compiled', artifact, report, rss };
+}
+
+function readReport(value: unknown): Report | null {
+  if (!isRecord(value) || !isRecord(value['counts']) || typeof value['truncated'] !== 'boolean') return null;
+  const problems = readAll(value['problems'], readProblem);
+  const { error, warning, info } = value['counts'];
+  if (problems === null || problems.length > 1000 || !isCount(error) || !isCount(warning) || !isCount(info))
+    return null;
+  return { problems, counts: { error, warning, info }, truncated: value['truncated'] };
+}
+
+function readProblem(value: unknown): Problem | null {
+  if (!isRecord(value)) return null;
+  const { rule, severity, message, file, pointer, line, column } = value;
+  if (severity !== 'error' && severity !== 'warning' && severity !== 'info') return null;
+  if (!isText(rule) || !isText(message) || !isText(file) || !isText(pointer) || !isCount(line) || !isCount(column))
+    return null;
+  return { rule, severity, message, file, pointer, line, column };
+}
+
+function readArtifact(value: unknown): Artifact | null {
+  if (!isRecord(value)) return null;
+  const { specification, title, description, version } = value;
+  const type = resourceTypes.find((known) => known === value['type']);
+  const kind = kinds.find((known) => known === value['kind']);
+  if (type === undefined || kind === undefined) return null;
+  if (!isText(specification) || !isText(title) || !isText(description) || !(version === null || isText(version)))
+    return null;
+  const representations = readAll(value['representations'], readRepresentation);
+  const names = new Set(representations?.map(({ format, coding }) => `${format} ${coding}`));
+  if (representations?.length !== 8 || names.size !== 8) return null;
+  return { type, kind, specification, title, description, version, representations };
+}
+
+function readRepresentation(value: unknown): Representation | null {
+  if (!isRecord(value)) return null;
+  const { format, bytes } = value;
+  const coding = codings.find((known) => known === value['coding']);
+  if ((format !== 'json' && format !== 'yaml') || coding === undefined || !(bytes instanceof Uint8Array)) return null;
+  return { format, coding, bytes };
+}
+
+function readDetected(value: unknown): Detected | null {
+  if (!isRecord(value)) return null;
+  const { path, title } = value;
+  const type = resourceTypes.find((known) => known === value['type']);
+  const kind = kinds.find((known) => known === value['kind']);
+  if (!isText(path) || type === undefined || kind === undefined || !(title === null || isText(title))) return null;
+  return { path, type, kind, title };
+}
+
+function readSettings(value: unknown): Settings | null {
+  if (!isRecord(value) || !isRecord(value['defaults'])) return null;
+  const { discover, ignore } = value;
+  const at = readPlace(value['defaults']['at']);
+  const resources = readAll(value['resources'], readSettingsResource);
+  if (resources === null || at === null || typeof discover !== 'boolean' || !isList(ignore, isText)) return null;
+  return { resources, defaults: { ...readSettingsDefaults(value['defaults']), at }, discover, ignore: [...ignore] };
+}
+
+function readSettingsResource(value: unknown): SettingsResource | null {
+  if (!isRecord(value)) return null;
+  const { path, slug, name, description } = value;
+  const at = readPlace(value['at']);
+  if (!isText(path) || at === null) return null;
+  const type = resourceTypes.find((known) => known === value['type']);
+  return {
+    path,
+    at,
+    ...(type && { type }),
+    ...(isText(slug) && { slug }),
+    ...(isText(name) && { name }),
+    ...(isText(description) && { description }),
+    ...readSettingsDefaults(value),
+  };
+}
+
+function readPlace(value: unknown): SettingsResource['at'] | null {
+  if (!isRecord(value)) return null;
+  const { pointer, line, column } = value;
+  return isText(pointer) && isCount(line) && isCount(column) ? { pointer, line, column } : null;
+}
+
+function readSettingsDefaults(value: Record<string, unknown>): SettingsDefaults {
+  const { ruleset, tags } = value;
+  const visibility = (['private', 'public'] as const).find((known) => known === value['visibility']);
+  const validation = (['strict', 'lenient'] as const).find((known) => known === value['validation']);
+  const onConflict = (['revise', 'reject'] as const).find((known) => known === value['onConflict']);
+  const version = readVersionSource(value['version']);
+  return {
+    ...(visibility && { visibility }),
+    ...(isText(ruleset) && { ruleset }),
+    ...(validation && { validation }),
+    ...(onConflict && { onConflict }),
+    ...(isText(tags) && { tags }),
+    ...(version && { version }),
+  };
+}
+
+function readVersionSource(value: unknown): VersionSource | null {
+  if (!isRecord(value)) return null;
+  const { from, path, pointer } = value;
+  if (from === 'document' || from === 'next') return { from };
+  if (from !== 'file' || !isText(path) || !(pointer === null || isText(pointer))) return null;
+  return { from, path, pointer };
+}
+
+function readOutline(value: unknown): Outline | null {
+  if (!isRecord(value)) return null;
+  const { title, description, servers, truncated } = value;
+  const operations = readAll(value['operations'], readOperation);
+  const schemas = readAll(value['schemas'], readSchema);
+  const rules = readAll(value['rules'], readRule);
+  const tags = readAll(value['tags'], readTag);
+  if (operations === null || schemas === null || rules === null || tags === null) return null;
+  if (!isText(title) || !isText(description) || !isList(servers, isText) || typeof truncated !== 'boolean') return null;
+  return { title, description, operations, schemas, tags, rules, servers: [...servers], truncated };
+}
+
+function readOperation(value: unknown): OutlineOperation | null {
+  if (!isRecord(value)) return null;
+  const { method, path, id, summary, tags, deprecated, digest } = value;
+  if (!isText(method) || !isText(path) || !(id === null || isText(id)) || !isText(summary)) return null;
+  if (!isList(tags, isText) || typeof deprecated !== 'boolean' || !isText(digest) || !isDigest(digest)) return null;
+  return { method, path, id, summary, tags: [...tags], deprecated, digest };
+}
+
+function readSchema(value: unknown): OutlineSchema | null {
+  if (!isRecord(value)) return null;
+  const { name, properties, digest } = value;
+  if (!isText(name) || !isList(properties, isText) || !isText(digest) || !isDigest(digest)) return null;
+  return { name, properties: [...properties], digest };
+}
+
+function readRule(value: unknown): OutlineRule | null {
+  if (!isRecord(value)) return null;
+  const { name, severity, description, digest } = value;
+  if (!isText(name) || !isText(severity) || !isText(description) || !isText(digest) || !isDigest(digest)) return null;
+  return { name, severity, description, digest };
+}
+
+function readTag(value: unknown): Outline['tags'][number] | null {
+  if (!isRecord(value) || !isText(value['name']) || !isText(value['description'])) return null;
+  return { name: value['name'], description: value['description'] };
+}
+
+function readRendered(value: unknown): Rendered | null {
+  if (!isRecord(value)) return null;
+  const { html, navigation, markdown, truncated } = value;
+  if (!isLongText(html) || !isLongText(navigation) || !isLongText(markdown) || typeof truncated !== 'boolean')
+    return null;
+  return { html, navigation, markdown, truncated };
+}
+
+/** A whole page: bounded by what renders it, and once more here. */
+function isLongText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestPage;
+}
+
+function readAll<T>(value: unknown, read: (item: unknown) => T | null): T[] | null {
+  if (!Array.isArray(value)) return null;
+  const items = value.map(read);
+  return items.every((item): item is Awaited<T> & T => item !== null) ? items : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
+  return Array.isArray(value) && value.every(isItem);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestText;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

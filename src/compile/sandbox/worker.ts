@@ -1,0 +1,56 @@
+// The process inside the sandbox. It knows nothing but what its parent sends, and asks its parent for every file.
+import type { LoadedFile } from '../collect.ts';
+import { detectFiles } from '../detect.ts';
+import type { ChildMessage, ParentMessage } from './sandbox-messages.ts';
+import { outlineDocument } from '../../render/outline-document.ts';
+import { renderDocument } from '../../render/render.ts';
+import { runCompile } from '../run.ts';
+import { readSettings } from '../repository-settings.ts';
+import { readVersion } from '../version-file.ts';
+
+// What one document does to these would be there for the next one.
+for (const shared of [
+  Object.prototype,
+  Array.prototype,
+  Function.prototype,
+  String.prototype,
+  Map.prototype,
+  Set.prototype,
+])
+  Object.preventExtensions(shared);
+
+const waiting: ((files: LoadedFile[]) => void)[] = [];
+
+function send(message: ChildMessage): void {
+  process.send!(message);
+}
+
+function load(paths: string[]): Promise<LoadedFile[]> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    send({ type: 'load', paths });
+  });
+}
+
+async function receive(message: ParentMessage): Promise<void> {
+  if (message.type === 'files') return waiting.shift()?.(message.files);
+  const rss = () => process.memoryUsage.rss();
+  if (message.type === 'detect')
+    return send({ type: 'detected', detected: detectFiles(message.files, message.limits), rss: rss() });
+  if (message.type === 'settings')
+    return send({ type: 'settings', ...readSettings(message.file, message.limits), rss: rss() });
+  if (message.type === 'version')
+    return send({ type: 'version', ...readVersion(message.file, message.limits), rss: rss() });
+  if (message.type === 'outline')
+    return send({ type: 'outlined', outline: outlineDocument(message.document), rss: rss() });
+  if (message.type === 'render')
+    return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
+  const result = await runCompile(message.input, load);
+  send({ type: 'compiled', ...result, rss: rss() });
+}
+
+// A shutdown is told to every process of a service. The parent decides when this one ends: a document is not refused for it.
+process.on('SIGINT', () => undefined).on('SIGTERM', () => undefined);
+process.on('message', (message: ParentMessage) => void receive(message));
+process.on('disconnect', () => process.exit(0));
+send({ type: 'ready' });

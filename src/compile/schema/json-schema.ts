@@ -1,0 +1,94 @@
+import type { Problem } from '../../model/problem.ts';
+import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { joinPointer } from '../text/pointer.ts';
+import { bundleSchema } from './schema-bundle.ts';
+import { assumedDialect, checkCompiles } from './schema-check.ts';
+import { dialectOf, dialects, isObject, type Dialect } from './schema-dialect.ts';
+import { linkSchema } from './schema-link.ts';
+import { checkSchemas } from './schema-rules.ts';
+
+const supported = Object.keys(dialects).join(', ');
+
+/**
+ * Compiles a JSON Schema of draft-04, 06, 07, 2019-09 or 2020-12. It is valid when the official meta-schema accepts it and every file that it
+ * brings in, every reference leads somewhere inside them, every pattern is a regular expression, and ajv compiles the whole.
+ */
+export const compileJsonSchema: CompileKind = async (given) => {
+  const { entry, input } = given;
+  const root = isObject(entry.value) ? entry.value : {};
+  const stated = root['$schema'];
+  const dialect = typeof stated === 'string' ? dialectOf(stated) : stated === undefined ? assumedDialect : null;
+  if (dialect === null || (!isObject(entry.value) && typeof entry.value !== 'boolean'))
+    return result(given, dialect, [unreadable(entry, stated)], null);
+  const problems: Problem[] = [];
+  if (stated === undefined)
+    problems.push(
+      problemAt(entry, '', 'schema-dialect-assumed', `No "$schema" is stated; ${dialect.name} is assumed.`, {
+        severity: 'info',
+      }),
+    );
+  const linked = linkSchema(given, dialect);
+  const mixed = findMixed(given, dialect, [...linked.reached.keys()]);
+  const blocking = [...linked.problems, ...mixed];
+  const findings = checkSchemas(entry, dialect, linked);
+  problems.push(...blocking, ...(input.validation === 'strict' ? findings : findings.map(asWarning)));
+  const used = new Set([...linked.reached.keys()].map(({ path }) => path));
+  if (blocking.length > 0) return { ...result(given, dialect, problems, null), used };
+  const { bundle, problems: bundling } = bundleSchema(entry, dialect, linked);
+  problems.push(...bundling);
+  if (findings.length === 0 && bundling.length === 0) {
+    problems.push(...checkBundle(entry, dialect, bundle).map(input.validation === 'strict' ? keep : asWarning));
+  }
+  return { ...result(given, dialect, problems, bundling.length > 0 ? null : bundle), used };
+};
+
+function result({ entry }: KindInput, dialect: Dialect | null, problems: Problem[], bundle: unknown): KindResult {
+  const root = isObject(entry.value) ? entry.value : {};
+  const text = (key: string) => (typeof root[key] === 'string' ? root[key] : null);
+  return {
+    problems,
+    bundle,
+    kind: 'json-schema',
+    specification: dialect?.name ?? '',
+    title: text('title') ?? '',
+    description: text('description') ?? '',
+    version: text('version') ?? text('x-version'),
+  };
+}
+
+function unreadable(entry: ParsedFile, stated: unknown): Problem {
+  if (!isObject(entry.value))
+    return problemAt(entry, '', 'schema', 'A JSON Schema is an object or a boolean; this is neither.');
+  const named = typeof stated === 'string' ? JSON.stringify(stated.slice(0, 200)) : 'What it states';
+  const message = `${named} is no dialect that is supported (${supported}); state one by its official URI, such as "${dialects['2020-12'].uri}".`;
+  return problemAt(entry, '/$schema', 'schema-dialect', message);
+}
+
+/** Files of another dialect: brought into one document, their schemas would be read by other rules than they were written for. */
+function findMixed({ files }: KindInput, dialect: Dialect, reached: readonly ParsedFile[]): Problem[] {
+  return reached.flatMap(({ path }) => {
+    const file = files.get(path);
+    if (!file || !isParsed(file) || !isObject(file.value)) return [];
+    const stated = file.value['$schema'];
+    if (typeof stated !== 'string' || dialectOf(stated) === dialect) return [];
+    const message = `This file states ${JSON.stringify(stated.slice(0, 200))}, the file that refers to it ${dialect.name}; one document has one dialect.`;
+    return [problemAt(file, joinPointer('', '$schema'), 'schema-dialect', message)];
+  });
+}
+
+function checkBundle(entry: ParsedFile, dialect: Dialect, bundle: unknown): Problem[] {
+  const failure = checkCompiles(dialect, bundle);
+  if (failure === null) return [];
+  if (!failure.limit) return [problemAt(entry, '', 'schema', `The schema cannot be compiled: ${failure.message}.`)];
+  const message = `The schema is valid, but ajv, by which many tools validate, cannot use it: ${failure.message}.`;
+  return [problemAt(entry, '', 'schema-portability', message, { severity: 'warning' })];
+}
+
+function keep(problem: Problem): Problem {
+  return problem;
+}
+
+function asWarning(problem: Problem): Problem {
+  return { ...problem, severity: 'warning' };
+}

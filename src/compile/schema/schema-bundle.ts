@@ -1,0 +1,177 @@
+import type { Problem } from '../../model/problem.ts';
+import { problemAt } from '../kind.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { followPointer, fragmentOf, joinPointer, parsePointer } from '../text/pointer.ts';
+import { idOf, isAbsolute, type Scope } from './schema-index.ts';
+import { isObject, type Dialect } from './schema-dialect.ts';
+import { edit, freeName, stem, takenNames, without, withDefinitions } from './schema-edit.ts';
+import type { Link, Linked, Target } from './schema-link.ts';
+
+/**
+ * One schema that means what the entry and the files it refers to mean. `entry.value` itself when there is nothing to bring in.
+ *
+ * Where it can, references are rewritten to pointers into the entry's definitions, which every tool understands, and ids and anchors of what is
+ * brought in are dropped. Where that could change the meaning (`$dynamicRef`, `$recursiveRef`, ids below the root), files are
+ * brought in whole as schema resources with a URI each, and references are by URI (JSON Schema 2020-12 §9.3.1).
+ */
+export function bundleSchema(
+  entry: ParsedFile,
+  dialect: Dialect,
+  linked: Linked,
+): { bundle: unknown; problems: Problem[] } {
+  const foreign = linked.links.filter(({ target }) => target !== null && target.file !== entry);
+  if (!isObject(entry.value)) return { bundle: entry.value, problems: [] };
+  if (foreign.length === 0) return { bundle: rewriteOwn(entry, linked), problems: [] };
+  return needsResources(entry, dialect, linked)
+    ? bundleResources(entry, dialect, linked, foreign)
+    : { bundle: bundlePointers(entry, dialect, linked, foreign), problems: [] };
+}
+
+function rewriteOwn(entry: ParsedFile, { links }: Linked): unknown {
+  const edits = new Map<string, string>();
+  for (const { pointer, keyword, text, scope, target } of links) {
+    if (target !== null && isOwnName(text, scope, target))
+      edits.set(joinPointer(pointer, keyword), fragmentOf(target.pointer));
+  }
+  return edits.size === 0 ? entry.value : edit(entry.value, '', edits);
+}
+
+/** A reference to a file by its own name leads nowhere once the file is published under a URL. */
+function isOwnName(text: string, scope: Scope, target: Target): boolean {
+  const { resource } = scope;
+  return !text.startsWith('#') && target.resource === resource && !resource.stated && resource.pointer === '';
+}
+
+const dynamicKeywords = ['$recursiveRef', '$recursiveAnchor', '$dynamicRef', '$dynamicAnchor'];
+
+function needsResources(entry: ParsedFile, dialect: Dialect, { links, reached, index }: Linked): boolean {
+  for (const [file, schemas] of reached) {
+    for (const [pointer, schema] of schemas) {
+      if (!isObject(schema)) continue;
+      if (dynamicKeywords.some((keyword) => Object.hasOwn(schema, keyword))) return true;
+      const id = idOf(dialect, schema);
+      if (file !== entry && pointer !== '' && id !== null && !(dialect.anchorsInId && id.startsWith('#'))) return true;
+      if (file !== entry && index.scopeAt(file, pointer).resource.pointer !== '') return true;
+    }
+  }
+  return links.some(({ target, file, scope }) => target?.file !== file && scope.resource.pointer !== '');
+}
+
+function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }: Linked, foreign: Link[]): unknown {
+  const names = chooseEmbedded(entry, dialect, foreign);
+  const edits = new Map<ParsedFile, Map<string, string | null>>();
+  const editsOf = (file: ParsedFile) => edits.get(file) ?? edits.set(file, new Map()).get(file)!;
+  const place = (file: ParsedFile, pointer: string): string => {
+    if (file === entry) return pointer;
+    const own = names.get(file)!;
+    const root = ancestors(pointer).find((one) => own.has(one))!;
+    return joinPointer('', dialect.definitionsKeyword, own.get(root)!) + pointer.slice(root.length);
+  };
+  for (const { target, file, pointer, keyword, text, scope } of links) {
+    if (target === null) continue;
+    if (file === entry && target.file === entry && !isOwnName(text, scope, target)) continue;
+    editsOf(file).set(joinPointer(pointer, keyword), fragmentOf(place(target.file, target.pointer)));
+  }
+  for (const file of names.keys()) {
+    for (const [pointer, schema] of reached.get(file)!) {
+      for (const key of identityKeys(schema, dialect)) editsOf(file).set(joinPointer(pointer, key), null);
+    }
+  }
+  const schemas = [...names].flatMap(([file, own]) =>
+    [...own].map(([pointer, name]) => {
+      const found = followPointer(file.value, pointer);
+      return [name, edit(found.found ? found.value : true, pointer, editsOf(file))] as const;
+    }),
+  );
+  return withDefinitions(edit(entry.value, '', editsOf(entry)), dialect, schemas);
+}
+
+/** The largest parts of other files that are referred to, by file and pointer, each with a name that is free in the entry's definitions. */
+function chooseEmbedded(
+  entry: ParsedFile,
+  dialect: Dialect,
+  foreign: readonly Link[],
+): Map<ParsedFile, Map<string, string>> {
+  const pointers = new Map<ParsedFile, Set<string>>();
+  for (const { target } of foreign) {
+    const { file, pointer } = target!;
+    pointers.set(file, (pointers.get(file) ?? new Set()).add(pointer));
+  }
+  const taken = takenNames(entry, dialect);
+  return new Map(
+    [...pointers].map(([file, all]) => {
+      const largest = [...all].filter(
+        (pointer) =>
+          !ancestors(pointer)
+            .slice(1)
+            .some((outer) => all.has(outer)),
+      );
+      return [
+        file,
+        new Map(largest.map((pointer) => [pointer, freeName(parsePointer(pointer).at(-1) ?? stem(file.path), taken)])),
+      ];
+    }),
+  );
+}
+
+/** The pointer and those of everything around it, innermost first. */
+function ancestors(pointer: string): string[] {
+  const keys = pointer.split('/');
+  return keys.map((_, at) => keys.slice(0, keys.length - at).join('/'));
+}
+
+/** The members that give a schema a name of its own: brought in elsewhere, it is found by its pointer. */
+function identityKeys(schema: unknown, { idKeyword }: Dialect): string[] {
+  if (!isObject(schema)) return [];
+  return ['$schema', '$anchor', idKeyword].filter((key) => typeof schema[key] === 'string');
+}
+
+function bundleResources(
+  entry: ParsedFile,
+  dialect: Dialect,
+  { links, index }: Linked,
+  foreign: Link[],
+): { bundle: unknown; problems: Problem[] } {
+  const rootOf = (file: ParsedFile) => index.add(file);
+  const problems = index.duplicates.map(({ file, pointer, uri }) =>
+    problemAt(file, pointer, 'schema-id-duplicate', `The id ${uri} is stated by another schema of this bundle too.`),
+  );
+  const others = [...new Set(foreign.map(({ target }) => target!.file))];
+  const taken = takenNames(entry, dialect);
+  const mustBeNamed = links.some(
+    ({ file, target }) => file !== entry && target?.file === entry && !rootOf(entry).stated,
+  );
+  const rewritten = (file: ParsedFile) => {
+    const edits = new Map<string, string>();
+    for (const { file: from, target, text, pointer, keyword, scope } of links) {
+      if (from !== file || target === null || text.startsWith('#')) continue;
+      if (scope.resource.stated && isAbsolute(text)) continue;
+      const fragment = target.pointer.slice(target.resource.pointer.length);
+      const dynamic = keyword === '$dynamicRef' ? text.slice(text.indexOf('#')) : null;
+      const local = target.resource === scope.resource;
+      const tail = dynamic ?? (fragment === '' && !local ? '' : fragmentOf(fragment));
+      edits.set(joinPointer(pointer, keyword), (local ? '' : target.resource.uri) + tail);
+    }
+    return edit(file.value, '', edits);
+  };
+  const schemas = others.map((file) => {
+    const name = freeName(stem(file.path), taken);
+    return [name, asResource(rewritten(file), rootOf(file).uri, dialect)] as const;
+  });
+  const root = rewritten(entry);
+  const named =
+    mustBeNamed && isObject(root)
+      ? { [dialect.idKeyword]: rootOf(entry).uri, ...without(root, dialect.idKeyword) }
+      : root;
+  return { bundle: withDefinitions(named, dialect, schemas), problems };
+}
+
+/** The schema with its URI stated. Where keywords beside `$ref` are ignored, an id beside it would be too: the reference moves into `allOf`. */
+function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
+  const id = { [dialect.idKeyword]: uri };
+  if (!isObject(schema)) return { ...id, allOf: [schema] };
+  const rest = without(without(schema, '$schema'), dialect.idKeyword);
+  if (!dialect.refStandsAlone || typeof rest['$ref'] !== 'string') return { ...id, ...rest };
+  const definitions = isObject(rest['definitions']) ? { definitions: rest['definitions'] } : {};
+  return { ...id, allOf: [{ $ref: rest['$ref'] }], ...definitions };
+}

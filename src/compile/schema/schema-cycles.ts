@@ -1,0 +1,65 @@
+import type { Problem } from '../../model/problem.ts';
+import { problemAt } from '../kind.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { joinPointer } from '../text/pointer.ts';
+import { isObject, type Dialect } from './schema-dialect.ts';
+import type { Link, Linked } from './schema-link.ts';
+
+interface Step {
+  to: string;
+  /** The reference that is taken; null for a step into `allOf`. */
+  link: Link | null;
+}
+
+/**
+ * References that lead back to themselves without using up anything of the instance: by `$ref` and `allOf` alone. No validator gets to an end
+ * with them (JSON Schema 2020-12 §9.4.1).
+ */
+export function findEndlessReferences(dialect: Dialect, { links, reached }: Linked): Problem[] {
+  const steps = new Map<string, Step[]>();
+  const add = (from: string, step: Step) => steps.set(from, [...(steps.get(from) ?? []), step]);
+  for (const link of links)
+    if (link.target !== null && link.keyword === '$ref')
+      add(keyOf(link.file, link.pointer), { to: keyOf(link.target.file, link.target.pointer), link });
+  for (const [file, schemas] of reached) {
+    for (const [pointer, schema] of schemas) {
+      if (!isObject(schema) || !Array.isArray(schema['allOf'])) continue;
+      if (dialect.refStandsAlone && typeof schema['$ref'] === 'string') continue;
+      for (const at of schema['allOf'].keys())
+        add(keyOf(file, pointer), { to: keyOf(file, joinPointer(pointer, 'allOf', at)), link: null });
+    }
+  }
+
+  const problems: Problem[] = [];
+  const done = new Set<string>();
+  for (const start of steps.keys()) {
+    // Depth first without recursion: a chain may be as long as the document has schemas.
+    const way: { key: string; left: Step[] }[] = [];
+    const onWay = new Set<string>();
+    const enter = (key: string) => {
+      way.push({ key, left: [...(steps.get(key) ?? [])] });
+      onWay.add(key);
+    };
+    if (!done.has(start)) enter(start);
+    for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
+      const step = last.left.pop();
+      if (step === undefined) {
+        onWay.delete(last.key);
+        done.add(last.key);
+        way.pop();
+      } else if (onWay.has(step.to)) problems.push(...endless(step.link));
+      else if (!done.has(step.to)) enter(step.to);
+    }
+  }
+  return problems;
+}
+
+function keyOf(file: ParsedFile, pointer: string): string {
+  return `${file.path}#${pointer}`;
+}
+
+function endless(link: Link | null): Problem[] {
+  if (link === null) return [];
+  const message = `The reference ${JSON.stringify(link.text.slice(0, 200))} leads back to itself, so that validation would never end.`;
+  return [problemAt(link.file, joinPointer(link.pointer, link.keyword), 'ref-circular', message)];
+}

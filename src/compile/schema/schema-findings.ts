@@ -1,0 +1,140 @@
+import type { ErrorObject } from 'ajv';
+import { parsePointer } from '../text/pointer.ts';
+
+/** How a document departs from its kind's schema, at a node of the document. */
+export interface SchemaFinding {
+  pointer: string;
+  /** Whether the finding is about the member's name and not its value. */
+  on: 'key' | 'value';
+  message: string;
+  /** Whether it may only follow from another finding deeper in the document. */
+  doubtful: boolean;
+}
+
+const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'dependentSchemas', 'propertyNames']);
+
+/**
+ * Makes ajv's errors readable. A union's error is followed by those of all its branches; kept are the ones deepest in the document, which belong to the
+ * branch that was meant, without those that only say that the node is no Reference Object.
+ */
+export function explainErrors(errors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
+  const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
+  const pointers = Map.groupBy(
+    told.filter(({ keyword }) => keyword !== 'unevaluatedProperties'),
+    ({ instancePath }) => instancePath,
+  );
+  const prefixes = new Set<string>();
+  for (const pointer of pointers.keys())
+    for (let at = pointer.lastIndexOf('/'); at >= 0; at = pointer.lastIndexOf('/', at - 1)) {
+      prefixes.add(pointer.slice(0, at));
+      if (at === 0) break;
+    }
+  const unions = new Set(
+    errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf').map(({ instancePath }) => instancePath),
+  );
+  const kept = told.filter((error) => {
+    const { instancePath, keyword } = error;
+    // A member counts as unevaluated as soon as a part of the schema that knows it fails.
+    if (keyword !== 'unevaluatedProperties') return !unions.has(instancePath) || !prefixes.has(instancePath);
+    const { pointer } = findingOf(error, document);
+    const schema = error.schemaPath.slice(0, error.schemaPath.lastIndexOf('/') + 1);
+    const isElsewhere = pointers.get(instancePath)?.some(({ schemaPath }) => !schemaPath.startsWith(schema)) ?? false;
+    return !isElsewhere && !pointers.has(pointer) && !prefixes.has(pointer);
+  });
+  const chosen = kept.length > 0 ? kept : told.length > 0 ? told : errors;
+  return merge(
+    chosen.map((error) => ({
+      ...findingOf(error, document),
+      union: unions.has(error.instancePath),
+      doubtful: error.keyword === 'unevaluatedProperties' && prefixes.has(error.instancePath),
+    })),
+  );
+}
+
+/** What the Reference Object's branch of a union says about an object that is none. */
+function isReferenceNoise({ keyword, params, schemaPath }: ErrorObject): boolean {
+  if (/\/(?:Reference|reference|jsonReference)\//.test(schemaPath)) return true;
+  return keyword === 'required' && (params as { missingProperty?: string }).missingProperty === '$ref';
+}
+
+function findingOf(
+  { instancePath, keyword, params, message = 'is not valid', propertyName }: ErrorObject,
+  document: unknown,
+): Omit<SchemaFinding, 'doubtful'> {
+  const at = (name: string) => `${instancePath}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const given = params as Record<string, unknown>;
+  const name = parsePointer(instancePath).at(-1);
+  const subject = name === undefined ? 'The document' : /^\d+$/.test(name) ? `Item ${name}` : `"${name}"`;
+  if (keyword === 'required')
+    return {
+      pointer: instancePath,
+      on: 'key',
+      message: `${subject} lacks the member "${String(given['missingProperty'])}".`,
+    };
+  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
+    const extra = String(given['additionalProperty'] ?? given['unevaluatedProperty']);
+    return { pointer: at(extra), on: 'key', message: `The member "${extra}" is not expected here.` };
+  }
+  if (propertyName !== undefined)
+    return { pointer: at(propertyName), on: 'key', message: `The name "${propertyName}" ${message}.` };
+  if (keyword === 'type')
+    return {
+      pointer: instancePath,
+      on: 'value',
+      message: `${subject} must be ${wordsOf(given['type'])}, not ${typeOf(document, instancePath)}.`,
+    };
+  if (keyword === 'enum') {
+    const allowed = (given['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ');
+    return { pointer: instancePath, on: 'value', message: `${subject} must be one of ${allowed}.` };
+  }
+  if (keyword === 'const')
+    return {
+      pointer: instancePath,
+      on: 'value',
+      message: `${subject} must be ${JSON.stringify(given['allowedValue'])}.`,
+    };
+  return { pointer: instancePath, on: 'value', message: `${subject} ${message}.` };
+}
+
+function wordsOf(types: unknown): string {
+  return (Array.isArray(types) ? types : [types]).map(String).join(' or ');
+}
+
+function typeOf(document: unknown, pointer: string): string {
+  let value = document;
+  for (const token of parsePointer(pointer)) value = (value as Record<string, unknown>)[token];
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** One finding for each place and message; what alternatives of a union ask of the same node becomes one. */
+function merge(findings: (SchemaFinding & { union: boolean })[]): SchemaFinding[] {
+  const merged = new Map<string, SchemaFinding & { messages: string[]; union: boolean }>();
+  for (const { union, ...finding } of findings) {
+    const key = `${finding.on} ${finding.pointer}${union || isChoice(finding.message) ? '' : ` ${finding.message}`}`;
+    const known = merged.get(key);
+    if (known === undefined) merged.set(key, { ...finding, union, messages: [finding.message] });
+    else if (!known.messages.includes(finding.message)) known.messages.push(finding.message);
+  }
+  return [...merged.values()].map(({ pointer, on, doubtful, messages }) => ({
+    pointer,
+    on,
+    doubtful,
+    message: join(messages),
+  }));
+}
+
+const choice = / must be one of (.*)\.$/s;
+
+function isChoice(message: string): boolean {
+  return choice.test(message);
+}
+
+/** The branches of a union as one sentence; the values that each of them allows as one list. */
+function join(messages: string[]): string {
+  const [first] = messages;
+  if (first === undefined || messages.length === 1) return first ?? '';
+  const lists = messages.map((message) => choice.exec(message)?.[1]);
+  if (lists.every((list) => list !== undefined))
+    return `${first.slice(0, first.search(choice))} must be one of ${[...new Set(lists.flatMap((list) => list.split(', ')))].join(', ')}.`;
+  return `One of these must be mended: ${messages.slice(0, 5).join(' ')}`;
+}

@@ -1,0 +1,148 @@
+import type { ParsedFile } from '../text/parse.ts';
+import { joinPointer } from '../text/pointer.ts';
+import { resolveReference } from '../reference.ts';
+import { isObject, subschemas, type Dialect } from './schema-dialect.ts';
+
+/** A schema resource: a schema that has a URI of its own, with what is named in it (JSON Schema 2020-12 §8.2). */
+export interface Resource {
+  file: ParsedFile;
+  pointer: string;
+  /** Absolute, without fragment. */
+  uri: string;
+  /** Whether the document states the URI, so that it does not depend on where the file lies. */
+  stated: boolean;
+  /** Anchor → pointer into the file. */
+  anchors: Map<string, string>;
+}
+
+/** Against what the references of a schema are resolved. */
+export interface Scope {
+  resource: Resource;
+  /** The same base, were the file's own URI its path in the tree: for neighbours that state no URI. */
+  treeBase: string;
+}
+
+export interface SchemaIndex {
+  /** Indexes the file's ids and anchors, once. */
+  add(file: ParsedFile): Resource;
+  /** Indexes a schema that stands where no keyword says that there is one. */
+  addAt(file: ParsedFile, pointer: string, schema: unknown): void;
+  /** The scope of the schema at the pointer, or of the nearest schema around it. */
+  scopeAt(file: ParsedFile, pointer: string): Scope;
+  resource(uri: string): Resource | undefined;
+  /** Resources whose URI was taken when they came. */
+  duplicates: Resource[];
+}
+
+/** What the URI of a file is that states none. The name cannot exist (RFC 6761 §6.4), so nothing can be fetched from it. */
+function retrievalUri(path: string): string {
+  return `https://stele.invalid/${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+export function createSchemaIndex(dialect: Dialect): SchemaIndex {
+  const byUri = new Map<string, Resource>();
+  const scopes = new Map<string, Map<string, Scope>>();
+  const duplicates: Resource[] = [];
+
+  function declare(resource: Resource): Resource {
+    if (byUri.has(resource.uri)) duplicates.push(resource);
+    else byUri.set(resource.uri, resource);
+    return resource;
+  }
+
+  function enter(scope: Scope, file: ParsedFile, pointer: string, schema: Record<string, unknown>): Scope {
+    const id = idOf(dialect, schema);
+    let entered = scope;
+    if (id !== null) {
+      const uri = absolute(id, scope.resource.uri);
+      const [base, anchor] = uri === null ? [scope.resource.uri, ''] : splitFragment(uri);
+      if (base !== scope.resource.uri) {
+        const stated = scope.resource.stated || isAbsolute(id);
+        const resource = declare({ file, pointer, uri: base, stated, anchors: new Map() });
+        entered = { resource, treeBase: pointer === '' ? scope.treeBase : treeBaseOf(scope.treeBase, id) };
+      }
+      if (dialect.anchorsInId && anchor !== '') entered.resource.anchors.set(anchor, pointer);
+    }
+    for (const keyword of dialect.anchorsInId ? [] : ['$anchor', '$dynamicAnchor']) {
+      const anchor = schema[keyword];
+      if (typeof anchor === 'string') entered.resource.anchors.set(anchor, pointer);
+    }
+    return entered;
+  }
+
+  function index(file: ParsedFile, pointer: string, schema: unknown, scope: Scope): void {
+    const known = scopes.get(file.path)!;
+    if (known.has(pointer)) return;
+    const entered = isObject(schema) ? enter(scope, file, pointer, schema) : scope;
+    known.set(pointer, entered);
+    if (!isObject(schema)) return;
+    for (const child of subschemas(dialect, schema))
+      index(file, joinPointer(pointer, ...child.keys), child.schema, entered);
+  }
+
+  function scopeAt(file: ParsedFile, pointer: string): Scope {
+    const known = scopes.get(file.path)!;
+    for (let at = pointer; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
+      const scope = known.get(at);
+      if (scope) return scope;
+    }
+    return known.get('')!;
+  }
+
+  return {
+    duplicates,
+    scopeAt,
+    resource: (uri) => byUri.get(uri),
+
+    add(file) {
+      const known = scopes.get(file.path);
+      if (known) return known.get('')!.resource;
+      scopes.set(file.path, new Map());
+      const uri = retrievalUri(file.path);
+      const retrieved: Resource = { file, pointer: '', uri, stated: false, anchors: new Map() };
+      byUri.set(uri, retrieved);
+      index(file, '', file.value, { resource: retrieved, treeBase: file.path });
+      const { resource } = scopes.get(file.path)!.get('')!;
+      byUri.set(uri, resource);
+      return resource;
+    },
+
+    addAt(file, pointer, schema) {
+      index(file, pointer, schema, scopeAt(file, pointer));
+    },
+  };
+}
+
+/** The id that a schema states, or null: beside a `$ref` that stands alone it is ignored. */
+export function idOf(dialect: Dialect, schema: Readonly<Record<string, unknown>>): string | null {
+  const id = schema[dialect.idKeyword];
+  return typeof id !== 'string' || (dialect.refStandsAlone && typeof schema['$ref'] === 'string') ? null : id;
+}
+
+/** Where in the tree a base lies after an id has moved it: relative ids move it, absolute ones name the same place otherwise. */
+export function treeBaseOf(base: string, id: string): string {
+  if (isAbsolute(id)) return base;
+  const moved = resolveReference(base, id);
+  return moved.ok && !id.startsWith('#') ? moved.path + (id.endsWith('/') ? '/' : '') : base;
+}
+
+export function isAbsolute(uri: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:/i.test(uri);
+}
+
+/** The reference resolved against the base (RFC 3986 §5), or null where that gives no URI. */
+export function absolute(reference: string, base: string): string | null {
+  return URL.canParse(reference, base) ? new URL(reference, base).href : null;
+}
+
+/** A URI's part before `#`, and its fragment, decoded. */
+export function splitFragment(uri: string): [base: string, fragment: string] {
+  const at = uri.indexOf('#');
+  if (at < 0) return [uri, ''];
+  const encoded = uri.slice(at + 1);
+  try {
+    return [uri.slice(0, at), decodeURIComponent(encoded)];
+  } catch {
+    return [uri.slice(0, at), encoded];
+  }
+}

@@ -1,0 +1,165 @@
+import type { Problem } from '../../model/problem.ts';
+import { isParsed, problemAt, type KindInput } from '../kind.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { followPointer, joinPointer } from '../text/pointer.ts';
+import { resolveReference } from '../reference.ts';
+import {
+  dialectOf,
+  isObject,
+  referencesOf,
+  subschemas,
+  type Dialect,
+  type ReferenceKeyword,
+} from './schema-dialect.ts';
+import {
+  absolute,
+  createSchemaIndex,
+  isAbsolute,
+  splitFragment,
+  type Resource,
+  type Scope,
+  type SchemaIndex,
+} from './schema-index.ts';
+import { candidatePaths } from './schema-refs.ts';
+
+/** A schema that a reference leads to. */
+export interface Target {
+  resource: Resource;
+  file: ParsedFile;
+  pointer: string;
+}
+
+/** A reference of a schema that can be reached from the entry. `target` null: it leads to an official meta-schema. */
+export interface Link {
+  file: ParsedFile;
+  /** Of the schema that holds the reference. */
+  pointer: string;
+  keyword: ReferenceKeyword;
+  text: string;
+  scope: Scope;
+  target: Target | null;
+}
+
+export interface Linked {
+  links: Link[];
+  problems: Problem[];
+  index: SchemaIndex;
+  /** Every schema that can be reached, by file and pointer. */
+  reached: Map<ParsedFile, Map<string, unknown>>;
+}
+
+type Pending = Omit<Link, 'target'>;
+
+type Outcome = { target: Target | null } | { refused: { rule: string; message: string } };
+
+/** Follows every reference from the entry through the collected files. References that lead nowhere become problems. */
+export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linked {
+  const index = createSchemaIndex(dialect);
+  const reached = new Map<ParsedFile, Map<string, unknown>>();
+  const links: Link[] = [];
+  const problems: Problem[] = [];
+  const queue: Pending[] = [];
+
+  function reach(file: ParsedFile, pointer: string, schema: unknown): void {
+    const known = reached.get(file) ?? new Map<string, unknown>();
+    reached.set(file, known);
+    if (known.has(pointer)) return;
+    known.set(pointer, schema);
+    if (!isObject(schema)) return;
+    const scope = index.scopeAt(file, pointer);
+    for (const [keyword, text] of referencesOf(dialect, schema)) queue.push({ file, pointer, keyword, text, scope });
+    for (const child of subschemas(dialect, schema)) reach(file, joinPointer(pointer, ...child.keys), child.schema);
+  }
+
+  function open(path: string): ParsedFile | null {
+    const file = files.get(path);
+    return file && isParsed(file) ? file : null;
+  }
+
+  function locate(resource: Resource, fragment: string, text: string): Outcome {
+    const { file } = resource;
+    const nowhere = {
+      refused: { rule: 'ref-unresolved', message: `${quote(text)} leads to nothing in ${file.path}.` },
+    };
+    if (fragment !== '' && !fragment.startsWith('/')) {
+      const pointer = resource.anchors.get(fragment);
+      return pointer === undefined ? nowhere : { target: { resource, file, pointer } };
+    }
+    const pointer = resource.pointer + fragment;
+    const found = followPointer(file.value, pointer);
+    if (found.found) return { target: { resource, file, pointer } };
+    // `#/` is the member named '' (RFC 6901 §5), but is written for the root, and read so by the validators in use.
+    return fragment === '/' ? { target: { resource, file, pointer: resource.pointer } } : nowhere;
+  }
+
+  function resolve({ file, scope, text }: Pending): Outcome {
+    const uri = absolute(text, scope.resource.uri);
+    if (uri !== null) {
+      const [base, fragment] = splitFragment(uri);
+      const known = index.resource(base);
+      // A file that states no URI is found by its path alone, which is held to the rules of paths.
+      const byUri = known && (known.stated || known.pointer !== '' || text.startsWith('#'));
+      if (byUri) return locate(known, fragment, text);
+      if (dialectOf(base) !== null) return { target: null };
+      if (isMetaVocabulary(base)) return { target: null };
+    }
+    const root = index.add(file);
+    const [bare, fragment] = splitFragment(text);
+    for (const path of candidatePaths(file.path, scope.treeBase, root.stated ? root.uri : null, text)) {
+      const neighbour = open(path);
+      if (!neighbour) continue;
+      const resource = index.add(neighbour);
+      if (!isAbsolute(text) || resource.uri === bare) return locate(resource, fragment, text);
+    }
+    return { refused: refusal(file, text) };
+  }
+
+  function refusal(file: ParsedFile, text: string): { rule: string; message: string } {
+    const reference = resolveReference(file.path, text);
+    if (!reference.ok) return reference;
+    const found = files.get(reference.path);
+    if (found && !isParsed(found) && found.problem)
+      return { rule: found.problem.rule, message: `${quote(text)} cannot be followed: ${found.problem.message}` };
+    const why = found ? 'is no JSON or YAML document' : 'is not there';
+    return { rule: 'ref-unresolved', message: `${quote(text)} cannot be followed: ${reference.path} ${why}.` };
+  }
+
+  function follow(pending: Pending): boolean {
+    const outcome = resolve(pending);
+    if ('refused' in outcome) return false;
+    const { target } = outcome;
+    links.push({ ...pending, target });
+    if (!target) return true;
+    const found = followPointer(target.file.value, target.pointer);
+    if (!found.found) return true;
+    index.addAt(target.file, target.pointer, found.value);
+    reach(target.file, target.pointer, found.value);
+    return true;
+  }
+
+  index.add(entry);
+  reach(entry, '', entry.value);
+  // What a reference names may be stated in a file that only a later one leads to: the open ones are tried again while there is progress.
+  let unresolved: Pending[] = [];
+  for (let progress = true; progress;) {
+    const before = links.length;
+    const round = [...unresolved, ...queue.splice(0)];
+    unresolved = round.filter((pending) => !follow(pending));
+    progress = links.length > before || queue.length > 0;
+  }
+  for (const pending of unresolved) {
+    const outcome = resolve(pending);
+    if (!('refused' in outcome)) continue;
+    const { rule, message } = outcome.refused;
+    problems.push(problemAt(pending.file, joinPointer(pending.pointer, pending.keyword), rule, message));
+  }
+  return { links, problems, index, reached };
+}
+
+function isMetaVocabulary(uri: string): boolean {
+  return /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/meta\/[a-z-]+$/.test(uri);
+}
+
+function quote(text: string): string {
+  return `The reference ${JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)}`;
+}

@@ -1,0 +1,78 @@
+import type { ErrorObject } from 'ajv';
+import type { Problem } from '../../model/problem.ts';
+import { problemAt } from '../kind.ts';
+
+import type { ParsedFile } from '../text/parse.ts';
+import { followPointer, joinPointer } from '../text/pointer.ts';
+import { createCheckMeta, readPattern } from './schema-check.ts';
+import { findEndlessReferences } from './schema-cycles.ts';
+import { isObject, type Dialect } from './schema-dialect.ts';
+import { explainErrors } from './schema-findings.ts';
+import type { Linked } from './schema-link.ts';
+
+const checkMeta = createCheckMeta();
+
+/** What the meta-schema and ECMA-262 find wrong in the entry and in what it refers to. */
+export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked): Problem[] {
+  const { links, reached } = linked;
+  const roots = new Map<ParsedFile, Set<string>>([[entry, new Set([''])]]);
+  for (const { target } of links) {
+    if (target === null) continue;
+    const own = roots.get(target.file) ?? new Set<string>();
+    roots.set(target.file, own.add(target.pointer));
+  }
+  const problems = findEndlessReferences(dialect, linked);
+  for (const [file, pointers] of roots) {
+    for (const pointer of pointers) {
+      if (hasAncestor(pointer, pointers)) continue;
+      const found = followPointer(file.value, pointer);
+      if (found.found) problems.push(...schemaProblems(file, pointer, found.value, checkMeta(dialect, found.value)));
+    }
+  }
+  for (const [file, schemas] of reached) {
+    for (const [pointer, schema] of schemas) problems.push(...checkPatterns(file, pointer, schema));
+  }
+  return problems;
+}
+
+function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
+  for (let at = pointer.lastIndexOf('/'); at >= 0; at = pointer.lastIndexOf('/', at - 1)) {
+    if (pointers.has(pointer.slice(0, at))) return true;
+    if (at === 0) break;
+  }
+  return false;
+}
+
+/** Errors of a JSON Schema validation as problems, one for each place. `pointer` is where in the file the checked value stands. */
+export function schemaProblems(
+  file: ParsedFile,
+  pointer: string,
+  value: unknown,
+  errors: readonly ErrorObject[],
+): Problem[] {
+  return explainErrors(errors, value).map((finding) =>
+    problemAt(file, pointer + finding.pointer, 'schema', finding.message, { on: finding.on }),
+  );
+}
+
+function checkPatterns(file: ParsedFile, pointer: string, schema: unknown): Problem[] {
+  if (!isObject(schema)) return [];
+  const problems: Problem[] = [];
+  const check = (pattern: string, at: string, on: 'key' | 'value') => {
+    try {
+      readPattern(pattern);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      problems.push(
+        problemAt(file, at, 'schema-pattern', `This pattern is no ECMA-262 regular expression: ${error.message}.`, {
+          on,
+        }),
+      );
+    }
+  };
+  if (typeof schema['pattern'] === 'string') check(schema['pattern'], joinPointer(pointer, 'pattern'), 'value');
+  if (isObject(schema['patternProperties']))
+    for (const pattern of Object.keys(schema['patternProperties']))
+      check(pattern, joinPointer(pointer, 'patternProperties', pattern), 'key');
+  return problems;
+}

@@ -1,0 +1,57 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import type { Format } from '../../model/address.ts';
+import type { Representation } from '../compile.ts';
+import type { ParsedFile } from './parse.ts';
+import { writeYaml } from './yaml-out.ts';
+
+/**
+ * The document in both formats. Where nothing was brought into it, its own format keeps the author's text, without a byte order mark, which
+ * RFC 8259 §8.1 forbids on the network; the other format is written from its value.
+ */
+export function formatsOf(entry: ParsedFile, bundle: unknown): Record<Format, string> {
+  const kept = bundle === entry.value ? entry.format : null;
+  return {
+    json: kept === 'json' ? entry.text : `${JSON.stringify(bundle, null, 2)}\n`,
+    yaml: kept === 'yaml' ? entry.text : writeYaml(bundle),
+  };
+}
+
+/** Each format's bytes as identity, gzip, br and zstd, in that order. The same text gives the same bytes on the same runtime. */
+export async function represent(formats: Record<Format, string>): Promise<Representation[]> {
+  const all = (['json', 'yaml'] as const).map(async (format): Promise<Representation[]> => {
+    const bytes = Buffer.from(formats[format]);
+    const effort = effortFor(bytes.length);
+    const [gzipped, br, zstd] = await Promise.all([
+      promisify(gzip)(bytes, { level: effort.gzip }),
+      promisify(brotliCompress)(bytes, {
+        params: {
+          [constants.BROTLI_PARAM_QUALITY]: effort.br,
+          [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+          [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+          // A window as large as the document: more memory would find nothing more.
+          [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(16, Math.ceil(Math.log2(bytes.length + 16)))),
+        },
+      }),
+      promisify(zstdCompress)(bytes, {
+        params: { [constants.ZSTD_c_compressionLevel]: effort.zstd },
+        pledgedSrcSize: bytes.length,
+      }),
+    ]);
+    return [
+      { format, coding: 'identity', bytes },
+      { format, coding: 'gzip', bytes: gzipped },
+      { format, coding: 'br', bytes: br },
+      { format, coding: 'zstd', bytes: zstd },
+    ];
+  });
+  return (await Promise.all(all)).flat();
+}
+
+/** The highest levels that keep a document's compression within about a second. */
+function effortFor(bytes: number): { gzip: number; br: number; zstd: number } {
+  if (bytes <= 128 * 1024) return { gzip: 9, br: 11, zstd: 19 };
+  if (bytes <= 1024 * 1024) return { gzip: 9, br: 10, zstd: 15 };
+  if (bytes <= 4 * 1024 * 1024) return { gzip: 9, br: 9, zstd: 12 };
+  return { gzip: 6, br: 7, zstd: 9 };
+}

@@ -1,0 +1,110 @@
+/** A 1-based place in a text. Columns count UTF-16 code units. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+/** What is wrong with a text, at an offset in it (UTF-16 code units). */
+export interface TextIssue {
+  rule: string;
+  severity: 'error' | 'warning';
+  message: string;
+  offset: number;
+}
+
+/** A finding in a YAML text, at a node. */
+export interface YamlIssue extends TextIssue {
+  pointer: string;
+}
+
+/** Tells the place of an offset in a text. Lines end with LF, CRLF or CR. */
+export function createPlaces(text: string): (offset: number) => Place {
+  let starts: number[] | null = null;
+  return (offset) => {
+    starts ??= lineStarts(text);
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (starts[middle]! <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - starts[low]! + 1 };
+  };
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (const { index, 0: end } of text.matchAll(/\r\n|[\n\r]/g)) starts.push(index + end.length);
+  return starts;
+}
+
+/** Bytes as text without its byte order mark. What is no UTF-8 is refused, with the place of the first byte that is not. */
+export function decodeText(bytes: Uint8Array): { text: string; issue: TextIssue | null } {
+  const utf16 = sniffUtf16(bytes);
+  if (utf16) return { text: '', issue: encodingIssue(`The file is ${utf16}; save it as UTF-8.`, 0) };
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), issue: null };
+  } catch {
+    const text = new TextDecoder('utf-8').decode(bytes);
+    return {
+      text,
+      issue: encodingIssue('The file is no UTF-8: this byte belongs to no character.', firstBroken(text, bytes)),
+    };
+  }
+}
+
+function encodingIssue(message: string, offset: number): TextIssue {
+  return { rule: 'encoding', severity: 'error', message, offset };
+}
+
+function sniffUtf16(bytes: Uint8Array): string | null {
+  const [a, b, c, d] = bytes;
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? 'UTF-32' : 'UTF-16';
+  if (a === 0xfe && b === 0xff) return 'UTF-16';
+  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return 'UTF-32';
+  if (a === undefined || b === undefined || c === undefined || d === undefined) return null;
+  return (a === 0 && b !== 0 && c === 0 && d !== 0) || (a !== 0 && b === 0 && c !== 0 && d === 0) ? 'UTF-16' : null;
+}
+
+/** The first replacement character that does not stand in the bytes themselves. Up to it both have the same length. */
+function firstBroken(text: string, bytes: Uint8Array): number {
+  let byte = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  let from = 0;
+  for (let at = text.indexOf('\ufffd'); at >= 0; at = text.indexOf('\ufffd', at + 1)) {
+    byte += Buffer.byteLength(text.slice(from, at));
+    if (bytes[byte] !== 0xef || bytes[byte + 1] !== 0xbf || bytes[byte + 2] !== 0xbd) return at;
+    from = at;
+  }
+  return 0;
+}
+
+/** What is lost when a number's literal is read as a double, or null. `1e400` is an error, an integer beyond 2^53 a warning. */
+export function numberIssue(literal: string, value: number, offset: number): TextIssue | null {
+  const shown = literal.length > 60 ? `${literal.slice(0, 60)}…` : literal;
+  if (!Number.isFinite(value)) {
+    const message = /\d/.test(literal)
+      ? `The number ${shown} is too large for JSON readers, which would take it as infinite.`
+      : `${shown} has no counterpart in JSON.`;
+    return { rule: 'number-range', severity: 'error', message, offset };
+  }
+  if (
+    /^[-+]?\d+$/.test(literal) &&
+    !Number.isSafeInteger(value) &&
+    literal !== String(value) &&
+    BigInt(literal.replace('+', '')) !== BigInt(value)
+  ) {
+    const message = `The integer ${shown} is beyond 2^53: most readers take it as ${value}, and so does the derived format.`;
+    return { rule: 'number-precision', severity: 'warning', message, offset };
+  }
+  if (value === 0 && /^[^eE]*[1-9]/.test(literal) && !/^[-+]?0[xo]/.test(literal))
+    return { rule: 'number-precision', severity: 'warning', message: `The number ${shown} is read as 0.`, offset };
+  return null;
+}
+
+/** Sets a member as plain data, whatever its name: `__proto__` becomes an own member too. */
+export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === '__proto__')
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  else object[name] = value;
+}

@@ -1,0 +1,127 @@
+import { Composer, Lexer, Parser, type Document, type ParsedNode } from 'yaml';
+import type { CompileLimits } from '../compile.ts';
+import { createAliases, createYamlFind } from './yaml-nodes.ts';
+import { readYamlValue } from './yaml-value.ts';
+import type { YamlIssue } from './text.ts';
+
+export type YamlText =
+  | { ok: true; value: unknown; issues: YamlIssue[]; find(pointer: string): { key: number; value: number } }
+  | { ok: false; issues: YamlIssue[] };
+
+type Walls = Pick<CompileLimits, 'depth' | 'nodes' | 'aliases'>;
+
+/**
+ * Reads a text as one YAML 1.2 document by the core schema, with merge keys (`<<`). Its value is plain data in which every alias has been
+ * expanded. Walls stand before anything that could grow: nesting and tokens while the text is read, aliases and nodes before they are expanded.
+ */
+export function readYaml(text: string, limits: Walls): YamlText {
+  const refuse = (rule: string, message: string, offset: number): YamlText => ({
+    ok: false,
+    issues: [{ rule, severity: 'error', message, offset, pointer: '' }],
+  });
+  const control = text.search(controlCharacter);
+  if (control >= 0) {
+    const code = text.charCodeAt(control).toString(16).toUpperCase().padStart(4, '0');
+    return refuse(
+      'control-character',
+      `The file holds the control character U+${code}, which YAML does not allow.`,
+      control,
+    );
+  }
+
+  const composed = compose(text, limits);
+  if ('rule' in composed) return refuse(composed.rule, composed.message, composed.offset);
+  const [document, second] = composed.documents;
+  if (document === undefined || document.contents === null || isEmpty(document))
+    return refuse('yaml-syntax', 'The file holds no document.', 0);
+  const errors = composed.documents.flatMap((parsed) => parsed.errors);
+  if (errors.length > 0) {
+    const issues = errors.slice(0, 100).map(({ message, pos }) => ({
+      rule: 'yaml-syntax',
+      severity: 'error' as const,
+      message: `${message.split('\n')[0]!.replace(/\.$/, '')}.`,
+      offset: pos[0],
+      pointer: '',
+    }));
+    return { ok: false, issues };
+  }
+  if (second !== undefined)
+    return refuse(
+      'yaml-documents',
+      'The file holds more than one YAML document (a line "---" begins another); a published document is one.',
+      second.range[0],
+    );
+
+  const issues: YamlIssue[] = document.warnings.map(({ code, message, pos }) => ({
+    rule: code === 'TAG_RESOLVE_FAILED' ? 'yaml-tag' : 'yaml-syntax',
+    severity: code === 'TAG_RESOLVE_FAILED' ? 'error' : 'warning',
+    message:
+      code === 'TAG_RESOLVE_FAILED'
+        ? `The tag ${message.replace(/^Unresolved tag: (?:tag:yaml.org,2002:)?/, '')} has no counterpart in JSON.`
+        : `${message.split('\n')[0]!.replace(/\.$/, '')}.`,
+    offset: pos[0],
+    pointer: '',
+  }));
+  if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.2')
+    issues.push({
+      rule: 'yaml-version',
+      severity: 'warning',
+      message: `The file says %YAML ${document.directives.yaml.version}; it is read as YAML 1.2, where "yes", "on" and "010" are no booleans and octals.`,
+      offset: 0,
+      pointer: '',
+    });
+  const aliases = createAliases(document.contents, limits.aliases);
+  if (!aliases.ok) return refuse(aliases.rule, aliases.message, aliases.offset);
+  const read = readYamlValue(document.contents, aliases.targets, limits);
+  issues.push(...read.issues);
+  if (read.stopped) return { ok: false, issues };
+  return { ok: true, value: read.value, issues, find: createYamlFind(document.contents, aliases.targets) };
+}
+
+// YAML 1.2 §5.1, c-printable: everything else must be written as an escape.
+const controlCharacter = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]/u;
+
+type Composed = { documents: Document.Parsed<ParsedNode>[] } | { rule: string; message: string; offset: number };
+
+/** The library's own loop over lexer, parser and composer, with walls in it. Lexer and parser do not recurse; the composer does, within the depth. */
+function compose(text: string, limits: Walls): Composed {
+  const lexer = new Lexer();
+  const parser = new Parser();
+  const composer = new Composer<ParsedNode>({
+    schema: 'core',
+    uniqueKeys: false,
+    prettyErrors: false,
+    resolveKnownTags: false,
+  });
+  const documents: Document.Parsed<ParsedNode>[] = [];
+  let tokens = 0;
+  // A node takes at most a handful of lexemes: indentation, indicator, scalar, comment, line break.
+  const most = limits.nodes * 12 + 1000;
+  for (const lexeme of lexer.lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      for (const document of composer.next(token)) documents.push(document);
+    }
+    if (parser.stack.length > limits.depth + 4)
+      return {
+        rule: 'limit-depth',
+        message: `The document is nested deeper than ${limits.depth} levels.`,
+        offset: Math.min(parser.offset, text.length),
+      };
+    if (++tokens > most)
+      return {
+        rule: 'limit-nodes',
+        message: `The document has more than ${limits.nodes} nodes.`,
+        offset: parser.offset,
+      };
+    if (documents.length > 1) return { documents };
+  }
+  for (const token of parser.end()) {
+    for (const document of composer.next(token)) documents.push(document);
+  }
+  for (const document of composer.end(true, text.length)) documents.push(document);
+  return { documents };
+}
+
+function isEmpty({ contents, errors }: Document.Parsed<ParsedNode>): boolean {
+  return errors.length === 0 && contents !== null && 'source' in contents && contents.source === '' && !contents.anchor;
+}

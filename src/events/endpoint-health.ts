@@ -1,0 +1,30 @@
+import { webhookHealthRef, type Webhook, type WebhookHealth } from '../model/webhook.ts';
+import type { Generation } from '../store/refs.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** How an endpoint has been doing; null before its first delivery failed. */
+export async function readHealth(
+  registry: Registry,
+  { org, id }: Pick<Webhook, 'org' | 'id'>,
+): Promise<Generation<WebhookHealth> | null> {
+  return registry.refs.read<WebhookHealth>(webhookHealthRef(org, id));
+}
+
+/** Notes how a delivery went; answers since when none has succeeded, as far as it did not. */
+export async function noteHealth(
+  registry: Registry,
+  { org, id }: Pick<Webhook, 'org' | 'id'>,
+  isWell: boolean,
+): Promise<string | null> {
+  const name = webhookHealthRef(org, id);
+  const known = (await registry.refs.read<WebhookHealth>(name))?.value.failingSince ?? null;
+  if ((known === null) === isWell) return known;
+  const updated = await registry.refs.update<WebhookHealth>(name, (current) => {
+    const since = current?.value.failingSince ?? null;
+    if ((since === null) === isWell) return null;
+    const failingSince = isWell ? null : registry.now().toISOString();
+    const change = { actor: `events:${org}`, origin: null, action: isWell ? 'recovered' : 'failing' };
+    return { value: { failingSince }, change };
+  });
+  return updated?.value.failingSince ?? null;
+}

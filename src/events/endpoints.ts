@@ -1,0 +1,217 @@
+import { isAllowed, type Principal } from '../model/access.ts';
+import type { Coordinate } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { EventType } from '../model/event.ts';
+import { webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.ts';
+import type { Generation } from '../store/refs.ts';
+import type { Guard } from '../registry/change-resource.ts';
+import { readEndpointUrl } from './endpoint-url.ts';
+import { readAmong } from '../registry/read-among.ts';
+import { newId, type Author, type Registry } from '../registry/registry.ts';
+import { openSecret, sealSecret } from '../registry/seal.ts';
+
+/** What an endpoint is made with. */
+export interface NewWebhook {
+  url: string;
+  description?: string;
+  events?: EventType[] | null;
+  resources?: string[] | null;
+}
+
+/** What may be changed about an endpoint. What is absent stays as it is. */
+export interface WebhookChange {
+  url?: string;
+  description?: string;
+  events?: EventType[] | null;
+  state?: Webhook['state'];
+}
+
+/** An endpoint with the secret that signs from now on: told when it is made, and never again. */
+export interface WithSecret {
+  webhook: Generation<Webhook>;
+  secret: string;
+}
+
+/** Endpoints that an organization may have. */
+const most = 50;
+/** Milliseconds for which the secret before the newest signs, too. */
+const rotation = 24 * 60 * 60 * 1000;
+
+/**
+ * Makes an endpoint. It is sent what happens from now on. Refuses with `malformed` a URL that may not be one, with `conflict` one more than 50.
+ * Repeated by the same operation (`Author.operation`), it finds what it made before.
+ */
+export async function createWebhook(
+  registry: Registry,
+  org: string,
+  given: NewWebhook,
+  author: Author,
+): Promise<WithSecret> {
+  const url = checkedUrl(registry, given.url);
+  const all = await listWebhooks(registry, org);
+  const made = all.find(({ generation, operation }) => generation === 1 && isSame(operation, author));
+  if (made) return withSecret(registry, made);
+  if (all.length >= most) throw new RegistryError('conflict', `There are ${most} endpoints already: delete one first.`);
+  const at = registry.now().toISOString();
+  const { description = '', events = null, resources = null } = given;
+  const id = newId(registry);
+  const value: Webhook = {
+    id,
+    org,
+    url,
+    description,
+    events,
+    resources,
+    state: 'enabled',
+    reason: null,
+    secrets: [newSecret(registry)],
+    begins: at,
+    createdAt: at,
+    deletedAt: null,
+  };
+  const change = { ...author, action: 'create webhook' };
+  const webhook = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
+    if (current !== null) throw new RegistryError('conflict', 'The random id is taken; try again.');
+    return { value, change };
+  });
+  return withSecret(registry, webhook!);
+}
+
+/** The endpoints of an organization, oldest first. */
+export async function listWebhooks(registry: Registry, org: string): Promise<Generation<Webhook>[]> {
+  const found: Generation<Webhook>[] = [];
+  for await (const name of registry.refs.list(`webhooks/${org}/`)) {
+    const webhook = await readAmong<Webhook>(registry, name);
+    if (webhook !== null && webhook.value.deletedAt === null) found.push(webhook);
+  }
+  return found;
+}
+
+/** An endpoint by its id, or null. */
+export async function findWebhook(registry: Registry, org: string, id: string): Promise<Generation<Webhook> | null> {
+  const found = await registry.refs.read<Webhook>(webhookRef(org, id));
+  return found === null || found.value.deletedAt !== null ? null : found;
+}
+
+/** Changes what is named. Enabled again, it is sent what happens from then on. */
+export async function changeWebhook(
+  registry: Registry,
+  org: string,
+  id: string,
+  change: WebhookChange,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<Generation<Webhook>> {
+  const given = change.url === undefined ? change : { ...change, url: checkedUrl(registry, change.url) };
+  return updateWebhook(registry, org, id, author, guard, (current) => {
+    const next: Webhook = { ...current, ...given };
+    if (next.state !== current.state) {
+      next.reason = null;
+      if (next.state === 'enabled') next.begins = registry.now().toISOString();
+    }
+    if (JSON.stringify(next) === JSON.stringify(current)) return null;
+    return { next, action: next.state === current.state ? 'change webhook' : `${next.state.slice(0, -1)} webhook` };
+  });
+}
+
+/** Disables an endpoint that does not want to be sent anything any more, or cannot. */
+export async function disableWebhook(registry: Registry, { org, id }: Webhook, reason: string): Promise<void> {
+  const author = { actor: `events:${org}`, origin: null };
+  await updateWebhook(
+    registry,
+    org,
+    id,
+    author,
+    () => undefined,
+    (current) =>
+      current.state === 'disabled'
+        ? null
+        : { next: { ...current, state: 'disabled', reason }, action: 'disable webhook' },
+  );
+  registry.log('warn', 'webhook disabled', { org, webhook: id, reason });
+}
+
+/** Deletes an endpoint: it is sent nothing any more, and its log is gone. */
+export async function deleteWebhook(
+  registry: Registry,
+  org: string,
+  id: string,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<void> {
+  await updateWebhook(registry, org, id, author, guard, (current) => ({
+    next: { ...current, secrets: [], deletedAt: registry.now().toISOString() },
+    action: 'delete webhook',
+  }));
+}
+
+/** Gives an endpoint another secret. For 24 hours the one before signs, too, so that a receiver can be changed over in peace. */
+export async function rotateSecret(registry: Registry, org: string, id: string, author: Author): Promise<WithSecret> {
+  const fresh = newSecret(registry);
+  const now = registry.now().getTime();
+  const webhook = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
+    if (current === null || current.value.deletedAt !== null) throw unknown();
+    if (isSame(current.operation, author)) return null;
+    const [before] = current.value.secrets;
+    const secrets = [fresh, { ...before!, until: new Date(now + rotation).toISOString() }];
+    return { value: { ...current.value, secrets }, change: { ...author, action: 'rotate webhook secret' } };
+  });
+  return withSecret(registry, webhook!);
+}
+
+/** The secrets that sign at this time, newest first. */
+export function secretsAt(registry: Pick<Registry, 'config'>, { secrets }: Webhook, at: Date): string[] {
+  const usable = secrets.filter(({ until }) => until === null || Date.parse(until) > at.getTime());
+  return usable.map(({ sealed }) => openSecret(registry, sealed));
+}
+
+/** Whether the endpoint is to be told of an event of this type about one of these resources: what its key could not administer it is not told of. */
+export function wants(webhook: Webhook, type: EventType, resources: readonly Coordinate[]): boolean {
+  if (webhook.events !== null && !webhook.events.includes(type)) return false;
+  if (webhook.resources === null) return true;
+  const principal: Principal = { kind: 'key', scopes: ['admin'], ...webhook };
+  return resources.some((resource) => isAllowed(principal, 'admin', { org: webhook.org, resource }));
+}
+
+async function updateWebhook(
+  registry: Registry,
+  org: string,
+  id: string,
+  author: Author,
+  guard: Guard,
+  decide: (current: Webhook) => { next: Webhook; action: string } | null,
+): Promise<Generation<Webhook>> {
+  const updated = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
+    if (current === null || current.value.deletedAt !== null) throw unknown();
+    guard(current);
+    const decision = decide(current.value);
+    return decision && { value: decision.next, change: { ...author, action: decision.action } };
+  });
+  return updated!;
+}
+
+function unknown(): RegistryError {
+  return new RegistryError('not_found', 'There is no such endpoint.');
+}
+
+function isSame(operation: string | undefined, author: Author): boolean {
+  return operation !== undefined && operation === author.operation;
+}
+
+/** `whsec_` and 24 random bytes (Standard Webhooks, "Signature scheme"). */
+function newSecret(registry: Registry): WebhookSecret {
+  const secret = `whsec_${Buffer.from(registry.randomBytes(24)).toString('base64')}`;
+  return { sealed: sealSecret(registry, secret), until: null };
+}
+
+function withSecret(registry: Registry, webhook: Generation<Webhook>): WithSecret {
+  return { webhook, secret: openSecret(registry, webhook.value.secrets[0]!.sealed) };
+}
+
+function checkedUrl(registry: Registry, text: string): string {
+  const read = readEndpointUrl(registry, text);
+  if ('url' in read) return read.url.href;
+  throw new RegistryError('malformed', `The body is not as it must be: /url: ${read.fault}.`, {
+    extra: { errors: [{ pointer: '/url', detail: read.fault }] },
+  });
+}

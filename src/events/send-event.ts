@@ -1,0 +1,141 @@
+import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { Webhook as Signer } from 'standardwebhooks';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import type { Event } from '../model/event.ts';
+import type { Attempt, Webhook } from '../model/webhook.ts';
+import { isPublicAddress, lookup, type Lookup } from '../source/allowed-address.ts';
+import { hostOf, readEndpointUrl } from './endpoint-url.ts';
+import type { Registry } from '../registry/registry.ts';
+import { secretsAt } from './endpoints.ts';
+
+export interface SendOptions {
+  /** How names are resolved: the system's way, unless told otherwise. */
+  find?: Lookup;
+  /** Milliseconds that all of it may take. */
+  timeLimit?: number;
+}
+
+/** Bytes of an answer that are read, and dropped: so much tells a sender nothing, and a connection that is cut looks like a fault. */
+const readBytes = 64 * 1024;
+
+/**
+ * Sends an event once (Standard Webhooks 1.0.0), and tells how that went: delivered is an answer of 2xx within 15 s. Redirects are not followed. Every
+ * address that the host has is checked before it is connected to, at each attempt, and that very address is connected to. Never rejects: a
+ * secret that cannot be opened is told as a failure, too.
+ */
+export async function sendEvent(
+  registry: Registry,
+  webhook: Webhook,
+  event: Event,
+  { find = lookup, timeLimit = 15_000 }: SendOptions = {},
+): Promise<Attempt> {
+  const now = registry.now();
+  const body = JSON.stringify(event);
+  const startedAt = performance.now();
+  const stop = new AbortController();
+  const late = new RegistryError('unreachable', `It did not answer within ${timeLimit / 1000} s.`);
+  const timer = setTimeout(() => stop.abort(late), timeLimit);
+  const told = (status: number | null, error: string | null): Attempt => {
+    const milliseconds = Math.round(performance.now() - startedAt);
+    return { at: now.toISOString(), status, milliseconds, error };
+  };
+  try {
+    const signatures = secretsAt(registry, webhook, now).map((secret) => new Signer(secret).sign(event.id, now, body));
+    const headers = {
+      'content-type': 'application/cloudevents+json',
+      'content-length': String(Buffer.byteLength(body)),
+      'user-agent': 'Stele',
+      'webhook-id': event.id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': signatures.join(' '),
+    };
+    const target = await resolveEndpoint(registry, webhook.url, find, stop.signal);
+    const status = await post(target, headers, body, stop.signal);
+    return told(status, status >= 200 && status < 300 ? null : refusalOf(status));
+  } catch (error) {
+    return told(null, explain(stop.signal.aborted ? stop.signal.reason : error));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** An endpoint's URL and the addresses that it may be contacted at. */
+interface Target {
+  url: URL;
+  addresses: string[];
+}
+
+async function resolveEndpoint(registry: Registry, text: string, find: Lookup, signal: AbortSignal): Promise<Target> {
+  const read = readEndpointUrl(registry, text);
+  if ('fault' in read) throw new RegistryError('forbidden', `The endpoint's URL ${read.fault}.`);
+  const { url } = read;
+  const host = hostOf(url);
+  const addresses = isIP(host) ? [host] : await orAborted(find(host), signal);
+  if (addresses.length === 0) throw new RegistryError('unreachable', `There is no host named ${host}.`);
+  if (!registry.config.webhooks.allowPrivateAddresses && !addresses.every(isPublicAddress)) {
+    throw new RegistryError('forbidden', `${host} has an address of a private network, where nothing is sent to.`);
+  }
+  return { url, addresses };
+}
+
+/** A name server that does not answer is not waited for any longer than the rest. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  signal.addEventListener('abort', () => aborted.reject(signal.reason as Error), { once: true });
+  return Promise.race([work, aborted.promise]);
+}
+
+/** Posts to one of the addresses and nowhere else. Resolves to the status once the answer's body is over, or enough of it was read. */
+function post(
+  { url, addresses }: Target,
+  headers: Record<string, string>,
+  body: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const options: RequestOptions = { method: 'POST', headers, signal, agent: false, lookup: lookupAmong(addresses) };
+  return new Promise((resolve, reject) => {
+    // What happens after the status was read does not change it.
+    let status: number | null = null;
+    const settle = (error?: unknown) => (status === null ? reject(error as Error) : resolve(status));
+    const answered = (response: IncomingMessage) => {
+      let seen = 0;
+      status = response.statusCode!;
+      response.on('data', (chunk: Buffer) => {
+        seen += chunk.byteLength;
+        if (seen > readBytes) response.destroy();
+      });
+      response.on('close', settle).on('error', settle);
+    };
+    const send = url.protocol === 'http:' ? requestPlain : request;
+    // An answer that is none (101, nothing at all) closes it, too.
+    const closed = () => settle(new RegistryError('unreachable', 'It closed the connection without an answer.'));
+    send(url, options, answered).on('error', settle).on('close', closed).end(body);
+  });
+}
+
+/** A lookup that knows these addresses alone, so that what is connected to is what was checked. */
+function lookupAmong(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_host, options, answer) => {
+    if (options.all) answer(null, all);
+    else answer(null, all[0]!.address, all[0]!.family);
+  };
+}
+
+function refusalOf(status: number): string {
+  return status >= 300 && status < 400
+    ? `It answered ${status}: redirects are not followed.`
+    : `It answered ${status}, where 2xx is wanted.`;
+}
+
+/** What kept it from being sent, in one sentence. */
+function explain(error: unknown): string {
+  if (isRegistryError(error)) return error.message;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOTFOUND') return 'There is no host of that name.';
+  if (code === 'ECONNREFUSED') return 'It refused the connection.';
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'It closed the connection before it answered.';
+  return `It could not be reached: ${code ?? message}.`;
+}

@@ -1,0 +1,50 @@
+import { posix } from 'node:path';
+import type { Settings } from '../compile/compile.ts';
+import type { Repository } from '../model/connection.ts';
+import { createReport, type Problem, type Report, type Severity } from '../model/problem.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** A place in `stele.yaml`. */
+export type SettingsPlace = Pick<Problem, 'pointer' | 'line' | 'column'>;
+
+/** Says what is wrong at a place of `stele.yaml`. */
+export type Tell = (at: SettingsPlace, rule: string, message: string, severity?: Severity) => void;
+
+/** A commit's `stele.yaml`, and what is found out about it. */
+export interface SettingsFile {
+  /** Where it stands, or would stand: at the root of the followed folder. */
+  path: string;
+  /** Null: there is none, or it was refused. */
+  settings: Settings | null;
+  isRefused: boolean;
+  tell: Tell;
+  /** All that was told so far. */
+  report(): Report;
+}
+
+/** Reads the `stele.yaml` of a commit, in the sandbox. */
+export async function readSettingsOf(
+  registry: Registry,
+  { org, discover }: Repository,
+  snapshot: Snapshot,
+  signal: AbortSignal | undefined,
+): Promise<SettingsFile> {
+  const path = posix.join(discover ?? '', 'stele.yaml');
+  const [file] = await snapshot.read([path]);
+  const isAbsent = !file?.found && (file === undefined || file.problem.rule === 'file-missing');
+  const problems: Problem[] = [];
+  let settings: Settings | null = null;
+  if (file?.found) {
+    const read = await registry.compiler.readSettings(file, registry.config.limits, signal, org);
+    settings = read.settings;
+    problems.push(...read.report.problems);
+  } else if (file !== undefined && !isAbsent) problems.push(file.problem);
+  return {
+    path,
+    settings,
+    isRefused: settings === null && !isAbsent,
+    tell: (at, rule, message, severity = 'error') => void problems.push({ rule, severity, message, file: path, ...at }),
+    report: () => createReport(problems),
+  };
+}

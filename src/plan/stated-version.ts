@@ -1,0 +1,27 @@
+import { RegistryError } from '../model/errors.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Planned } from './planned.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/**
+ * What is taken for the version that a document states: undefined for its own, null for none. Refuses with `refused` where the file that is to hold it does
+ * not.
+ */
+export async function statedVersion(
+  registry: Registry,
+  snapshot: Snapshot,
+  { version, coordinate }: Pick<Planned, 'version' | 'coordinate'>,
+  signal?: AbortSignal,
+): Promise<string | null | undefined> {
+  if (version.from !== 'file') return version.from === 'next' ? null : undefined;
+  const { path, pointer } = version;
+  const [file] = await snapshot.read([path]);
+  if (!file?.found)
+    throw new RegistryError('refused', `Its version is in ${path}. ${file?.problem.message ?? ''}`.trim());
+  const { bytes } = file;
+  const { limits } = registry.config;
+  const read = await registry.compiler.readVersion({ path, bytes, pointer }, limits, signal, coordinate.org);
+  if ('version' in read) return read.version;
+  const { line, column, message } = read.problem;
+  throw new RegistryError('refused', `${path}:${line}:${column} ${message}`);
+}

@@ -1,0 +1,42 @@
+import { organizationIn } from '../config.ts';
+import { anonymous, isAllowed } from '../model/access.ts';
+import { parseCoordinate } from '../model/address.ts';
+import type { Repository } from '../model/connection.ts';
+import { resourceRef, type Resource } from '../model/resource.ts';
+import { rulesetName } from '../registry/gate.ts';
+import { connectedResources } from '../plan/plan.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/**
+ * The registry as somebody sees it who can read a repository and nothing else: whoever opens a pull request, whose check anybody may read. There are public resources,
+ * those that the repository is connected to, and the rulesets that its documents are checked by; whatever else is named is not there. Nothing can be
+ * changed through it.
+ */
+export async function viewFromOutside(registry: Registry, repository: Repository): Promise<Registry> {
+  const { refs, config } = registry;
+  const gates = new Set<string>();
+  const own = await connectedResources(registry, repository);
+  const fallback = organizationIn(config, repository.org)?.defaults.ruleset ?? null;
+  for (const name of [fallback, ...own.map((resource) => rulesetName(registry, resource))]) {
+    const parsed = name === null ? null : parseCoordinate(name);
+    if (parsed !== null) gates.add(resourceRef(parsed.coordinate));
+  }
+  const isThere = (name: string, resource: Resource) =>
+    gates.has(name) ||
+    resource.connection?.repository === repository.url ||
+    isAllowed(anonymous, 'read', { org: resource.org, resource });
+  return {
+    ...registry,
+    refs: {
+      ...refs,
+      async read<T>(name: string) {
+        const found = await refs.read<T>(name);
+        if (found === null || !name.startsWith('resources/')) return found;
+        return isThere(name, found.value as Resource) ? found : null;
+      },
+      async update() {
+        throw new TypeError('Nothing is changed on behalf of a pull request.');
+      },
+    },
+  };
+}

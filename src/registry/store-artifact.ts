@@ -1,0 +1,97 @@
+import type { Compiled, GivenRuleset } from '../compile/compile.ts';
+import type { Coordinate } from '../model/address.ts';
+import {
+  artifactType,
+  codingAnnotation,
+  contentDigest,
+  formatAnnotation,
+  sourceAnnotation,
+  storedMediaType,
+  type ArtifactConfig,
+  type Descriptor,
+  type Manifest,
+  type Provenance,
+} from '../model/artifact.ts';
+import { repositoryName } from '../model/connection.ts';
+import { digestOf, type Digest } from '../model/digest.ts';
+import type { Validation } from '../model/problem.ts';
+
+/** What an artifact is made of. The same of everything gives the same bytes. */
+export interface ArtifactInput {
+  coordinate: Coordinate;
+  entry: string;
+  origin: Pick<Provenance, 'repository' | 'commit'>;
+  compiled: Compiled;
+  /** Name and version of the compiler. */
+  compiler: string;
+  validation: Validation;
+  ruleset: GivenRuleset | null;
+}
+
+/** An artifact's bytes, ready to be stored. */
+export interface Built {
+  objects: Uint8Array[];
+  manifest: Uint8Array;
+  content: Digest;
+}
+
+/** The bytes of an artifact, as `verify` makes them again. A pure function of what was compiled and where it came from. */
+export function buildArtifact({
+  coordinate,
+  entry,
+  origin,
+  compiled,
+  compiler,
+  validation,
+  ruleset,
+}: ArtifactInput): Built {
+  const { type } = coordinate;
+  const { artifact, report, files } = compiled;
+  const reportBytes = encodeJson(report);
+  const { repository, commit } = origin;
+  const config: ArtifactConfig = {
+    kind: artifact!.kind,
+    specification: artifact!.specification,
+    title: artifact!.title,
+    description: artifact!.description,
+    version: artifact!.version,
+    provenance: {
+      repository: repository === null ? null : repositoryName(repository),
+      commit,
+      path: entry,
+      blobs: Object.fromEntries(files.map(({ path, blob }) => [path, blob])),
+    },
+    compiler,
+    validation,
+    ruleset: ruleset?.digest ?? null,
+    report: digestOf(reportBytes),
+  };
+  const configBytes = encodeJson(config);
+  const objects: Uint8Array[] = [reportBytes, configBytes];
+  const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) => {
+    objects.push(bytes);
+    return describe(storedMediaType(type, format), bytes, { [formatAnnotation]: format, [codingAnnotation]: coding });
+  });
+  for (const { path, bytes } of files) {
+    if (bytes === null) continue;
+    objects.push(bytes);
+    layers.push(describe('application/octet-stream', bytes, { [sourceAnnotation]: path }));
+  }
+  const manifest: Manifest = {
+    schemaVersion: 2,
+    mediaType: 'application/vnd.oci.image.manifest.v1+json',
+    artifactType: artifactType(type),
+    config: describe('application/vnd.stele.config.v1+json', configBytes),
+    layers,
+  };
+  return { objects, manifest: encodeJson(manifest), content: contentDigest(manifest) };
+}
+
+function describe(mediaType: string, bytes: Uint8Array, annotations?: Record<string, string>): Descriptor {
+  return { mediaType, digest: digestOf(bytes), size: bytes.byteLength, ...(annotations && { annotations }) };
+}
+
+/** The one way in which Stele writes JSON objects down: as they are, without spaces. */
+export function encodeJson(value: unknown): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
+}

@@ -1,0 +1,37 @@
+import { isObject, textOf, type JsonObject } from './json-value.ts';
+
+/** What a reference within the document (`#/a/b`) leads to, along own members only; undefined where it leads nowhere, or elsewhere. */
+export function resolveLocal(document: JsonObject, reference: string): unknown {
+  if (reference === '#') return document;
+  if (!reference.startsWith('#/')) return undefined;
+  let value: unknown = document;
+  for (const key of pointerKeys(reference)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as JsonObject)[key];
+  }
+  return value;
+}
+
+/** The keys of a pointer in a URI fragment (RFC 6901 §6). */
+export function pointerKeys(reference: string): string[] {
+  return decode(reference.slice(1))
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** The object itself, or what its `$ref` leads to (through at most 20 of them), or null. */
+export function dereference(document: JsonObject, value: unknown): JsonObject | null {
+  let found = value;
+  for (let hops = 0; hops < 20 && isObject(found) && textOf(found['$ref']) !== ''; hops++)
+    found = resolveLocal(document, textOf(found['$ref']));
+  return isObject(found) && textOf(found['$ref']) === '' ? found : null;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,165 @@
+import type { Api, PlacedOperation, TagGroup } from './api-view.ts';
+import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
+import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
+import { createLong } from '../long.ts';
+import { externalDocsOf } from './operation-view.ts';
+import { docsHtml, operationHtml, operationLine, outsideLink, securityHtml } from './operation-html.ts';
+import { serverUrls } from '../outline-document.ts';
+import type { Page } from '../page.ts';
+import { nameText, shorten } from '../plain-text.ts';
+import { schemaHtml, typeLine } from '../schema/schema-html.ts';
+
+/** The reference of an API. */
+export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isCut: boolean } {
+  const long = createLong(budget, lengthOf);
+  long.add(() => introHtml(page, api));
+  const addOperations = (operations: readonly PlacedOperation[]) => {
+    for (const { operation, anchor } of operations)
+      long.add(
+        () => operationHtml(page, operation, anchor),
+        () => operationLine(operation, anchor),
+      );
+  };
+  for (const group of api.groups) {
+    long.add(
+      () => groupStart(page, group),
+      () => markup`<h2 id="${group.anchor}">${nameText(group.name, 200)}</h2>`,
+    );
+    addOperations(group.operations);
+  }
+  if (api.webhooks.length > 0) {
+    long.add(() => markup`<h2 id="webhooks">Webhooks</h2>`);
+    addOperations(api.webhooks);
+  }
+  if (api.schemas.length > 0) {
+    long.add(() => markup`<h2 id="schemas">Schemas</h2>`);
+    for (const { name, schema, anchor } of api.schemas)
+      long.add(
+        () => namedSchemaHtml(page, name, schema, anchor),
+        () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
+      );
+  }
+  return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
+}
+
+/** A schema under its name, at its anchor. */
+export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string): Html {
+  return markup`<section class="schema" id="${anchor}">
+    <h3><a href="#${anchor}">${nameText(name, 300)}</a></h3>
+    ${typeLine(page, schema)}${schemaHtml(page, schema)}
+  </section>`;
+}
+
+function groupStart(page: Page, { name, description, anchor }: TagGroup): Html {
+  return markup`<h2 id="${anchor}">${nameText(name, 200)}</h2>
+    ${page.descriptions.block(description, 4)}`;
+}
+
+function introHtml(page: Page, api: Api): Html {
+  const { document } = page;
+  const info = objectOf(document['info']);
+  const { name, url, email } = objectOf(info['contact']);
+  const license = objectOf(info['license']);
+  const links = [
+    fact('Contact', textOf(url), textOf(name) || textOf(url)),
+    fact('E-mail', textOf(email) === '' ? '' : `mailto:${textOf(email)}`, textOf(email)),
+    fact('Licence', textOf(license['url']), textOf(license['name']) || textOf(license['identifier'])),
+    fact('Terms', textOf(info['termsOfService']), textOf(info['termsOfService'])),
+  ];
+  const docs = externalDocsOf(document['externalDocs']);
+  const facts = joinHtml([serversHtml(page), ...links]);
+  return markup`<section class="intro">
+    ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.block(textOf(info['description']), 3)}${docsHtml(docs)}
+    ${lengthOf(facts) === 0 ? nothing : markup`<dl>${facts}</dl>`}
+    ${schemesHtml(page, api)}
+  </section>`;
+}
+
+function fact(name: string, url: string, label: string): Html {
+  return label === '' && url === ''
+    ? nothing
+    : markup`<dt>${name}</dt>
+        <dd>${outsideLink(url, label || url)}</dd>`;
+}
+
+function serversHtml({ document, descriptions }: Page): Html {
+  const written = listOf(document['servers']).map(objectOf);
+  const urls = serverUrls(document).slice(0, 100);
+  if (urls.length === 0) return nothing;
+  return markup`<dt>Servers</dt>
+    ${urls.map((url, at) => {
+      const { description, variables } = written[at] ?? {};
+      return markup`<dd><code>${url.slice(0, 500)}</code> ${shorten(textOf(description), 300)}${variablesHtml(descriptions, variables)}</dd>`;
+    })}`;
+}
+
+/** What the parts of a server's URL may be. */
+function variablesHtml(descriptions: Page['descriptions'], variables: unknown): Html {
+  const all = entriesOf(variables).slice(0, 50);
+  if (all.length === 0) return nothing;
+  const items = all.map(([name, variable]) => {
+    const { default: usual, enum: values, description } = objectOf(variable);
+    const codes = listOf(values)
+      .slice(0, 100)
+      .map((value) => markup` <code>${textOf(value).slice(0, 200)}</code>`);
+    return markup`<li><code>${nameText(name, 200)}</code> ${textOf(usual) === '' ? nothing : markup`<span class="limits">default <code>${textOf(usual).slice(0, 200)}</code></span>`}
+      ${descriptions.brief(textOf(description))}
+      ${codes.length === 0 ? nothing : markup`<p class="values">One of${codes}</p>`}
+    </li>`;
+  });
+  return markup`<ul class="props">${items}</ul>`;
+}
+
+function schemesHtml(page: Page, { security }: Api): Html {
+  if (security.length === 0) return nothing;
+  return markup`<h2 id="security">Authorization</h2>
+    ${securityHtml(page, page.security)}
+    <dl>
+      ${security.map(
+        ({ name, scheme, anchor }) =>
+          markup`<dt id="${anchor}"><code>${nameText(name, 300)}</code></dt>
+            <dd>
+              ${schemeText(scheme)}${page.descriptions.brief(textOf(scheme['description']))}${scopesHtml(scheme)}
+            </dd>`,
+      )}
+    </dl>`;
+}
+
+function schemeText(scheme: Record<string, unknown>): Html {
+  const { type, name, in: place, scheme: kind, bearerFormat, openIdConnectUrl } = scheme;
+  if (type === 'apiKey') return markup`API key in ${textOf(place)} <code>${textOf(name)}</code>`;
+  if (type === 'http') return markup`HTTP ${textOf(kind)} ${textOf(bearerFormat)}`;
+  if (type === 'basic') return markup`HTTP basic`;
+  if (type === 'openIdConnect')
+    return markup`OpenID Connect ${outsideLink(textOf(openIdConnectUrl), textOf(openIdConnectUrl))}`;
+  return markup`${type === 'oauth2' ? 'OAuth 2.0' : type === 'mutualTLS' ? 'mutual TLS' : textOf(type)}`;
+}
+
+function scopesHtml(scheme: Record<string, unknown>): Html {
+  const flows = [['', scheme] as const, ...entriesOf(scheme['flows'])];
+  return joinHtml(
+    flows.map(([name, flow]) => {
+      const { authorizationUrl, tokenUrl, refreshUrl, deviceAuthorizationUrl, scopes } = objectOf(flow);
+      const urls = [authorizationUrl, deviceAuthorizationUrl, tokenUrl, refreshUrl].map(textOf).filter(Boolean);
+      const all = entriesOf(scopes);
+      if (urls.length === 0 && all.length === 0) return nothing;
+      const list = all
+        .slice(0, 500)
+        .map(([scope, text]) => markup`<li><code>${scope}</code> ${shorten(textOf(text), 300)}</li>`);
+      const scopeList =
+        list.length === 0
+          ? nothing
+          : markup`<details>
+              <summary>${all.length} scopes</summary>
+              <ul class="props">
+                ${list}
+              </ul>
+            </details>`;
+      const links = joinHtml(
+        urls.map((url) => outsideLink(url, url)),
+        markup`, `,
+      );
+      return markup`<p>${name === '' ? textOf(scheme['flow']) : name} ${links}</p>${scopeList}`;
+    }),
+  );
+}

@@ -1,0 +1,173 @@
+import type { Api, PlacedOperation } from './api-view.ts';
+import { valueText } from '../schema/example.ts';
+import { objectOf, textOf } from '../json-value.ts';
+import { createLong } from '../long.ts';
+import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
+import { viewOperation, type Media, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
+import type { ApiOperation } from './operations.ts';
+import { serverUrls } from '../outline-document.ts';
+import type { Page } from '../page.ts';
+import { briefMarkdown, rowMarkdown, treeMarkdown } from '../schema/schema-markdown.ts';
+
+/** The reference of an API as Markdown. */
+export function apiMarkdown(page: Page, api: Api, budget: number): string {
+  const long = createLong<string>(budget, ({ length }) => length);
+  long.add(() => introMarkdown(page, api));
+  const addOperations = (operations: readonly PlacedOperation[]) => {
+    for (const { operation } of operations)
+      long.add(
+        () => operationMarkdown(page, operation),
+        () => `- ${codeMarkdown(`${operation.method} ${operation.path}`)}\n`,
+      );
+  };
+  for (const { name, description, operations } of api.groups) {
+    long.add(() => `## ${inlineMarkdown(name, 200)}\n\n${paragraph(description)}`);
+    addOperations(operations);
+  }
+  if (api.webhooks.length > 0) {
+    long.add(() => '## Webhooks\n\n');
+    addOperations(api.webhooks);
+  }
+  if (api.schemas.length > 0) long.add(() => '## Schemas\n\n');
+  for (const { name, schema } of api.schemas)
+    long.add(
+      () => namedSchemaMarkdown(page, name, schema),
+      () => `- ${codeMarkdown(name)}\n`,
+    );
+  return long.parts.join('');
+}
+
+/** A schema under its name. */
+export function namedSchemaMarkdown({ schemas }: Pick<Page, 'schemas'>, name: string, schema: unknown): string {
+  return `### ${inlineMarkdown(name, 300)}\n\n${briefMarkdown(schemas, schema)}\n\n${endOf(treeMarkdown(schemas, schema))}`;
+}
+
+function introMarkdown(page: Page, { security }: Api): string {
+  const { document } = page;
+  const info = objectOf(document['info']);
+  const servers = serverUrls(document).slice(0, 50);
+  const schemes = security.map(({ name, scheme }) => {
+    const { type, in: place, name: parameter, scheme: kind, description } = scheme;
+    const how = [type, kind, place, parameter]
+      .map(textOf)
+      .filter(Boolean)
+      .map((one) => inlineMarkdown(one, 100));
+    const text = inlineMarkdown(textOf(description), 500);
+    return `- ${codeMarkdown(name)} ${how.join(' ')}${text === '' ? '' : `: ${text}`}\n`;
+  });
+  return [
+    paragraph(textOf(info['summary'])),
+    paragraph(textOf(info['description'])),
+    servers.length === 0 ? '' : `Servers:\n\n${servers.map((url) => `- ${codeMarkdown(url)}\n`).join('')}\n`,
+    schemes.length === 0 ? '' : `Authorization:\n\n${schemes.join('')}\n`,
+    requirementText(page.security),
+  ].join('');
+}
+
+function operationMarkdown(page: Page, operation: ApiOperation): string {
+  const { schemas, document } = page;
+  const view = viewOperation(document, operation);
+  const { method, path, value } = operation;
+  const summary = inlineMarkdown(view.summary, 300);
+  const id = textOf(value['operationId']);
+  const names = [
+    ...(id === '' ? [] : [`operationId ${codeMarkdown(id)}`]),
+    ...(view.isDeprecated ? ['deprecated'] : []),
+  ].join(', ');
+  return [
+    `### ${inlineMarkdown(`${method} ${path}`, 500)}${summary === '' ? '' : `: ${summary}`}\n\n`,
+    names === '' ? '' : `${names}\n\n`,
+    paragraph(view.description),
+    view.security === null ? '' : requirementText(view.security),
+    parametersMarkdown(page, 'Parameters', view.parameters),
+    bodyMarkdown(page, view),
+    responsesMarkdown(page, view),
+    ...view.callbacks.map(({ name, operations }) =>
+      operations
+        .slice(0, 20)
+        .map(
+          (one) => `Callback ${codeMarkdown(name)}: ${codeMarkdown(`${one.method} ${one.path}`)}\n\n${callback(one)}`,
+        )
+        .join(''),
+    ),
+  ].join('');
+
+  function callback(one: ApiOperation): string {
+    const { body } = viewOperation(document, one);
+    return endOf((body?.media ?? []).map((media) => mediaMarkdown(schemas, media, 0)).join(''));
+  }
+}
+
+function parametersMarkdown({ schemas }: Page, title: string, parameters: readonly Parameter[]): string {
+  if (parameters.length === 0) return '';
+  const lines = parameters.slice(0, 500).map(({ name, place, isRequired, isDeprecated, description, schema }) => {
+    const row = { label: { code: name }, isRequired, schema: schema ?? true };
+    return rowMarkdown(schemas, row, description, [
+      `in ${inlineMarkdown(place, 50)}`,
+      ...(isDeprecated ? ['deprecated'] : []),
+    ]);
+  });
+  return `${title}:\n\n${endOf(lines.join(''))}`;
+}
+
+function bodyMarkdown({ schemas }: Page, { body }: OperationView): string {
+  if (body === null) return '';
+  const media = body.media.map((one) => mediaMarkdown(schemas, one, 0)).join('');
+  const text = inlineMarkdown(body.description);
+  return `Request body${body.isRequired ? ' (required)' : ''}:${text === '' ? '' : ` ${text}`}\n\n${endOf(media)}`;
+}
+
+function responsesMarkdown({ schemas }: Page, { responses }: OperationView): string {
+  if (responses.length === 0) return '';
+  const lines = responses.slice(0, 200).map(({ status, description, headers, media }) => {
+    const named = headers.slice(0, 100).map(({ name }) => codeMarkdown(name, 100));
+    return [
+      `- ${codeMarkdown(status, 20)} ${inlineMarkdown(description)}\n`,
+      named.length === 0 ? '' : `  - headers ${named.join(' ')}\n`,
+      ...media.map((one) => mediaMarkdown(schemas, one, 1)),
+    ].join('');
+  });
+  return `Responses:\n\n${endOf(lines.join(''))}`;
+}
+
+function mediaMarkdown(
+  schemas: Page['schemas'],
+  { types, schema, itemSchema, examples }: Media,
+  depth: number,
+): string {
+  const indent = '  '.repeat(depth);
+  const names = types
+    .slice(0, 20)
+    .map((type) => codeMarkdown(type, 100))
+    .join(' ');
+  const shown = schema ?? itemSchema;
+  const items = schema === undefined && itemSchema !== undefined ? 'items of ' : '';
+  const what = shown === undefined ? '' : ` ${items}${briefMarkdown(schemas, shown)}`;
+  const example = examples
+    .slice(0, 1)
+    .map(({ value }) => `${indent}  - example ${codeMarkdown(valueText(value), 1000)}\n`);
+  return `${indent}- ${names}${what}\n${treeMarkdown(schemas, shown ?? true, depth + 1)}${example.join('')}`;
+}
+
+function requirementText(security: readonly Requirement[]): string {
+  const alternatives = security.slice(0, 20).map((schemes) =>
+    schemes.length === 0
+      ? 'nothing'
+      : schemes
+          .slice(0, 20)
+          .map(({ scheme, scopes }) =>
+            [scheme, ...scopes.slice(0, 50)].map((name) => codeMarkdown(name, 200)).join(' '),
+          )
+          .join(' and '),
+  );
+  return alternatives.length === 0 ? '' : `Needs ${alternatives.join(' or ')}.\n\n`;
+}
+
+function paragraph(text: string): string {
+  const block = blockMarkdown(text);
+  return block === '' ? '' : `${block}\n\n`;
+}
+
+function endOf(lines: string): string {
+  return lines === '' ? '' : `${lines}\n`;
+}

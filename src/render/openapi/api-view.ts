@@ -1,0 +1,76 @@
+import { createAnchors } from '../../model/anchor.ts';
+import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { listLimit, operationsOf, type ApiOperation } from './operations.ts';
+import { outlineNames } from '../outline-document.ts';
+
+/** An operation with the name of its place on the page. */
+export interface PlacedOperation {
+  operation: ApiOperation;
+  anchor: string;
+}
+
+/** The operations of one tag. */
+export interface TagGroup {
+  name: string;
+  /** Markdown. */
+  description: string;
+  anchor: string;
+  operations: PlacedOperation[];
+}
+
+/** A schema with the name of its place on the page. */
+export interface NamedSchema {
+  name: string;
+  schema: unknown;
+  anchor: string;
+}
+
+/** A whole API, in the order in which it is read. */
+export interface Api {
+  groups: TagGroup[];
+  webhooks: PlacedOperation[];
+  schemas: NamedSchema[];
+  security: { name: string; scheme: JsonObject; anchor: string }[];
+  /** Whether a list was longer than is taken. */
+  isCut: boolean;
+}
+
+/** Puts an API in reading order: tags as the document lists them, then others as operations name them, then the operations without. */
+export function readApi(document: JsonObject): Api {
+  // Anchors are asked for as the outline lists things: search, which knows nothing but the outline, gives the same.
+  const anchors = createAnchors();
+  const { operations, isCut } = operationsOf(document);
+  const placed = operations.map((operation) => ({ operation, anchor: anchors.operation(outlineNames(operation)) }));
+  const named = entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
+  const schemas = named.slice(0, listLimit).map(([name, schema]) => ({ name, schema, anchor: anchors.schema(name) }));
+  const groups = new Map<string, TagGroup>();
+  const group = (name: string, description: string): TagGroup => {
+    const found = groups.get(name) ?? { name, description, anchor: anchors.tag(name), operations: [] };
+    groups.set(name, found);
+    return found;
+  };
+  for (const tag of listOf(document['tags']).slice(0, listLimit))
+    if (isObject(tag)) group(textOf(tag['name']), textOf(tag['description']) || textOf(tag['summary']));
+  const untagged: PlacedOperation[] = [];
+  for (const one of placed.filter(({ operation }) => !operation.isWebhook)) {
+    const name = textOf(listOf(one.operation.value['tags'])[0]);
+    (name === '' ? untagged : group(name, '').operations).push(one);
+  }
+  const rest = untagged.length === 0 ? [] : [untaggedGroup(untagged, groups.size)];
+  const schemes = entriesOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
+  return {
+    groups: [...[...groups.values()].filter((one) => one.operations.length > 0), ...rest],
+    webhooks: placed.filter(({ operation }) => operation.isWebhook),
+    schemas,
+    security: schemes.slice(0, 1000).map(([name, scheme]) => ({
+      name,
+      scheme: objectOf(scheme),
+      anchor: anchors.tag(name).replace(/^tag/, 'security'),
+    })),
+    isCut: isCut || named.length > listLimit,
+  };
+}
+
+function untaggedGroup(operations: PlacedOperation[], others: number): TagGroup {
+  return { name: others === 0 ? 'Operations' : 'Other operations', description: '', anchor: 'operations', operations };
+}

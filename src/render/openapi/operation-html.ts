@@ -1,0 +1,197 @@
+import { examplesHtml } from '../schema/example-html.ts';
+import { isSafeLink, joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
+import type { ApiOperation } from './operations.ts';
+import {
+  viewOperation,
+  type Media,
+  type OperationView,
+  type Parameter,
+  type Requirement,
+  type Response,
+} from './operation-view.ts';
+import type { Page } from '../page.ts';
+import { samplesHtml } from './sample-html.ts';
+import { flagHtml, rowHtml, schemaHtml, typeHtml } from '../schema/schema-html.ts';
+import { nameText, shorten } from '../plain-text.ts';
+
+/** One operation with all that is said of it, at its anchor. */
+export function operationHtml(page: Page, operation: ApiOperation, anchor: string): Html {
+  const view = viewOperation(page.document, operation);
+  return markup`<section class="operation" id="${anchor}">
+    <h3>
+      <a href="#${anchor}">${titleOf(view.summary, operation)}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
+    </h3>
+    ${urlHtml(operation)}${partsHtml(page, operation, view)}
+  </section>`;
+}
+
+/** One operation in one line, for documents that are too long. */
+export function operationLine(operation: ApiOperation, anchor: string): Html {
+  const { value } = operation;
+  const summary = typeof value['summary'] === 'string' ? value['summary'] : '';
+  return markup`<section class="operation" id="${anchor}">
+    <h3>${titleOf(summary, operation)}</h3>
+    ${urlHtml(operation)}
+  </section>`;
+}
+
+function titleOf(summary: string, { method, path }: ApiOperation): string {
+  return shorten(summary, 300) || nameText(`${method} ${path}`, 300);
+}
+
+export function methodHtml(method: string): Html {
+  const name = method.toLowerCase();
+  const isKnown = ['get', 'put', 'post', 'delete', 'patch'].includes(name);
+  return isKnown
+    ? markup`<b class="method ${name}">${method}</b>`
+    : markup`<b class="method">${method.slice(0, 50)}</b>`;
+}
+
+function urlHtml({ method, path }: ApiOperation): Html {
+  return markup`<p class="url">${methodHtml(method)} <code>${path.slice(0, 2000)}</code></p>`;
+}
+
+function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
+  const security = view.security ?? (operation.isWebhook ? [] : page.security);
+  return markup`${page.descriptions.block(view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
+    page,
+    security,
+  )}${parametersHtml(page, view.parameters)}${bodyHtml(page, view)}${responsesHtml(page, view.responses)}${view.callbacks.map(
+    ({ name, operations }) =>
+      markup`<h4>Callback ${name}</h4>
+        ${operations.slice(0, 20).map((one) => callbackHtml(page, one))}`,
+  )}${operation.isWebhook ? nothing : samplesHtml(page, operation, view, security)}`;
+}
+
+/** A callback stands within its operation: folded, and without callbacks of its own. */
+function callbackHtml(page: Page, operation: ApiOperation): Html {
+  const view = viewOperation(page.document, operation);
+  return markup`<details>
+    <summary>${methodHtml(operation.method)} <code>${operation.path.slice(0, 500)}</code></summary>
+    ${page.descriptions.block(
+      view.description || view.summary,
+      5,
+    )}${parametersHtml(page, view.parameters)}${bodyHtml(page, view)}${responsesHtml(page, view.responses)}
+  </details>`;
+}
+
+export function docsHtml(docs: OperationView['externalDocs']): Html {
+  if (docs === null) return nothing;
+  return markup`<p>More: ${outsideLink(docs.url, docs.description || docs.url)}</p>`;
+}
+
+/** A link to another site, or only its text where it leads nowhere that a link may lead. */
+export function outsideLink(url: string, label: string): Html {
+  const text = shorten(label, 300) || nameText(url, 300);
+  if (!isSafeLink(url) || url.startsWith('#')) return markup`${text}`;
+  return markup`<a href="${url}" rel="nofollow noopener noreferrer">${text}</a>`;
+}
+
+function serversHtml(servers: readonly string[]): Html {
+  if (servers.length === 0) return nothing;
+  return markup`<p>At${servers.slice(0, 10).map((url) => markup` <code>${url.slice(0, 500)}</code>`)}</p>`;
+}
+
+/** Alternatives, by `or`; what is needed together, by `and`. */
+export function securityHtml(page: Page, security: readonly Requirement[]): Html {
+  if (security.length === 0) return nothing;
+  const alternatives = security.slice(0, 20).map((schemes) =>
+    schemes.length === 0
+      ? markup`nothing`
+      : joinHtml(
+          schemes.slice(0, 20).map(({ scheme, scopes }) => {
+            const anchor = page.anchors.security.get(scheme);
+            const label = nameText(scheme, 300);
+            const name = anchor === undefined ? markup`${label}` : markup`<a href="#${anchor}">${label}</a>`;
+            return markup`${name}${scopes.slice(0, 50).map((scope) => markup` <code>${scope}</code>`)}`;
+          }),
+          markup` and `,
+        ),
+  );
+  return markup`<p>Authorization: ${joinHtml(alternatives, markup` or `)}</p>`;
+}
+
+const places: readonly (readonly [string, string])[] = [
+  ['path', 'Path parameters'],
+  ['query', 'Query parameters'],
+  ['querystring', 'Query string'],
+  ['header', 'Headers'],
+  ['cookie', 'Cookies'],
+];
+
+function parametersHtml(page: Page, parameters: readonly Parameter[]): Html {
+  return joinHtml(
+    places.map(([place, title]) => {
+      const found = parameters.filter((one) => one.place === place);
+      return found.length === 0
+        ? nothing
+        : markup`<h4>${title}</h4>
+            ${parameterList(page, found)}`;
+    }),
+  );
+}
+
+function parameterList(page: Page, parameters: readonly Parameter[]): Html {
+  return markup`<ul class="props">
+    ${parameters.slice(0, 500).map((parameter) =>
+      rowHtml(
+        page,
+        { label: { code: parameter.name }, isRequired: parameter.isRequired, schema: parameter.schema ?? true },
+        {
+          description: parameter.description,
+          flags: parameter.isDeprecated ? ['deprecated'] : [],
+          extra: examplesHtml(parameter.examples),
+        },
+      ),
+    )}
+  </ul>`;
+}
+
+function bodyHtml(page: Page, { body }: OperationView): Html {
+  if (body === null) return nothing;
+  const flag = body.isRequired ? flagHtml('required') : nothing;
+  return markup`<h4>Request body${flag}</h4>
+    ${page.descriptions.block(body.description, 5)}${body.media.map((media) => mediaHtml(page, media))}`;
+}
+
+function mediaHtml(page: Page, { types, schema, itemSchema, examples }: Media): Html {
+  const names = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code> `);
+  const whole = schema === undefined ? nothing : markup`${typeHtml(page, schema)}${schemaHtml(page, schema)}`;
+  const items =
+    itemSchema === undefined
+      ? nothing
+      : markup`<p>Each item ${typeHtml(page, itemSchema)}</p>
+          ${schemaHtml(page, itemSchema)}`;
+  return markup`<div class="media">${names}${whole}${items}${examplesHtml(examples)}</div>`;
+}
+
+function responsesHtml(page: Page, responses: readonly Response[]): Html {
+  if (responses.length === 0) return nothing;
+  const opened = responses.find(({ status }) => status.startsWith('2')) ?? responses[0];
+  return markup`<h4>Responses</h4>
+    ${responses.slice(0, 200).map((response) => responseHtml(page, response, response === opened))}`;
+}
+
+function responseHtml(page: Page, response: Response, isOpen: boolean): Html {
+  const { status, description, headers, media, links } = response;
+  const brief = shorten(description, 200);
+  const start = markup`<b class="status s${/^[1-5]/.exec(status)?.[0] ?? 'x'}">${nameText(status, 20)}</b> ${brief}`;
+  const rest = brief === description.trim() ? nothing : page.descriptions.block(description, 5);
+  const list =
+    headers.length === 0
+      ? nothing
+      : markup`<p>Headers</p>
+          ${parameterList(page, headers)}`;
+  const linked = links
+    .slice(0, 50)
+    .map(
+      ({ name, target, description: text }) =>
+        markup`<p>Link ${name}: <code>${target.slice(0, 500)}</code> ${shorten(text, 300)}</p>`,
+    );
+  const parts = markup`${rest}${list}${media.map((one) => mediaHtml(page, one))}${linked}`;
+  if (lengthOf(parts) === 0) return markup`<p class="response">${start}</p>`;
+  const summary = markup`<summary>${start}</summary>`;
+  return isOpen
+    ? markup`<details class="response" open>${summary}${parts}</details>`
+    : markup`<details class="response">${summary}${parts}</details>`;
+}

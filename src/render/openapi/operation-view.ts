@@ -1,0 +1,282 @@
+import type { Example } from '../schema/example-html.ts';
+import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { itemsOf, type ApiOperation } from './operations.ts';
+import { dereference } from '../local-reference.ts';
+
+/** A parameter, or a header of a response. */
+export interface Parameter {
+  name: string;
+  /** `path`, `query`, `header`, `cookie`, `querystring`; of a 2.0 form `formData`. */
+  place: string;
+  isRequired: boolean;
+  isDeprecated: boolean;
+  description: string;
+  schema: unknown;
+  examples: Example[];
+}
+
+/** A body in the media types that share one schema. */
+export interface Media {
+  types: string[];
+  schema: unknown;
+  /** Of each item of a sequence (OpenAPI 3.2), or undefined. */
+  itemSchema: unknown;
+  examples: Example[];
+}
+
+export interface Body {
+  description: string;
+  isRequired: boolean;
+  media: Media[];
+}
+
+export interface Response {
+  status: string;
+  description: string;
+  headers: Parameter[];
+  media: Media[];
+  links: { name: string; target: string; description: string }[];
+}
+
+/** One way to be let in: every scheme of it is needed. */
+export type Requirement = { scheme: string; scopes: string[] }[];
+
+/** An operation of any OpenAPI version, in the terms of the newest. */
+export interface OperationView {
+  summary: string;
+  description: string;
+  isDeprecated: boolean;
+  /** The operation's own, or null: that of the whole document holds. */
+  security: Requirement[] | null;
+  servers: string[];
+  externalDocs: { url: string; description: string } | null;
+  parameters: Parameter[];
+  body: Body | null;
+  responses: Response[];
+  callbacks: { name: string; operations: ApiOperation[] }[];
+}
+
+// What is taken of one operation: far more than any has, and so much that no document makes a page of nothing else.
+const mostMembers = 500;
+const mostMedia = 50;
+const mostExamples = 20;
+const mostCallbacks = 20;
+
+/** Reads an operation where it stands. References to parameters, bodies, responses and examples are followed; those to schemas stay. */
+export function viewOperation(document: JsonObject, { item, value }: ApiOperation): OperationView {
+  const all = parametersOf(document, item['parameters'], value['parameters']);
+  const isOld = typeof document['swagger'] === 'string';
+  const servers = listOf(value['servers']).length > 0 ? value['servers'] : item['servers'];
+  return {
+    summary: textOf(value['summary']) || textOf(item['summary']),
+    description: textOf(value['description']) || textOf(item['description']),
+    isDeprecated: value['deprecated'] === true,
+    security: Array.isArray(value['security']) ? requirementsOf(value['security']) : null,
+    servers: listOf(servers)
+      .slice(0, mostCallbacks)
+      .map((server) => textOf(objectOf(server)['url'])),
+    externalDocs: externalDocsOf(value['externalDocs']),
+    parameters: all.flatMap(({ place, from }) =>
+      place === 'body' || place === 'formData' ? [] : [parameterOf(document, from, textOf(from['name']), place)],
+    ),
+    body: isOld ? oldBody(document, value, all) : bodyOf(document, value['requestBody']),
+    responses: entriesOf(value['responses'])
+      .slice(0, mostMembers)
+      .flatMap(([status, one]) => {
+        const from = dereference(document, one);
+        return status.startsWith('x-') || from === null ? [] : [responseOf(document, status, from, value)];
+      }),
+    callbacks: entriesOf(value['callbacks'])
+      .slice(0, mostCallbacks)
+      .flatMap(([name, one]) => {
+        const operations = itemsOf(document, dereference(document, one), false, mostCallbacks);
+        return operations.length === 0 ? [] : [{ name, operations }];
+      }),
+  };
+}
+
+/** Security requirements: alternatives, each a list of schemes. */
+export function requirementsOf(value: unknown): Requirement[] {
+  return listOf(value)
+    .slice(0, mostCallbacks)
+    .map((one) =>
+      entriesOf(one)
+        .slice(0, mostCallbacks)
+        .map(([scheme, scopes]) => ({ scheme, scopes: listOf(scopes).slice(0, 50).map(textOf) })),
+    );
+}
+
+export function externalDocsOf(value: unknown): { url: string; description: string } | null {
+  const { url, description } = objectOf(value);
+  return textOf(url) === '' ? null : { url: textOf(url), description: textOf(description) };
+}
+
+/** Parameters of a path and of its operation, which takes precedence by name and place. */
+function parametersOf(document: JsonObject, ...lists: unknown[]): { place: string; from: JsonObject }[] {
+  const found = new Map<string, { place: string; from: JsonObject }>();
+  for (const one of lists.flatMap((list) => listOf(list).slice(0, mostMembers))) {
+    const from = dereference(document, one);
+    if (from === null) continue;
+    const place = textOf(from['in']) || 'query';
+    found.set(`${place} ${textOf(from['name'])}`, { place, from });
+  }
+  return [...found.values()];
+}
+
+function parameterOf(document: JsonObject, from: JsonObject, name: string, place: string): Parameter {
+  const [content] = mediaOf(document, from['content']);
+  return {
+    name,
+    place,
+    isRequired: from['required'] === true,
+    isDeprecated: from['deprecated'] === true,
+    description: textOf(from['description']),
+    schema: from['schema'] ?? content?.schema ?? withoutPlace(from),
+    examples: [...examplesOf(document, from), ...(content?.examples ?? [])],
+  };
+}
+
+/** A parameter or header of 2.0 is a schema by itself. */
+function withoutPlace(from: JsonObject): JsonObject {
+  const {
+    name: _name,
+    in: _in,
+    required: _required,
+    description: _description,
+    deprecated: _deprecated,
+    ...schema
+  } = from;
+  const {
+    example: _example,
+    examples: _examples,
+    content: _content,
+    style: _style,
+    explode: _explode,
+    ...rest
+  } = schema;
+  return rest;
+}
+
+function examplesOf(document: JsonObject, from: JsonObject): Example[] {
+  const named = isObject(from['examples'])
+    ? entriesOf(from['examples'])
+        .slice(0, mostExamples)
+        .flatMap(([name, one]) => {
+          const example = dereference(document, one);
+          const value = example?.['value'] ?? example?.['dataValue'] ?? example?.['serializedValue'];
+          if (value !== undefined) return [{ name: textOf(example!['summary']) || name, value }];
+          return textOf(example?.['externalValue']) === '' ? [] : [{ name, value: textOf(example!['externalValue']) }];
+        })
+    : [];
+  return from['example'] === undefined ? named : [{ name: '', value: from['example'] }, ...named];
+}
+
+/** The media types of a body. Those that share schema and have no examples of their own are one. */
+function mediaOf(document: JsonObject, content: unknown): Media[] {
+  const found: Media[] = [];
+  for (const [type, one] of entriesOf(content).slice(0, mostMedia)) {
+    const from = dereference(document, one) ?? {};
+    const { schema, itemSchema } = from;
+    const examples = examplesOf(document, from);
+    const same = found.find((media) => isSame(media.schema, schema) && isSame(media.itemSchema, itemSchema));
+    if (same === undefined) found.push({ types: [type], schema, itemSchema, examples });
+    else {
+      same.types.push(type);
+      const texts = new Set(same.examples.map(({ value }) => value));
+      same.examples.push(...examples.filter(({ value }) => !texts.has(value) && !isSameIn(same, value)));
+    }
+  }
+  return found;
+}
+
+function isSameIn(media: Media, value: unknown): boolean {
+  return media.examples.some((example) => isSame(example.value, value));
+}
+
+/** Equal as written, as far as a few hundred values tell. */
+function isSame(one: unknown, other: unknown, progress = { left: 300 }): boolean {
+  if (one === other) return true;
+  if (progress.left-- < 0 || typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false;
+  if (Array.isArray(one) || Array.isArray(other)) {
+    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length || one.length > 300) return false;
+    return one.every((item, at) => isSame(item, other[at], progress));
+  }
+  const members = entriesOf(one);
+  if (members.length > 300 || members.length !== entriesOf(other).length) return false;
+  return members.every(
+    ([name, value]) => Object.hasOwn(other, name) && isSame(value, (other as JsonObject)[name], progress),
+  );
+}
+
+function bodyOf(document: JsonObject, value: unknown): Body | null {
+  const from = value === undefined ? null : dereference(document, value);
+  if (from === null) return null;
+  const { description, required, content } = from;
+  return { description: textOf(description), isRequired: required === true, media: mediaOf(document, content) };
+}
+
+/** The body of OpenAPI 2.0: a parameter in `body`, or a form out of those in `formData`. */
+function oldBody(
+  document: JsonObject,
+  operation: JsonObject,
+  parameters: readonly { place: string; from: JsonObject }[],
+): Body | null {
+  const consumes = listOf(operation['consumes'] ?? document['consumes'])
+    .slice(0, mostMedia)
+    .map(textOf);
+  const body = parameters.find(({ place }) => place === 'body');
+  if (body !== undefined) {
+    const { description, required, schema } = body.from;
+    const types = consumes.length > 0 ? consumes : ['application/json'];
+    const media = [{ types, schema, itemSchema: undefined, examples: [] }];
+    return { description: textOf(description), isRequired: required === true, media };
+  }
+  const form = parameters.filter(({ place }) => place === 'formData');
+  if (form.length === 0) return null;
+  const properties = form.map(({ from }): [string, unknown] => [
+    textOf(from['name']),
+    { ...withoutPlace(from), description: from['description'] },
+  ]);
+  const required = form.filter(({ from }) => from['required'] === true).map(({ from }) => from['name']);
+  const hasFile = form.some(({ from }) => from['type'] === 'file');
+  const types =
+    consumes.length > 0 ? consumes : [hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded'];
+  const schema = { type: 'object', properties: Object.fromEntries(properties), required };
+  return {
+    description: '',
+    isRequired: required.length > 0,
+    media: [{ types, schema, itemSchema: undefined, examples: [] }],
+  };
+}
+
+function responseOf(document: JsonObject, status: string, from: JsonObject, operation: JsonObject): Response {
+  return {
+    status,
+    description: textOf(from['description']) || textOf(from['summary']),
+    headers: entriesOf(from['headers'])
+      .slice(0, mostMembers)
+      .map(([name, one]) => parameterOf(document, dereference(document, one) ?? {}, name, 'header')),
+    media: 'content' in from ? mediaOf(document, from['content']) : oldMedia(document, from, operation),
+    links: entriesOf(from['links'])
+      .slice(0, mostCallbacks)
+      .map(([name, one]) => {
+        const link = dereference(document, one) ?? {};
+        const target = textOf(link['operationId']) || textOf(link['operationRef']);
+        return { name, target, description: textOf(link['description']) };
+      }),
+  };
+}
+
+/** The body of a 2.0 response: one schema in each type of `produces`, examples by type. */
+function oldMedia(document: JsonObject, { schema, examples }: JsonObject, operation: JsonObject): Media[] {
+  const produces = listOf(operation['produces'] ?? document['produces'])
+    .slice(0, mostMedia)
+    .map(textOf);
+  const given = entriesOf(examples)
+    .slice(0, mostExamples)
+    .map(([name, value]) => ({ name, value }));
+  if (schema === undefined && given.length === 0) return [];
+  const types =
+    produces.length > 0 ? produces : given.length > 0 ? given.map(({ name }) => name) : ['application/json'];
+  return [{ types, schema, itemSchema: undefined, examples: given }];
+}

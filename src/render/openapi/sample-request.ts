@@ -1,0 +1,118 @@
+import { entriesOf, objectOf, listOf, textOf } from '../json-value.ts';
+import type { OperationView, Parameter, Requirement } from './operation-view.ts';
+import type { ApiOperation } from './operations.ts';
+import { serverUrls } from '../outline-document.ts';
+import { dereference } from '../local-reference.ts';
+import { isSmall, sampleOf } from '../schema/sample-value.ts';
+import type { Schemas } from '../schema/schemas.ts';
+
+/** A request that an operation might be sent. All of it may come from the document: it is quoted where it is written as code. */
+export interface SampleRequest {
+  method: string;
+  url: string;
+  /** `secret` stands for what the caller must fill in: the name of a variable. */
+  headers: { name: string; value: string; secret: string | null }[];
+  /** A JSON value, the fields of a form, or null for none. */
+  body: { kind: 'json'; value: unknown } | { kind: 'form'; fields: [string, string][] } | null;
+}
+
+/** Makes up a request: what is required, with examples where the document has them. */
+export function sampleRequest(
+  schemas: Schemas,
+  { method, path }: ApiOperation,
+  view: OperationView,
+  security: readonly Requirement[],
+): SampleRequest {
+  const { document } = schemas;
+  const given = (place: string) =>
+    view.parameters
+      .filter((one) => one.place === place && (one.isRequired || place === 'path'))
+      .slice(0, 20)
+      .map((one): [string, string] => [one.name, parameterText(schemas, one)]);
+  let target = path;
+  for (const [name, value] of given('path'))
+    target = target.replaceAll(`{${name}}`, () => encodeURIComponent(value.toWellFormed()) || '-');
+  const query = new URLSearchParams(given('query')).toString();
+  const headers = given('header').map(([name, value]) => ({ name, value, secret: null }));
+  const body = bodyOf(schemas, view);
+  const keys = credentials(document, security);
+  return {
+    method,
+    url: `${baseOf(document, view)}${target}${keys.query}${query === '' ? '' : `${keys.query === '' ? '?' : '&'}${query}`}`,
+    headers: [...keys.headers, ...headers, ...contentType(body, view)].slice(0, 30),
+    body,
+  };
+}
+
+function baseOf(document: Record<string, unknown>, view: OperationView): string {
+  const written = view.servers[0] ?? serverUrls(document)[0] ?? '';
+  const variables = objectOf(objectOf(listOf(document['servers'])[0])['variables']);
+  const url = entriesOf(variables)
+    .slice(0, 20)
+    .reduce(
+      (text, [name, one]) => text.slice(0, 2000).replaceAll(`{${name}}`, () => textOf(objectOf(one)['default'])),
+      written,
+    );
+  const whole = /^https?:\/\//i.test(url)
+    ? url
+    : `https://example.com${url.startsWith('/') || url === '' ? '' : '/'}${url}`;
+  return whole.slice(0, 2000).replace(/\/$/, '');
+}
+
+function parameterText(schemas: Schemas, { name, schema, examples }: Parameter): string {
+  const [example] = examples;
+  const value = example !== undefined && isSmall(example.value) ? example.value : sampleOf(schemas, schema);
+  const text = Array.isArray(value) ? value.map(textOf).join(',') : textOf(value);
+  return text === '' || text === 'string' ? name : text.slice(0, 500);
+}
+
+function bodyOf(schemas: Schemas, { body }: OperationView): SampleRequest['body'] {
+  const media =
+    body?.media.find(({ types }) => types.some(isJson)) ?? body?.media.find(({ types }) => types.some(isForm));
+  if (media === undefined) return null;
+  const example = media.examples.find(({ value }) => isSmall(value));
+  const value = example === undefined ? sampleOf(schemas, media.schema) : example.value;
+  if (media.types.some(isJson)) return { kind: 'json', value };
+  return { kind: 'form', fields: entriesOf(value).map(([name, one]) => [name, textOf(one)]) };
+}
+
+function isJson(type: string): boolean {
+  return /^application\/(?:[\w.+-]*\+)?json\b/i.test(type);
+}
+
+function isForm(type: string): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(type);
+}
+
+function contentType(body: SampleRequest['body'], view: OperationView): SampleRequest['headers'] {
+  if (body?.kind !== 'json') return [];
+  const type = view.body!.media.flatMap(({ types }) => types).find(isJson)!;
+  return [{ name: 'Content-Type', value: type, secret: null }];
+}
+
+/** What lets the caller in, by the first alternative that asks for anything. */
+function credentials(
+  document: Record<string, unknown>,
+  security: readonly Requirement[],
+): { headers: SampleRequest['headers']; query: string } {
+  const schemes = objectOf(objectOf(document['components'])['securitySchemes'] ?? document['securityDefinitions']);
+  const headers: SampleRequest['headers'] = [];
+  let query = '';
+  for (const { scheme } of (security.find((one) => one.length > 0) ?? []).slice(0, 5)) {
+    const {
+      type,
+      in: place,
+      name,
+      scheme: kind,
+    } = dereference(document, Object.hasOwn(schemes, scheme) ? schemes[scheme] : null) ?? {};
+    const isBasic = type === 'basic' || textOf(kind).toLowerCase() === 'basic';
+    if (type === 'apiKey' && place === 'header') headers.push({ name: textOf(name), value: '', secret: 'API_KEY' });
+    else if (type === 'apiKey' && place === 'query')
+      query = `?${encodeURIComponent(textOf(name).toWellFormed())}=API_KEY`;
+    else if (type === 'apiKey') headers.push({ name: 'Cookie', value: `${textOf(name)}=`, secret: 'API_KEY' });
+    else if (isBasic) headers.push({ name: 'Authorization', value: 'Basic ', secret: 'CREDENTIALS' });
+    else if (type === 'oauth2' || type === 'openIdConnect' || type === 'http')
+      headers.push({ name: 'Authorization', value: 'Bearer ', secret: 'TOKEN' });
+  }
+  return { headers, query };
+}

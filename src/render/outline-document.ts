@@ -1,0 +1,142 @@
+import type { Published } from '../compile/compile.ts';
+import type { Outline, OutlineOperation, OutlineSchema } from '../model/outline.ts';
+import type { Digest } from '../model/digest.ts';
+import { digestOfValue } from './canonical.ts';
+import { entriesOf, isObject, listOf, objectOf, parseObject, textOf, type JsonObject } from './json-value.ts';
+import { listLimit, operationsOf, type ApiOperation } from './openapi/operations.ts';
+import { definitionFolders, definitionsOf } from './schema/schemas.ts';
+import { firstParagraph, shorten } from './plain-text.ts';
+import { rulesOf } from './ruleset/rules.ts';
+
+// Characters after which a text of an outline is cut.
+const nameLength = 1000;
+const titleLength = 200;
+const summaryLength = 300;
+const descriptionLength = 500;
+
+/** What is in a published document, in short. Null for what is no document of its kind. Pure; any JSON object has an outline. */
+export function outlineDocument({ kind, json }: Published): Outline | null {
+  const document = parseObject(json);
+  if (document === null) return null;
+  if (kind === 'openapi') return outlineApi(document);
+  if (kind === 'json-schema') return outlineSchema(document);
+  return outlineRuleset(document, kind === 'redocly-ruleset' ? 'redocly' : 'spectral');
+}
+
+const empty: Omit<Outline, 'title' | 'description'> = {
+  operations: [],
+  schemas: [],
+  tags: [],
+  rules: [],
+  servers: [],
+  truncated: false,
+};
+
+function outlineApi(document: JsonObject): Outline {
+  const info = objectOf(document['info']);
+  const { operations, isCut } = operationsOf(document);
+  const digest = rememberDigests();
+  const named = entriesOf(objectOf(document['components'])['schemas'] ?? document['definitions']);
+  const tags = listOf(document['tags']).filter(isObject);
+  const servers = serverUrls(document);
+  return {
+    ...empty,
+    title: shorten(textOf(info['title']), titleLength),
+    description: firstParagraph(textOf(info['summary']) || textOf(info['description']), descriptionLength),
+    operations: operations.map((operation) => outlineOperation(operation, digest)),
+    schemas: named.slice(0, listLimit).map(([name, schema]) => namedSchema(name, schema)),
+    tags: tags.slice(0, listLimit).map(({ name, description }) => ({
+      name: shorten(textOf(name), titleLength),
+      description: firstParagraph(textOf(description), summaryLength),
+    })),
+    servers: servers.slice(0, listLimit).map((url) => shorten(url, nameLength)),
+    truncated: isCut || [named, tags, servers].some(({ length }) => length > listLimit),
+  };
+}
+
+/** What an outline calls an operation: what its anchor is made of, too. */
+export function outlineNames({ method, path, isWebhook, value }: ApiOperation) {
+  return {
+    method: shorten(isWebhook ? `WEBHOOK ${method}` : method, titleLength),
+    path: shorten(path, nameLength),
+    id: typeof value['operationId'] === 'string' ? shorten(value['operationId'], nameLength) : null,
+  };
+}
+
+function outlineOperation(operation: ApiOperation, digest: (value: object) => Digest): OutlineOperation {
+  const { item, value } = operation;
+  const { parameters } = item;
+  return {
+    ...outlineNames(operation),
+    summary: shorten(textOf(value['summary']), summaryLength) || firstParagraph(textOf(value['description']), 120),
+    tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), titleLength)),
+    deprecated: value['deprecated'] === true,
+    digest: isList(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
+  };
+}
+
+function isList(value: unknown): value is object {
+  return Array.isArray(value);
+}
+
+/** The digest of each value once: many operations may refer to the same. */
+function rememberDigests(): (value: object) => Digest {
+  const known = new Map<object, Digest>();
+  return (value) => {
+    const found = known.get(value) ?? digestOfValue(value);
+    known.set(value, found);
+    return found;
+  };
+}
+
+function outlineSchema(document: JsonObject): Outline {
+  // Definitions are listed on their own: a change in one of them is none of the document around them.
+  const folders = definitionFolders(document);
+  const root = Object.fromEntries(Object.entries(document).filter(([key]) => !folders.includes(key)));
+  const named = definitionsOf(document);
+  return {
+    ...empty,
+    title: shorten(textOf(document['title']), titleLength),
+    description: firstParagraph(textOf(document['description']), descriptionLength),
+    schemas: [namedSchema('', root), ...named.slice(0, listLimit - 1).map(([name, one]) => namedSchema(name, one))],
+    truncated: named.length >= listLimit,
+  };
+}
+
+function namedSchema(name: string, schema: unknown): OutlineSchema {
+  const parts = [schema, ...listOf(objectOf(schema)['allOf'])];
+  const properties = parts.flatMap((part) => Object.keys(objectOf(objectOf(part)['properties'])));
+  return {
+    name: shorten(name, nameLength),
+    properties: [...new Set(properties)].slice(0, listLimit).map((property) => shorten(property, titleLength)),
+    digest: digestOfValue(schema),
+  };
+}
+
+function outlineRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Outline {
+  const { rules, more } = rulesOf(document, form);
+  const text = (key: string) => textOf(document[key]) || textOf(document[`x-${key}`]);
+  return {
+    ...empty,
+    title: shorten(text('title'), titleLength),
+    description: firstParagraph(text('description'), descriptionLength),
+    rules: rules.map(({ name, severity, description, definition }) => ({
+      name: shorten(name, nameLength),
+      severity,
+      description: firstParagraph(description, summaryLength),
+      digest: digestOfValue(definition),
+    })),
+    truncated: more > 0,
+  };
+}
+
+/** URLs of the servers as written; of a 2.0 document `scheme://host/basePath`. */
+export function serverUrls(document: JsonObject): string[] {
+  const written = listOf(document['servers']).map((server) => textOf(objectOf(server)['url']));
+  const host = textOf(document['host']);
+  const base = textOf(document['basePath']);
+  if (written.length > 0 || (host === '' && base === '')) return written.filter((url) => url !== '');
+  if (host === '') return [base];
+  const schemes = listOf(document['schemes']).map(textOf);
+  return (schemes.length > 0 ? schemes : ['https']).map((scheme) => `${scheme}://${host}${base}`);
+}

@@ -1,0 +1,43 @@
+import { valueText } from '../schema/example.ts';
+import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
+import type { Rule } from './rules.ts';
+
+/** What a rule looks at and asks for, as far as the ruleset says it. */
+export interface RuleView {
+  /** Markdown; empty where the ruleset says nothing. */
+  description: string;
+  /** Whether the ruleset only sets the severity of a rule that its linter brings along. */
+  isBuiltIn: boolean;
+  /** Path expressions, or the nodes of an assertion. */
+  given: string[];
+  /** What must hold there: a field and what is asked of it. */
+  asked: { field: string; demand: string }[];
+}
+
+/** Reads a rule of either form. */
+export function viewRule({ name, description, definition }: Rule): RuleView {
+  const rule = objectOf(definition);
+  const { given, then, subject, assertions, where } = rule;
+  const type = objectOf(subject)['type'];
+  const properties = [objectOf(subject)['property']].flat().map(textOf).filter(Boolean);
+  const conditions = listOf(where).map((one) => textOf(objectOf(objectOf(one)['subject'])['type']));
+  return {
+    description,
+    isBuiltIn:
+      !isObject(definition) || (given === undefined && subject === undefined && !/^(?:rule|assert)\//.test(name)),
+    given: [...[given].flat().map(textOf), ...conditions, textOf(type)].filter(Boolean).slice(0, 50),
+    asked: [
+      ...[then].flat().filter(isObject).slice(0, 50).map(demandOf),
+      ...entriesOf(assertions).map(([assertion, value]) => ({
+        field: properties.join(', '),
+        demand: `${assertion}: ${valueText(value)}`,
+      })),
+    ],
+  };
+}
+
+function demandOf(then: Record<string, unknown>): { field: string; demand: string } {
+  const options = then['functionOptions'];
+  const name = textOf(then['function']);
+  return { field: textOf(then['field']), demand: options === undefined ? name : `${name}: ${valueText(options)}` };
+}

@@ -1,0 +1,32 @@
+import { markup, nothing, type Html } from '../html.ts';
+import { exampleText } from './example.ts';
+
+/** An example as a document gives it. */
+export interface Example {
+  /** Its summary or name; may be empty. */
+  name: string;
+  value: unknown;
+}
+
+/** Examples, folded; short ones in one line. Long ones are cut, which is said. */
+export function examplesHtml(examples: readonly Example[]): Html {
+  const short = examples.filter(({ name, value }) => name === '' && isShort(value));
+  const long = examples.filter((example) => !short.includes(example)).slice(0, 10);
+  const line =
+    short.length === 0
+      ? nothing
+      : markup`<p class="values">Example${short.map(({ value }) => markup` <code>${exampleText(value).text}</code>`)}</p>`;
+  return markup`${line}${long.map(({ name, value }) => {
+    const { text, left } = exampleText(value);
+    const more = left === 0 ? nothing : markup`<p class="more">${left} more characters are not shown here.</p>`;
+    return markup`<details class="example">
+      <summary>Example${name === '' ? '' : `: ${name.slice(0, 300)}`}</summary>
+      <pre><code>${text}</code></pre>
+      ${more}
+    </details>`;
+  })}`;
+}
+
+function isShort(value: unknown): boolean {
+  return typeof value === 'object' && value !== null ? false : String(value).length <= 100;
+}

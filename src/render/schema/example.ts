@@ -1,0 +1,64 @@
+import { entriesOf } from '../json-value.ts';
+
+/** Characters after which an example is cut. */
+const longest = 6000;
+
+/** An example as text: a string as it is, everything else as indented JSON. `left`: characters that were cut, at least. */
+export function exampleText(value: unknown): { text: string; left: number } {
+  if (typeof value === 'string') return cut(value);
+  const lines: string[] = [];
+  const size = write(value, '', '', lines, 0, 0);
+  return size > longest * 4 ? { text: cut(lines.join('\n')).text, left: size - longest } : cut(lines.join('\n'));
+}
+
+function cut(text: string): { text: string; left: number } {
+  const shown = text.length <= longest + 500 ? text : text.slice(0, longest);
+  return { text: shown.toWellFormed(), left: text.length - shown.length };
+}
+
+/** Writes JSON line by line, and stops where nobody reads on. Gives the characters written. */
+function write(value: unknown, before: string, after: string, lines: string[], depth: number, size: number): number {
+  const indent = '  '.repeat(Math.min(depth, 30));
+  const put = (text: string): number => {
+    lines.push(indent + text);
+    return size + indent.length + text.length + 1;
+  };
+  if (size > longest * 4) return size;
+  const isList = Array.isArray(value);
+  if (typeof value !== 'object' || value === null) return put(before + (JSON.stringify(value) ?? 'null') + after);
+  const [open, close] = isList ? ['[', ']'] : ['{', '}'];
+  const members: readonly (readonly [string | number, unknown])[] = isList
+    ? (value as unknown[]).slice(0, longest * 4).map((member, at) => [at, member])
+    : entriesOf(value);
+  if (members.length === 0) return put(before + open + close + after);
+  if (depth > 100) return put(`${before}${open}…${close}${after}`);
+  size = put(before + open);
+  for (const [at, [name, member]] of members.entries()) {
+    if (size > longest * 4) return size;
+    const comma = at < members.length - 1 ? ',' : '';
+    size = write(member, isList ? '' : `${JSON.stringify(name)}: `, comma, lines, depth + 1, size);
+  }
+  return put(close + after);
+}
+
+/** A value as a reader reads it: text as it is, everything else as JSON in one line. Cut after `length` characters, which `…` tells. */
+export function valueText(value: unknown, length = 1000): string {
+  const text = typeof value === 'string' ? value.slice(0, length + 1) : lineOf(value, length, 0);
+  return (text.length > length ? `${text.slice(0, length)}…` : text).toWellFormed();
+}
+
+/** JSON without spaces, as far as `left` characters and a little more. */
+function lineOf(value: unknown, left: number, depth: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, left + 1));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';
+  if (depth > 50) return '…';
+  const [open, close] = Array.isArray(value) ? '[]' : '{}';
+  let text = open!;
+  for (const [name, member] of Array.isArray(value) ? value.slice(0, left).entries() : entriesOf(value)) {
+    if (text.length > left) return text;
+    if (text.length > 1) text += ',';
+    if (typeof name === 'string') text += `${lineOf(name, left, depth)}:`;
+    text += lineOf(member, left - text.length, depth + 1);
+  }
+  return text + close!;
+}

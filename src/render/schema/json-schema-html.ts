@@ -1,0 +1,29 @@
+import { namedSchemaHtml } from '../openapi/api-html.ts';
+import type { NamedSchema } from '../openapi/api-view.ts';
+import { joinHtml, lengthOf, markup, type Html } from '../html.ts';
+import { createLong } from '../long.ts';
+import type { Page } from '../page.ts';
+import { nameText } from '../plain-text.ts';
+import { schemaHtml, typeLine } from './schema-html.ts';
+
+/** The reference of a JSON Schema: the document itself, then each definition. `schemas` begins with the document. */
+export function jsonSchemaHtml(
+  page: Page,
+  [root, ...definitions]: readonly NamedSchema[],
+  budget: number,
+): { html: Html; isCut: boolean } {
+  const long = createLong(budget, lengthOf);
+  long.add(
+    () => markup`<section class="schema" id="${root!.anchor}">
+      <h2><a href="#${root!.anchor}">Schema</a></h2>
+      ${typeLine(page, root!.schema)}${schemaHtml(page, root!.schema)}
+    </section>`,
+  );
+  if (definitions.length > 0) long.add(() => markup`<h2 id="definitions">Definitions</h2>`);
+  for (const { name, schema, anchor } of definitions)
+    long.add(
+      () => namedSchemaHtml(page, name, schema, anchor),
+      () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
+    );
+  return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
+}

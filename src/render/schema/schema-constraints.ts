@@ -1,0 +1,79 @@
+import { valueText } from './example.ts';
+import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+
+/** What a value must be beyond its type: words, then perhaps a value. */
+export interface Constraint {
+  words: string;
+  /** As the document writes it; empty where the words say all. */
+  code: string;
+}
+
+/** The constraints of one schema, each a few words: `1 to 100 characters`, `pattern ^a`, `default 1`. */
+export function constraintsOf(schema: JsonObject): Constraint[] {
+  const found: Constraint[] = [];
+  const add = (words: string, code = '') => void found.push({ words, code: code.slice(0, 1000) });
+  const value = (key: string, words: string) => {
+    if (Object.hasOwn(schema, key)) add(words, valueText(schema[key]));
+  };
+  const count = (least: string, most: string, one: string, many: string) => {
+    const words = rangeOf(number(schema[least]), number(schema[most]), one, many);
+    if (words !== null) add(words);
+  };
+  value('const', 'always');
+  value('default', 'default');
+  addRange(schema, add);
+  if (number(schema['multipleOf']) !== null) add(`multiple of ${number(schema['multipleOf'])}`);
+  count('minLength', 'maxLength', 'character', 'characters');
+  if (textOf(schema['pattern']) !== '') add('pattern', textOf(schema['pattern']));
+  count('minItems', 'maxItems', 'item', 'items');
+  if (schema['uniqueItems'] === true) add('no item twice');
+  count('minContains', 'maxContains', 'of these', 'of these');
+  count('minProperties', 'maxProperties', 'property', 'properties');
+  if (schema['additionalProperties'] === false || schema['unevaluatedProperties'] === false) add('no other properties');
+  if (schema['additionalItems'] === false || (schema['items'] === false && schema['prefixItems'] !== undefined))
+    add('no other items');
+  for (const keyword of ['contentMediaType', 'contentEncoding'])
+    if (textOf(schema[keyword]) !== '')
+      add(keyword === 'contentEncoding' ? 'encoded as' : 'holds', textOf(schema[keyword]));
+  if (textOf(schema['collectionFormat']) !== '') add('written as', textOf(schema['collectionFormat']));
+  const { propertyName } = objectOf(schema['discriminator']);
+  if (textOf(schema['discriminator']) || textOf(propertyName))
+    add('told apart by', textOf(schema['discriminator']) || textOf(propertyName));
+  for (const keyword of ['dependentRequired', 'dependencies'])
+    for (const [name, others] of entriesOf(schema[keyword]).slice(0, 20))
+      if (Array.isArray(others)) add(`with ${name.slice(0, 100)} also`, listOf(others).map(textOf).join(', '));
+  const needed = schema['properties'] === undefined ? listOf(schema['required']).slice(0, 100).map(textOf) : [];
+  if (needed.length > 0) add('needs', needed.join(', '));
+  const xml = objectOf(schema['xml']);
+  if (textOf(xml['name']) !== '') add('in XML', textOf(xml['name']));
+  return found;
+}
+
+/** `minimum` and its relatives; drafts 04 and OpenAPI 3.0 have `exclusiveMinimum: true` beside it, later ones a number alone. */
+function addRange(schema: JsonObject, add: (words: string) => void): void {
+  const least = number(schema['minimum']);
+  const most = number(schema['maximum']);
+  const above = number(schema['exclusiveMinimum']);
+  const below = number(schema['exclusiveMaximum']);
+  const isAbove = schema['exclusiveMinimum'] === true;
+  const isBelow = schema['exclusiveMaximum'] === true;
+  if (least !== null && most !== null && !isAbove && !isBelow) add(`${least} to ${most}`);
+  else {
+    if (least !== null) add(isAbove ? `more than ${least}` : `at least ${least}`);
+    if (most !== null) add(isBelow ? `less than ${most}` : `at most ${most}`);
+  }
+  if (above !== null) add(`more than ${above}`);
+  if (below !== null) add(`less than ${below}`);
+}
+
+function rangeOf(least: number | null, most: number | null, one: string, many: string): string | null {
+  const unit = (count: number) => (count === 1 ? one : many);
+  if (least !== null && least === most) return `exactly ${least} ${unit(least)}`;
+  if (least !== null && least > 0 && most !== null) return `${least} to ${most} ${unit(most)}`;
+  if (most !== null) return `at most ${most} ${unit(most)}`;
+  return least === null || least <= 0 ? null : `at least ${least} ${unit(least)}`;
+}
+
+function number(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
+}

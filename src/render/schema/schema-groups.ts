@@ -1,0 +1,108 @@
+import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { compositions, isNamed, plainAlternatives } from './schema-type.ts';
+import type { Schemas } from './schemas.ts';
+
+/** One line of a schema tree, with what is below it. `schema` is any JSON value: `true`, `false` and nonsense are schemas, too. */
+export interface SchemaRow {
+  /** What the line begins with: a property's name (`code`), or words (`text`). */
+  label: { code: string } | { text: string } | null;
+  isRequired: boolean;
+  schema: unknown;
+}
+
+/** A schema's parts of one kind: properties, or alternatives under a heading. */
+export interface SchemaGroup {
+  /** `One of`; empty for properties. */
+  heading: string;
+  rows: SchemaRow[];
+  /** How many rows are left out. */
+  more: number;
+}
+
+// What is taken of one schema.
+export const mostRows = 2000;
+const mostOptions = 300;
+
+/** What is below a schema's own line. */
+export function groupsOf(schemas: Schemas, schema: JsonObject): SchemaGroup[] {
+  const groups: SchemaGroup[] = [];
+  const required = new Set(listOf(schema['required']).slice(0, mostRows));
+  const all = entriesOf(schema['properties']);
+  const properties = all.slice(0, mostRows).map(([name, one]): SchemaRow => {
+    return { label: { code: name }, isRequired: required.has(name), schema: one };
+  });
+  const missing = [...required]
+    .filter((name) => typeof name === 'string' && !Object.hasOwn(objectOf(schema['properties']), name))
+    .map((name): SchemaRow => ({ label: { code: name as string }, isRequired: true, schema: true }));
+  const patterns = entriesOf(schema['patternProperties'])
+    .slice(0, mostRows)
+    .map(([pattern, one]) => row({ text: `names like ${pattern.slice(0, 500)}` }, one));
+  const rows = [...properties, ...(isObject(schema['properties']) ? missing : []), ...patterns];
+  for (const keyword of ['additionalProperties', 'unevaluatedProperties'])
+    if (isObject(schema[keyword]) && (rows.length > 0 || !isNamed(schemas, schema[keyword])))
+      rows.push(row({ text: 'any other name' }, schema[keyword]));
+  if (rows.length > 0) groups.push({ heading: '', rows, more: all.length - properties.length });
+  groups.push(...itemGroups(schemas, schema));
+  for (const keyword of compositions) {
+    const options = listOf(schema[keyword]);
+    if (options.length === 0 || (discriminated(schema) === null && plainAlternatives(schemas, schema, 0) !== null))
+      continue;
+    const heading = { allOf: 'All of', oneOf: 'One of', anyOf: 'Any of' }[keyword];
+    const lines = options.slice(0, mostOptions).map((option) => row(mappingLabel(schema, option), option));
+    groups.push({ heading, rows: lines, more: options.length - lines.length });
+  }
+  for (const [keyword, heading] of conditions)
+    if (schema[keyword] !== undefined) groups.push({ heading, rows: [row(null, schema[keyword])], more: 0 });
+  for (const keyword of ['dependentSchemas', 'dependencies'])
+    for (const [name, one] of entriesOf(schema[keyword]).slice(0, mostOptions))
+      if (isObject(one)) groups.push({ heading: `With ${name.slice(0, 200)}`, rows: [row(null, one)], more: 0 });
+  return groups;
+}
+
+const conditions: readonly (readonly [string, string])[] = [
+  ['not', 'Not'],
+  ['if', 'If'],
+  ['then', 'Then'],
+  ['else', 'Else'],
+  ['contains', 'Contains'],
+  ['propertyNames', 'Names of properties'],
+  ['contentSchema', 'Content'],
+];
+
+function itemGroups(schemas: Schemas, schema: JsonObject): SchemaGroup[] {
+  const { items } = schema;
+  const first = Array.isArray(items) ? items : listOf(schema['prefixItems']);
+  const rows = first.slice(0, mostOptions).map((one: unknown, at) => row({ text: `item ${at + 1}` }, one));
+  const rest = Array.isArray(items) ? schema['additionalItems'] : items;
+  const others = [rest, schema['unevaluatedItems']].filter(
+    (one) => isObject(one) && (rows.length > 0 || !isNamed(schemas, one)),
+  );
+  const label = { text: rows.length > 0 ? 'every other item' : 'each item' };
+  const lines = [...rows, ...others.map((one) => row(label, one))];
+  return lines.length === 0 ? [] : [{ heading: '', rows: lines, more: first.length - rows.length }];
+}
+
+function row(label: SchemaRow['label'], schema: unknown): SchemaRow {
+  return { label, isRequired: false, schema };
+}
+
+function discriminated(schema: JsonObject): readonly [string, unknown][] | null {
+  const mapping = objectOf(schema['discriminator'])['mapping'];
+  return isObject(mapping) ? entriesOf(mapping) : null;
+}
+
+/** The discriminator's values that choose this option. */
+function mappingLabel(schema: JsonObject, option: unknown): SchemaRow['label'] {
+  const reference = textOf(objectOf(option)['$ref']);
+  const values = (discriminated(schema) ?? [])
+    .slice(0, mostOptions)
+    .filter(([, target]) => reference !== '' && (target === reference || reference.endsWith(`/${textOf(target)}`)));
+  return values.length === 0
+    ? null
+    : {
+        code: values
+          .slice(0, 20)
+          .map(([value]) => value)
+          .join(', '),
+      };
+}

@@ -1,0 +1,114 @@
+import { valueText } from './example.ts';
+import { codeMarkdown, inlineMarkdown } from '../markdown.ts';
+import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
+import { viewSchema, type SchemaView } from './schema-view.ts';
+import { referencesOf, type Schemas } from './schemas.ts';
+
+// Where a tree ends.
+const deepest = 20;
+const rowsOfTree = 1000;
+const valuesListed = 100;
+
+interface Progress {
+  rows: number;
+}
+
+/** What a schema says in the line of its type: its values, its constraints, its description. */
+export function briefMarkdown(schemas: Schemas, schema: unknown): string {
+  return briefOf(viewSchema(schemas, schema), [], '');
+}
+
+/** The lines beneath: properties, alternatives. Each ends with a line break. */
+export function treeMarkdown(schemas: Schemas, schema: unknown, depth = 0): string {
+  const via = referencesOf(schemas, schema, new Set());
+  return groupsMarkdown(schemas, viewSchema(schemas, schema).groups, via, depth, { rows: 0 });
+}
+
+/** One parameter or header, with what is beneath it. */
+export function rowMarkdown(schemas: Schemas, row: SchemaRow, description: string, flags: string[], depth = 0): string {
+  return line(schemas, row, new Set(), depth, { rows: 0 }, description, flags);
+}
+
+function line(
+  schemas: Schemas,
+  { label, isRequired, schema }: SchemaRow,
+  via: ReadonlySet<string>,
+  depth: number,
+  progress: Progress,
+  description = '',
+  flags: string[] = [],
+): string {
+  progress.rows++;
+  const view = viewSchema(schemas, schema, via);
+  const name =
+    label === null
+      ? inlineMarkdown(view.title, 200)
+      : 'code' in label
+        ? codeMarkdown(label.code)
+        : inlineMarkdown(label.text);
+  const all = [...new Set([...(isRequired ? ['required'] : []), ...flags])];
+  // A list item is never empty: under a line of text that would be a heading.
+  const text = [name, briefOf(view, all, description)].filter(Boolean).join(' ') || 'anything';
+  const start = `${'  '.repeat(depth)}- ${text}\n`;
+  return start + groupsMarkdown(schemas, view.groups, referencesOf(schemas, schema, via), depth + 1, progress);
+}
+
+function groupsMarkdown(
+  schemas: Schemas,
+  groups: readonly SchemaGroup[],
+  via: ReadonlySet<string>,
+  depth: number,
+  progress: Progress,
+): string {
+  const indent = '  '.repeat(depth);
+  if (groups.length > 0 && depth >= deepest) return `${indent}- …\n`;
+  return groups
+    .map(({ heading, rows, more }) => {
+      let text = heading === '' ? '' : `${indent}- ${inlineMarkdown(heading)}:\n`;
+      for (const [at, row] of rows.entries()) {
+        if (progress.rows >= rowsOfTree) return `${text}${indent}- ${rows.length - at + more} more\n`;
+        text += line(schemas, row, via, heading === '' ? depth : depth + 1, progress);
+      }
+      return more === 0 ? text : `${text}${indent}- ${more} more\n`;
+    })
+    .join('');
+}
+
+function typeOfView(view: SchemaView): string {
+  return view.type
+    .map((part) =>
+      typeof part === 'string' ? inlineMarkdown(part) : inlineMarkdown(part.schema || 'the whole schema'),
+    )
+    .map((part, at) => (typeof view.type[at] === 'string' ? spaced(view.type[at], part) : part))
+    .join('');
+}
+
+/** The spaces around a text, which its line has lost. */
+function spaced(written: string, text: string): string {
+  return `${written.startsWith(' ') ? ' ' : ''}${text}${written.endsWith(' ') ? ' ' : ''}`;
+}
+
+function briefOf(view: SchemaView, flags: readonly string[], description: string): string {
+  const facts = [
+    typeOfView(view),
+    ...flags,
+    ...view.flags,
+    ...view.constraints.map(({ words, code }) => inlineMarkdown(words) + (code === '' ? '' : ` ${codeMarkdown(code)}`)),
+    ...valuesOf(view),
+    ...view.examples.slice(0, 1).map((example) => `example ${codeMarkdown(valueText(example), 300)}`),
+  ].filter(Boolean);
+  const text = inlineMarkdown(description || view.description);
+  return `${facts.join(', ')}${text === '' ? '' : `: ${text}`}`;
+}
+
+function valuesOf({ values, moreValues }: SchemaView): string[] {
+  if (values.length === 0) return [];
+  const left = Math.max(0, values.length - valuesListed) + moreValues;
+  const more = left > 0 ? ` and ${left} more` : '';
+  return [
+    `one of ${values
+      .slice(0, valuesListed)
+      .map((value) => codeMarkdown(value, 200))
+      .join(' ')}${more}`,
+  ];
+}

@@ -1,0 +1,106 @@
+import { entriesOf, isObject, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { dereference, pointerKeys } from '../local-reference.ts';
+
+/** The schemas of a document that have a name of their own, and what references lead to. */
+export interface Schemas {
+  /** Name of the schema that a reference leads to, or null. */
+  nameOf(reference: string): string | null;
+  document: JsonObject;
+  /**
+   * How many more members of schemas are looked at. A few large schemas, referred to from everywhere, would keep a reader of the document busy for
+   * hours; below zero a schema is said to be more than is shown.
+   */
+  left: number;
+}
+
+/** Many times what the largest known documents need. */
+const mostLookedAt = 4_000_000;
+
+/** Finds named schemas: those in `components/schemas`, `definitions` and `$defs`, and (named `''`) the root of a JSON Schema. */
+export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-schema'): Schemas {
+  const starts =
+    kind === 'openapi'
+      ? ['#/components/schemas/', '#/definitions/']
+      : definitionFolders(document).map((name) => `#/${name}/`);
+  const ids = new Map<string, string>();
+  if (kind === 'json-schema') {
+    for (const [name, one] of [['', document] as const, ...definitionsOf(document)]) {
+      const { $id, id, $anchor, $dynamicAnchor } = objectOf(one);
+      for (const uri of [$id, id]) if (typeof uri === 'string' && uri !== '') ids.set(uri.replace(/#$/, ''), name);
+      for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') ids.set(`#${anchor}`, name);
+    }
+  }
+  return {
+    document,
+    left: mostLookedAt,
+    nameOf(reference) {
+      if (reference === '#' && kind === 'json-schema') return '';
+      const folder = starts.find((start) => reference.startsWith(start));
+      if (folder === undefined) return ids.get(reference.replace(/#$/, '')) ?? null;
+      const keys = pointerKeys(reference);
+      const found =
+        folder === '#/components/schemas/' ? objectOf(document['components'])['schemas'] : document[keys[0]!];
+      const name = keys.at(-1)!;
+      return keys.length === folder.split('/').length - 1 && Object.hasOwn(objectOf(found), name) ? name : null;
+    },
+  };
+}
+
+/** Definitions of a JSON Schema, in whichever members they stand. */
+export function definitionsOf(document: JsonObject): [string, unknown][] {
+  return definitionFolders(document).flatMap((folder) => [...entriesOf(document[folder])]);
+}
+
+const keywords = new Set(
+  'properties patternProperties dependentSchemas dependencies items additionalProperties not if then else contains propertyNames default const contentSchema'.split(' '), // prettier-ignore
+);
+
+const folders = new WeakMap<JsonObject, string[]>();
+
+/** The members that hold definitions: those of the specification, and those that the document's own references make one (vega has `defs` and `refs`). */
+export function definitionFolders(document: JsonObject): string[] {
+  const known = folders.get(document);
+  if (known) return known;
+  const named = ['definitions', '$defs'];
+  const others = Object.keys(document).filter(
+    (key) => /^\w[\w.-]{0,50}$/.test(key) && !named.includes(key) && !keywords.has(key) && isObject(document[key]),
+  );
+  const text = others.length === 0 ? '' : writtenOut(document);
+  const found = others.filter((key) =>
+    entriesOf(document[key])
+      .slice(0, 50)
+      .some(([name, one]) => isObject(one) && text.includes(JSON.stringify(`#/${key}/${name}`))),
+  );
+  const all = [...named, ...found.slice(0, 5)];
+  folders.set(document, all);
+  return all;
+}
+
+/** The document as JSON; nothing where it is nested too deep for that. */
+function writtenOut(document: JsonObject): string {
+  try {
+    return JSON.stringify(document);
+  } catch {
+    return '';
+  }
+}
+
+/** References that are looked through to see this schema: to be told to what is below it. */
+export function referencesOf(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): ReadonlySet<string> {
+  const reference = textOf(objectOf(schema)['$ref']);
+  return reference === '' || schemas.nameOf(reference) !== null ? via : new Set([...via, reference]);
+}
+
+/** A schema with what its reference leads to. `reference` is what stays a reference: to a schema with a name, in a circle, to nothing. */
+export function lookThrough(
+  schemas: Schemas,
+  schema: JsonObject,
+  via: ReadonlySet<string>,
+): { reference: string | null; value: JsonObject } {
+  const reference = textOf(schema['$ref']) || textOf(schema['$dynamicRef']) || textOf(schema['$recursiveRef']);
+  if (reference === '') return { reference: null, value: schema };
+  const { $ref: _, ...beside } = schema;
+  if (schemas.nameOf(reference) !== null || via.has(reference)) return { reference, value: beside };
+  const found = dereference(schemas.document, schema);
+  return found === null ? { reference, value: beside } : { reference: null, value: { ...found, ...beside } };
+}

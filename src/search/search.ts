@@ -1,0 +1,174 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import { isAllowed, type Principal } from '../model/access.ts';
+import type { ResourceType } from '../model/address.ts';
+import type { Digest } from '../model/digest.ts';
+import { resourceRef, selectVersion, type Resource, type Version } from '../model/resource.ts';
+import { newestGenerations } from '../store/refs.ts';
+import { outlineVersion } from '../registry/derived.ts';
+import { readAmong } from '../registry/read-among.ts';
+import type { Registry } from '../registry/registry.ts';
+import { createSearchIndex, type Found, type Indexed } from './search-index.ts';
+import { parseQuery } from './search-words.ts';
+
+export type { Found, Indexed } from './search-index.ts';
+
+/** What to search for, and in which part of the registry. */
+export interface SearchRequest {
+  /** Words, a path, an operationId, the name of a schema or of a property. Empty: everything. */
+  text: string;
+  org: string | null;
+  type: ResourceType | null;
+}
+
+/** Which of all that was found are shown. */
+export type Choose = (all: readonly Found[]) => { items: Found[]; next: string | null };
+
+/**
+ * Search over what the latest version of each resource has: name, title, description, paths, operationIds, tags, schemas and
+ * properties. The index is this process's own: made from the refs when it is first asked, and following them; nothing is lost with it.
+ */
+export interface Search {
+  /**
+   * What the principal may read and the search finds, the best first (at most 200); of an empty one all, in order. `complete` is false while
+   * something that the principal may read is not in the index yet. Nothing in an answer, the order included, depends on what the principal
+   * may not read. A change of visibility holds within a second. What changed is waited for, but not for long.
+   */
+  find(
+    principal: Principal,
+    request: SearchRequest,
+    choose: Choose,
+  ): Promise<{ items: Found[]; next: string | null; complete: boolean }>;
+  /** Everything that the principal may read, in order, once the index has it all. While `revision` is the same, so is the rest. */
+  all(principal: Principal): Promise<{ entries: Indexed[]; revision: number }>;
+}
+
+type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
+
+/** Milliseconds for which the refs are not listed again. With the age of a ref it keeps within a second. */
+const freshFor = 400;
+
+/** Search over a registry. Does nothing before it is asked. `patience`: milliseconds for which an answer waits for what changed. */
+export function createSearch(registry: Registry, { patience = 300 }: { patience?: number } = {}): Search {
+  const index = createSearchIndex();
+  /** The generation of each ref that the index has. */
+  const seen = new Map<string, number>();
+  /** Resources as they stood when their outline was asked for, until it is there. */
+  const waiting = new Map<string, Resource>();
+  const outlines = new PQueue({ concurrency: 2 });
+  let walk: { startedAt: number; done: boolean; end: Promise<void> } | null = null;
+  let isBuilt = false;
+  let idle: Promise<void> | null = null;
+
+  /** Resolves when no outline is being made. */
+  function settled(): Promise<void> {
+    idle ??= outlines.onIdle().finally(() => (idle = null));
+    return idle;
+  }
+
+  /** Resolves when all that was written before is taken in, outlines apart. Of several who ask at once, one does the work. */
+  function follow(): Promise<void> {
+    const startedAt = registry.now().getTime();
+    if (walk !== null && (!walk.done || startedAt - walk.startedAt < freshFor)) return walk.end;
+    const running = { startedAt, done: false, end: Promise.resolve() };
+    running.end = takeChanges().finally(() => (running.done = true));
+    walk = running;
+    return running.end;
+  }
+
+  async function takeChanges(): Promise<void> {
+    for await (const { name, generation } of newestGenerations(registry.bucket, 'resources/')) {
+      if (seen.get(name) === generation) continue;
+      const newest = await readAmong<Resource>(registry, name);
+      seen.set(name, newest?.generation ?? generation);
+      take(name, newest?.value ?? null);
+      await othersTurn();
+    }
+    isBuilt = true;
+  }
+
+  function take(name: string, resource: Resource | null): void {
+    waiting.delete(name);
+    if (resource === null || resource.deletedAt !== null) {
+      index.delete(name);
+      return;
+    }
+    const old = index.get(name)?.manifest ?? null;
+    if (old !== null && isServed(resource, old)) index.update(name, resource);
+    else index.set(name, resource, null, null);
+    const latest = selectVersion(resource, { kind: 'latest' })?.version ?? null;
+    if (latest === null) return;
+    waiting.set(name, resource);
+    void outlines.add(() => takeOutline(name, resource, latest));
+  }
+
+  async function takeOutline(name: string, resource: Resource, latest: Version): Promise<void> {
+    if (waiting.get(name) !== resource) return;
+    const outline = await outlineVersion(registry, resource, latest).catch((error: unknown) => {
+      registry.log('warn', 'a document is found by its name alone', { ref: name, error: String(error) });
+      return null;
+    });
+    // An index of thousands is made document by document, and requests are answered in between.
+    await othersTurn();
+    if (waiting.get(name) !== resource) return;
+    waiting.delete(name);
+    index.set(name, resource, outline, latest.manifest);
+  }
+
+  function mayRead(principal: Principal, { coordinate, visibility }: Facts): boolean {
+    return isAllowed(principal, 'read', { org: coordinate.org, resource: { ...coordinate, visibility } });
+  }
+
+  /** Whether all that the principal may read is in the index. What others wait for is not theirs to know. */
+  function isComplete(principal: Principal): boolean {
+    return isBuilt && ![...waiting.keys()].some((name) => mayRead(principal, index.get(name)!));
+  }
+
+  /** The entry, if what it was found by may still be read: the refs are asked again. */
+  async function confirm(principal: Principal, found: Found): Promise<Found[]> {
+    const { coordinate, manifest } = found.indexed;
+    const resource = (await readAmong<Resource>(registry, resourceRef(coordinate)))?.value ?? null;
+    if (resource === null || resource.deletedAt !== null || !mayRead(principal, { coordinate, ...resource })) return [];
+    return manifest === null || isServed(resource, manifest) ? [found] : [];
+  }
+
+  return {
+    async find(principal, { text, org, type }, choose) {
+      const isFresh = await within(patience, follow());
+      if (!isComplete(principal)) await within(patience, settled());
+      const readable = index
+        .entries()
+        .filter(
+          ([, entry]) =>
+            (org === null || entry.coordinate.org === org) && (type === null || entry.coordinate.type === type),
+        )
+        .filter(([, entry]) => mayRead(principal, entry));
+      const all =
+        text.trim() === ''
+          ? readable.map(([, indexed]) => ({ indexed, matches: [] }))
+          : index.find(parseQuery(text), new Set(readable.map(([name]) => name)));
+      const { items, next } = choose(all);
+      const shown = isFresh ? items : (await Promise.all(items.map((found) => confirm(principal, found)))).flat();
+      return { items: shown, next, complete: isFresh && isComplete(principal) };
+    },
+
+    async all(principal) {
+      await follow();
+      while (!isComplete(principal)) await settled();
+      const entries = index.entries().flatMap(([, entry]) => (mayRead(principal, entry) ? [entry] : []));
+      return { entries, revision: index.revision() };
+    },
+  };
+}
+
+/** Whether a version of this manifest is there to be read. */
+function isServed({ versions }: Resource, manifest: Digest): boolean {
+  return versions.some((version) => version.manifest === manifest && version.status.state !== 'withdrawn');
+}
+
+/** Whether the work ended within the milliseconds. It goes on either way. */
+async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), milliseconds);
+  return Promise.race([work.then(() => true), late]).finally(() => clearTimeout(timer));
+}

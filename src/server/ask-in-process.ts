@@ -1,0 +1,47 @@
+import { Agent, createServer, request as send, type IncomingMessage } from 'node:http';
+import { duplexPair } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Registry } from '../registry/registry.ts';
+import type { Answered, Answers, Asked } from '../site/answers.ts';
+import type { CommandText } from '../site/docs/docs-commands.ts';
+import type { Site } from '../site/site.ts';
+import { createApp } from './app.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** The server's answers without a network: HTTP over pipes within the process, without sign-in, management or limits. Nobody else can ask. */
+export function openAnswers(
+  registry: Registry,
+  site: Site,
+  queue: ServerContext['queue'],
+  commands: readonly CommandText[] = [],
+): Answers {
+  const { reads: _, ...rateLimit } = registry.config.rateLimit;
+  const unlimited = { ...registry, config: { ...registry.config, rateLimit } };
+  const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true, commands });
+  const server = createServer({ keepAliveTimeout: 0 }, app);
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  agent.createConnection = () => {
+    const [ours, theirs] = duplexPair();
+    server.emit('connection', theirs);
+    // The agent asks this of a socket that it keeps; a pipe stays open by itself.
+    return Object.assign(ours, { setKeepAlive: ignore, setTimeout: ignore, ref: ignore, unref: ignore });
+  };
+  return {
+    ask: (asked) => ask(agent, asked),
+    async close() {
+      agent.destroy();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function ignore(): void {}
+
+async function ask(agent: Agent, { path, method = 'GET', accept, coding = 'identity' }: Asked): Promise<Answered> {
+  const headers = { 'Accept-Encoding': coding, ...(accept !== undefined && { Accept: accept }) };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    send({ agent, host: 'registry', path, method, headers }, resolve).once('error', reject).end();
+  });
+  const body = await buffer(response);
+  return { status: response.statusCode!, headers: response.headers as Answered['headers'], body };
+}

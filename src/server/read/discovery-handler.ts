@@ -1,0 +1,53 @@
+import { Router } from 'express';
+import { anonymous } from '../../model/access.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { Resource } from '../../model/resource.ts';
+import { listReadable } from '../../registry/list-readable.ts';
+import { discoveryDocument, discoveryPattern } from '../../site/discovery.ts';
+import { catalogPath } from '../../site/catalog.ts';
+import type { Site } from '../../site/site.ts';
+import { sharing } from './lifetime.ts';
+import { onlyGet } from '../methods.ts';
+import { nothingHere } from '../nothing-here.ts';
+import type { ReadLimit } from './read-limit.ts';
+import { nameRoute } from '../route-name.ts';
+import { bytesOf, sendPage } from '../send-page.ts';
+
+/** Milliseconds for which one walk over the registry answers everybody. With the age of a ref it keeps within a second. */
+const sharedFor = 400;
+
+/** What tells programs what is here: `llms.txt`, sitemap, feeds, the API catalog. Whoever asks gets what anybody may see. */
+export function createDiscovery(
+  { registry, url, links, docs }: Pick<Site, 'registry' | 'url' | 'links' | 'docs'>,
+  { hasManagement, limit }: { hasManagement: boolean; limit: ReadLimit | null },
+): Router {
+  const place = { url, links, docs, hasManagement };
+  let walk: { startedAt: number; resources: Promise<Resource[]> } | null = null;
+
+  function publicResources(): Promise<Resource[]> {
+    const startedAt = registry.now().getTime();
+    if (walk === null || startedAt - walk.startedAt >= sharedFor)
+      walk = { startedAt, resources: listReadable(registry, anonymous) };
+    return walk.resources;
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get(discoveryPattern, async (request, response) => {
+    const { path } = request;
+    nameRoute(request, patternOf(path));
+    limit?.(request, response);
+    const found = discoveryDocument(place, await publicResources(), path);
+    if (found === null) throw new RegistryError('not_found', nothingHere);
+    const catalog = path === catalogPath ? ['Link', `<${place.links.path(catalogPath)}>; rel="api-catalog"`] : [];
+    const headers = [...sharing(registry.config, 'public', 'latest'), ...catalog];
+    await sendPage({ request, response }, registry.cache, bytesOf(found.text), { mediaType: found.mediaType, headers });
+  });
+  router.all(discoveryPattern, onlyGet);
+  return router;
+}
+
+/** How a path is named in metrics: finite in number, whatever clients ask for. */
+function patternOf(path: string): string {
+  if (path.startsWith('/feed')) return '/feeds/{scope}';
+  return path.startsWith('/sitemap') ? '/sitemap.xml' : path;
+}

@@ -1,0 +1,56 @@
+import Negotiator from 'negotiator';
+import { Router, type Request, type Response } from 'express';
+import { RegistryError } from '../../model/errors.ts';
+import { createDocs } from '../../site/docs/docs-page.ts';
+import type { Site } from '../../site/site.ts';
+import type { ServerContext } from '../server-context.ts';
+import { isProblemCode, problemTypes } from '../error-answers.ts';
+import { onlyGet } from '../methods.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import { readDescription } from '../v1/api-description.ts';
+
+type Form = 'text/html' | 'text/markdown';
+
+/** Stele's own documentation: `/docs/` and `/docs/{page}`, for people unless Markdown is preferred, and `…/index.md`, always as Markdown. */
+export function createDocRoutes(
+  site: Site,
+  { commands = [], description }: Pick<ServerContext, 'commands' | 'description'>,
+): Router {
+  const problems = Object.entries(problemTypes).flatMap(([code, kind]) =>
+    isProblemCode(code) ? [{ code, ...kind }] : [],
+  );
+  const management = () => (description ?? readDescription()).document;
+  const docs = createDocs(site, { problems, commands, management });
+  const { cache, config } = site.registry;
+  const headers = pageSharing(config, { isPublic: true });
+
+  async function send(name: string, request: Request, response: Response, form: Form): Promise<void> {
+    const text = form === 'text/markdown' ? docs.markdown(name) : docs.html(name);
+    if (text === null) throw new RegistryError('not_found', nothingHere);
+    await sendPage({ request, response }, cache, bytesOf(text), { mediaType: `${form}; charset=utf-8`, headers });
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.get(['/docs', '/docs/'], (request, response) => send('index', request, response, formOf(request)));
+  router.get('/docs/index.md', (request, response) => send('index', request, response, 'text/markdown'));
+  router.get(['/docs/:page', '/docs/:page/'], (request, response) =>
+    send(nameOf(request), request, response, formOf(request)),
+  );
+  router.get('/docs/:page/index.md', (request, response) => send(nameOf(request), request, response, 'text/markdown'));
+  router.all(['/docs', '/docs/', '/docs/index.md', '/docs/:page', '/docs/:page/', '/docs/:page/index.md'], onlyGet);
+  return router;
+}
+
+const forms = ['text/html', 'text/markdown'];
+
+function formOf(request: Request): Form {
+  return new Negotiator(request).mediaType(forms) === 'text/markdown' ? 'text/markdown' : 'text/html';
+}
+
+/** The name of a page in the path. The first page has one address. */
+function nameOf({ params }: Request): string {
+  const page = String(params['page']);
+  if (page === 'index') throw new RegistryError('not_found', nothingHere);
+  return page;
+}

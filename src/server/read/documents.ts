@@ -1,0 +1,127 @@
+import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
+import type { Address, Format } from '../../model/address.ts';
+import type { Coding, Manifest } from '../../model/artifact.ts';
+import { formatReprDigest } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import {
+  findRepresentation,
+  openRepresentation,
+  readManifest,
+  type GrantedVersion,
+  type Representation,
+} from '../../registry/read.ts';
+import { sharing, type Lifetime } from './lifetime.ts';
+import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
+import { chooseCoding, chooseOffer, codings, offerFormat, offersOf, type Offer } from './negotiate.ts';
+import type { ReadRequest } from './read-request.ts';
+import { prepare, sendPrepared, type Prepared } from './send-document.ts';
+
+/** Sends a version's document in the format and coding that suit the client best. */
+export type SendDocument = (read: ReadRequest, granted: GrantedVersion, address: ResourceAddress) => Promise<void>;
+
+export type ResourceAddress = Extract<Address, { kind: 'resource' }>;
+
+interface Ready {
+  prepared: Prepared;
+  representation: Representation;
+}
+
+/** How many versions' answers are kept ready. */
+const versionsKept = 1000;
+
+/** The sender of documents, with what it keeps ready: nothing of a manifest is parsed twice while its version is asked for. */
+export function createSendDocument(links: Links): SendDocument {
+  // A changed resource has new Version objects, so that what is kept under an old one is never sent again.
+  const kept = new Map<Version, Map<string, Ready>>();
+
+  function readyOf(version: Version): Map<string, Ready> {
+    const known = kept.get(version);
+    if (known) return known;
+    const fresh = new Map<string, Ready>();
+    if (kept.size >= versionsKept) kept.delete(kept.keys().next().value!);
+    kept.set(version, fresh);
+    return fresh;
+  }
+
+  return async (read, granted, address) => {
+    const { context, request, response } = read;
+    const { type } = address.coordinate;
+    const { accept, 'accept-encoding': acceptEncoding } = request.headers;
+    const format = read.query === '' ? address.format : (formatIn(read.query) ?? address.format);
+    const offer = format === null ? chooseOffer(type, accept) : offerFormat(type, format, accept);
+    const coding = chooseCoding(acceptEncoding);
+    if (offer === null || coding === null)
+      throw notAcceptable(read.links, granted, offer === null ? 'Accept' : 'Accept-Encoding');
+    const lifetime: Lifetime = address.selector.kind === 'latest' ? 'latest' : 'pinned';
+    const ready = readyOf(granted.version);
+    const name = `${offer.mediaType} ${coding} ${lifetime}`;
+    let found = ready.get(name);
+    if (found === undefined) {
+      const manifest = await readManifest(context.registry, granted);
+      const representation = pickRepresentation(manifest, offer.format, coding);
+      const sharable = sharing(context.registry.config, granted.resource.visibility, lifetime);
+      found = { representation, prepared: prepareDocument(links, granted, offer, representation, sharable) };
+      ready.set(name, found);
+    }
+    const { prepared, representation } = found;
+    await sendPrepared(request, response, prepared, () =>
+      openRepresentation(context.registry, granted, representation),
+    );
+  };
+}
+
+/** The coding asked for, or identity where that one was not made. */
+function pickRepresentation(manifest: Manifest, format: Format, coding: Coding): Representation {
+  return findRepresentation(manifest, format, coding) ?? findRepresentation(manifest, format, 'identity')!;
+}
+
+function prepareDocument(
+  links: Links,
+  { resource, version }: GrantedVersion,
+  { mediaType }: Offer,
+  { coding, digest, size }: Representation,
+  sharable: string[],
+): Prepared {
+  const pinned = links.to(coordinateOf(resource), { label: version.label });
+  const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding];
+  return prepare(
+    { etag: `"${digest}"`, size, ranges: coding === 'identity' },
+    {
+      common: ['Content-Location', pinned, ...statusHeaders(version), ...sharable],
+      content: [
+        'Content-Type',
+        mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType,
+        ...encoding,
+        'Repr-Digest',
+        formatReprDigest(digest),
+        'Link',
+        versionLinks(links, resource, version),
+      ],
+    },
+  );
+}
+
+/** The format that `?format=` names, null where it is not there. Refuses with `malformed` what is no format. */
+function formatIn(query: string): Format | null {
+  const named = new URLSearchParams(query).getAll('format');
+  if (named.length === 0) return null;
+  const [format] = named;
+  if (named.length > 1 || (format !== 'json' && format !== 'yaml')) {
+    throw new RegistryError('malformed', 'The parameter format is given once and is json or yaml.');
+  }
+  return format;
+}
+
+function notAcceptable(
+  links: Links,
+  { resource, version }: { resource: Resource; version: Version },
+  field: string,
+): RegistryError {
+  const available = offersOf(resource.type).map(({ mediaType, format }) => ({
+    mediaType,
+    url: links.whole(links.to(coordinateOf(resource), { label: version.label, format })),
+  }));
+  return new RegistryError('not_acceptable', `There is nothing that ${field} takes. The members list what there is.`, {
+    extra: { available, codings },
+  });
+}

@@ -1,0 +1,47 @@
+import { Router, type Request, type Response } from 'express';
+import type { Principal } from '../../model/access.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { homePage } from '../../site/pages/listings.ts';
+import { accountPage } from '../../site/pages/message-pages.ts';
+import type { Site } from '../../site/site.ts';
+import { principalOf } from '../authenticate.ts';
+import { onlyGet } from '../methods.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+
+/** Milliseconds for which one walk over the registry answers everybody who is nobody. With the age of a ref it keeps within a second. */
+const sharedFor = 400;
+
+/** The pages that belong to no resource: the first one, and the one that signs people in and out. */
+export function createFrontPages(site: Site): Router {
+  const { registry } = site;
+  let walk: { startedAt: number; html: Promise<string> } | null = null;
+
+  function homeFor(principal: Principal): Promise<string> {
+    if (principal.kind !== 'anonymous') return homePage(site, principal);
+    const time = registry.now().getTime();
+    if (walk === null || time - walk.startedAt >= sharedFor)
+      walk = { startedAt: time, html: homePage(site, principal) };
+    return walk.html;
+  }
+
+  async function sendHome(request: Request, response: Response): Promise<void> {
+    const principal = principalOf(request);
+    const headers = pageSharing(registry.config, { isPublic: principal.kind === 'anonymous', by: 'reader' });
+    await sendPage({ request, response }, registry.cache, bytesOf(await homeFor(principal)), { headers });
+  }
+
+  async function sendAccount(request: Request, response: Response): Promise<void> {
+    if (!site.hasLogin) throw new RegistryError('not_found', nothingHere);
+    const html = accountPage(site, { isSignedIn: principalOf(request).kind === 'user' });
+    const headers = pageSharing(registry.config, { isPublic: false });
+    await sendPage({ request, response }, registry.cache, bytesOf(html), { headers });
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  // Express 5 waits for what a handler returns.
+  router.get('/', (request, response) => sendHome(request, response));
+  router.get('/account', (request, response) => sendAccount(request, response));
+  router.all(['/', '/account'], onlyGet);
+  return router;
+}

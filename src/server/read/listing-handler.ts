@@ -1,0 +1,43 @@
+import { isAllowed } from '../../model/access.ts';
+import type { ResourceType } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { listResources } from '../../registry/find-resource.ts';
+import { sharing } from './lifetime.ts';
+import type { Links } from '../../site/links.ts';
+import { organizationPage } from '../../site/pages/listings.ts';
+import { answerMethod } from '../methods.ts';
+import { prefersPage } from './negotiate.ts';
+import { pageOf } from './paging.ts';
+import type { ReadRequest } from './read-request.ts';
+import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import { sendJson } from './views.ts';
+import { nothingHere } from '../nothing-here.ts';
+
+/** Sends what the reader may see of an organization, or of one type in it. Who may see nothing of it is told that it is absent. */
+export async function sendListing(read: ReadRequest, org: string, type: ResourceType | null): Promise<void> {
+  const { context, principal } = read;
+  const { registry } = context;
+  const resources = await listResources(registry, principal, org, type);
+  if (resources.length === 0 && !isAllowed(principal, 'read', { org }))
+    throw new RegistryError('not_found', nothingHere);
+  const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
+  if (answerMethod(read, visibility)) return;
+  if (!new URLSearchParams(read.query).has('format') && prefersPage(read.request.headers.accept)) {
+    const headers = pageSharing(registry.config, { isPublic: visibility === 'public', by: 'reader' });
+    const html = organizationPage(context.site, org, type, resources);
+    return sendPage(read, registry.cache, bytesOf(html), { headers });
+  }
+  const { items, next } = pageOf(resources, read.query, nameOf);
+  // What is listed differs by who asks, so that a cache must never give one reader's list to another.
+  const shared = sharing(registry.config, visibility, 'latest').map((value) =>
+    value === 'Accept, Accept-Encoding' ? 'Accept, Accept-Encoding, Authorization, Cookie' : value,
+  );
+  await sendJson(read, { items: items.map((resource) => describe(read.links, resource)), next }, shared);
+}
+
+function describe(links: Links, resource: Resource): object {
+  const { type, slug, name, description, visibility, latest } = resource;
+  const url = links.whole(links.to(coordinateOf(resource)));
+  return { coordinate: nameOf(resource), type, slug, name, description, visibility, latest, url };
+}

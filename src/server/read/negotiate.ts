@@ -1,0 +1,86 @@
+import Negotiator from 'negotiator';
+import { resourceTypes, type Format, type ResourceType } from '../../model/address.ts';
+import type { Coding } from '../../model/artifact.ts';
+import { mediaTypes } from '../../model/media-type.ts';
+import { memoize } from '../memoize.ts';
+
+/** A representation's format under the media type that was asked for. */
+export interface Offer {
+  format: Format;
+  mediaType: string;
+}
+
+/** Everything that a resource of the type can be asked for as; the first is what those get who take anything (DESIGN §8). */
+export function offersOf(type: ResourceType): readonly Offer[] {
+  return offers[type];
+}
+
+const offers = byType((type) =>
+  (['json', 'yaml'] as const).flatMap((format) => mediaTypes[type][format].map((mediaType) => ({ format, mediaType }))),
+);
+
+function byType<T>(make: (type: ResourceType) => T): Record<ResourceType, T> {
+  return Object.fromEntries(resourceTypes.map((type) => [type, make(type)])) as Record<ResourceType, T>;
+}
+
+const chosenByAccept = byType((type) => memoize((accept) => preferred(accept, offers[type])));
+
+/** The offer that an `Accept` value prefers (RFC 9110 §12.5.1), or null where it takes none. Absent: the first. */
+export function chooseOffer(type: ResourceType, accept: string | undefined): Offer | null {
+  return accept === undefined ? offers[type][0]! : chosenByAccept[type](accept);
+}
+
+/** The offer for a format that the URL names: it wins over `Accept`, which only picks among the format's media types. */
+export function offerFormat(type: ResourceType, format: Format, accept: string | undefined): Offer {
+  const all = offers[type].filter((offer) => offer.format === format);
+  return (accept === undefined ? null : preferred(accept, all)) ?? all[0]!;
+}
+
+function preferred(accept: string, among: readonly Offer[]): Offer | null {
+  // `charset` says nothing about JSON and YAML, and clients append it all the same.
+  const headers = { accept: accept.replace(/;\s*charset="?utf-8"?/gi, '') };
+  const names = among.map(({ mediaType }) => mediaType);
+  const name = new Negotiator({ headers }).mediaType(names);
+  return among.find(({ mediaType }) => mediaType === name) ?? null;
+}
+
+/** Whether `Accept` takes JSON, for answers that have no other form. */
+export function acceptsJson(accept: string | undefined): boolean {
+  return accept === undefined || takesJson(accept);
+}
+
+const json = ['application/json'];
+const takesJson = memoize((accept) => new Negotiator({ headers: { accept } }).mediaType(json) !== undefined);
+
+/** Every content coding in order of our preference, the smallest first. */
+export const codings: readonly Coding[] = ['br', 'zstd', 'gzip', 'identity'];
+
+/** The library's method with the option that its types lack. */
+interface CodingNegotiator {
+  encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined;
+}
+
+const chosenByCoding = memoize((acceptEncoding): Coding | null => {
+  const negotiator: CodingNegotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
+  const name = negotiator.encoding(codings, { preferred: codings });
+  return codings.find((coding) => coding === name) ?? null;
+});
+
+/**
+ * The coding that an `Accept-Encoding` value prefers, ours deciding among equals (RFC 9110 §12.5.3); null where it takes none, not even
+ * identity. Absent: identity, which every client reads.
+ */
+export function chooseCoding(acceptEncoding: string | undefined): Coding | null {
+  return acceptEncoding === undefined ? 'identity' : chosenByCoding(acceptEncoding);
+}
+
+const pageOffers = [...json, ...offers.apis.map(({ mediaType }) => mediaType), 'application/problem+json', 'text/html'];
+
+const takesPage = memoize(
+  (accept) => /html/i.test(accept) && new Negotiator({ headers: { accept } }).mediaType(pageOffers) === 'text/html',
+);
+
+/** Whether an `Accept` value prefers a page for people to all that programs read: browsers do, and `*` alone does not. */
+export function prefersPage(accept: string | undefined): boolean {
+  return accept !== undefined && takesPage(accept);
+}

@@ -1,0 +1,38 @@
+import { RegistryError } from '../../model/errors.ts';
+
+/** One page of a list. `next` is the cursor of the page after it, null on the last. */
+export interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+const defaultLimit = 50;
+const highestLimit = 100;
+
+/**
+ * The page that `?limit` (1 to 100, default 50) and `?cursor` ask for. `keyOf` names each item uniquely: a cursor holds the key of the last item
+ * sent, so that items added meanwhile shift nothing. Refuses with `malformed` what is no limit, or a cursor of no item here.
+ */
+export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => string): Page<T> {
+  const parameters = new URLSearchParams(query);
+  const limit = parseLimit(parameters.get('limit'));
+  const cursor = parameters.get('cursor');
+  const start = cursor === null ? 0 : all.findIndex((item) => encodeCursor(keyOf(item)) === cursor) + 1;
+  if (cursor !== null && start === 0) throw new RegistryError('malformed', 'The cursor is none of this list.');
+  const items = all.slice(start, start + limit);
+  const last = items.at(-1);
+  return { items, next: last !== undefined && start + limit < all.length ? encodeCursor(keyOf(last)) : null };
+}
+
+function parseLimit(text: string | null): number {
+  if (text === null) return defaultLimit;
+  const limit = Number(text);
+  if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > highestLimit) {
+    throw new RegistryError('malformed', `The parameter limit is a number from 1 to ${highestLimit}.`);
+  }
+  return limit;
+}
+
+function encodeCursor(key: string): string {
+  return Buffer.from(key).toString('base64url');
+}

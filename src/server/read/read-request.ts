@@ -1,0 +1,26 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../../model/access.ts';
+import type { ServerContext } from '../server-context.ts';
+import type { Links } from '../../site/links.ts';
+import type { Site } from '../../site/site.ts';
+
+/** A request for something in the registry, taken apart once. */
+export interface ReadRequest {
+  context: ServerContext & { site: Site };
+  links: Links;
+  request: IncomingMessage;
+  response: ServerResponse;
+  principal: Principal;
+  /** The raw query string, without its `?`. */
+  query: string;
+}
+
+/**
+ * Splits a request target into its raw path and query. Nothing is decoded or resolved. A target with scheme and host (RFC 9112 §3.2.2)
+ * is taken for its path alone.
+ */
+export function splitTarget(target: string): { path: string; query: string } {
+  const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');
+  const mark = local.indexOf('?');
+  return mark < 0 ? { path: local, query: '' } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
+}

@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseAddress, type Address } from '../../model/address.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { coordinateOf, type Resource } from '../../model/resource.ts';
+import { grantRead, grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
+import type { Authenticate } from '../authenticate.ts';
+import type { ServerContext } from '../server-context.ts';
+import { sendDiff } from './diff.ts';
+import { createSendDocument, type ResourceAddress, type SendDocument } from './documents.ts';
+import { sendProblem } from '../error-answers.ts';
+import { corsHeaders } from '../headers.ts';
+import { sharing, type Lifetime } from './lifetime.ts';
+import type { Site } from '../../site/site.ts';
+import { sendListing } from './listing-handler.ts';
+import { memoize } from '../memoize.ts';
+import { answerMethod } from '../methods.ts';
+import { prefersPage } from './negotiate.ts';
+import { explainAbsence, nothingHere } from '../nothing-here.ts';
+import type { ReadLimit } from './read-limit.ts';
+import { splitTarget, type ReadRequest } from './read-request.ts';
+import { createSendResourcePage, type SendResourcePage } from './resource-pages.ts';
+import { sendProvenance, sendReport, sendVersions } from './views.ts';
+
+/**
+ * Answers a request for anything whose path starts with `/@`. Never rejects: what goes wrong is told as a problem. Resolves to the pattern
+ * of the path.
+ */
+export type Read = (request: IncomingMessage, response: ServerResponse) => Promise<string>;
+
+/** Whether a request target belongs to the registry's reads. */
+export function isRead(target: string): boolean {
+  return target.startsWith('/@') || target.startsWith('/%40') || /^https?:\/\/[^/]*\/(?:@|%40)/i.test(target);
+}
+
+/** The registry's reads (DESIGN §8): who asks, what for, whether they may, and only then anything else. */
+export function createReads(
+  context: ServerContext & { site: Site },
+  authenticate: Authenticate,
+  limit: ReadLimit | null,
+): Read {
+  const { links } = context.site;
+  const send = { document: createSendDocument(links), page: createSendResourcePage(context.site) };
+  const addressOf = memoize(parseAddress);
+  return async (request, response) => {
+    const { path, query } = splitTarget(request.url!);
+    const address = addressOf(path);
+    try {
+      limit?.(request, response);
+      const principal = await authenticate(request);
+      await answer({ context, links, request, response, principal, query }, address, send);
+    } catch (error) {
+      sendProblem(context, request, response, error);
+    }
+    return patternOf(address);
+  };
+}
+
+function patternOf(address: Address | null): string {
+  if (address === null) return 'unmatched';
+  if (address.kind === 'organization') return '/@{org}';
+  if (address.kind === 'type') return '/@{org}/{type}';
+  return address.view === 'document' ? '/@{org}/{type}/{slug}' : viewPatterns[address.view];
+}
+
+const viewPatterns = {
+  page: '/@{org}/{type}/{slug}/index.html',
+  markdown: '/@{org}/{type}/{slug}/index.md',
+  try: '/@{org}/{type}/{slug}/try',
+  report: '/@{org}/{type}/{slug}/report',
+  provenance: '/@{org}/{type}/{slug}/provenance',
+  versions: '/@{org}/{type}/{slug}/versions',
+  diff: '/@{org}/{type}/{slug}/diff',
+};
+
+/** What sends a version: the document for programs, pages for people. */
+interface Send {
+  document: SendDocument;
+  page: SendResourcePage;
+}
+
+async function answer(read: ReadRequest, address: Address | null, send: Send): Promise<void> {
+  if (address === null) throw new RegistryError('not_found', nothingHere);
+  if (address.kind !== 'resource') {
+    await sendListing(read, address.org, address.kind === 'type' ? address.type : null);
+    return;
+  }
+  const granted = await grantRead(read.context.registry, read.principal, address.coordinate);
+  if (granted === null) throw new RegistryError('not_found', nothingHere);
+  try {
+    if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, send);
+  } catch (error) {
+    allowScripts(read.response, granted.resource);
+    throw isRegistryError(error, 'gone') ? withWayBack(read, granted, error) : error;
+  }
+}
+
+/** What is said of a withdrawn version leads to those that there are. */
+function withWayBack({ links }: ReadRequest, { resource }: Granted, { message }: RegistryError): RegistryError {
+  return new RegistryError('gone', message, { extra: { resource: links.whole(links.to(coordinateOf(resource))) } });
+}
+
+/** Scripts of other origins may read why a public read was refused. */
+function allowScripts(response: ServerResponse, { visibility }: Resource): void {
+  if (visibility !== 'public' || response.headersSent) return;
+  for (let i = 0; i < corsHeaders.length; i += 2) response.setHeader(corsHeaders[i]!, corsHeaders[i + 1]!);
+}
+
+async function sendView(read: ReadRequest, granted: Granted, address: ResourceAddress, send: Send): Promise<void> {
+  const { view, selector } = address;
+  if (view === 'versions') return sendVersions(read, granted);
+  if (view === 'diff') return sendDiff(read, granted);
+  const selected = grantVersion(granted, selector);
+  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+  if (!selected.exact) return redirect(read, selected.granted, address);
+  const lifetime: Lifetime = selector.kind === 'latest' ? 'latest' : 'pinned';
+  if (view === 'report') return sendReport(read, selected.granted, lifetime);
+  if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
+  if (view === 'try' && address.coordinate.type !== 'apis') throw new RegistryError('not_found', nothingHere);
+  if (view !== 'document') return send.page(read, selected.granted, view);
+  return wantsPage(read, address)
+    ? send.page(read, selected.granted, 'page')
+    : send.document(read, selected.granted, address);
+}
+
+/** Whether an address that programs and people share is asked for by a person: a format in the URL wins over `Accept`. */
+function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress): boolean {
+  return format === null && !query.includes('format=') && prefersPage(request.headers.accept);
+}
+
+/** A range's reader goes to the version that it means now; 307 keeps the method, and the answer ages as `latest` does. */
+function redirect(read: ReadRequest, { resource, version }: GrantedVersion, { view, format }: ResourceAddress): void {
+  const target = read.links.to(coordinateOf(resource), { label: version.label, view, format });
+  const location = read.query === '' ? target : `${target}?${read.query}`;
+  const shared = sharing(read.context.registry.config, resource.visibility, 'latest');
+  read.response.writeHead(307, ['Location', location, 'Content-Length', '0', ...shared]).end();
+}

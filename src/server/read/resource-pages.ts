@@ -1,0 +1,98 @@
+import { RegistryError } from '../../model/errors.ts';
+import { digestOf } from '../../model/digest.ts';
+import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import type { View } from '../../model/address.ts';
+import type { GrantedVersion } from '../../registry/read.ts';
+import { statusHeaders, versionLinks } from '../../site/links.ts';
+import { relatedTo, type Related } from '../../site/pages/related.ts';
+import { resourceMarkdown } from '../../site/pages/resource-markdown.ts';
+import { resourcePage, type Made } from '../../site/pages/resource-page.ts';
+import type { Site } from '../../site/site.ts';
+import { tryPage } from '../../site/pages/try-page.ts';
+import { keptPage, worthKeeping } from '../page-bytes.ts';
+import type { ReadRequest } from './read-request.ts';
+import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
+
+/** Sends what people read of a version: its page, the page in Markdown, the page for trying it. */
+export type SendResourcePage = (
+  read: ReadRequest,
+  granted: GrantedVersion,
+  view: 'page' | 'markdown' | 'try',
+) => Promise<void>;
+
+/** Pages whose digests are kept. */
+const pagesKept = 500;
+
+/** Milliseconds after which a page is made again for which not everything was there. */
+const unfinishedFor = 60_000;
+
+interface Kept {
+  resource: Resource;
+  page: Promise<PageBytes>;
+  /** When it is made again, in milliseconds. */
+  until: number;
+}
+
+/**
+ * The sender of pages. What a page came to is kept as long as the resource is as it was: a changed resource is another object, and nothing else
+ * goes into a page but the version's own bytes and what is told of other resources.
+ */
+export function createSendResourcePage(site: Site): SendResourcePage {
+  const { cache, config } = site.registry;
+  const kept = new Map<string, Kept>();
+
+  function pageOf(granted: GrantedVersion, view: View, related: Related | null): Promise<PageBytes> {
+    const { resource, version } = granted;
+    const name = `${nameOf(resource)}@${version.label} ${view} ${digestOf(JSON.stringify(related))}`;
+    const now = site.registry.now().getTime();
+    const known = kept.get(name);
+    if (known?.resource === resource && now < known.until) return known.page;
+    const make = (): Promise<Made> =>
+      related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
+    const forget = () => void (kept.get(name) === entry && kept.delete(name));
+    const page = make().then(({ text, isWhole }) => {
+      if (!isWhole) entry.until = site.registry.now().getTime() + unfinishedFor;
+      return keepLarge(bytesOf(text), make, forget);
+    });
+    const entry: Kept = { resource, page, until: Infinity };
+    kept.delete(name);
+    if (kept.size >= pagesKept) kept.delete(kept.keys().next().value!);
+    kept.set(name, entry);
+    page.catch(forget);
+    return page;
+  }
+
+  /** Small bytes stay at hand, large ones as long as the cache has them; then the page is made again, and must be the same. */
+  async function keepLarge(first: PageBytes, make: () => Promise<Made>, forget: () => void): Promise<PageBytes> {
+    if (first.size < worthKeeping) return first;
+    await keptPage(cache, first.digest, first.open);
+    const { digest, size } = first;
+    const again = async () => {
+      const bytes = Buffer.from((await make()).text);
+      if (digestOf(bytes) === digest) return bytes;
+      forget();
+      throw new RegistryError('unavailable', 'The page has just become another one. Ask again.', { retryAfter: 1 });
+    };
+    return { digest, size, open: () => keptPage(cache, digest, again) };
+  }
+
+  return async (read, granted, view) => {
+    const { resource, version } = granted;
+    const isPublic = resource.visibility === 'public';
+    const coordinate = coordinateOf(resource);
+    const about = ['Link', versionLinks(site.links, resource, version), ...statusHeaders(version)];
+    if (view === 'try') {
+      const { html, servers } = await tryPage(site, granted);
+      const headers = [...about, ...pageSharing(config, { isPublic, connect: servers })];
+      return sendPage(read, cache, bytesOf(html), { headers });
+    }
+    const isReaders = view === 'page' && resource.type === 'rulesets';
+    const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
+    const related = view === 'page' ? await relatedTo(site, resource, read.principal) : null;
+    const page = await pageOf(granted, view, related);
+    const where = site.links.to(coordinate, { label: version.label, view });
+    const sharing = pageSharing(config, { isPublic: isForAll, by: isReaders ? 'reader' : 'everyone' });
+    const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
+    return sendPage(read, cache, page, { headers: ['Content-Location', where, ...about, ...sharing], ...mediaType });
+  };
+}

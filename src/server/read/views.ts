@@ -1,0 +1,90 @@
+import { coordinateOf, type Version } from '../../model/resource.ts';
+import { digestOf } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
+import { sharing, type Lifetime } from './lifetime.ts';
+import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
+import { chooseCoding, acceptsJson } from './negotiate.ts';
+import { pageOf } from './paging.ts';
+import type { ReadRequest } from './read-request.ts';
+import { prepare, sendPrepared } from './send-document.ts';
+
+/** Sends what compiling a version found. */
+export async function sendReport(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
+  await sendVersionView(read, granted, lifetime, await readReport(read.context.registry, granted));
+}
+
+/** Sends where a version came from, and what it was made with: enough to make it again and compare. */
+export async function sendProvenance(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
+  const { registry } = read.context;
+  const { provenance, compiler, validation, ruleset, report, kind, specification } = await readConfig(
+    registry,
+    granted,
+  );
+  const { layers } = await readManifest(registry, granted);
+  const { version } = granted;
+  await sendVersionView(read, granted, lifetime, {
+    version: version.label,
+    manifest: version.manifest,
+    publishedAt: version.publishedAt,
+    ...(version.createdAt !== undefined && { createdAt: version.createdAt }),
+    kind,
+    specification,
+    ...provenance,
+    compiler,
+    validation,
+    ruleset,
+    report,
+    layers,
+  });
+}
+
+/** Sends a page of a resource's versions, newest publication first. */
+export async function sendVersions(read: ReadRequest, granted: Granted): Promise<void> {
+  const { resource } = granted;
+  const coordinate = coordinateOf(resource);
+  const newestFirst = resource.versions.toReversed();
+  const { items, next } = pageOf(newestFirst, read.query, ({ label }) => label);
+  const body = {
+    latest: resource.latest,
+    items: items.map((version) => describeVersion(read.links, coordinate, version)),
+    next,
+  };
+  await sendJson(read, body, sharing(read.context.registry.config, resource.visibility, 'latest'));
+}
+
+function describeVersion(links: Links, coordinate: ReturnType<typeof coordinateOf>, version: Version): object {
+  const { label, manifest, publishedAt, createdAt, status, original } = version;
+  const url = links.whole(links.to(coordinate, { label }));
+  const dates = { publishedAt, ...(createdAt !== undefined && { createdAt }) };
+  return { version: label, manifest, ...dates, status, ...(original !== undefined && { original }), url };
+}
+
+async function sendVersionView(
+  read: ReadRequest,
+  { resource, version }: GrantedVersion,
+  lifetime: Lifetime,
+  body: unknown,
+): Promise<void> {
+  const shared = sharing(read.context.registry.config, resource.visibility, lifetime);
+  await sendJson(read, body, [...statusHeaders(version), ...shared], versionLinks(read.links, resource, version));
+}
+
+/** Sends a JSON document. Refuses with `not_acceptable` where the client takes none. */
+export async function sendJson(
+  { request, response, query }: Pick<ReadRequest, 'request' | 'response' | 'query'>,
+  body: unknown,
+  common: string[],
+  link: string | null = null,
+): Promise<void> {
+  const { accept, 'accept-encoding': acceptEncoding } = request.headers;
+  const format = new URLSearchParams(query).get('format');
+  if ((format !== null && format !== 'json') || !acceptsJson(accept) || chooseCoding(acceptEncoding) === null) {
+    const extra = { available: [{ mediaType: 'application/json' }], codings: ['identity'] };
+    throw new RegistryError('not_acceptable', 'This is there as JSON alone.', { extra });
+  }
+  const bytes = Buffer.from(JSON.stringify(body));
+  const content = ['Content-Type', 'application/json', ...(link === null ? [] : ['Link', link])];
+  const prepared = prepare({ etag: `"${digestOf(bytes)}"`, size: bytes.byteLength, ranges: true }, { common, content });
+  await sendPrepared(request, response, prepared, async () => bytes);
+}

@@ -1,0 +1,27 @@
+import type { Config } from '../../config.ts';
+import type { BodyLimits } from './read-body.ts';
+import type { Operation } from './api-description.ts';
+
+/** Bytes of a body that holds no document. */
+export const plainBodyBytes = 1024 * 1024;
+
+/** Values and names in such a body. */
+const plainBodyNodes = 50_000;
+
+/** Bytes of a body that holds a document as a JSON string, whose escapes may take as much room again. */
+export function documentBodyBytes({ limits }: Pick<Config, 'limits'>): number {
+  return 2 * limits.fileBytes + 65_536;
+}
+
+/** Whether the operation's body holds a document. */
+export function takesDocument({ id }: Operation): boolean {
+  return id.startsWith('publish');
+}
+
+/** What the body of this operation may be. A document may be as deep as any, within the object that holds it. */
+export function bodyLimits(config: Config, operation: Operation): BodyLimits {
+  if (!takesDocument(operation)) return { bytes: plainBodyBytes, depth: 20, nodes: plainBodyNodes };
+  const { depth, nodes } = config.limits;
+  // A node of a document is a value and perhaps its name.
+  return { bytes: documentBodyBytes(config), depth: depth + 1, nodes: 2 * nodes + 100, document: 'document' };
+}

@@ -1,0 +1,85 @@
+import {
+  connectionState,
+  publicDetail,
+  repositoryId,
+  repositoryName,
+  type Connection,
+  type OnConflict,
+} from '../../model/connection.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { Resource } from '../../model/resource.ts';
+import { connectResource, disconnectResource, readConnection } from '../../sync/connect.ts';
+import { hostOf } from '../../registry/host-of.ts';
+import type { Generation } from '../../store/refs.ts';
+import { bodyOf, type Answer, type Call, type ResourceHandler } from './call.ts';
+import { etagOf, guardOf } from './conditional.ts';
+
+interface NewConnection {
+  repository: string;
+  branch?: string | null;
+  path: string;
+  tags?: string | null;
+  onConflict: OnConflict;
+  credential?: string | null;
+  webhookSecret?: string | null;
+}
+
+export const getConnection: ResourceHandler = (call) => describe(call, call.found);
+
+export const connect: ResourceHandler = async (call) => {
+  const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
+  if (webhookSecret !== undefined && call.principal.resources !== null) {
+    const why = 'Hooks are of the whole repository: a key for some resources alone may not change their secret.';
+    throw new RegistryError('forbidden', why);
+  }
+  const { registry, coordinate, author } = call;
+  return describe(
+    call,
+    await connectResource(
+      registry,
+      coordinate,
+      { ...given, branch, tags, credential },
+      author,
+      guardOf(call),
+      webhookSecret,
+    ),
+  );
+};
+
+export const disconnect: ResourceHandler = async (call) => {
+  await disconnectResource(call.registry, call.coordinate, call.author, guardOf(call));
+  return { status: 204 };
+};
+
+async function describe(
+  { registry, context }: Call,
+  { value: resource, generation }: Generation<Resource>,
+): Promise<Answer> {
+  const { connection } = resource;
+  if (connection === null) throw new RegistryError('not_found', 'It has no connection.');
+  const { repository, document } = await readConnection(registry, { ...resource, connection });
+  const id = repositoryId(connection.repository, connection.branch);
+  const isWanted = context.queue.isWanted(resource.org, id);
+  const { state, detail, since } = connectionState(repository?.value ?? null, document, isWanted);
+  const hasSecret = (repository?.value.hookSecrets ?? []).length > 0;
+  const kind = hostOf(registry, connection.repository)?.host.kind ?? null;
+  const body = {
+    ...describeConnection(connection),
+    state,
+    detail: publicDetail(connection.repository, detail),
+    since,
+    webhook: kind && {
+      // Without a secret of its own, the configuration's counts.
+      url: `${context.url}/v1/hooks/${kind}${hasSecret ? `?connection=${resource.org}/${id}` : ''}`,
+      hasSecret,
+    },
+    commit: repository?.value.commit ?? null,
+    syncedAt: repository?.value.syncedAt ?? null,
+    document: document && { outcome: document.outcome, version: document.label },
+  };
+  return { status: 200, headers: { ETag: etagOf(generation, repository?.generation ?? 0) }, body };
+}
+
+function describeConnection({ repository, branch, path, tags, onConflict, credential }: Connection): object {
+  return { repository: repositoryName(repository), branch, path, tags: tags ?? null, onConflict, credential };
+}

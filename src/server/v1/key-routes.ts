@@ -1,0 +1,54 @@
+import { RegistryError } from '../../model/errors.ts';
+import { keyRef, type Key } from '../../model/key.ts';
+import { createKey, listKeys, revokeKey, type NewKey } from '../../registry/keys.ts';
+import { readKeyUse } from '../../registry/key-use.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { bodyOf, type Handler } from './call.ts';
+import { etagOf } from './conditional.ts';
+import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
+import { keyRecord } from './records.ts';
+
+async function describe(registry: Registry, key: Key): Promise<object> {
+  return keyRecord(key, await readKeyUse(registry, key.id));
+}
+
+export const listAll: Handler = async (call) => {
+  const { registry, principal } = call;
+  const after = positionOf(call, isText);
+  const keys = await listKeys(registry, principal.org);
+  const start = after === null ? 0 : keys.findIndex(({ id }) => id === after) + 1;
+  return sendPage(
+    call,
+    keys.slice(start).filter(({ name }) => matchesQuery(call, name)),
+    (key) => describe(registry, key),
+    ({ id }) => id,
+  );
+};
+
+export const createOne: Handler = async (call) => {
+  const { registry, principal, author, context } = call;
+  const given = bodyOf<Omit<NewKey, 'org'>>(call);
+  if (given.expiresAt && Date.parse(given.expiresAt) <= registry.now().getTime()) {
+    const errors = [{ pointer: '/expiresAt', detail: 'must be in the future' }];
+    throw new RegistryError('malformed', 'The body is not as it must be: /expiresAt: must be in the future.', {
+      extra: { errors },
+    });
+  }
+  const { key, text } = await createKey(registry, { ...given, org: principal.org }, author);
+  const headers = { Location: `${context.url}/v1/keys/${key.id}` };
+  return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
+};
+
+export const getOne: Handler = async ({ registry, principal, path }) => {
+  const found = await registry.refs.read<Key>(keyRef(path['key']!));
+  if (found?.value.org !== principal.org) throw new RegistryError('not_found', nothingHere);
+  const lastUsedAt = await readKeyUse(registry, found.value.id);
+  const etag = etagOf(found.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
+  return { status: 200, headers: { ETag: etag }, body: keyRecord(found.value, lastUsedAt) };
+};
+
+export const revokeOne: Handler = async ({ registry, principal, path, author }) => {
+  await revokeKey(registry, principal.org, path['key']!, author);
+  return { status: 204 };
+};

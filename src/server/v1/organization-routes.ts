@@ -1,0 +1,57 @@
+import { parseCoordinate, type ResourceType } from '../../model/address.ts';
+import { keyRef, type Key } from '../../model/key.ts';
+import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
+import { readKeyUse } from '../../registry/key-use.ts';
+import type { Handler } from './call.ts';
+import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
+import { positionOf, sendPage } from './list-pages.ts';
+import { keyRecord } from './records.ts';
+
+export const listAudit: Handler = async (call) => {
+  const { registry, principal, query } = call;
+  const { resource, actor, since, until } = query as Record<string, string | undefined>;
+  const named = resource === undefined ? null : coordinateIn(principal.org, resource);
+  const filter: AuditFilter = {
+    ...(named && { resource: named.coordinate }),
+    ...(actor !== undefined && { actor }),
+    ...(since !== undefined && { since: Date.parse(since) }),
+    ...(until !== undefined && { until: Date.parse(until) }),
+  };
+  const position = positionOf(call, isPosition);
+  // Another organization's resource has no changes here.
+  const isForeign = named !== null && named.coordinate.org !== principal.org;
+  const entries = isForeign ? [] : readAudit(registry, principal.org, filter, position);
+  return sendPage(
+    call,
+    entries,
+    (entry) => entry,
+    ({ at, subject, generation }): AuditPosition => ({ at, subject, generation }),
+  );
+};
+
+function coordinateIn(org: string, text: string): { coordinate: { org: string; type: ResourceType; slug: string } } {
+  return parseCoordinate(text.startsWith('@') ? text : `@${org}/${text}`)!;
+}
+
+function isPosition(value: unknown): value is AuditPosition {
+  const { at, subject, generation } = (value ?? {}) as Partial<AuditPosition>;
+  return typeof at === 'string' && typeof subject?.id === 'string' && typeof generation === 'number';
+}
+
+export const getLimits: Handler = async ({ registry }) => {
+  const { limits, rateLimit } = registry.config;
+  const { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds } = limits;
+  const { window, key, address, failures } = rateLimit;
+  const body = {
+    document: { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds },
+    request: { bodyBytes: plainBodyBytes, documentBodyBytes: documentBodyBytes(registry.config), pageItems: 100 },
+    rate: { window, key, address, failures },
+  };
+  return { status: 200, body };
+};
+
+export const getMe: Handler = async ({ registry, principal }) => {
+  const key = await registry.refs.read<Key>(keyRef(principal.id));
+  const record = keyRecord(key!.value, await readKeyUse(registry, principal.id));
+  return { status: 200, body: { organization: principal.org, key: record } };
+};

@@ -1,0 +1,64 @@
+import { RegistryError } from '../../model/errors.ts';
+import type { Coordinate } from '../../model/address.ts';
+import { changeResource, deleteResource, type ResourceChange } from '../../registry/change-resource.ts';
+import { readableResources } from '../../registry/find.ts';
+import { resolveRuleset } from '../../registry/gate.ts';
+import { createResource, type NewResource } from '../../registry/find-resource.ts';
+import { resourceRef, type Resource } from '../../model/resource.ts';
+import { requireScope, requireScopeToMake } from './require-scope.ts';
+import { bodyOf, type Handler, type ResourceHandler } from './call.ts';
+import { etagOf, guardOf } from './conditional.ts';
+import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
+import { resourceRecord } from './records.ts';
+
+/** What decides which documents pass: for the scope `admin` alone. */
+const gates = ['ruleset', 'validation'] as const;
+
+export const listResources: Handler = async (call) => {
+  const { registry, principal, type, context } = call;
+  const after = positionOf(call, isText);
+  async function* matching() {
+    for await (const found of readableResources(registry, principal, principal.org, type!, after)) {
+      if (matchesQuery(call, found.value.name, found.value.slug)) yield found;
+    }
+  }
+  return sendPage(
+    call,
+    matching(),
+    (found) => resourceRecord(context.url, found),
+    ({ value }) => value.slug,
+  );
+};
+
+export const createOne: Handler = async (call) => {
+  const { registry, principal, author, context } = call;
+  const { slug, ...given } = bodyOf<NewResource & { slug: string }>(call);
+  const coordinate: Coordinate = { org: principal.org, type: call.type!, slug };
+  const isGate = gates.some((name) => (given[name] ?? null) !== null);
+  requireScopeToMake(call, isGate ? 'admin' : 'publish', coordinate);
+  await resolveRuleset(registry, principal.org, given.ruleset ?? null);
+  await createResource(registry, coordinate, given, author);
+  const found = await registry.refs.read<Resource>(resourceRef(coordinate));
+  if (found === null) throw new RegistryError('outcome_unknown', 'It was created and cannot be read back.');
+  const location = `${context.url}/v1/${coordinate.type}/${slug}`;
+  const headers = { Location: location, ETag: etagOf(found.generation) };
+  return { status: 201, headers, body: resourceRecord(context.url, found) };
+};
+
+export const getOne: ResourceHandler = async ({ found, context }) => {
+  return { status: 200, headers: { ETag: etagOf(found.generation) }, body: resourceRecord(context.url, found) };
+};
+
+export const updateOne: ResourceHandler = async (call) => {
+  const { registry, coordinate, author, context } = call;
+  const change = bodyOf<ResourceChange>(call);
+  const isAdmins = [...gates, 'visibility' as const].some((name) => change[name] !== undefined);
+  if (isAdmins) requireScope(call, 'admin');
+  const changed = await changeResource(registry, coordinate, change, author, guardOf(call));
+  return { status: 200, headers: { ETag: etagOf(changed.generation) }, body: resourceRecord(context.url, changed) };
+};
+
+export const deleteOne: ResourceHandler = async (call) => {
+  await deleteResource(call.registry, call.coordinate, call.author, guardOf(call));
+  return { status: 204 };
+};

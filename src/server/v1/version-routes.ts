@@ -1,0 +1,46 @@
+import { RegistryError } from '../../model/errors.ts';
+import { findVersion } from '../../model/resource.ts';
+import { changeStatus, type NewStatus } from '../../registry/change-version.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { requireScope } from './require-scope.ts';
+import { bodyOf, type ResourceHandler } from './call.ts';
+import { etagOf, guardOf } from './conditional.ts';
+import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
+import { versionRecord } from './records.ts';
+
+export const listVersions: ResourceHandler = async (call) => {
+  const { found, context } = call;
+  const after = positionOf(call, isText);
+  const newestFirst = found.value.versions.toReversed();
+  const start = after === null ? 0 : newestFirst.findIndex(({ label }) => label === after) + 1;
+  const matching = newestFirst.slice(start).filter(({ label }) => matchesQuery(call, label));
+  return sendPage(
+    call,
+    matching,
+    (version) => versionRecord(context.url, found.value, version),
+    ({ label }) => label,
+  );
+};
+
+export const getVersion: ResourceHandler = async ({ found, path, context }) => {
+  const version = findVersion(found.value, path['version']!);
+  if (version === null) throw new RegistryError('not_found', nothingHere);
+  const body = versionRecord(context.url, found.value, version);
+  return { status: 200, headers: { ETag: etagOf(found.generation) }, body };
+};
+
+export const updateVersion: ResourceHandler = async (call) => {
+  const { registry, coordinate, path, author, context } = call;
+  const { status } = bodyOf<{ status: NewStatus }>(call);
+  if (status.state === 'withdrawn') requireScope(call, 'admin');
+  const { generation, version } = await changeStatus(
+    registry,
+    coordinate,
+    path['version']!,
+    status,
+    author,
+    guardOf(call),
+  );
+  const body = versionRecord(context.url, generation.value, version);
+  return { status: 200, headers: { ETag: etagOf(generation.generation) }, body };
+};

@@ -1,0 +1,122 @@
+import { RegistryError } from '../../model/errors.ts';
+import { deliveryRef, type Delivery, type Webhook } from '../../model/webhook.ts';
+import { redeliver } from '../../events/delivery.ts';
+import { readAmong } from '../../registry/read-among.ts';
+import { testWebhook } from '../../events/test-endpoint.ts';
+import { readHealth } from '../../events/endpoint-health.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  rotateSecret,
+  type NewWebhook,
+  type WebhookChange,
+  type WithSecret,
+} from '../../events/endpoints.ts';
+import type { Generation } from '../../store/refs.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
+import { etagOf, guardOf } from './conditional.ts';
+import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
+import { deliveryRecord, webhookRecord } from './records.ts';
+
+export const listAll: Handler = async (call) => {
+  const { registry, principal } = call;
+  const after = positionOf(call, isText);
+  const all = (await listWebhooks(registry, principal.org)).filter(({ value }) => isCovered(call, value));
+  return sendPage(
+    call,
+    all.filter(({ value }) => (after === null || value.id > after) && matchesQuery(call, value.url, value.description)),
+    async (webhook) => webhookRecord(webhook, (await readHealth(registry, webhook.value))?.value ?? null),
+    ({ value }) => value.id,
+  );
+};
+
+export const createOne: Handler = async (call) => {
+  const { registry, principal, author, context } = call;
+  const given = bodyOf<NewWebhook>(call);
+  // An endpoint is told no more than the key that made it may know.
+  const resources = given.resources ?? principal.resources?.slice() ?? null;
+  if (!isCovered(call, { resources })) {
+    throw new RegistryError('forbidden', 'The key is narrowed: `resources` may hold nothing but globs of its own.');
+  }
+  const made = await createWebhook(registry, principal.org, { ...given, resources }, author);
+  const { headers, body } = await describe(call, made.webhook);
+  const location = `${context.url}/v1/webhooks/${made.webhook.value.id}`;
+  return { status: 201, headers: { ...headers, Location: location }, body: { ...body, secret: made.secret } };
+};
+
+export const getOne: Handler = async (call) => describe(call, await findCovered(call));
+
+export const updateOne: Handler = async (call) => {
+  const { registry, principal, author } = call;
+  const { id } = (await findCovered(call)).value;
+  const change = bodyOf<WebhookChange>(call);
+  return describe(call, await changeWebhook(registry, principal.org, id, change, author, guardOf(call)));
+};
+
+export const deleteOne: Handler = async (call) => {
+  const { id } = (await findCovered(call)).value;
+  await deleteWebhook(call.registry, call.principal.org, id, call.author, guardOf(call));
+  return { status: 204 };
+};
+
+export const rotate: Handler = async (call) => {
+  const { id } = (await findCovered(call)).value;
+  const { webhook, secret }: WithSecret = await rotateSecret(call.registry, call.principal.org, id, call.author);
+  const { headers, body } = await describe(call, webhook);
+  return { status: 200, headers, body: { ...body, secret } };
+};
+
+export const test: Handler = async (call) => {
+  const { id } = (await findCovered(call)).value;
+  const attempt = await testWebhook(call.registry, call.context.url, call.principal.org, id);
+  return { status: 200, body: { delivered: attempt.error === null, ...attempt } };
+};
+
+export const listDeliveries: Handler = async (call) => {
+  const { registry, principal, query } = call;
+  const { id } = (await findCovered(call)).value;
+  const before = positionOf(call, isText);
+  async function* deliveries() {
+    const names = await Array.fromAsync(registry.refs.list(deliveryRef(principal.org, id, '')));
+    for (const name of names.reverse()) {
+      if (before !== null && name >= deliveryRef(principal.org, id, before)) continue;
+      const delivery = (await readAmong<Delivery>(registry, name))?.value;
+      if (delivery && (query['state'] === undefined || delivery.state === query['state'])) yield delivery;
+    }
+  }
+  return sendPage(call, deliveries(), deliveryRecord, ({ event }) => event.id);
+};
+
+export const redeliverOne: Handler = async (call) => {
+  const { registry, principal, path, author } = call;
+  const { id, state } = (await findCovered(call)).value;
+  if (state === 'disabled') throw new RegistryError('conflict', 'The endpoint is disabled: enable it first.');
+  const { value } = await redeliver(registry, principal.org, id, path['event']!, author);
+  return { status: 202, body: deliveryRecord(value) };
+};
+
+/** The endpoint that the path names. `not_found` when it is absent, or tells of more than the key covers. */
+async function findCovered(call: Call): Promise<Generation<Webhook>> {
+  const found = await findWebhook(call.registry, call.principal.org, call.path['webhook']!);
+  if (found === null || !isCovered(call, found.value)) throw new RegistryError('not_found', nothingHere);
+  return found;
+}
+
+/** Whether the key may see all that the endpoint is told of: every glob is one of its own. */
+function isCovered({ principal }: Call, { resources }: Pick<Webhook, 'resources'>): boolean {
+  const { resources: own } = principal;
+  return own === null || (resources !== null && resources.every((glob) => own.includes(glob)));
+}
+
+async function describe(
+  { registry }: Call,
+  webhook: Generation<Webhook>,
+): Promise<Required<Answer> & { body: object }> {
+  const health = await readHealth(registry, webhook.value);
+  const headers = { ETag: etagOf(webhook.generation, health?.generation ?? 0) };
+  return { status: 200, headers, body: webhookRecord(webhook, health?.value ?? null) };
+}

@@ -1,0 +1,149 @@
+import type { Coding } from '../../model/artifact.ts';
+import { findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { catalogPath } from '../catalog.ts';
+import { docMarkdownPath, docPath } from '../docs/docs.ts';
+import type { Site } from '../site.ts';
+
+/** What a file is, as far as the header fields that go with it tell. */
+export type FileKind =
+  | 'json'
+  | 'yaml'
+  | 'record' // what is known about a version: JSON alone
+  | 'versions'
+  | 'listing'
+  | 'page'
+  | 'users' // the page of a ruleset, which tells who uses it
+  | 'markdown'
+  | 'try'
+  | 'home'
+  | 'front' // the page of an organization or a type, which shows other readers more
+  | 'problem'
+  | 'doc-markdown'
+  | 'plain-page'
+  | 'index'
+  | 'catalog'
+  | 'discovery'
+  | 'asset'
+  | 'absent'
+  | 'gone';
+
+/** Something to ask the registry for, and the file that the answer goes to. */
+export interface Item {
+  /** Path from the registry's base. */
+  ask: string;
+  accept?: string;
+  file: string;
+  kind: FileKind;
+  /** Whether it comes in every coding, each to a file beside. */
+  isCoded: boolean;
+  /** Status of the answer. Default 200. */
+  status?: number;
+  /** A list that may go on: its next page is asked for by cursor. */
+  isList?: boolean;
+}
+
+/** Endings of the files in a coding, beside the plain one. */
+export const codingEndings: Readonly<Record<Exclude<Coding, 'identity'>, string>> = {
+  gzip: '.gz',
+  br: '.br',
+  zstd: '.zst',
+};
+
+const html = 'text/html';
+
+/** Every file of a resource under its versions' own addresses, and the list of its versions. */
+export function resourceItems(resource: Resource): Item[] {
+  const base = `/${nameOf(resource)}`;
+  const versions = resource.versions.flatMap((version) => {
+    const pinned = `${base}@${version.label}`;
+    return isServed(version) ? versionItems(resource, pinned) : goneItems(pinned);
+  });
+  return [...versions, record(`${base}/versions`, 'versions')];
+}
+
+/** Whether a version has files: what was withdrawn has only the page that says so. */
+export function isServed({ status }: Version): boolean {
+  return status.state !== 'withdrawn';
+}
+
+function versionItems({ type }: Resource, pinned: string): Item[] {
+  const coded = (ask: string, kind: FileKind, file = ask): Item => ({ ask, file: file.slice(1), kind, isCoded: true });
+  return [
+    coded(`${pinned}.json`, 'json'),
+    coded(`${pinned}.yaml`, 'yaml'),
+    coded(`${pinned}/index.html`, type === 'rulesets' ? 'users' : 'page'),
+    coded(`${pinned}/index.md`, 'markdown'),
+    record(`${pinned}/report`, 'record'),
+    record(`${pinned}/provenance`, 'record'),
+    ...(type === 'apis' ? [coded(`${pinned}/try`, 'try', `${pinned}/try/index.html`)] : []),
+  ];
+}
+
+function record(ask: string, kind: FileKind): Item {
+  return { ask, file: `${ask.slice(1)}.json`, kind, isCoded: false, isList: kind !== 'record' };
+}
+
+/** What is said of an address whose bytes were deleted on purpose. */
+export function goneItems(base: string): Item[] {
+  return [
+    { ask: base, accept: html, file: `${base.slice(1)}/410.html`, kind: 'gone', isCoded: false, status: 410 },
+    { ask: base, file: `${base.slice(1)}/410.json`, kind: 'gone', isCoded: false, status: 410 },
+  ];
+}
+
+/** The base under which a resource's files stand once more, without a version: those of its latest. */
+export function latestBases(resource: Resource): { from: string; to: string } | null {
+  const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
+  if (latest === null || !isServed(latest)) return null;
+  return { from: `${nameOf(resource)}@${latest.label}`, to: nameOf(resource) };
+}
+
+/** The page and the list of an organization, or of a type in it. */
+export function listingItems(path: string): Item[] {
+  return [pageItem(path, 'front'), record(path, 'listing')];
+}
+
+/** A page for people at an address that programs may ask too. */
+function pageItem(path: string, kind: FileKind): Item {
+  return {
+    ask: path,
+    accept: html,
+    file: `${path === '/' ? '' : path.slice(1)}/index.html`.replace(/^\//, ''),
+    kind,
+    isCoded: true,
+  };
+}
+
+export function discoveryItem(path: string): Item {
+  return { ask: path, file: path.slice(1), kind: path === catalogPath ? 'catalog' : 'discovery', isCoded: true };
+}
+
+/** The first page, the page of searches, and what browsers search. */
+export function frontItems(): Item[] {
+  const index: Item = { ask: '/search/index.json', file: 'search/index.json', kind: 'index', isCoded: true };
+  return [pageItem('/', 'home'), pageItem('/search', 'home'), index];
+}
+
+/** The documentation, for people and in Markdown. */
+export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
+  return docs.flatMap(({ name }): Item[] => {
+    const ask = docMarkdownPath(name);
+    const page = { ...pageItem(docPath(name), 'plain-page'), file: ask.slice(1).replace(/md$/, 'html') };
+    return [page, { ask, file: ask.slice(1), kind: 'doc-markdown', isCoded: true }];
+  });
+}
+
+/** What hangs on no resource: the meanings of problems, what is said of absent things, stylesheets and scripts. */
+export function stillItems({ assets }: Site, problems: readonly string[]): Item[] {
+  const explained = ['/problems', ...problems.map((code) => `/problems/${code}`)];
+  const absent = { ask: '/absent', kind: 'absent' as const, isCoded: false, status: 404 };
+  return [
+    ...explained.flatMap((path) => [pageItem(path, 'plain-page'), { ...record(path, 'problem'), isList: false }]),
+    { ...absent, accept: html, file: '404.html' },
+    { ...absent, file: '404.json' },
+    ...assets.names().map((name): Item => {
+      const path = assets.path(name);
+      return { ask: path, file: path.slice(1), kind: 'asset', isCoded: true };
+    }),
+  ];
+}

@@ -1,0 +1,82 @@
+import { anonymous } from '../../model/access.ts';
+import { resourceTypes, type ResourceType } from '../../model/address.ts';
+import { digestOf, type Digest } from '../../model/digest.ts';
+import { nameOf, type Resource } from '../../model/resource.ts';
+import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
+import {
+  discoveryItem,
+  docItems,
+  frontItems,
+  goneItems,
+  latestBases,
+  listingItems,
+  resourceItems,
+  stillItems,
+  type Item,
+} from './build-items.ts';
+import { discoveryPaths } from '../discovery.ts';
+import { feedPath, type FeedScope } from '../feeds.ts';
+import { organizationTitle } from '../pages/listings.ts';
+import { relatedTo } from '../pages/related.ts';
+import type { Site } from '../site.ts';
+
+/** Items whose files are made again together, when what they depend on changes. */
+export interface Unit {
+  name: string;
+  inputs: Digest;
+  items: Item[];
+  /** Files that stand a second time under another base. */
+  again: { from: string; to: string } | null;
+}
+
+/**
+ * Everything that is there for everybody, in units. `basis`: what every file depends on beside what is in its unit (the program, the templates,
+ * the configuration); `problems`: the codes that problems have, which belong to the program.
+ */
+export async function planBuild(
+  site: Site,
+  { resources, deleted }: PublicSnapshot,
+  { basis, problems }: { basis: string; problems: readonly string[] },
+): Promise<Unit[]> {
+  const inputs = (...values: unknown[]) => digestOf(JSON.stringify([basis, ...values]));
+  const units: Unit[] = [];
+  for (const resource of resources) {
+    const related = await relatedTo(site, resource, anonymous);
+    const items = [...resourceItems(resource), ...feedItems({ kind: 'resource', coordinate: resource })];
+    units.push({
+      name: nameOf(resource),
+      inputs: inputs(resource, organizationTitle(site, resource.org), related),
+      items,
+      again: latestBases(resource),
+    });
+  }
+  for (const coordinate of deleted) {
+    const name = nameOf(coordinate);
+    units.push({ name, inputs: inputs('deleted'), items: goneItems(`/${name}`), again: null });
+  }
+  for (const [org, types] of organizationsIn(resources)) {
+    const own = resources.filter((resource) => resource.org === org);
+    const pages = [`/@${org}`, ...types.map((type) => `/@${org}/${type}`)].flatMap(listingItems);
+    const items = [...pages, ...feedItems({ kind: 'organization', org })];
+    units.push({ name: `@${org}`, inputs: inputs(own, organizationTitle(site, org)), items, again: null });
+  }
+  const place = { url: site.url, links: site.links, docs: site.docs, hasManagement: false };
+  const discovery = discoveryPaths(place, resources).filter((path) => !path.startsWith('/feeds/'));
+  const titles = resources.map(({ org }) => organizationTitle(site, org));
+  const front = [...frontItems(), ...discovery.map(discoveryItem)];
+  units.push({ name: 'front', inputs: inputs(resources, titles), items: front, again: null });
+  units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site), again: null });
+  units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems), again: null });
+  return units;
+}
+
+function feedItems(scope: FeedScope): Item[] {
+  return (['atom', 'json'] as const).map((format) => discoveryItem(feedPath(scope, format)));
+}
+
+/** The organizations that have something, each with its types. */
+function organizationsIn(resources: readonly Resource[]): Map<string, ResourceType[]> {
+  const found = new Map<string, Set<ResourceType>>();
+  for (const { org, type } of resources) found.set(org, (found.get(org) ?? new Set()).add(type));
+  return new Map([...found].map(([org, types]) => [org, resourceTypes.filter((type) => types.has(type))]));
+}

@@ -1,0 +1,168 @@
+import type { Coding } from '../../model/artifact.ts';
+import { digestOf, isDigest } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { Answered, Answers, Asked } from '../answers.ts';
+import type { Beginnings } from './build-folder.ts';
+import { codingEndings, type Item } from './build-items.ts';
+import type { BuiltFile, BuiltUnit, Fields } from './build-manifest.ts';
+import type { Unit } from './build-plan.ts';
+
+/** What a build works with. */
+export interface Making {
+  answers: Answers;
+  beginnings: Beginnings;
+  /** What the server sends with files of each kind, as it is found out. */
+  headers: Record<string, Fields>;
+  signal: AbortSignal;
+}
+
+const codings = Object.keys(codingEndings) as Exclude<Coding, 'identity'>[];
+
+/** Seconds for which what the registry still prepares (the search index) is asked for again. */
+const patience = 600;
+
+/** Makes every file of a unit again. `former`: what there was of it; of its documents those that are the same are kept. */
+export async function makeUnit(making: Making, unit: Unit, former: BuiltUnit | null): Promise<BuiltUnit> {
+  const files: BuiltFile[] = [];
+  const known = new Map((former?.files ?? []).map((file) => [file.path, file]));
+  for (const item of unit.items) files.push(...(await makeItem(making, item, known)));
+  if (unit.again) files.push(...(await repeat(making, files, unit.again)));
+  return { inputs: unit.inputs, files };
+}
+
+/** Takes over every file of a unit. */
+export async function keepUnit({ beginnings, signal }: Making, former: BuiltUnit): Promise<BuiltUnit> {
+  for (const { path } of former.files) {
+    signal.throwIfAborted();
+    if (!(await beginnings.keep(path))) throw changed(path);
+  }
+  return former;
+}
+
+function changed(path: string): RegistryError {
+  return new RegistryError('conflict', `${path} of the earlier build vanished while this one ran.`);
+}
+
+async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
+  const files: BuiltFile[] = [];
+  for (const coding of ['identity', ...(item.isCoded ? codings : [])] as Coding[]) {
+    const made = await makeFile(making, item, coding, known);
+    if (made !== null) files.push(made);
+  }
+  return item.isList ? [...files, ...(await makePages(making, item))] : files;
+}
+
+/** One file. Null where the registry has no such coding of it. */
+async function makeFile(
+  making: Making,
+  item: Item,
+  coding: Coding,
+  known: ReadonlyMap<string, BuiltFile>,
+): Promise<BuiltFile | null> {
+  const { beginnings, headers } = making;
+  const path = coding === 'identity' ? item.file : `${item.file}${codingEndings[coding]}`;
+  const isDocument = item.kind === 'json' || item.kind === 'yaml';
+  const asked: Asked = { path: item.ask, coding, ...(item.accept !== undefined && { accept: item.accept }) };
+  const former = known.get(path);
+  if (isDocument && former?.digest !== undefined) {
+    const { headers: fields } = await ask(making, { ...asked, method: 'HEAD' }, item);
+    if (fields['etag'] === `"${former.digest}"` && (await beginnings.keep(path))) {
+      headers[item.kind] ??= fieldsOf(fields);
+      return former;
+    }
+  }
+  const answer = await ask(making, asked, item);
+  if ((answer.headers['content-encoding'] ?? 'identity') !== coding) return null;
+  headers[item.kind] ??= fieldsOf(answer.headers);
+  const bytes = item.status === undefined ? answer.body : withoutInstance(answer);
+  await beginnings.write(path, bytes);
+  const policy = item.kind === 'try' ? answer.headers['content-security-policy'] : undefined;
+  const file = { path, size: bytes.byteLength, ...(policy !== undefined && { policy }) };
+  return isDocument ? { ...file, digest: digestIn(answer) } : file;
+}
+
+/** The pages of a list after the first, each in a file that its cursor names. */
+async function makePages(making: Making, item: Item): Promise<BuiltFile[]> {
+  const files: BuiltFile[] = [];
+  let { body } = await ask(making, { path: item.ask }, item);
+  for (;;) {
+    const { next } = JSON.parse(Buffer.from(body).toString()) as { next: string | null };
+    if (next === null) return files;
+    ({ body } = await ask(making, { path: `${item.ask}?cursor=${next}` }, item));
+    const path = item.file.replace(/\.json$/, `.${next}.json`);
+    await making.beginnings.write(path, body);
+    files.push({ path, size: body.byteLength });
+  }
+}
+
+/** Asks, and again while the registry says that it will have it in a moment. Refuses where the answer is another than it must be. */
+async function ask({ answers, signal }: Making, asked: Asked, { status = 200 }: Item): Promise<Answered> {
+  for (let waited = 0; ; waited += 1) {
+    signal.throwIfAborted();
+    const answer = await answers.ask(asked);
+    if (answer.status === status) return answer;
+    if (answer.status !== 503 || waited >= patience) throw unexpected(asked, answer);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+  }
+}
+
+function unexpected({ path }: Asked, { status, body }: Answered): RegistryError {
+  const said = Buffer.from(body).toString().slice(0, 500);
+  return new RegistryError('unavailable', `The registry answers ${status} for ${path}: ${said}`);
+}
+
+/** The documents and pages of one base once more under the other. */
+async function repeat(
+  { beginnings }: Making,
+  files: readonly BuiltFile[],
+  { from, to }: { from: string; to: string },
+): Promise<BuiltFile[]> {
+  const again: BuiltFile[] = [];
+  for (const file of files) {
+    const rest = file.path.startsWith(from) ? file.path.slice(from.length) : '';
+    // Of 1.0, not of 1.0.1.
+    if (!/^(?:\/|\.(?:json|yaml)(?:$|\.))/.test(rest)) continue;
+    await beginnings.repeat(file.path, `${to}${rest}`);
+    again.push({ ...file, path: `${to}${rest}` });
+  }
+  return again;
+}
+
+const ownFields = new Set([
+  'accept-ranges',
+  'allow',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-location',
+  'date',
+  'deprecation',
+  'etag',
+  'keep-alive',
+  'link',
+  'repr-digest',
+  'sunset',
+  'transfer-encoding',
+  'www-authenticate',
+  'x-request-id',
+]);
+
+/** The header fields that every file of a kind has. */
+export function fieldsOf(headers: Answered['headers']): Fields {
+  const entries = Object.entries(headers).filter(([name, value]) => value !== undefined && !ownFields.has(name));
+  return Object.fromEntries(entries) as Fields;
+}
+
+function digestIn({ headers, body }: Answered): `sha256:${string}` {
+  const tag = headers['etag']?.slice(1, -1) ?? '';
+  if (!isDigest(tag) || tag !== digestOf(body))
+    throw new TypeError('A document came with a tag that is not its digest.');
+  return tag;
+}
+
+/** A refusal without the number of the request, which is another each time. */
+function withoutInstance({ headers, body }: Answered): Uint8Array {
+  if (!headers['content-type']?.includes('json')) return body;
+  const { instance: _, ...document } = JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>;
+  return Buffer.from(JSON.stringify(document));
+}

@@ -1,0 +1,193 @@
+import { availableParallelism } from 'node:os';
+import PQueue from 'p-queue';
+import { RegistryError } from '../../model/errors.ts';
+import { nameOf } from '../../model/resource.ts';
+import { takePublicSnapshot, type PublicSnapshot } from '../../registry/public-snapshot.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { Answers } from '../answers.ts';
+import { openBuildFolder, type Beginnings, type BuildFolder } from './build-folder.ts';
+import { manifestName, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
+import { programDigest } from './build-basis.ts';
+import { planBuild, type Unit } from './build-plan.ts';
+import { latestBases } from './build-items.ts';
+import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';
+import { rulesFor } from './server-rules.ts';
+import { createSite, type Site } from '../site.ts';
+
+export interface BuildOptions {
+  /** The folder to build in. */
+  out: string;
+  /** The public URL that the folder is reached under, its path included. */
+  url: string;
+  /** Opens what answers for the registry, as it is then. Not asked where nothing has changed. */
+  openAnswers(registry: Registry, site: Site): Answers | Promise<Answers>;
+  /** Names the program. */
+  program: string;
+  /** Makes everything again. */
+  isFresh: boolean;
+  /** Told what is being done. */
+  tell(text: string): void;
+  signal: AbortSignal;
+}
+
+/** What a build came to. */
+export interface Built {
+  outcome: 'built' | 'unchanged';
+  resources: number;
+  files: number;
+  bytes: number;
+  /** Files that were made; the others were kept from the build before. */
+  made: number;
+}
+
+/** How often a build begins again because something was withdrawn or made private meanwhile. */
+const attempts = 3;
+
+/**
+ * Writes what anybody may read as plain files, each as the server sends it, with rules for web servers. All or nothing: the folder holds the
+ * earlier build until the new one is whole. Refuses with `conflict` a folder that holds something else, and with `unavailable` where it cannot
+ * be written or the registry cannot answer.
+ */
+export async function buildSite(registry: Registry, options: BuildOptions): Promise<Built> {
+  const folder = await openBuildFolder(options.out);
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const snapshot = await takePublicSnapshot(registry);
+    const built = await buildOnce(folder, snapshot, options);
+    if (built !== null) return built;
+  }
+  throw new RegistryError('unavailable', 'Things were withdrawn or made private each time while the build ran.');
+}
+
+/** Null where something of it may no longer be shown. Nothing was changed then. */
+async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options: BuildOptions): Promise<Built | null> {
+  const site = createSite(snapshot.registry, options.url);
+  const basis = await basisOf(site, options);
+  const old = options.isFresh ? null : folder.old;
+  const inputs = await planBuild(site, snapshot, { basis, problems: [] });
+  if (old !== null && isSame(old, inputs)) return tellBuilt('unchanged', snapshot, old.units, 0);
+  const answers = await options.openAnswers(snapshot.registry, site);
+  let beginnings: Beginnings | null = null;
+  try {
+    const units = await planBuild(site, snapshot, { basis, problems: await problemCodes(answers) });
+    beginnings = await folder.begin();
+    const { manifest, made } = await write({ site, snapshot, answers, beginnings, old }, units, options);
+    if (!(await snapshot.mayStillBeShown())) {
+      await beginnings.discard();
+      return null;
+    }
+    options.signal.throwIfAborted();
+    await beginnings.publish();
+    return tellBuilt('built', snapshot, manifest.units, made);
+  } catch (error) {
+    await beginnings?.discard();
+    // Bytes that were purged meanwhile are missed before anybody says why.
+    if (options.signal.aborted || (await snapshot.mayStillBeShown())) throw error;
+    return null;
+  } finally {
+    await answers.close();
+  }
+}
+
+/** What every file depends on, beside what it shows. */
+async function basisOf({ registry, url }: Site, { program }: BuildOptions): Promise<string> {
+  const { config, compiler } = registry;
+  const files = await programDigest(config.templates);
+  return JSON.stringify([program, files, compiler.renderer, url, config.cache]);
+}
+
+/** The codes of problems, each of which has a page. */
+async function problemCodes(answers: Answers): Promise<string[]> {
+  const { body } = await answers.ask({ path: '/problems', accept: 'application/json' });
+  const { items } = JSON.parse(Buffer.from(body).toString()) as { items: { code: string }[] };
+  return items.map(({ code }) => code);
+}
+
+function isSame(old: BuildManifest, units: readonly Unit[]): boolean {
+  const names = new Set(['rules', ...units.map(({ name }) => name)]);
+  return (
+    Object.keys(old.units).length === names.size &&
+    units.every(({ name, inputs }) => old.units[name]?.inputs === inputs)
+  );
+}
+
+interface Work {
+  site: Site;
+  snapshot: PublicSnapshot;
+  answers: Answers;
+  beginnings: Beginnings;
+  old: BuildManifest | null;
+}
+
+async function write(
+  { site, snapshot, answers, beginnings, old }: Work,
+  units: readonly Unit[],
+  { signal: stop, tell }: BuildOptions,
+): Promise<{ manifest: BuildManifest; made: number }> {
+  const failed = new AbortController();
+  const former = (unit: Unit): BuiltUnit | null => old?.units[unit.name] ?? null;
+  const isKept = (unit: Unit) => former(unit)?.inputs === unit.inputs;
+  const headers = units.some(isKept) ? { ...old!.headers } : {};
+  const making: Making = { answers, beginnings, headers, signal: AbortSignal.any([stop, failed.signal]) };
+  const built: Record<string, BuiltUnit> = {};
+  let made = 0;
+  let done = 0;
+  const queue = new PQueue({ concurrency: Math.min(4, availableParallelism() + 1) });
+  const tasks = units.map((unit) => async () => {
+    if (isKept(unit)) built[unit.name] = await keepUnit(making, former(unit)!);
+    else {
+      built[unit.name] = await makeUnit(making, unit, former(unit));
+      made += built[unit.name]!.files.length;
+    }
+    done += 1;
+    tell(`Building: ${done} of ${units.length}`);
+  });
+  await queue
+    .addAll(
+      tasks.map(
+        (task) => () =>
+          task().catch((error: unknown) => {
+            failed.abort(error);
+            throw error;
+          }),
+      ),
+    )
+    .catch((error: unknown) => error);
+  await queue.onIdle();
+  making.signal.throwIfAborted();
+  await askLatest(snapshot, making);
+  const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
+  const rules = rulesFor({ site, snapshot, headers: sorted, units: inOrder });
+  for (const [path, text] of Object.entries(rules)) await beginnings.write(path, text);
+  const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
+  const { inputs } = units.at(-1)!;
+  const manifest: BuildManifest = {
+    format: 1,
+    units: { ...inOrder, rules: { inputs, files: ruleFiles } },
+    headers: sorted,
+  };
+  await beginnings.write(manifestName, JSON.stringify(manifest));
+  return { manifest, made };
+}
+
+/** Finds out what the server sends with a document that follows what is newest, to whom a range sends, and before a script of another origin asks. */
+async function askLatest({ resources }: PublicSnapshot, { answers, headers }: Making): Promise<void> {
+  const any = resources.find((resource) => latestBases(resource) !== null);
+  if (any === undefined || headers['latest']) return;
+  const path = `/${nameOf(any)}.json`;
+  headers['latest'] = fieldsOf((await answers.ask({ path, method: 'HEAD' })).headers);
+  headers['preflight'] = fieldsOf((await answers.ask({ path, method: 'OPTIONS' })).headers);
+  const { 'content-type': _, ...redirect } = headers['latest'];
+  headers['range'] = redirect;
+}
+
+function tellBuilt(
+  outcome: Built['outcome'],
+  { resources }: PublicSnapshot,
+  units: BuildManifest['units'],
+  made: number,
+): Built {
+  const files = Object.values(units).flatMap((unit) => unit.files);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return { outcome, resources: resources.length, files: files.length, bytes, made };
+}

@@ -1,0 +1,52 @@
+import { resourceTypes } from '../../model/address.ts';
+import { mediaTypes } from '../../model/media-type.ts';
+import { exactly, map, type Row } from './rules-nginx-text.ts';
+
+/**
+ * What `Accept` and `Accept-Encoding` come to, as far as expressions can tell: of the types that there are the first with the full weight, else a
+ * wildcard, else the first of any weight. Weights between 0 and 1 are not compared.
+ */
+export function acceptMaps(): string[] {
+  return [
+    '# What is asked for: of the types that there are the first with the full weight, else the first of any.',
+    ...resourceTypes.map((type) =>
+      acceptMap(`$stele_wants_${type}`, [...mediaTypes[type].json, ...mediaTypes[type].yaml]),
+    ),
+    acceptMap('$stele_wants_record', ['application/json']),
+    map('$http_accept', '$stele_wants_doc', [['~*^\\s*text/markdown\\s*(?:[,;]|$)', 'text/markdown']]),
+    map('$stele_path', '$stele_wants', [
+      ['~^/docs(?:/|$)', '$stele_wants_doc'],
+      ...resourceTypes.map((type): Row => [`~^/@[^/]+/${type}/[^/]+$`, `$stele_wants_${type}`]),
+      ['default', '$stele_wants_record'],
+    ]),
+    map('$http_accept_encoding', '$stele_coding', [
+      taken('br', '.br'),
+      taken('zstd', '.zst'),
+      taken('gzip', '.gz'),
+      taken('\\*', '.br'),
+    ]),
+  ];
+}
+
+const full = '(?:;\\s*q=1(?:\\.0*)?\\s*)?(?:,|$)';
+const some = '(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)';
+const parameter = '\\s*(?:;\\s*charset=[^,;]*)?\\s*';
+
+/** The media type that an `Accept` value asks for: one of these, `text/html`, or nothing. The first of these where it takes anything. */
+function acceptMap(variable: string, types: readonly string[]): string {
+  const all = ['text/html', ...types];
+  const names = `(?:${all.map(exactly).join('|')})`;
+  const first = (type: string, weight: string) =>
+    `~*^(?:(?!\\s*${names}${parameter}${weight})[^,]*,)*\\s*${exactly(type)}${parameter}${weight}`;
+  const wild = (pattern: string, weight: string) => `~*(?:^|,)\\s*(?:${pattern})\\s*${weight}`;
+  const rows = [full, some].flatMap((weight): Row[] => [
+    ...all.map((type): Row => [first(type, weight), type]),
+    [wild('\\*/\\*|application/\\*', weight), types[0]!],
+    ...(types.includes('text/yaml') ? [[wild('text/\\*', weight), 'text/yaml'] as Row] : []),
+  ]);
+  return map('$http_accept', variable, [['', types[0]!], ...rows]);
+}
+
+function taken(coding: string, ending: string): Row {
+  return [`~*(?:^|,)\\s*${coding}\\s*${some}`, ending];
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { table } from './docs-table.ts';
+
+/** A JSON Schema, as far as `content/schemas/config.json` makes use of it. */
+interface Schema {
+  $ref?: string;
+  $defs?: Record<string, Schema>;
+  description?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  required?: string[];
+  properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
+  items?: Schema;
+  oneOf?: Schema[];
+}
+
+/** A section for each key of a configuration, with a row for it and for every key in it. Made of `content/schemas/config.json`, read anew. */
+export function describeConfiguration(): string {
+  const file = new URL('../../../content/schemas/config.json', import.meta.url);
+  const schema = JSON.parse(readFileSync(file, 'utf8')) as Schema;
+  const sections = Object.entries(schema.properties ?? {}).map(([name, value]) => {
+    const rows = keysOf(schema, name, value).map(({ key, schema: each, isRequired }) => [
+      `\`${key}\`${isRequired ? ' (required)' : ''}`,
+      valuesOf(each),
+      each.default === undefined ? '' : `\`${JSON.stringify(each.default)}\``,
+      each.description ?? '',
+    ]);
+    return `### ${name}\n\n${table(['key', 'values', 'default', 'what'], rows)}`;
+  });
+  return sections.join('\n\n');
+}
+
+interface Key {
+  /** `organizations.<name>.repositories[].url` */
+  key: string;
+  schema: Schema;
+  isRequired: boolean;
+}
+
+/** The key and all below it. What alternatives have in common is told once. */
+function keysOf(root: Schema, key: string, given: Schema, isRequired = false): Key[] {
+  const schema = resolve(root, given);
+  const inner = (name: string, value: Schema, owner: Schema) =>
+    keysOf(root, `${key}.${name}`, value, owner.required?.includes(name) ?? false);
+  const below = [schema, ...(schema.oneOf ?? [])].flatMap((owner) =>
+    Object.entries(owner.properties ?? {}).flatMap(([name, value]) => inner(name, value, owner)),
+  );
+  const named = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : null;
+  const all = [
+    { key, schema, isRequired },
+    ...below,
+    ...(named === null ? [] : keysOf(root, `${key}.<name>`, named)),
+    ...(schema.items === undefined ? [] : keysOf(root, `${key}[]`, schema.items)),
+  ];
+  return all.filter((each, index) => all.findIndex((other) => other.key === each.key) === index);
+}
+
+/** Follows a reference within the schema; what stands beside it wins. */
+function resolve(root: Schema, { $ref, ...own }: Schema): Schema {
+  const name = $ref?.replace('#/$defs/', '');
+  return name === undefined ? own : { ...root.$defs![name]!, ...own };
+}
+
+function valuesOf({ enum: allowed, const: only, type, oneOf, minimum, maximum, exclusiveMinimum }: Schema): string {
+  const values = allowed ?? (only === undefined ? null : [only]);
+  if (values !== null) return values.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+  const kinds = type ?? (oneOf === undefined ? 'any' : 'object');
+  const limits = [
+    minimum === undefined ? null : `≥ ${minimum}`,
+    exclusiveMinimum === undefined ? null : `> ${exclusiveMinimum}`,
+    maximum === undefined ? null : `≤ ${maximum}`,
+  ].filter((text) => text !== null);
+  return [Array.isArray(kinds) ? kinds.join(' or ') : kinds, ...limits].join(' ');
+}

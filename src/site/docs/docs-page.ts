@@ -1,0 +1,96 @@
+import { docMarkdownPath, docPath, readDocLink, type DocPage } from './docs.ts';
+import { renderDoc, type DocHeading } from './docs-html.ts';
+import { fillParts, type DocFacts } from './docs-parts.ts';
+import type { Site } from '../site.ts';
+
+/** The documentation, made readable. */
+export interface Docs {
+  /** The page of that name for people; null where there is none. */
+  html(name: string): string | null;
+  /** The same in Markdown; null where there is none. */
+  markdown(name: string): string | null;
+}
+
+interface Rendered {
+  page: DocPage;
+  markdown: string;
+  html: string;
+  headings: DocHeading[];
+}
+
+/** Stele's own documentation with what these facts say. Made when it is first asked for, once. */
+export function createDocs(site: Site, facts: DocFacts): Docs {
+  const kept = { html: new Map<string, string>(), markdown: new Map<string, string>() };
+  let rendered: Map<string, Rendered> | null = null;
+
+  // The list of all pages, with their headings, stands beside each of them.
+  function all(): Map<string, Rendered> {
+    rendered ??= new Map(
+      site.docs.map((page) => {
+        const markdown = fillParts(page.markdown, facts);
+        return [page.name, { page, markdown, ...renderDoc(markdown, toPage) }];
+      }),
+    );
+    return rendered;
+  }
+
+  function keep(form: 'html' | 'markdown', name: string, make: (found: Rendered) => string): string | null {
+    const found = all().get(name);
+    if (found === undefined) return null;
+    const text = kept[form].get(name) ?? make(found);
+    kept[form].set(name, text);
+    return text;
+  }
+
+  function toPage(href: string): string {
+    const link = readDocLink(href);
+    if (link !== null) return `${site.links.path(docPath(link.name))}${link.hash}`;
+    return href.startsWith('/') ? site.links.path(href) : href;
+  }
+
+  return {
+    html: (name) => keep('html', name, (found) => docHtml(site, found, [...all().values()])),
+    markdown: (name) =>
+      keep('markdown', name, ({ page, markdown }) => `# ${page.title}\n\n${wholeLinks(site, markdown)}`),
+  };
+}
+
+function docHtml(site: Site, { page, html, headings }: Rendered, all: readonly Rendered[]): string {
+  const { links } = site;
+  const at = all.findIndex((each) => each.page === page);
+  const neighbour = (index: number) => {
+    const other = all[index]?.page;
+    return other === undefined ? null : { title: other.title, href: links.path(docPath(other.name)) };
+  };
+  const top = { text: 'Documentation', href: links.path(docPath('index')) };
+  return site.page('docs', {
+    title: page.name === 'index' ? 'Documentation' : `${page.title}: documentation`,
+    description: page.description,
+    crumbs: page.name === 'index' ? [{ text: top.text }] : [top, { text: page.title }],
+    canonical: links.whole(links.path(docPath(page.name))),
+    alternates: [
+      { href: links.whole(links.path(docMarkdownPath(page.name))), type: 'text/markdown', title: 'Markdown' },
+    ],
+    styles: ['docs.css'],
+    page,
+    html,
+    headings: headings.filter(({ level }) => level <= 3),
+    pages: all.map((each) => ({
+      title: each.page.title,
+      href: links.path(docPath(each.page.name)),
+      isCurrent: each.page === page,
+      headings: each.headings.filter(({ level }) => level === 2),
+    })),
+    previous: neighbour(at - 1),
+    next: neighbour(at + 1),
+  });
+}
+
+/** The Markdown with links that hold wherever it is read. What stands in code is no link. */
+function wholeLinks(site: Site, markdown: string): string {
+  return markdown.replaceAll(/\]\(([^()\s]+)\)/g, (whole, href: string) => {
+    const link = readDocLink(href);
+    const path = link === null ? href : `${docMarkdownPath(link.name)}${link.hash}`;
+    return path.startsWith('/') ? `](${site.links.whole(site.links.path(path))})` : whole;
+  });
+}

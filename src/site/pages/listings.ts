@@ -1,0 +1,107 @@
+import { organizationIn } from '../../config.ts';
+import type { Principal } from '../../model/access.ts';
+import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
+import { coordinateOf, findVersion, nameOf, type Resource } from '../../model/resource.ts';
+import { listReadable } from '../../registry/list-readable.ts';
+import { dayOf } from './dates.ts';
+import { feedLink } from '../feeds.ts';
+import type { Site } from '../site.ts';
+
+/** How people call the types, in headings. */
+export const typeTitles: Readonly<Record<ResourceType, string>> = {
+  apis: 'APIs',
+  schemas: 'Schemas',
+  rulesets: 'Rulesets',
+};
+
+/** Resources of one organization on the first page, and of one type on the page of an organization or type. What is beyond is only counted. */
+const shown = { home: 50, listing: 2000 };
+
+/** The registry's first page: its organizations, with what the reader may see of each. */
+export async function homePage(site: Site, principal: Principal): Promise<string> {
+  const byOrganization = new Map<string, Resource[]>();
+  for (const resource of await listReadable(site.registry, principal)) {
+    const of = byOrganization.get(resource.org) ?? [];
+    of.push(resource);
+    byOrganization.set(resource.org, of);
+  }
+  const organizations = [...byOrganization].map(([org, resources]) => ({
+    name: organizationTitle(site, org),
+    org,
+    href: site.links.path(formatAddress({ kind: 'organization', org })),
+    count: resources.length,
+    resources: resources.slice(0, shown.home).map((resource) => rowOf(site, resource)),
+    more: Math.max(0, resources.length - shown.home),
+  }));
+  return site.page('home', {
+    title: 'Contracts',
+    description: 'APIs, schemas and rulesets, each version at an address of its own.',
+    canonical: `${site.url}/`,
+    alternates: [feedLink(site, { kind: 'registry' })],
+    isHome: true,
+    organizations,
+    total: organizations.reduce((sum, { count }) => sum + count, 0),
+  });
+}
+
+/** The page of an organization, or of one type in it. `resources`: what the reader may see of it. */
+export function organizationPage(
+  site: Site,
+  org: string,
+  type: ResourceType | null,
+  resources: readonly Resource[],
+): string {
+  const path = formatAddress(type === null ? { kind: 'organization', org } : { kind: 'type', org, type });
+  const name = organizationTitle(site, org);
+  const ofOrganization = { text: name, href: site.links.path(formatAddress({ kind: 'organization', org })) };
+  const groups = (type === null ? resourceTypes : [type]).map((each) => {
+    const all = resources.filter((resource) => resource.type === each);
+    return {
+      type: each,
+      title: typeTitles[each],
+      href: site.links.path(formatAddress({ kind: 'type', org, type: each })),
+      count: all.length,
+      resources: all.slice(0, shown.listing).map((resource) => rowOf(site, resource)),
+      more: Math.max(0, all.length - shown.listing),
+    };
+  });
+  return site.page('organization', {
+    title: type === null ? name : `${typeTitles[type]} of ${name}`,
+    canonical: site.links.whole(site.links.path(path)),
+    alternates: resources.some(({ visibility }) => visibility === 'public')
+      ? [feedLink(site, { kind: 'organization', org })]
+      : [],
+    crumbs: type === null ? [{ text: name }] : [ofOrganization, { text: typeTitles[type] }],
+    org,
+    name,
+    type,
+    groups: groups.filter(({ count }) => count > 0 || type !== null),
+  });
+}
+
+/** How an organization is called: its name in the configuration, else the name that its addresses have. */
+export function organizationTitle(site: Site, org: string): string {
+  return organizationIn(site.registry.config, org)?.name ?? org;
+}
+
+/** A resource as one line of a list. */
+export function rowOf(site: Site, resource: Resource): object {
+  const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
+  return {
+    name: resource.name,
+    coordinate: nameOf(resource),
+    type: resource.type,
+    slug: resource.slug,
+    href: site.links.to(coordinateOf(resource)),
+    description: excerpt(resource.description),
+    latest: latest?.label ?? null,
+    isDeprecated: latest?.status.state === 'deprecated',
+    updated: latest && dayOf(latest.publishedAt),
+    isPrivate: resource.visibility === 'private',
+  };
+}
+
+function excerpt(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length <= 160 ? line : `${line.slice(0, 159).trimEnd()}…`;
+}

@@ -1,0 +1,45 @@
+import type { Problem, Report, Severity } from '../../model/problem.ts';
+import type { CommitLinks } from './commit-links.ts';
+
+/** Findings that are shown at once; the rest folds. */
+const shown = 50;
+
+/** A report as its page shows it: findings of one rule together, the worst first. */
+export function describeReport({ problems, counts, truncated }: Report, pages: CommitLinks | null): object {
+  const groups = new Map<string, Problem[]>();
+  for (const problem of problems) {
+    const key = `${problem.severity} ${problem.rule}`;
+    groups.set(key, [...(groups.get(key) ?? []), problem]);
+  }
+  let left = shown;
+  const described = [...groups.values()].map((found) => {
+    const first = found.slice(0, left);
+    left -= first.length;
+    return {
+      rule: found[0]!.rule,
+      severity: found[0]!.severity,
+      count: found.length,
+      first: first.map((problem) => place(problem, pages)),
+      folded: found.slice(first.length).map((problem) => place(problem, pages)),
+    };
+  });
+  const total = counts.error + counts.warning + counts.info;
+  return { counts, total, summary: summaryOf(counts), truncated, groups: described };
+}
+
+function summaryOf(counts: Record<Severity, number>): string {
+  const parts = [
+    count(counts.error, 'error', 'errors'),
+    count(counts.warning, 'warning', 'warnings'),
+    count(counts.info, 'note', 'notes'),
+  ].flatMap((part) => part ?? []);
+  return parts.length === 0 ? 'nothing found' : parts.join(', ');
+}
+
+function count(number: number, one: string, many: string): string | null {
+  return number === 0 ? null : `${number} ${number === 1 ? one : many}`;
+}
+
+function place({ message, file, pointer, line, column }: Problem, pages: CommitLinks | null): object {
+  return { message, place: `${file}:${line}:${column}`, pointer, href: pages?.file(file, line) ?? null };
+}

@@ -1,0 +1,175 @@
+import { formatAddress } from '../../model/address.ts';
+import type { ArtifactConfig } from '../../model/artifact.ts';
+import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
+import { renderedOf } from '../../registry/derived.ts';
+import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
+import { commitLinks } from './commit-links.ts';
+import { dayOf } from './dates.ts';
+import { feedLink } from '../feeds.ts';
+import { replacementOf } from '../links.ts';
+import { organizationTitle, typeTitles } from './listings.ts';
+import type { Related } from './related.ts';
+import { describeReport } from './report-groups.ts';
+import type { Site } from '../site.ts';
+import { describeChanges } from './version-changes.ts';
+
+/** Versions that the list shows at once, above what a reader came for, and those that it shows when it is opened; the rest is at `…/versions`. */
+const versionsShown = { first: 6, all: 500 };
+
+/** A page or its Markdown. `isWhole`: whether everything was there to make it of; a sandbox may have died over it, for reasons of its own. */
+export interface Made {
+  text: string;
+  isWhole: boolean;
+}
+
+/** The page of one version of a resource, the same whether it was asked for as latest or by its label. */
+export async function resourcePage(site: Site, granted: GrantedVersion, related: Related): Promise<Made> {
+  const { registry, links } = site;
+  const { resource, version } = granted;
+  const coordinate = coordinateOf(resource);
+  const [config, report, rendered, changes] = await Promise.all([
+    readConfig(registry, granted),
+    readReport(registry, granted),
+    renderedOf(registry, granted),
+    describeChanges(site, granted),
+  ]);
+  const pinned = (format: 'json' | 'yaml') => links.whole(links.to(coordinate, { label: version.label, format }));
+  const isLatest = resource.latest === version.label;
+  const reference = rendered && { html: rendered.html, navigation: rendered.navigation, truncated: rendered.truncated };
+  const isFirst = neighbours(resource, version).predecessor === null;
+  const text = site.page('resource', {
+    title: `${resource.name} ${version.label}`,
+    description: config.description.replace(/\s+/g, ' ').trim().slice(0, 200),
+    crumbs: crumbsOf(site, resource),
+    canonical: links.whole(links.to(coordinate, isLatest ? {} : { label: version.label })),
+    hidden: resource.visibility === 'private',
+    alternates: [
+      { href: pinned('json'), type: 'application/json', title: 'JSON' },
+      { href: pinned('yaml'), type: 'application/yaml', title: 'YAML' },
+      {
+        href: links.whole(links.to(coordinate, { label: version.label, view: 'markdown' })),
+        type: 'text/markdown',
+        title: 'Markdown',
+      },
+      ...(resource.visibility === 'public' ? [feedLink(site, { kind: 'resource', coordinate })] : []),
+    ],
+    resource: {
+      name: resource.name,
+      coordinate: nameOf(resource),
+      type: resource.type,
+      typeTitle: typeTitles[resource.type],
+      description: resource.description,
+      isPrivate: resource.visibility === 'private',
+      ruleset: related.ruleset,
+    },
+    version: {
+      label: version.label,
+      original: version.original ?? null,
+      isLatest,
+      manifest: version.manifest,
+      published: dayOf(version.publishedAt),
+      created: version.createdAt === undefined ? null : dayOf(version.createdAt),
+      specification: specificationOf(config),
+      state: version.status.state,
+    },
+    banner: bannerOf(site, resource, version),
+    newest: isLatest || resource.latest === null ? null : { label: resource.latest, href: links.to(coordinate) },
+    urls: [
+      { name: 'JSON', url: pinned('json') },
+      { name: 'YAML', url: pinned('yaml') },
+    ],
+    latestUrl: links.whole(links.to(coordinate)),
+    versions: versionsOf(site, resource, version),
+    changes,
+    report: describeReport(report, commitLinks(config.provenance.repository, config.provenance.commit)),
+    reportHref: links.to(coordinate, { label: version.label, view: 'report' }),
+    provenance: provenanceOf(config),
+    provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),
+    reference,
+    tryHref: resource.type === 'apis' ? links.to(coordinate, { label: version.label, view: 'try' }) : null,
+    validator: resource.type === 'schemas' ? validatorOf(site, config, pinnedPath(site, granted)) : null,
+    users: related.users,
+    scripts: resource.type === 'schemas' ? ['validate.js'] : [],
+  });
+  return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
+}
+
+function crumbsOf(site: Site, { org, type, name }: Resource): { text: string; href?: string }[] {
+  const path = (address: Parameters<typeof formatAddress>[0]) => site.links.path(formatAddress(address));
+  return [
+    { text: organizationTitle(site, org), href: path({ kind: 'organization', org }) },
+    { text: typeTitles[type], href: path({ kind: 'type', org, type }) },
+    { text: name },
+  ];
+}
+
+function specificationOf({ kind, specification }: ArtifactConfig): string {
+  if (kind === 'openapi') return `OpenAPI ${specification}`;
+  if (kind === 'json-schema') return `JSON Schema ${specification}`;
+  return kind === 'spectral-ruleset' ? 'Spectral ruleset' : 'Redocly ruleset';
+}
+
+function bannerOf(site: Site, resource: Resource, version: Version): object | null {
+  const { status } = version;
+  if (status.state === 'active' || status.state === 'withdrawn') return null;
+  const href = replacementOf(site.links, resource, version);
+  const deprecated = status.state === 'deprecated' ? status : null;
+  return {
+    state: status.state,
+    reason: status.reason,
+    since: dayOf(status.since),
+    sunset: deprecated?.sunset === undefined ? null : dayOf(deprecated.sunset),
+    replacement: href === null || deprecated === null ? null : { href, text: deprecated.replacement },
+  };
+}
+
+function versionsOf(site: Site, resource: Resource, current: Version): object {
+  const coordinate = coordinateOf(resource);
+  const all = resource.versions
+    .toReversed()
+    .slice(0, versionsShown.all)
+    .map((version) => ({
+      label: version.label,
+      href: version.status.state === 'withdrawn' ? null : site.links.to(coordinate, { label: version.label }),
+      date: dayOf(version.createdAt ?? version.publishedAt),
+      state: version.status.state,
+      isLatest: version.label === resource.latest,
+      isCurrent: version.label === current.label,
+    }));
+  return {
+    count: resource.versions.length,
+    first: all.slice(0, versionsShown.first),
+    folded: all.slice(versionsShown.first),
+    more: resource.versions.length - all.length,
+    href: site.links.to(coordinate, { view: 'versions' }),
+  };
+}
+
+function provenanceOf({ provenance, compiler }: ArtifactConfig): object {
+  const { repository, commit, path } = provenance;
+  const pages = commitLinks(repository, commit);
+  return {
+    repository: pages?.repository.replace('https://', '') ?? repository,
+    repositoryHref: pages?.repository ?? null,
+    commit,
+    commitHref: pages?.commit ?? null,
+    path,
+    fileHref: pages?.file(path) ?? null,
+    compiler,
+  };
+}
+
+function pinnedPath(site: Site, { resource, version }: GrantedVersion): string {
+  return site.links.to(coordinateOf(resource), { label: version.label, format: 'json' });
+}
+
+/** What `validate.js` needs: the schema, the validator's modules, and the draft by the name that the validator has for it. */
+function validatorOf(site: Site, { specification }: ArtifactConfig, schema: string): object {
+  const drafts: Record<string, string> = { 'draft-04': '4', '2019-09': '2019-09', '2020-12': '2020-12' };
+  return {
+    schema,
+    draft: drafts[specification] ?? '7',
+    worker: site.links.path(site.assets.path('validate-worker.js')),
+    module: site.links.path(site.assets.path('json-schema/index.js')),
+  };
+}

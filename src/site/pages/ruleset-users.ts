@@ -1,0 +1,20 @@
+import type { Principal } from '../../model/access.ts';
+import { parseCoordinate } from '../../model/address.ts';
+import { nameOf, type Resource } from '../../model/resource.ts';
+import { listReadable } from '../../registry/list-readable.ts';
+import { rulesetName } from '../../registry/gate.ts';
+import { rowOf } from './listings.ts';
+import type { Site } from '../site.ts';
+
+/** The resources that are checked by a ruleset, in any version of it, as far as the reader may see them. */
+export async function rulesetUsers(site: Site, ruleset: Resource, reader: Principal): Promise<object[]> {
+  const own = nameOf(ruleset);
+  const all = await listReadable(site.registry, reader);
+  return all
+    .filter((resource) => {
+      const name = rulesetName(site.registry, resource);
+      const parsed = name === null ? null : parseCoordinate(name);
+      return parsed !== null && nameOf(parsed.coordinate) === own;
+    })
+    .map((resource) => rowOf(site, resource));
+}

@@ -1,0 +1,37 @@
+import { resourceTypes, type ResourceType } from '../../model/address.ts';
+import type { Found } from '../../search/search.ts';
+import { typeTitles } from './listings.ts';
+import { searchResult } from './search-results.ts';
+import type { Site } from '../site.ts';
+
+/** A search and what it came to. */
+export interface Searched {
+  text: string;
+  type: ResourceType | null;
+  org: string | null;
+  items: readonly Found[];
+  next: string | null;
+  complete: boolean;
+}
+
+/** The page of a search, and, where nothing is searched for, the page to search from. On a static host its script searches. */
+export function searchPage(site: Site, { text, type, org, items, next, complete }: Searched): string {
+  const parameters = new URLSearchParams({ q: text, ...(type && { type }), ...(org && { org }) });
+  return site.page('search', {
+    title: text === '' ? 'Search' : `${text}: search`,
+    crumbs: [{ text: 'Search' }],
+    hidden: text !== '',
+    canonical: `${site.url}/search`,
+    scripts: ['search.js'],
+    // The field of the header would be a second one on this page.
+    isHome: true,
+    query: text,
+    type,
+    org,
+    types: resourceTypes.map((each) => ({ value: each, text: typeTitles[each] })),
+    results: items.map((found) => searchResult(site, found)),
+    next: next === null ? null : `${site.links.path('/search')}?${parameters}&cursor=${encodeURIComponent(next)}`,
+    complete,
+    index: site.links.path('/search/index.json'),
+  });
+}

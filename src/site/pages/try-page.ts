@@ -1,0 +1,37 @@
+import { coordinateOf } from '../../model/resource.ts';
+import { outlineOf } from '../../registry/derived.ts';
+import type { GrantedVersion } from '../../registry/read.ts';
+import { organizationTitle } from './listings.ts';
+import { serverOrigins } from './server-origins.ts';
+import type { Site } from '../site.ts';
+
+/** Servers that a page may reach: more would make a header that proxies refuse. */
+const mostServers = 20;
+
+/** The page on which requests of an API can be tried, and the origins that it must be able to reach. */
+export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ html: string; servers: string[] }> {
+  const { links, assets } = site;
+  const { resource, version } = granted;
+  const coordinate = coordinateOf(resource);
+  const outline = await outlineOf(site.registry, granted);
+  const servers = [...new Set((outline?.servers ?? []).flatMap(serverOrigins))].slice(0, mostServers);
+  const back = links.to(coordinate, { label: version.label });
+  const html = site.page('try', {
+    title: `Try ${resource.name} ${version.label}`,
+    crumbs: [
+      { text: organizationTitle(site, resource.org), href: links.path(`/@${resource.org}`) },
+      { text: `${resource.name} ${version.label}`, href: back },
+      { text: 'Try it' },
+    ],
+    hidden: true,
+    resource: { name: resource.name },
+    version: { label: version.label },
+    back,
+    servers,
+    document: links.to(coordinate, { label: version.label, format: 'json' }),
+    swagger: links.path(assets.path('swagger-ui-bundle.js')),
+    styles: ['swagger-ui.css'],
+    scripts: ['try.js'],
+  });
+  return { html, servers };
+}

@@ -1,0 +1,50 @@
+import { nameOf } from '../model/resource.ts';
+import type { Indexed } from '../search/search.ts';
+import type { Site } from './site.ts';
+
+/** Characters of packed parts that the whole index may have. */
+const mostCharacters = 8_000_000;
+
+/**
+ * What the browser searches where no server does: JSON `{items, truncated}`, each item a resource with the parts of its document in `parts` (a line for
+ * each: kind, anchor, name and what else it is found by, between tabs; of a schema the rest are its properties). Where there is too much, long
+ * documents are cut before short ones.
+ */
+export function searchIndexText(
+  { links }: Pick<Site, 'links'>,
+  entries: readonly Indexed[],
+  most = mostCharacters,
+): string {
+  const share = fairShare(
+    entries.map(({ items }) => items.length),
+    most,
+  );
+  const items = entries.map(({ coordinate, name, title, description, version, items: parts }) => ({
+    coordinate: nameOf(coordinate),
+    type: coordinate.type,
+    name,
+    title,
+    description,
+    version,
+    url: links.to(coordinate),
+    parts: cutLines(parts, share),
+  }));
+  const truncated = entries.some(({ items: parts }) => parts.length > share);
+  return `${JSON.stringify({ items, truncated })}\n`;
+}
+
+/** The length that all may have so that together they keep within the budget: what the short ones leave goes to the long ones. */
+function fairShare(lengths: readonly number[], budget: number): number {
+  let left = budget;
+  for (const [index, length] of lengths.toSorted((a, b) => a - b).entries()) {
+    const share = left / (lengths.length - index);
+    if (length > share) return Math.floor(share);
+    left -= length;
+  }
+  return Infinity;
+}
+
+/** As many whole lines as keep within the length. */
+function cutLines(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, Math.max(0, text.lastIndexOf('\n', length)));
+}

@@ -1,0 +1,163 @@
+import { formatCoordinate, parseCoordinate } from '../model/address.ts';
+import type { Annotation, Check, CheckState } from '../model/check.ts';
+import type { Repository, RunDocument } from '../model/connection.ts';
+import { countChanges, type Changes, type NameChanges } from '../model/outline.ts';
+import type { Report } from '../model/problem.ts';
+import type { Registry } from '../registry/registry.ts';
+import { readJson } from '../registry/stored.ts';
+
+/** The check of a repository as a whole. */
+export const wholeCheck = 'stele';
+
+/** The name of the check about one resource (`@org/type/slug`). */
+export function checkName(resource: string): string {
+  return `${wholeCheck} ${resource}`;
+}
+
+const mostNames = 50;
+const mostAnnotations = 500;
+
+/** What hosts are told after a sync: for each document that was looked at, how it ended. */
+export async function checksOfDocuments(
+  registry: Registry,
+  documents: readonly RunDocument[],
+  commit: string,
+): Promise<Check[]> {
+  return Promise.all(
+    documents.map(async ({ path, resource, outcome, label, report, detail, commit: own }): Promise<Check> => {
+      const found = report === null ? null : await readJson<Report>(registry, report);
+      const isWell = outcome === 'published' || outcome === 'unchanged';
+      const title =
+        isWell && label !== null
+          ? `${outcome === 'published' ? 'Published as' : 'Unchanged:'} ${label}`
+          : titleOf(isWell ? null : found, detail);
+      const state: CheckState = isWell ? 'success' : outcome === 'detached' ? 'neutral' : 'failure';
+      const summary = [`${code(path)}: ${outcome}.`, ...(detail === null ? [] : [plain(detail)])].join('\n\n');
+      return {
+        commit: own ?? commit,
+        name: resource === null ? wholeCheck : checkName(resource),
+        state,
+        title,
+        summary,
+        annotations: found === null ? [] : annotationsOf(found),
+        url: resource === null ? null : pageOf(registry, resource),
+      };
+    }),
+  );
+}
+
+/** A pull request is told in so many checks. */
+const mostChecks = 50;
+
+/**
+ * The checks of a pull request as its host is told: one for each document, as far as they are not too many, those that are refused first; and
+ * one for the whole, which is no better than any of them.
+ */
+export function concludeChecks(found: readonly Check[], commit: string): Check[] {
+  const isWhole = ({ name }: Check) => name === wholeCheck;
+  const isBad = ({ state }: Check) => state === 'failure';
+  const failed = found.filter(isBad).length;
+  const whole = mergeChecks(found.filter(isWhole))[0] ?? null;
+  const counts = failed > 0 ? `${failed} of ${found.length} would be refused` : `${found.length} checked`;
+  const own = found.filter((check) => !isWhole(check));
+  const told = [...own.filter(isBad), ...own.filter((check) => !isBad(check))].slice(0, mostChecks - 1);
+  const rest = told.length < own.length ? [`${own.length - told.length} of them have no check of their own here.`] : [];
+  const isSaid = whole !== null && (isBad(whole) || failed === 0);
+  const last: Check = {
+    commit,
+    name: wholeCheck,
+    state: failed > 0 ? 'failure' : 'success',
+    title: isSaid ? whole.title : counts,
+    summary: [
+      ...(isSaid && own.length === 0 ? [] : [`${counts}.`]),
+      ...(whole === null ? [] : [whole.summary]),
+      ...rest,
+    ].join('\n\n'),
+    annotations: whole?.annotations ?? [],
+    url: null,
+  };
+  return [...told, last];
+}
+
+/** Of several checks of one name and commit, one: a host shows the last, whatever the others said. The worst of them gives it its title. */
+export function mergeChecks(checks: readonly Check[]): Check[] {
+  const groups = Map.groupBy(checks, ({ commit, name }) => `${commit} ${name}`);
+  return [...groups.values()].map((group) => {
+    const sorted = group.toSorted((one, other) => rankOf(other) - rankOf(one));
+    const told = sorted.slice(0, mostNames).map(({ summary }) => summary);
+    const rest = sorted.length > mostNames ? [`… and ${sorted.length - mostNames} more.`] : [];
+    const annotations = sorted.flatMap((check) => check.annotations).slice(0, mostAnnotations);
+    return { ...sorted[0]!, summary: [...told, ...rest].join('\n\n'), annotations };
+  });
+}
+
+function rankOf({ state }: Check): number {
+  return ['success', 'neutral', 'cancelled', 'running', 'failure'].indexOf(state);
+}
+
+/** The title of what was refused. */
+export function titleOf(report: Report | null, detail: string | null): string {
+  if (report === null) return cut(detail ?? 'Refused');
+  const { error, warning } = report.counts;
+  return error > 0 ? `${error} ${error === 1 ? 'problem' : 'problems'}` : `${warning} warnings`;
+}
+
+/** Every finding with its place, the worst first. */
+export function annotationsOf({ problems }: Report): Annotation[] {
+  return problems.slice(0, mostAnnotations).map(({ file, line, column, severity, rule, message }) => ({
+    path: file,
+    line,
+    column,
+    severity,
+    rule,
+    message,
+  }));
+}
+
+/** What differs, as Markdown. */
+export function describeChanges(changes: Changes, since: string): string {
+  if (countChanges(changes) === 0) return `No operation, schema or rule differs from ${code(since)}.`;
+  const parts = [
+    ...describeNames('operation', changes.operations),
+    ...describeNames('schema', changes.schemas),
+    ...describeNames('rule', changes.rules),
+  ];
+  return [`Compared with ${code(since)}:`, ...parts].join('\n\n');
+}
+
+function describeNames(noun: string, { added, removed, changed }: NameChanges): string[] {
+  const list = (verb: string, names: readonly string[]): string[] => {
+    if (names.length === 0) return [];
+    const many = names.length === 1 ? noun : noun.replace(/y$/, 'ie').replace(/$/, 's');
+    const rest = names.length > mostNames ? [`- … and ${names.length - mostNames} more`] : [];
+    const lines = names.slice(0, mostNames).map((name) => `- ${code(name)}`);
+    return [[`**${names.length} ${many} ${verb}**`, '', ...lines, ...rest].join('\n')];
+  };
+  return [...list('removed', removed), ...list('changed', changed), ...list('added', added)];
+}
+
+/** The page of a resource, where the configuration says under which URL people reach it. */
+export function pageOf({ config }: Pick<Registry, 'config'>, resource: string): string | null {
+  const parsed = parseCoordinate(resource);
+  return config.url === null || parsed === null ? null : `${config.url}/${formatCoordinate(parsed.coordinate)}`;
+}
+
+/** Text of a document as Markdown code that it cannot break out of. */
+export function code(text: string): string {
+  return `\`${cut(text.replace(/[\p{Cc}\p{Bidi_Control}`]+/gu, ' '))}\``;
+}
+
+/** A sentence that may quote a document, as Markdown without effect: also what looks like an address is no link. */
+export function plain(text: string): string {
+  return cut(text.replace(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim(), 1000).replace(/[!-/:-@[-`{-~]/g, '\\$&');
+}
+
+function cut(text: string, most = 200): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** Whether a host can be told anything about this repository. */
+export function isTellable(registry: Registry, { credential }: Pick<Repository, 'credential'>): boolean {
+  if (credential === null || !Object.hasOwn(registry.config.credentials, credential)) return false;
+  return !('sshKeyFile' in registry.config.credentials[credential]!);
+}

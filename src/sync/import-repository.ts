@@ -1,0 +1,76 @@
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { repositoryId, repositoryRef, type Repository, type Run, type RunDocument } from '../model/connection.ts';
+import { RegistryError } from '../model/errors.ts';
+import { importChanges } from './import-changes.ts';
+import type { ImportProgress, ImportWork } from './import-past.ts';
+import { importTags } from './import-tags.ts';
+import { withLease } from './lease.ts';
+import type { Registry } from '../registry/registry.ts';
+import { remoteOf } from '../registry/remote.ts';
+import { findResource } from '../registry/find-resource.ts';
+import { newRun, recordRun } from './runs.ts';
+
+/** Which of the past to bring in. */
+export interface ImportOptions {
+  /** Glob of tag names, each of which becomes a version under its name; null: no tags. */
+  tags: string | null;
+  /** Every commit of the branch that changed the document or what it refers to. */
+  eachChange: boolean;
+  /** Only what was committed from then on: ISO 8601. Null: everything. */
+  since: string | null;
+  onProgress?: (progress: ImportProgress) => void;
+}
+
+const mostCommits = 20_000;
+
+/**
+ * Brings a connected document's past in, oldest first: each version has its commit's date and takes the place in the list that this date gives it.
+ * What is published already stays as it is. Can be broken off and repeated at any time: it goes on where it was. Only the trees of the history and the
+ * document's own blobs are fetched. No sync of the repository runs meanwhile.
+ */
+export async function importHistory(
+  registry: Registry,
+  coordinate: Coordinate,
+  { tags, eachChange, since, onProgress }: ImportOptions,
+  signal: AbortSignal,
+): Promise<Run> {
+  const resource = await findResource(registry, coordinate);
+  const name = formatCoordinate(coordinate);
+  if (!resource?.connection)
+    throw new RegistryError('not_found', `${name} is not there or not connected to a repository.`);
+  const { connection } = resource;
+  const id = repositoryId(connection.repository, connection.branch);
+  const repository = (await registry.refs.read<Repository>(repositoryRef(coordinate.org, id)))?.value;
+  if (!repository?.commit) throw new RegistryError('conflict', `${name} was never synced: do that first.`);
+  const tip = repository.commit;
+  const run: Run = { ...newRun(registry, repository, id, 'import'), state: 'running', to: tip };
+  return withLease(registry, `${coordinate.org}/${id}`, signal, async (_hasWaited, held) => {
+    await recordRun(registry, run);
+    const end = async (documents: RunDocument[], detail: string | null): Promise<Run> => {
+      const state = detail === null ? 'succeeded' : 'failed';
+      return recordRun(registry, { ...run, state, documents, detail, finishedAt: registry.now().toISOString() });
+    };
+    try {
+      const remote = await remoteOf(registry, repository);
+      const history = await registry.source.history(remote, tip, mostCommits, held);
+      const connected = { ...resource, connection };
+      const work: ImportWork = {
+        registry,
+        repository,
+        connected,
+        remote,
+        history,
+        run,
+        since,
+        onProgress,
+        signal: held,
+      };
+      const documents = tags === null ? [] : await importTags(work, tags);
+      if (eachChange) documents.push(...(await importChanges(work)));
+      return await end(documents, null);
+    } catch (error) {
+      await end([], 'It broke off; run it again to go on.');
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,26 @@
+import { parseCoordinate } from '../model/address.ts';
+import type { DocumentState, Repository } from '../model/connection.ts';
+import { rulesetName } from '../registry/gate.ts';
+import type { Registry } from '../registry/registry.ts';
+import { findResource } from '../registry/find-resource.ts';
+import { rulesetDigest } from './sync-document.ts';
+
+/**
+ * The documents of a repository that would come out otherwise though their files are as they were: under another ruleset, or, where they were refused, by
+ * another compiler. Each with its state as it is once that is known; it is then looked at with the next commit, whatever its files.
+ */
+export async function* outdatedDocuments(
+  registry: Registry,
+  repository: Repository,
+): AsyncGenerator<[path: string, state: DocumentState]> {
+  const compiler = registry.compiler.id;
+  for (const [path, state] of Object.entries(repository.documents)) {
+    if (state.outcome === 'detached') continue;
+    const resource = await findResource(registry, parseCoordinate(state.resource)!.coordinate);
+    const name = resource === null ? state.rulesetName : rulesetName(registry, resource);
+    const ruleset = await rulesetDigest(registry, repository.org, name);
+    const isSame = name === state.rulesetName && ruleset === state.ruleset;
+    if (isSame && (state.outcome !== 'rejected' || state.compiler === compiler)) continue;
+    yield [path, { ...state, inputs: null, rulesetName: name, ruleset, compiler }];
+  }
+}

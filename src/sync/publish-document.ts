@@ -1,0 +1,73 @@
+import type { Connection, Repository, Run } from '../model/connection.ts';
+import { isRegistryError, type ErrorCode } from '../model/errors.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Planned } from '../plan/planned.ts';
+import { publish, type PublishResult } from '../registry/publish.ts';
+import type { Registry } from '../registry/registry.ts';
+import { statedVersion } from '../plan/stated-version.ts';
+
+/** Refusals that concern one document, and not the store, the repository or the program. */
+const ownRefusals: readonly ErrorCode[] = ['conflict', 'refused', 'malformed', 'not_found', 'too_large'];
+
+/** What the work gives, or why it was refused. A refusal is that document's own: the others go on. */
+export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusal: string }> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOwn = isRegistryError(error) && ownRefusals.includes(error.code);
+    if (!isOwn) throw error;
+    return { refusal: error.message };
+  }
+}
+
+/** A refusal, with the place in `stele.yaml` that lists the document. */
+export function refusalOf({ listedAt }: Planned, refusal: string): string {
+  return listedAt === null ? refusal : `${listedAt} ${refusal}`;
+}
+
+/** `version`: the label that a tag gives; null: the document's own. `isPast`: it is history. `dryRun`: decide, and write nothing. */
+export interface HowToPublish {
+  version?: string | null;
+  isPast?: boolean;
+  dryRun?: boolean;
+}
+
+/** The connection of a document that is published as planned. */
+export function connectionFor(
+  { url, branch, credential }: Repository,
+  { path, tags, onConflict, isFound }: Planned,
+): Connection {
+  return { repository: url, branch, path, tags, onConflict, credential, ...(isFound && { found: true as const }) };
+}
+
+/**
+ * Publishes a document as it stands in a commit of the repository that it is followed in. What is
+ * published as the branch has it connects its resource in the same step.
+ */
+export async function publishDocument(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  planned: Planned,
+  { version = null, isPast = false, dryRun = false }: HowToPublish,
+  run: Run,
+  signal: AbortSignal,
+): Promise<PublishResult> {
+  const { path, coordinate, name, description, visibility, ruleset, validation, onConflict } = planned;
+  const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
+  return publish(registry, {
+    coordinate,
+    snapshot,
+    entry: path,
+    version,
+    ...(stated !== undefined && { stated }),
+    onConflict,
+    latest: true,
+    dryRun,
+    isPast,
+    create: { name, description, visibility, ruleset, validation },
+    ...(version === null && !isPast && { connection: connectionFor(repository, planned) }),
+    author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
+    signal,
+  });
+}

@@ -1,0 +1,60 @@
+import { runRef, type Repository, type Run, type Trigger } from '../model/connection.ts';
+import { isAlive, processName } from '../registry/process.ts';
+import { readAmong } from '../registry/read-among.ts';
+import { newId, type Registry } from '../registry/registry.ts';
+
+/** A run that has not begun. Writes nothing. */
+export function newRun(registry: Registry, repository: Repository, id: string, trigger: Trigger): Run {
+  return {
+    id: newId(registry),
+    org: repository.org,
+    repository: id,
+    url: repository.url,
+    branch: repository.branch,
+    trigger,
+    process: processName(),
+    state: 'queued',
+    from: repository.commit,
+    to: null,
+    startedAt: registry.now().toISOString(),
+    finishedAt: null,
+    documents: [],
+    detail: null,
+  };
+}
+
+/** Writes down how a run stands. */
+export async function recordRun(registry: Registry, run: Run): Promise<Run> {
+  const generation = await registry.refs.update<Run>(runRef(run.org, run.id), () => ({
+    value: run,
+    change: { actor: `sync:${run.org}`, origin: null, action: `run ${run.state}` },
+  }));
+  return generation!.value;
+}
+
+/** A run by its id, or null. */
+export async function findRun(registry: Registry, org: string, id: string): Promise<Run | null> {
+  if (!/^[0-9a-z]{20}$/.test(id)) return null;
+  return (await registry.refs.read<Run>(runRef(org, id)))?.value ?? null;
+}
+
+/** The runs of an organization, newest first; those that looked at one resource, when it is named. */
+export async function listRuns(registry: Registry, org: string, resource: string | null = null): Promise<Run[]> {
+  const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
+  const runs = await Promise.all(names.reverse().map((name) => readAmong<Run>(registry, name)));
+  return runs.flatMap((generation) => {
+    const run = generation?.value;
+    return run && (resource === null || run.documents.some((document) => document.resource === resource)) ? [run] : [];
+  });
+}
+
+/** Ends the runs that a crashed process of this machine left open: they are not running, whatever they say. */
+export async function closeAbandonedRuns(registry: Registry, org: string): Promise<void> {
+  for (const run of await listRuns(registry, org)) {
+    const isOpen = run.state === 'queued' || run.state === 'running';
+    if (!isOpen || isAlive(run.process)) continue;
+    const detail =
+      'The process that ran it ended before it did. What it had published stands; the rest is done by the next run.';
+    await recordRun(registry, { ...run, state: 'failed', finishedAt: registry.now().toISOString(), detail });
+  }
+}

@@ -1,0 +1,199 @@
+import { formatCoordinate } from '../model/address.ts';
+import {
+  documentAt,
+  type Connection,
+  type DocumentState,
+  type Repository,
+  type Run,
+  type RunDocument,
+} from '../model/connection.ts';
+import type { Digest } from '../model/digest.ts';
+import { isRegistryError } from '../model/errors.ts';
+import type { Report } from '../model/problem.ts';
+import { resourceRef, type Resource } from '../model/resource.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Planned } from '../plan/planned.ts';
+import { assertConnectable } from '../registry/connectable.ts';
+import { resolveRuleset, rulesetName } from '../registry/gate.ts';
+import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
+import type { PublishResult } from '../registry/publish.ts';
+import type { Registry } from '../registry/registry.ts';
+import { findResource, newResource } from '../registry/find-resource.ts';
+
+/** What a sync made of one document. */
+export interface Looked {
+  path: string;
+  state: DocumentState;
+  /** Null where nothing changed and nothing was done. */
+  result: RunDocument | null;
+}
+
+/**
+ * Publishes one document of a commit unless everything that the last look read is as it was. What is wrong with it is its own
+ * outcome; only what concerns the whole registry (the store, the repository, a bug) rejects.
+ */
+export async function syncDocument(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  document: Planned,
+  blobs: ReadonlyMap<string, string>,
+  run: Run,
+  signal: AbortSignal,
+): Promise<Looked> {
+  const { path, coordinate } = document;
+  const name = formatCoordinate(coordinate);
+  const known = documentAt(repository, path);
+  if (known !== null && known.resource === name && (await isUnchanged(registry, known, document, blobs))) {
+    return { path, state: known, result: null };
+  }
+  const started = registry.now().getTime();
+  const result = await refusable(async () =>
+    document.tags === null
+      ? publishDocument(registry, repository, snapshot, document, {}, run, signal)
+      : connectTagged(registry, repository, document, run),
+  );
+  if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
+  if ('refusal' in result) {
+    const told = { resource: name, outcome: 'conflict', label: null, report: null } as const;
+    const state = await unpublished(registry, document, 'conflict');
+    const detail = refusalOf(document, result.refusal);
+    registry.log('warn', 'document', { run: run.id, path, ...told, detail });
+    return { path, state: { ...state, detail }, result: { path, ...told, detail } };
+  }
+  const inputs = Object.fromEntries([
+    ...result.compiled.files.map((file) => [file.path, file.blob] as const),
+    ...versionFile(document).map((file) => [file, blobs.get(file) ?? null] as const),
+  ]);
+  const report = result.outcome === 'rejected' ? result.reportDigest : null;
+  const label = 'version' in result ? result.version.label : null;
+  const detail = detailOf(result);
+  const state: DocumentState = {
+    resource: name,
+    detail,
+    outcome: result.outcome,
+    label,
+    report,
+    // What a sandbox died of may have been the machine's fault: such a document is looked at again with the next commit.
+    inputs: hasDied(result.report) ? null : await registry.objects.put(JSON.stringify(inputs)),
+    rulesetName: await rulesetNameFor(registry, document),
+    ruleset: result.ruleset,
+    compiler: registry.compiler.id,
+  };
+  registry.log(result.outcome === 'published' || result.outcome === 'unchanged' ? 'info' : 'warn', 'document', {
+    run: run.id,
+    path,
+    resource: name,
+    outcome: result.outcome,
+    label,
+    detail,
+    milliseconds: registry.now().getTime() - started,
+  });
+  return { path, state, result: { path, resource: name, outcome: result.outcome, label, report, detail } };
+}
+
+/** A document that is published by tag: its resource is made and connected, and the branch's content passed over. */
+async function connectTagged(
+  registry: Registry,
+  repository: Repository,
+  document: Planned,
+  run: Run,
+): Promise<'connected'> {
+  const { coordinate } = document;
+  const { org } = repository;
+  const connection = connectionFor(repository, document);
+  await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+    if (current?.value.deletedAt) return null;
+    if (current) assertConnectable(current.value, connection);
+    const resource = current?.value ?? newResource(registry, coordinate, document);
+    if (JSON.stringify(resource.connection) === JSON.stringify(connection)) return null;
+    const change = { actor: `sync:${org}`, origin: `run:${run.id}`, action: 'connect' };
+    return { value: { ...resource, connection }, change };
+  });
+  return 'connected';
+}
+
+/** The state of a document of which nothing was published, nor read. */
+async function unpublished(
+  registry: Registry,
+  document: Planned,
+  outcome: 'unchanged' | 'conflict',
+): Promise<DocumentState> {
+  const gate = await rulesetNameFor(registry, document);
+  return {
+    resource: formatCoordinate(document.coordinate),
+    outcome,
+    label: null,
+    report: null,
+    inputs: null,
+    rulesetName: gate,
+    ruleset: await rulesetDigest(registry, document.coordinate.org, gate),
+    compiler: registry.compiler.id,
+  };
+}
+
+function hasDied({ problems }: Report): boolean {
+  return problems.some(({ rule }) => rule.startsWith('sandbox-'));
+}
+
+/** Whether every file that the last look read, and the ruleset, is what it was then. */
+export async function isUnchanged(
+  registry: Registry,
+  known: DocumentState,
+  document: Planned,
+  blobs: ReadonlyMap<string, string>,
+): Promise<boolean> {
+  if (known.inputs === null || known.outcome === 'detached') return false;
+  if (known.outcome === 'rejected' && known.compiler !== registry.compiler.id) return false;
+  const resource = await findResource(registry, document.coordinate);
+  if (resource === null && known.label !== null) return false;
+  const connection = resource?.connection ?? null;
+  if (connection !== null && !isConnectedAs(connection, document)) return false;
+  const name = await rulesetNameFor(registry, document);
+  if (name !== known.rulesetName || (await rulesetDigest(registry, document.coordinate.org, name)) !== known.ruleset)
+    return false;
+  const bytes = await registry.objects.get(known.inputs);
+  if (bytes === null) return false;
+  const inputs = JSON.parse(Buffer.from(bytes).toString()) as Record<string, string | null>;
+  if (!versionFile(document).every((path) => Object.hasOwn(inputs, path))) return false;
+  return Object.entries(inputs).every(([path, blob]) => (blobs.get(path) ?? null) === blob);
+}
+
+/** The file that holds a document's version, where that is not the document. */
+function versionFile({ version }: Planned): string[] {
+  return version.from === 'file' ? [version.path] : [];
+}
+
+/** Whether a connection says how its versions are made as `stele.yaml` does. */
+function isConnectedAs({ tags, onConflict }: Connection, document: Planned): boolean {
+  return tags === document.tags && onConflict === document.onConflict;
+}
+
+/** The ruleset that a document is checked by now: its resource's, or the one that its resource would be made with. */
+async function rulesetNameFor(registry: Registry, document: Planned): Promise<string | null> {
+  const resource = await findResource(registry, document.coordinate);
+  return rulesetName(registry, resource ?? { ...document.coordinate, ruleset: document.ruleset });
+}
+
+/** The digest of the ruleset that a document is checked by now; null for none. */
+export async function rulesetNow(registry: Registry, document: Planned): Promise<Digest | null> {
+  return rulesetDigest(registry, document.coordinate.org, await rulesetNameFor(registry, document));
+}
+
+/** The digest that a ruleset's name means now; null for no ruleset, and for one that is not there. */
+export async function rulesetDigest(registry: Registry, org: string, name: string | null): Promise<Digest | null> {
+  return resolveRuleset(registry, org, name).then(
+    (ruleset) => ruleset?.digest ?? null,
+    (error: unknown) => {
+      if (isRegistryError(error, 'refused')) return null;
+      throw error;
+    },
+  );
+}
+
+function detailOf(result: PublishResult): string | null {
+  if (result.outcome === 'conflict') return result.detail;
+  if (result.outcome !== 'rejected') return null;
+  const first = result.report.problems[0];
+  return first ? `${first.file}:${first.line}:${first.column} ${first.message}` : null;
+}

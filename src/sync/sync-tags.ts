@@ -1,0 +1,180 @@
+import { formatCoordinate } from '../model/address.ts';
+import { matchesGlob } from '../model/glob.ts';
+import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
+import type { Digest } from '../model/digest.ts';
+import { labelFromVersion } from '../model/label.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Remote, Tag } from '../source/source.ts';
+import type { Planned } from '../plan/planned.ts';
+import { publishDocument, refusable } from './publish-document.ts';
+import type { Registry } from '../registry/registry.ts';
+import { remoteOf } from '../registry/remote.ts';
+import { rulesetNow } from './sync-document.ts';
+
+/** What a sync made of the tags of a repository. */
+export interface SyncedTags {
+  /** By `@org/type/slug tag`. */
+  tags: Record<string, TagState>;
+  documents: RunDocument[];
+  /** That a tag was moved, in one sentence; null where none was. */
+  moved: string | null;
+  /** What a person should know besides; null where all is well. */
+  note: string | null;
+}
+
+/** A tag that is new for a document, or was moved. */
+export interface NewTag {
+  document: Planned;
+  tag: Tag;
+  /** What was made of it before. */
+  known: TagState | null;
+}
+
+/** Of the tags that match, no more are looked at for one resource. */
+const mostTags = 2000;
+
+/** The tags that have something new for these documents, all of which are published by tag. Moves no objects. */
+export async function findNewTags(
+  registry: Registry,
+  repository: Repository,
+  documents: readonly Planned[],
+  signal: AbortSignal,
+): Promise<NewTag[]> {
+  if (documents.length === 0) return [];
+  const all = await registry.source.tags(await remoteOf(registry, repository), signal);
+  return newAmong(registry, repository, documents, all);
+}
+
+async function newAmong(
+  registry: Registry,
+  repository: Repository,
+  documents: readonly Planned[],
+  all: readonly Tag[],
+): Promise<NewTag[]> {
+  const found: NewTag[] = [];
+  for (const document of documents) {
+    const ruleset = await rulesetNow(registry, document);
+    for (const tag of all.filter(({ name }) => matchesGlob(document.tags!, name)).slice(0, mostTags)) {
+      const key = keyOf(document, tag);
+      const known = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
+      const isKnown = known?.commit === tag.commit || known?.moved === tag.commit;
+      // What was refused may pass what it is held against now.
+      const refused = known?.refused;
+      const isRefusedStill =
+        refused === undefined || (refused.ruleset === ruleset && refused.compiler === registry.compiler.id);
+      if (!isKnown || !isRefusedStill) found.push({ document, tag, known });
+    }
+  }
+  return found;
+}
+
+function keyOf({ coordinate }: Planned, { name }: Tag): string {
+  return `${formatCoordinate(coordinate)} ${name}`;
+}
+
+/**
+ * Publishes every new tag of the documents that are published by tag, the oldest commit first: the label comes from the tag's name (`v1.4.0` → `1.4.0`).
+ * A tag that was moved changes nothing that is published and is told of, once. Fetches nothing where there is nothing new.
+ */
+export async function syncTags(
+  registry: Registry,
+  repository: Repository,
+  documents: readonly Planned[],
+  run: Run,
+  signal: AbortSignal,
+): Promise<SyncedTags> {
+  const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], moved: null, note: null };
+  if (documents.length === 0) return synced;
+  const remote = await remoteOf(registry, repository);
+  const all = await registry.source.tags(remote, signal);
+  synced.note = noteOnNumber(documents, all);
+  const fresh: NewTag[] = [];
+  for (const { document, tag, known } of await newAmong(registry, repository, documents, all)) {
+    if (known === null || known.label === null) {
+      fresh.push({ document, tag, known });
+      continue;
+    }
+    synced.moved = `Tag ${tag.name} was moved from ${known.commit} to ${tag.commit}. What is published stays.`;
+    synced.tags[keyOf(document, tag)] = { ...known, moved: tag.commit };
+  }
+  for (const { document, tag, snapshot } of await openAll(registry, remote, fresh, signal)) {
+    signal.throwIfAborted();
+    const { told: result, ruleset } = await publishTag(registry, repository, document, tag, snapshot, run, signal);
+    const refused = result.outcome === 'rejected' ? { refused: { ruleset, compiler: registry.compiler.id } } : {};
+    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: result.label, ...refused };
+    synced.documents.push(result);
+    const level = result.label === null ? 'warn' : 'info';
+    registry.log(level, 'document', { run: run.id, tag: tag.name, ...result, report: undefined });
+  }
+  return synced;
+}
+
+function noteOnNumber(documents: readonly Planned[], all: readonly Tag[]): string | null {
+  for (const { tags, coordinate } of documents) {
+    const { length } = all.filter(({ name }) => matchesGlob(tags!, name));
+    if (length <= mostTags) continue;
+    const what = `${length} tags match ${JSON.stringify(tags)} of ${formatCoordinate(coordinate)}`;
+    return `${what}: the first ${mostTags} by name are looked at. Name fewer.`;
+  }
+  return null;
+}
+
+interface OpenTag extends NewTag {
+  snapshot: Snapshot | { refusal: string };
+}
+
+/** The commits of these tags, brought here at once, oldest first. A tag that names no commit is that tag's own problem. */
+async function openAll(
+  registry: Registry,
+  remote: Remote,
+  fresh: readonly NewTag[],
+  signal: AbortSignal,
+): Promise<OpenTag[]> {
+  const commits = [...new Set(fresh.map(({ tag }) => tag.commit))];
+  if (commits.length > 1) await refusable(() => registry.source.bring(remote, commits, signal));
+  const opened: OpenTag[] = [];
+  for (const each of fresh) {
+    const snapshot = await refusable(() => registry.source.snapshot(remote, each.tag.commit, signal));
+    opened.push({ ...each, snapshot });
+  }
+  const dateOf = ({ snapshot }: OpenTag) => ('refusal' in snapshot ? '' : (snapshot.committedAt ?? ''));
+  return opened.sort((a, b) => (dateOf(a) < dateOf(b) ? -1 : dateOf(a) > dateOf(b) ? 1 : 0));
+}
+
+/**
+ * The label that a tag gives: its name without what the pattern that it matches has before its first star (`payments-v*`), unless that is the beginning of a number
+ * (`v1.*`), and without the `v` that people put before a number.
+ */
+export function labelFromTag(name: string, pattern: string): string | null {
+  const prefix = pattern.includes('*') ? pattern.slice(0, pattern.indexOf('*')) : '';
+  const { length } = prefix.replace(/(?:^|(?<=[-/_@+]))v?\d[\d.]*$/, '');
+  return labelFromVersion(name.slice(length).replace(/^v(?=\d)/, ''));
+}
+
+async function publishTag(
+  registry: Registry,
+  repository: Repository,
+  document: Planned,
+  tag: Tag,
+  snapshot: OpenTag['snapshot'],
+  run: Run,
+  signal: AbortSignal,
+): Promise<{ told: RunDocument; ruleset: Digest | null }> {
+  const { path, coordinate } = document;
+  const about = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
+  const version = labelFromTag(tag.name, document.tags!);
+  const conflict = (detail: string) => ({ told: { ...about, outcome: 'conflict' as const, detail }, ruleset: null });
+  if (version === null) return conflict(`Tag ${tag.name} cannot be a version.`);
+  if ('refusal' in snapshot) return conflict(`Tag ${tag.name}: ${snapshot.refusal}`);
+  const result = await refusable(() =>
+    publishDocument(registry, repository, snapshot, document, { version }, run, signal),
+  );
+  if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);
+  if (result.outcome === 'conflict') return conflict(result.detail);
+  const { outcome, ruleset } = result;
+  if (outcome !== 'rejected')
+    return { told: { ...about, outcome, label: result.version.label, detail: null }, ruleset };
+  const [first] = result.report.problems;
+  const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'refused'}`;
+  return { told: { ...about, outcome, report: result.reportDigest, detail }, ruleset };
+}

@@ -1,0 +1,243 @@
+import { availableParallelism } from 'node:os';
+import PQueue from 'p-queue';
+import {
+  documentAt,
+  isWell,
+  repositoryRef,
+  type DocumentState,
+  type Repository,
+  type Run,
+  type RunDocument,
+} from '../model/connection.ts';
+import { filesOf, type Snapshot } from '../source/snapshot.ts';
+import type { Remote, Tip } from '../source/source.ts';
+import { checksOfDocuments, mergeChecks } from './checks.ts';
+import type { Planned } from '../plan/planned.ts';
+import { withLease } from './lease.ts';
+import { findMoves, withMoves } from '../plan/moves.ts';
+import { outdatedDocuments } from './outdated.ts';
+import { connectedResources, detachedDocuments, planAll, plannedFor } from '../plan/plan.ts';
+import type { Registry } from '../registry/registry.ts';
+import { remoteOf } from '../registry/remote.ts';
+import { findNewTags, syncTags } from './sync-tags.ts';
+import { noteChecks } from './tell.ts';
+import { syncDocument, type Looked } from './sync-document.ts';
+
+/** What one reconciliation made of a repository, to be recorded by its caller. */
+export interface Synced {
+  repository: Repository;
+  /** Documents that were looked at again. */
+  documents: RunDocument[];
+  /** Whether anything is new: worth a record also where nobody asked for the run. */
+  changed: boolean;
+  /** What a person should know of this run; null where all is well. */
+  detail: string | null;
+}
+
+/**
+ * Brings the registry to where a repository stands now (DESIGN §10): where are we, where is the remote, same? then stop; else
+ * compile what changed, publish it, and only then note the commit. Doing it twice, or after a crash anywhere, ends the same; of several
+ * processes one does it. Rewritten history, deleted branches and deleted files change nothing that is published.
+ */
+export async function syncRepository(
+  registry: Registry,
+  repository: Repository,
+  run: Run,
+  signal: AbortSignal,
+): Promise<Synced> {
+  // Connected once, and to nothing any more: nobody is to be asked.
+  const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
+  if (isIdle) return { repository, documents: [], changed: false, detail: null };
+  const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
+  if (!(await hasNews(registry, repository, tip, signal))) {
+    const isGone = repository.state === 'detached';
+    return settle(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
+  }
+  return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited, held) => {
+    // Not from memory: what another process noted a moment ago decides whether the tip is still the newest that anybody saw.
+    const current = await registry.refs.update<Repository>(repositoryRef(repository.org, run.repository), () => null);
+    const isStale = hasWaited || current?.value.commit !== repository.commit;
+    const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held) : tip;
+    return bringIn(registry, current?.value ?? repository, now, run, held);
+  });
+}
+
+/** Whether there is anything to bring in. Moves no objects. */
+async function hasNews(registry: Registry, repository: Repository, tip: Tip, signal: AbortSignal): Promise<boolean> {
+  if (!tip.found) return repository.state !== 'detached';
+  if (tip.commit !== repository.commit || repository.state === 'detached') return true;
+  if (await needsAnotherLook(registry, repository)) return true;
+  return (await findNewTags(registry, repository, await taggedDocuments(registry, repository), signal)).length > 0;
+}
+
+async function bringIn(
+  registry: Registry,
+  repository: Repository,
+  tip: Tip,
+  run: Run,
+  signal: AbortSignal,
+): Promise<Synced> {
+  if (!tip.found) return settle(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
+  const stranger = await findStranger(registry, repository, tip.commit, signal);
+  if (stranger !== null) {
+    return settle(registry, repository, run, { state: 'detached', detail: stranger }, [], stranger);
+  }
+  const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository));
+  const branch = isKnown ? unmoved : await syncBranch(registry, repository, tip.commit, run, signal);
+  const tagged = await syncTags(registry, repository, await taggedDocuments(registry, repository), run, signal);
+  const rewritten = branch.rewritten ?? tagged.moved;
+  const diverged =
+    rewritten === null
+      ? (repository.diverged ?? null)
+      : { since: registry.now().toISOString(), ...repository.diverged, detail: rewritten };
+  const checks = await checksOfDocuments(registry, [...branch.documents, ...tagged.documents], tip.commit);
+  await noteChecks(registry, repository, mergeChecks(checks));
+  const change = { ...branch.change, tags: tagged.tags, diverged, state: 'following' as const, detail: tagged.note };
+  const documents = [...branch.documents, ...tagged.documents];
+  return settle(registry, repository, run, change, documents, rewritten ?? tagged.note);
+}
+
+async function taggedDocuments(registry: Registry, repository: Repository): Promise<Planned[]> {
+  return (await connectedResources(registry, repository)).map(plannedFor).filter(({ tags }) => tags !== null);
+}
+
+/**
+ * Why what stands under the name of a repository that was gone is not taken for it: its history has nothing of what was synced. Whoever
+ * gets hold of an abandoned name must not thereby publish.
+ */
+async function findStranger(
+  registry: Registry,
+  repository: Repository,
+  commit: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (repository.state !== 'detached' || repository.commit === null) return null;
+  const remote = await remoteOf(registry, repository);
+  if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated') return null;
+  return `It was gone and is there again with another history: ${repository.commit} is no ancestor of ${commit}. Connect it again if it is the same.`;
+}
+
+/** What is to be noted about a repository, and the documents that were looked at. */
+interface Progress {
+  change: Partial<Repository>;
+  documents: RunDocument[];
+  /** How history was rewritten, in one sentence; null where it was not. */
+  rewritten: string | null;
+}
+
+const unmoved: Progress = { change: {}, documents: [], rewritten: null };
+
+async function syncBranch(
+  registry: Registry,
+  before: Repository,
+  commit: string,
+  run: Run,
+  signal: AbortSignal,
+): Promise<Progress> {
+  const remote = await remoteOf(registry, before);
+  const snapshot = await registry.source.snapshot(remote, commit, signal);
+  const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
+  const repository = withMoves(before, moves);
+  const { planned, notes, isRefused } = await planAll(registry, repository, snapshot, signal, moves);
+  for (const { path, outcome, detail } of notes) {
+    registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
+  }
+  const looked = await syncDocuments(registry, repository, snapshot, planned, run, signal);
+  const detached = detachedDocuments(repository, planned, isRefused);
+  // Where `stele.yaml` is refused nothing is looked at: that is noted, or every look would ask for another one.
+  const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
+  const states = Object.fromEntries([...held, ...looked.map(({ path, state }) => [path, state] as const)]);
+  const at = registry.now().toISOString();
+  const documents = dated(repository, { ...repository.documents, ...detached.states, ...states }, at);
+  const rewritten = await findRewritten(registry, remote, repository, commit, signal);
+  const results = [...notes, ...detached.results, ...looked.flatMap(({ result }) => result ?? [])];
+  return { change: { commit, documents }, documents: results, rewritten };
+}
+
+/** Since when each document is well, or is not. */
+function dated(
+  before: Repository,
+  documents: Record<string, DocumentState>,
+  at: string,
+): Record<string, DocumentState> {
+  const entries = Object.entries(documents).map(([path, state]) => {
+    const known = documentAt(before, path);
+    const isAsBefore = known && isWell(known) === isWell(state);
+    return [path, { ...state, since: (isAsBefore ? known.since : undefined) ?? at }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Whether there is something to do though the commit is the one that was synced: other rulesets, a newer compiler, another connection. */
+async function needsAnotherLook(registry: Registry, repository: Repository): Promise<boolean> {
+  const outdated = await outdatedDocuments(registry, repository).next();
+  if (outdated.done !== true) return true;
+  const connected = await connectedResources(registry, repository);
+  return connected.some(({ connection }) => documentAt(repository, connection.path) === null);
+}
+
+async function syncDocuments(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  planned: readonly Planned[],
+  run: Run,
+  signal: AbortSignal,
+): Promise<Looked[]> {
+  const blobs = filesOf(await snapshot.entries());
+  const queue = new PQueue({ concurrency: availableParallelism() });
+  const task = (document: Planned) => async () => {
+    signal.throwIfAborted();
+    return syncDocument(registry, repository, snapshot, document, blobs, run, signal);
+  };
+  // Rulesets first: documents of the same commit may have to pass them.
+  const isRuleset = ({ coordinate }: Planned) => coordinate.type === 'rulesets';
+  const rulesets = await queue.addAll(planned.filter(isRuleset).map(task));
+  const others = await queue.addAll(planned.filter((document) => !isRuleset(document)).map(task));
+  return [...rulesets, ...others];
+}
+
+async function findRewritten(
+  registry: Registry,
+  remote: Remote,
+  repository: Repository,
+  commit: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (repository.commit === null || repository.commit === commit) return null;
+  if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated') return null;
+  return `History was rewritten: ${repository.commit} is no ancestor of ${commit}. What is published stays.`;
+}
+
+/** Notes where the repository stands now. The last step of a sync: whatever comes before can be done again. */
+async function settle(
+  registry: Registry,
+  repository: Repository,
+  run: Run,
+  change: Partial<Repository>,
+  documents: RunDocument[],
+  detail: string | null = null,
+): Promise<Synced> {
+  const next = { ...repository, ...change };
+  const changed =
+    documents.length > 0 ||
+    next.commit !== repository.commit ||
+    next.state !== repository.state ||
+    next.detail !== repository.detail ||
+    next.diverged?.detail !== repository.diverged?.detail;
+  if (!changed && run.trigger !== 'manual') return { repository, documents, changed, detail };
+  const at = registry.now().toISOString();
+  const since = next.state === repository.state ? (repository.since ?? at) : at;
+  const generation = await registry.refs.update<Repository>(
+    repositoryRef(repository.org, run.repository),
+    (current) => ({
+      value: { ...(current?.value ?? repository), ...change, since, syncedAt: at },
+      change: {
+        actor: `sync:${repository.org}`,
+        origin: `run:${run.id}`,
+        action: `sync ${next.commit?.slice(0, 12) ?? 'nothing'}`,
+      },
+    }),
+  );
+  return { repository: generation!.value, documents, changed, detail };
+}

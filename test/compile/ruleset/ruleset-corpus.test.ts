@@ -1,0 +1,123 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { kindOf } from '../../../src/compile/detect.ts';
+import { compileRuleset } from '../../../src/compile/ruleset/ruleset.ts';
+import { given } from '../given.ts';
+import { findingsOf, readCase, refusalOf } from '../openapi/redocly-case.ts';
+
+const corpus = join(import.meta.dirname, '../../../../shared/corpus/rulesets');
+const present = existsSync(corpus);
+const skipped = present ? '' : ' (skipped: no corpus beside the project)';
+
+/** Cases that are not compared, by reason. */
+const excluded: Record<string, string[]> = {
+  'the corpus holds no configuration for it': [
+    'arazzo-1-1-valid-description',
+    'arazzo-not-valid-test-description',
+    'arazzo-valid-test-description',
+    'info-contact',
+    'info-license-rule',
+    'info-license-strict-rule',
+    'no-path-trailing-slash-rule',
+    'no-server-variables-empty-enum',
+    'operation-operationId-unique-rule',
+    'path-not-include-query-rule',
+    'path-parameters-defined-ref-location',
+    'path-parameters-defined-rule',
+    'request-response-mime-type-oas3.1-error',
+  ],
+  'the corpus holds no document for it': [
+    'assertions-max-length-array-error',
+    'assertions-max-length-string-error',
+    'assertions-min-length-array-error',
+    'assertions-min-length-string-error',
+    'assertions-mutually-required-error',
+    'assertions-pattern-error',
+    'assertions-show-suggestions',
+    'assertions-undefined-error',
+  ],
+  'its documents are no OpenAPI': [
+    'async2',
+    'async3',
+    'graphql-configurable-rule-redefine-severity-per-api',
+    'graphql-invalid',
+    'graphql-valid',
+    'openrpc-invalid',
+    'spec-step-mutually-exclusive-fields',
+  ],
+  'its rules belong to one entry of "apis", which a published ruleset has not': [
+    'default-message-override',
+    'info-contact--lint-in-apis',
+    'nested-extends-two-level',
+    'skip-rules',
+  ],
+  'Redocly checks nothing, since no rule is configured': ['extends-empty-array'],
+  'the value is left out (`summary:`), and Redocly points at the key instead of the place of the value': [
+    'assertions-non-empty-error',
+  ],
+};
+
+/** Configurations that Redocly fails at when it applies them, and Stele when they are published. */
+const refused: Record<string, string> = { 'assertions-property-key-not-allowed': 'ruleset-rule' };
+
+describe.skipIf(!present)(`redocly lint says the same${skipped}`, () => {
+  const folder = join(corpus, 'redocly-lint-cases/lint');
+  const names = present ? readdirSync(folder) : [];
+  const left = new Set(Object.values(excluded).flat());
+  const compared = names.filter((name) => !left.has(name) && !(name in refused));
+
+  test(`${compared.length} of ${names.length} cases are compared`, () => {
+    expect([...left].filter((name) => !names.includes(name))).toEqual([]);
+    expect(compared.length).toBeGreaterThanOrEqual(44);
+  });
+
+  test.each(compared)('%s', async (name) => {
+    const one = readCase(join(folder, name));
+    expect(await refusalOf(one)).toBeNull();
+    expect(one.documents.length).toBeGreaterThan(0);
+    expect(await findingsOf(one)).toEqual(one.expected);
+  });
+
+  test.each(Object.entries(refused))('%s is refused', async (name, rule) => {
+    expect(await refusalOf(readCase(join(folder, name)))).toBe(rule);
+  });
+});
+
+/** What becomes of real rulesets: how many are accepted, and for the others the first reason. */
+describe.skipIf(!present)(`real rulesets${skipped}`, () => {
+  async function classify(folder: string): Promise<Record<string, number>> {
+    const classes: Record<string, number> = {};
+    const entries = readdirSync(join(corpus, folder), { recursive: true, withFileTypes: true });
+    for (const entry of entries) {
+      const path = relative(corpus, join(entry.parentPath, entry.name));
+      if (!entry.isFile() || !/\.(?:ya?ml|json)$/.test(path)) continue;
+      const input = given({ [path]: readFileSync(join(corpus, path), 'utf8') }, 'rulesets');
+      const kind = kindOf(input.entry.value)?.kind;
+      const { problems } = await compileRuleset(input);
+      const reason = problems.find(({ severity }) => severity === 'error')?.rule ?? 'accepted';
+      const name = kind === 'openapi' || path.includes('lint-ignore') ? 'no ruleset' : reason;
+      classes[name] = (classes[name] ?? 0) + 1;
+    }
+    return classes;
+  }
+
+  test.each([
+    ['redocly', { accepted: 18, 'no ruleset': 2, 'ruleset-empty': 1, 'ruleset-refused': 8 }],
+    ['spectral', { accepted: 28, 'ruleset-extends': 16, 'ruleset-reference': 2, 'ruleset-refused': 14 }],
+    [
+      'spectral-fixtures',
+      {
+        accepted: 12,
+        'no ruleset': 6,
+        'ruleset-extends': 2,
+        'ruleset-reference': 1,
+        'ruleset-refused': 8,
+        'ruleset-rule': 2,
+        schema: 2,
+      },
+    ],
+  ])('%s', async (folder, expected) => {
+    expect(await classify(folder)).toEqual(expected);
+  });
+});

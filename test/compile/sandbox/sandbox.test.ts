@@ -1,0 +1,270 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxArguments, startChild } from '../../../src/compile/sandbox/child.ts';
+import type { Compiler } from '../../../src/compile/compile.ts';
+import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
+import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
+import { isRegistryError } from '../../../src/model/errors.ts';
+import { formatProblem } from '../../../src/model/problem.ts';
+import { limits } from '../limits.ts';
+import { inputOf, memoryLoad } from './memory-load.ts';
+
+const valid = 'openapi: 3.1.0\ninfo: {title: Pets, version: "1"}\npaths: {}\n';
+/** Takes a second or so, however fast the machine: a chain of references that redocly follows step by step. */
+const slow = JSON.stringify({
+  openapi: '3.0.0',
+  info: { title: 'x', version: '1' },
+  paths: {},
+  components: {
+    schemas: Object.fromEntries(
+      Array.from({ length: 3000 }, (_, at) => [`s${at}`, { $ref: `#/components/schemas/s${at + 1}` }]),
+    ),
+  },
+});
+const large = JSON.stringify({
+  openapi: '3.0.0',
+  info: { title: 'x', version: '1' },
+  paths: {},
+  'x-large': Array.from({ length: 600_000 }, (_, at) => ({ at })),
+});
+
+let compiler: Compiler;
+beforeAll(() => {
+  compiler = openCompiler({ children: 2 });
+});
+afterAll(() => compiler.close());
+
+async function rulesOf(entry: string, content: string, changes: Partial<typeof limits> = {}, signal?: AbortSignal) {
+  const { artifact, report } = await compiler.compile(
+    inputOf(entry, { limits: { ...limits, ...changes } }),
+    memoryLoad({ [entry]: content }),
+    signal,
+  );
+  return { artifact, lines: report.problems.map(formatProblem) };
+}
+
+describe('the sandbox', () => {
+  it('reads no file, writes none, reaches no network, starts no process and no thread, and knows no environment', async () => {
+    const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const probe = new URL('../../fixtures/compile/probe.ts', import.meta.url).pathname;
+    const child = fork(probe, [String(port)], {
+      execArgv: [...sandboxArguments(256), `--allow-fs-read=${probe}`],
+      env: {},
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const [told] = (await once(child, 'message')) as [unknown];
+    child.kill();
+    server.close();
+    expect(told).toEqual({
+      outcomes: {
+        readFile: 'ERR_ACCESS_DENIED',
+        writeFile: 'ERR_ACCESS_DENIED',
+        spawn: 'ERR_ACCESS_DENIED',
+        thread: 'ERR_ACCESS_DENIED',
+        connect: 'ERR_ACCESS_DENIED',
+        fetch: 'ERR_ACCESS_DENIED',
+      },
+      environment: [],
+      proto: false,
+    });
+  });
+
+  it('gives the same bytes for the same input', async () => {
+    const [first, second] = await Promise.all([rulesOf('a.yaml', valid), rulesOf('a.yaml', valid)]);
+    expect(first.artifact).not.toBeNull();
+    expect(second).toEqual(first);
+  });
+
+  it('is killed when it takes too long, and only that document fails', async () => {
+    const [stopped, beside] = await Promise.all([rulesOf('slow.json', slow, { seconds: 1 }), rulesOf('a.yaml', valid)]);
+    expect(stopped).toEqual({
+      artifact: null,
+      lines: [
+        'slow.json:1:1 error sandbox-timeout: Compiling the document took longer than 1 seconds and was stopped.',
+      ],
+    });
+    expect(beside.lines).toEqual([]);
+    expect((await rulesOf('a.yaml', valid)).lines).toEqual([]);
+  });
+
+  it('is killed when it needs too much memory', async () => {
+    const { artifact, lines } = await rulesOf('large.json', large, { memoryMegabytes: 160 });
+    expect(artifact).toBeNull();
+    expect(lines).toEqual([
+      'large.json:1:1 error sandbox-memory: Compiling the document needed more than 160 MB of memory and was stopped.',
+    ]);
+  });
+
+  it('is a crash of that document when its process dies', async () => {
+    const child = startChild(256);
+    const load = async () => {
+      process.kill(child.pid!, 'SIGKILL');
+      return [];
+    };
+    const outcome = await child.run(
+      { type: 'compile', input: inputOf('a.yaml') },
+      { seconds: 60, load, signal: undefined },
+    );
+    expect(outcome).toEqual({ died: 'sandbox-crash' });
+    expect(child.isUsable()).toBe(false);
+  });
+
+  it('goes on when a terminal or a service manager tells every process to stop', async () => {
+    const child = startChild(256);
+    const load = async () => {
+      process.kill(child.pid!, 'SIGINT');
+      process.kill(child.pid!, 'SIGTERM');
+      return memoryLoad({ 'a.yaml': valid })(['a.yaml']);
+    };
+    const outcome = await child.run(
+      { type: 'compile', input: inputOf('a.yaml') },
+      { seconds: 60, load, signal: undefined },
+    );
+    expect(outcome).toMatchObject({ answer: { report: { problems: [] } } });
+    child.kill();
+  });
+
+  it('stops when the caller does, with the caller’s reason', async () => {
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const running = rulesOf('slow.json', slow, {}, stop.signal);
+    setTimeout(() => stop.abort(reason), 100);
+    await expect(running).rejects.toBe(reason);
+    expect((await rulesOf('a.yaml', valid)).lines).toEqual([]);
+  });
+
+  it('rejects what runs and what waits when it is closed, and blames no document', async () => {
+    const closing = openCompiler({ children: 1 });
+    const runs = [slow, slow, valid].map((content) =>
+      closing.compile(inputOf('a.yaml'), memoryLoad({ 'a.yaml': content })),
+    );
+    setTimeout(() => void closing.close(), 50);
+    for (const { reason } of (await Promise.allSettled(runs)) as PromiseRejectedResult[])
+      expect(isRegistryError(reason, 'unavailable')).toBe(true);
+  });
+
+  it('passes on why files could not be loaded', async () => {
+    const error = new Error('the repository is away');
+    const load = () => Promise.reject(error);
+    await expect(compiler.compile(inputOf('a.yaml'), load)).rejects.toBe(error);
+  });
+
+  it('waits for files on the caller’s time, not on the document’s', async () => {
+    const load = memoryLoad({ 'a.yaml': valid });
+    const late: typeof load = Object.assign(
+      async (paths: readonly string[]) => {
+        await new Promise((resolve) => setTimeout(resolve, 2500));
+        return load(paths);
+      },
+      { asked: [] },
+    );
+    const { report } = await compiler.compile(inputOf('a.yaml', { limits: { ...limits, seconds: 2 } }), late);
+    expect(report.problems).toEqual([]);
+  });
+});
+
+describe('what a sandbox says', () => {
+  const report = { problems: [], counts: { error: 0, warning: 0, info: 0 }, truncated: false };
+  const representations = ['json', 'yaml'].flatMap((format) =>
+    ['identity', 'gzip', 'br', 'zstd'].map((coding) => ({ format, coding, bytes: new Uint8Array([1]) })),
+  );
+  const artifact = {
+    type: 'apis',
+    kind: 'openapi',
+    specification: '3.1.0',
+    title: 'x',
+    description: '',
+    version: null,
+    representations,
+  };
+
+  const place = { pointer: '', line: 1, column: 1 };
+
+  it('is of stele.yaml what was agreed on, and nothing else', () => {
+    const settings = {
+      resources: [{ path: 'a', at: { ...place, more: 1 }, version: { from: 'exec' }, tags: 1, extra: 1 }],
+      defaults: { at: place, version: { from: 'file', path: 'V', pointer: null, extra: 1 }, visibility: 'all' },
+      discover: true,
+      ignore: [],
+    };
+    expect(readChildMessage({ type: 'settings', settings, report, rss: 1 })).toEqual({
+      type: 'settings',
+      settings: {
+        resources: [{ path: 'a', at: place }],
+        defaults: { at: place, version: { from: 'file', path: 'V', pointer: null } },
+        discover: true,
+        ignore: [],
+      },
+      report,
+      rss: 1,
+    });
+  });
+
+  it('is taken in the agreed shape, without anything else that it holds', () => {
+    const message = { type: 'compiled', artifact: { ...artifact, extra: 1 }, report, rss: 1, extra: 1 };
+    expect(readChildMessage(message)).toEqual({ type: 'compiled', artifact, report, rss: 1 });
+  });
+
+  it.each([
+    ['nothing', null],
+    ['another type', { type: 'exec' }],
+    ['paths that are no texts', { type: 'load', paths: ['a', 1] }],
+    [
+      'an artifact that the report forbids',
+      { type: 'compiled', artifact, report: { ...report, counts: { error: 1, warning: 0, info: 0 } }, rss: 1 },
+    ],
+    ['a refusal without an error', { type: 'compiled', artifact: null, report, rss: 1 }],
+    [
+      'a representation too few',
+      { type: 'compiled', artifact: { ...artifact, representations: representations.slice(1) }, report, rss: 1 },
+    ],
+    [
+      'one twice',
+      {
+        type: 'compiled',
+        artifact: { ...artifact, representations: [...representations.slice(1), representations[1]] },
+        report,
+        rss: 1,
+      },
+    ],
+    [
+      'bytes that are none',
+      {
+        type: 'compiled',
+        artifact: { ...artifact, representations: representations.map((one) => ({ ...one, bytes: [1] })) },
+        report,
+        rss: 1,
+      },
+    ],
+    ['an unknown kind', { type: 'compiled', artifact: { ...artifact, kind: 'shell' }, report, rss: 1 }],
+    [
+      'an unknown severity',
+      { type: 'compiled', artifact: null, report: { ...report, problems: [{ severity: 'fatal' }] }, rss: 1 },
+    ],
+    [
+      'an entry of stele.yaml without its place',
+      {
+        type: 'settings',
+        settings: { resources: [{ path: 'a' }], defaults: { at: place }, discover: true, ignore: [] },
+        report,
+        rss: 1,
+      },
+    ],
+    [
+      'defaults that are none',
+      { type: 'settings', settings: { resources: [], discover: true, ignore: [] }, report, rss: 1 },
+    ],
+    ['a version that is none', { type: 'version', version: 1, rss: 1 }],
+    [
+      'a detection without a path',
+      { type: 'detected', detected: [{ type: 'apis', kind: 'openapi', title: null }], rss: 1 },
+    ],
+  ])('is nonsense when it holds %s', (_, message) => {
+    expect(readChildMessage(message)).toBeNull();
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import { repositoryRef, type Repository } from '../../src/model/connection.ts';
+import { resourceRef, type Resource } from '../../src/model/resource.ts';
+import { changeResource } from '../../src/registry/change-resource.ts';
+import { changeStatus } from '../../src/registry/change-version.ts';
+import { eventsOfRepository, eventsOfResource, type Happened } from '../../src/events/events.ts';
+import { publish } from '../../src/registry/publish.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
+import { follow } from '../../src/sync/reconcile.ts';
+import type { Registry } from '../../src/registry/registry.ts';
+import type { Generation } from '../../src/store/refs.ts';
+import { createWorld, snapshotOf, type World } from '../registry/world.ts';
+
+const base = 'https://registry.test';
+const coordinate = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+const author = { actor: 'operator:test', origin: null };
+
+async function publishPay(registry: Registry, version: string): Promise<void> {
+  const text = `openapi: 3.1.0\ninfo: {title: Pay, version: "${version}"}\n`;
+  await publish(registry, {
+    coordinate,
+    snapshot: snapshotOf(null, null, { 'api.yaml': text }),
+    entry: 'api.yaml',
+    version: null,
+    onConflict: 'revise',
+    latest: true,
+    dryRun: false,
+    create: {},
+    author,
+  });
+}
+
+/** Everything that a ref's history says, oldest first. */
+async function eventsIn<T>(
+  registry: Registry,
+  name: string,
+  between: (url: string, before: Generation<T> | null, after: Generation<T>) => Happened[],
+): Promise<Happened[]> {
+  const history = (await Array.fromAsync(registry.refs.history<T>(name))).reverse();
+  return history.flatMap((after, index) => between(base, history[index - 1] ?? null, after));
+}
+
+const short = ({ event }: Happened) => `${event.type.replace('dev.stele.', '')} ${event.subject}`;
+
+describe('what happens to a resource', () => {
+  const all = ({ registry }: World) => eventsIn<Resource>(registry, resourceRef(coordinate), eventsOfResource);
+
+  test('versions, their status, latest and visibility are told, each once', async () => {
+    const world = createWorld();
+    const { registry } = world;
+    await publishPay(registry, '1.0.0');
+    await publishPay(registry, '1.1.0');
+    await publishPay(registry, '1.1.0');
+    await publishPay(registry, '0.9.0');
+    await changeResource(registry, coordinate, { visibility: 'public' }, author);
+    await changeResource(registry, coordinate, { name: 'Payments' }, author);
+    await changeStatus(registry, coordinate, '1.1.0', { state: 'yanked', reason: 'broken' }, author);
+    expect((await all(world)).map(short)).toEqual([
+      'version.published @acme/apis/pay@1.0.0',
+      'latest.moved @acme/apis/pay',
+      'version.published @acme/apis/pay@1.1.0',
+      'latest.moved @acme/apis/pay',
+      'version.published @acme/apis/pay@0.9.0',
+      'visibility.changed @acme/apis/pay',
+      'version.status-changed @acme/apis/pay@1.1.0',
+      'latest.moved @acme/apis/pay',
+    ]);
+  });
+
+  test('an event is a CloudEvent that names everything and holds no document', async () => {
+    const world = createWorld();
+    await publishPay(world.registry, '1.0.0');
+    const [published] = await all(world);
+    const { versions } = (await world.registry.refs.read<Resource>(resourceRef(coordinate)))!.value;
+    expect(published!.event).toEqual({
+      specversion: '1.0',
+      id: expect.stringMatching(/^[0-9a-z]{9}[0-9a-f]{22}$/),
+      source: 'https://registry.test/@acme',
+      type: 'dev.stele.version.published',
+      subject: '@acme/apis/pay@1.0.0',
+      time: '2026-01-01T00:00:00.000Z',
+      datacontenttype: 'application/json',
+      data: {
+        coordinate: '@acme/apis/pay',
+        version: '1.0.0',
+        manifest: versions[0]!.manifest,
+        url: 'https://registry.test/@acme/apis/pay@1.0.0',
+        publishedAt: '2026-01-01T00:00:00.000Z',
+      },
+    });
+    expect(published!.resources).toEqual([coordinate]);
+  });
+
+  test('the same happening has the same id whoever looks, no other has, and ids sort by time', async () => {
+    const world = createWorld();
+    for (const version of ['1.0.0', '1.1.0', '1.2.0']) {
+      await publishPay(world.registry, version);
+      world.pass(1000);
+    }
+    const ids = (await all(world)).map(({ event }) => event.id);
+    expect((await all({ ...world, registry: world.another() })).map(({ event }) => event.id)).toEqual(ids);
+    expect(new Set(ids).size).toBe(6);
+    const prefixes = ids.map((id) => id.slice(0, 9));
+    expect(prefixes).toEqual(prefixes.toSorted());
+  });
+});
+
+describe('what happens to a repository', () => {
+  const url = 'https://git.test/acme/apis.git';
+  const api = (version: string, more = '') => `openapi: 3.1.0\ninfo: {title: Pay, version: "${version}"}\n${more}`;
+
+  async function followed(at = url) {
+    const world = createWorld();
+    const given = {
+      url: at,
+      branch: null,
+      credential: null,
+      discover: '',
+      visibility: 'public',
+      validation: 'strict',
+    } as const;
+    const id = await follow(world.registry, 'acme', given);
+    const queue = createSyncQueue(world.registry, createPulls);
+    return {
+      ...world,
+      sync: async () => (await queue.request('acme', id, 'manual')).done,
+      all: () => eventsIn<Repository>(world.registry, repositoryRef('acme', id), eventsOfRepository),
+    };
+  }
+
+  test('failure is told when it begins and when it is over, not between', async () => {
+    const { source, sync, all } = await followed();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    source.setReachable(false);
+    await sync();
+    await sync();
+    source.setReachable(true);
+    await sync();
+    const found = await all();
+    expect(found.map(short)).toEqual([`sync.failed ${url}`, `sync.recovered ${url}`]);
+    expect(found[0]!.event.data).toMatchObject({ repository: url, detail: expect.stringContaining('does not answer') });
+    expect(found[0]!.resources).toEqual([coordinate]);
+  });
+
+  test('a document that is refused fails, and recovers', async () => {
+    const { source, sync, all } = await followed();
+    for (const text of [
+      api('1.0.0'),
+      'openapi: 3.1.0\nbroken: true',
+      'openapi: 3.1.0\nbroken: true\nx: 1',
+      api('1.1.0'),
+    ]) {
+      source.push(url, { 'pay.yaml': text });
+      await sync();
+    }
+    const found = await all();
+    expect(found.map(short)).toEqual(['sync.failed @acme/apis/pay', 'sync.recovered @acme/apis/pay']);
+    expect(found[0]!.event.data).toMatchObject({ coordinate: '@acme/apis/pay', path: 'pay.yaml' });
+  });
+
+  test('rewritten history, a file that is gone and a branch that is gone are told', async () => {
+    const { source, sync, all } = await followed();
+    source.push(url, { 'pay.yaml': api('1.0.0'), 'money.yaml': api('2.0.0') });
+    await sync();
+    source.push(url, { 'pay.yaml': api('1.0.1'), 'money.yaml': api('2.0.0') }, { force: true });
+    await sync();
+    source.push(url, { 'pay.yaml': api('1.0.1') });
+    await sync();
+    source.deleteBranch(url);
+    await sync();
+    const found = (await all()).filter(({ event }) => event.type === 'dev.stele.source.diverged');
+    expect(found.map(({ event }) => event.data['state'])).toEqual(['diverged', 'detached', 'detached']);
+  });
+
+  test('the folder of a local repository is not told', async () => {
+    const folder = '/srv/git/secret-place/apis.git';
+    const { source, sync, all } = await followed(folder);
+    source.push(folder, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    source.setReachable(false);
+    await sync();
+    const found = await all();
+    expect(found.map(short)).toEqual(['sync.failed apis']);
+    expect(JSON.stringify(found)).not.toContain('secret-place');
+  });
+});

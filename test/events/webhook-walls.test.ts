@@ -1,0 +1,237 @@
+import { once } from 'node:events';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { describe, expect, test, vi } from 'vitest';
+import type { UserConfig } from '../../src/config.ts';
+import { openDeliveries } from '../../src/events/deliveries.ts';
+import { publish } from '../../src/registry/publish.ts';
+import { createWebhook, rotateSecret } from '../../src/events/endpoints.ts';
+import { certificate } from '../servers/localhost-certificate.ts';
+import { isSigned } from '../servers/receiver.ts';
+import {
+  author,
+  base,
+  begin,
+  day,
+  deliver,
+  hour,
+  local,
+  log,
+  minute,
+  publishVersion,
+  receive,
+} from './webhook-scene.ts';
+import { createWorld, snapshotOf } from '../registry/world.ts';
+
+describe('secrets', () => {
+  test('for a day after a rotation both secrets sign, then the new one alone', async () => {
+    const { registry, receiver, deliveries, made, id, pass } = await begin();
+    const rotated = await rotateSecret(registry, 'acme', id, author);
+    expect(rotated.secret).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    expect(rotated.secret).not.toBe(made.secret);
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    pass(day + 1);
+    await publishVersion(registry, '1.1.0');
+    await deliveries.poke();
+    const signed = receiver.received.map((one) => [isSigned(one, made.secret), isSigned(one, rotated.secret)]);
+    expect(signed).toEqual([
+      [true, true],
+      [false, true],
+    ]);
+    expect(String(receiver.received[0]!.headers['webhook-signature']).split(' ')).toHaveLength(2);
+  });
+
+  test('with a secretKey no secret stands in the store', async () => {
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'a key that is long enough for it');
+    const user = { ...local, secretKey: { env: 'STELE_TEST_SECRET_KEY' } };
+    const { registry, receiver, deliveries, made, bucket } = await begin({}, user);
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect(isSigned(receiver.received[0]!, made.secret)).toBe(true);
+    const keys = await bucket.list('refs/', { limit: 10_000 });
+    const texts = await Promise.all(keys.map(async (key) => Buffer.from((await bucket.get(key))!).toString()));
+    expect(texts.join()).not.toContain(made.secret.slice('whsec_'.length));
+  });
+
+  test('a secret that no key opens any more is told in the log, and nothing is sent', async () => {
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'a key that is long enough for it');
+    const user = { ...local, secretKey: { env: 'STELE_TEST_SECRET_KEY' } };
+    const { registry, receiver, deliveries, id } = await begin({}, user);
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'another key, of the same length.');
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect(receiver.received).toEqual([]);
+    const error = 'A stored secret was sealed under a secretKey that is not configured any more.';
+    expect((await log(registry, id))[0]!).toMatchObject({ state: 'pending', attempts: [{ status: null, error }] });
+  });
+
+  test('a secretKey that is too short is told at the start', () => {
+    vi.stubEnv('STELE_TEST_SECRET_KEY', 'short');
+    const { registry } = createWorld({ secretKey: { env: 'STELE_TEST_SECRET_KEY' } });
+    expect(() => openDeliveries(registry, base)).toThrow(/at least 32/);
+  });
+
+  test('making an endpoint and rotating its secret, repeated, are done once', async () => {
+    const { registry } = createWorld(local);
+    const repeated = { ...author, operation: 'op-1' };
+    const first = await createWebhook(registry, 'acme', { url: 'https://example.com/' }, repeated);
+    expect(await createWebhook(registry, 'acme', { url: 'https://example.com/' }, repeated)).toEqual(first);
+    const { id } = first.webhook.value;
+    const again = { ...author, operation: 'op-2' };
+    const rotated = await rotateSecret(registry, 'acme', id, again);
+    expect(await rotateSecret(registry, 'acme', id, again)).toEqual(rotated);
+  });
+
+  test('an organization has at most 50 endpoints', async () => {
+    const { registry } = createWorld(local);
+    const make = () => createWebhook(registry, 'acme', { url: 'https://example.com/' }, author);
+    for (let n = 0; n < 50; n++) await make();
+    await expect(make()).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('walls', () => {
+  const strict: UserConfig = { organizations: { acme: {} } };
+
+  test.for([
+    ['http://example.com/', 'must be an https URL'],
+    ['ftp://example.com/', 'must be an https URL'],
+    ['https://user:secret@example.com/', 'must hold no user name and no password'],
+    ['https://example.com/#x', 'must have no fragment'],
+    ['https://127.0.0.1/', 'must not be an address of a private network'],
+    ['https://127.1/', 'must not be an address of a private network'],
+    ['https://0x7f000001/', 'must not be an address of a private network'],
+    ['https://2130706433/', 'must not be an address of a private network'],
+    ['https://10.1.2.3/', 'must not be an address of a private network'],
+    ['https://169.254.169.254/latest/meta-data', 'must not be an address of a private network'],
+    ['https://100.64.0.1/', 'must not be an address of a private network'],
+    ['https://224.0.0.1/', 'must not be an address of a private network'],
+    ['https://0.0.0.0/', 'must not be an address of a private network'],
+    ['https://[::1]/', 'must not be an address of a private network'],
+    ['https://[::]/', 'must not be an address of a private network'],
+    ['https://[fd00::1]/', 'must not be an address of a private network'],
+    ['https://[fe80::1]/', 'must not be an address of a private network'],
+    ['https://[::ffff:10.0.0.1]/', 'must not be an address of a private network'],
+    ['https://[64:ff9b::a00:1]/', 'must not be an address of a private network'],
+    ['https://[2002:a00:1::]/', 'must not be an address of a private network'],
+    ['https://localhost/', 'must not be an address of a private network'],
+    ['https://api.localhost./', 'must not be an address of a private network'],
+    ['/events', 'must be a URL'],
+  ] as const)('%s is no endpoint', async ([url, fault]) => {
+    const { registry } = createWorld(strict);
+    const refusal = { code: 'malformed', extra: { errors: [{ pointer: '/url', detail: fault }] } };
+    await expect(createWebhook(registry, 'acme', { url }, author)).rejects.toMatchObject(refusal);
+  });
+
+  test('a name that leads to a private address, or does so later on, is not connected to', async () => {
+    const world = createWorld(strict);
+    const receiver = await receive();
+    const port = new URL(receiver.url).port;
+    const url = `https://hooks.example.com:${port}/events`;
+    const { webhook } = await createWebhook(world.registry, 'acme', { url, events: ['version.published'] }, author);
+    const answers = [['127.0.0.1'], ['198.41.0.4', '10.0.0.1'], ['::ffff:127.0.0.1']];
+    const asked: string[] = [];
+    const find = async (host: string) => {
+      asked.push(host);
+      return answers.shift()!;
+    };
+    const deliveries = deliver(world.registry, { find });
+    await publishVersion(world.registry, '1.0.0');
+    for (let n = 0; n < 3; n++) {
+      await deliveries.poke();
+      world.pass(hour);
+    }
+    const [delivery] = await log(world.registry, webhook.value.id);
+    const error = 'hooks.example.com has an address of a private network, where nothing is sent to.';
+    expect(delivery!.attempts.map((attempt) => attempt.error)).toEqual([error, error, error]);
+    expect(asked).toEqual(Array(3).fill('hooks.example.com'));
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('what is connected to is the address that was checked, whatever the name means to others', async () => {
+    const world = createWorld(local);
+    const receiver = await receive('127.0.0.2');
+    const { port } = new URL(receiver.url);
+    const url = `http://localhost:${port}/events`;
+    await createWebhook(world.registry, 'acme', { url, events: ['version.published'] }, author);
+    const deliveries = deliver(world.registry, { find: async () => ['127.0.0.2'] });
+    await publishVersion(world.registry, '1.0.0');
+    await deliveries.poke();
+    expect(receiver.received[0]!.headers['host']).toBe(`localhost:${port}`);
+  });
+
+  test('https goes to the address that was checked, by the name of its certificate, and to nobody who has none that is trusted', async () => {
+    const world = createWorld(local);
+    const { registry } = world;
+    const seen: string[] = [];
+    const server = createSecureServer(certificate, (request, response) => {
+      seen.push(`${request.method} ${request.headers.host}`);
+      response.writeHead(204).end();
+    });
+    await once(server.listen(0, '127.0.0.2'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const url = `https://localhost:${port}/`;
+    const { webhook } = await createWebhook(registry, 'acme', { url, events: ['version.published'] }, author);
+    const deliveries = deliver(registry, { find: async () => ['127.0.0.2'] });
+    const trusted = getCACertificates('default');
+    try {
+      await publishVersion(registry, '1.0.0');
+      await deliveries.poke();
+      expect(seen).toEqual([]);
+      setDefaultCACertificates([...trusted, certificate.cert]);
+      world.pass(minute);
+      await deliveries.poke();
+    } finally {
+      setDefaultCACertificates(trusted);
+      server.close();
+    }
+    expect(seen).toEqual([`POST localhost:${port}`]);
+    const error = 'It could not be reached: DEPTH_ZERO_SELF_SIGNED_CERT.';
+    expect((await log(registry, webhook.value.id))[0]!.attempts).toMatchObject([
+      { error },
+      { status: 204, error: null },
+    ]);
+  });
+
+  test('a redirect is not followed, wherever it leads', async () => {
+    const { registry, receiver, deliveries, id } = await begin();
+    const inner = await receive();
+    receiver.answer = () => ({ status: 307, headers: { location: inner.url } });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect(inner.received).toEqual([]);
+    expect((await log(registry, id))[0]!.attempts).toMatchObject([
+      { status: 307, error: 'It answered 307: redirects are not followed.' },
+    ]);
+  });
+
+  test('an endpoint that was allowed and is no more is not connected to', async () => {
+    const { registry, another, receiver, deliveries, id } = await begin();
+    await deliveries.close();
+    const next = { ...another(), config: createWorld(strict).registry.config };
+    await publishVersion(registry, '1.0.0');
+    await deliver(next).poke();
+    expect(receiver.received).toEqual([]);
+    expect((await log(registry, id))[0]!.attempts[0]!.error).toContain('must be an https URL');
+  });
+
+  test('an organization is told nothing of another', async () => {
+    const { registry, deliveries, receiver } = await begin();
+    const text = 'openapi: 3.1.0\ninfo: {title: Pay, version: "1.0.0"}\n';
+    await publish(registry, {
+      coordinate: { org: 'other', type: 'apis', slug: 'pay' },
+      snapshot: snapshotOf(null, null, { 'api.yaml': text }),
+      entry: 'api.yaml',
+      version: null,
+      onConflict: 'revise',
+      latest: true,
+      dryRun: false,
+      create: { visibility: 'public' },
+      author,
+    });
+    await deliveries.poke();
+    expect(receiver.received).toEqual([]);
+  });
+});

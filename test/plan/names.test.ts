@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { rulesetName } from '../../src/registry/gate.ts';
+import { newResource } from '../../src/registry/find-resource.ts';
+import { createWorld } from '../registry/world.ts';
+
+test('an organization may be called as a member of every object is', () => {
+  const { registry } = createWorld();
+  const coordinate = { org: 'constructor', type: 'apis', slug: 'constructor' } as const;
+  const resource = newResource(registry, coordinate, { name: 'constructor' });
+  expect(resource.visibility).toBe('private');
+  expect(rulesetName(registry, resource)).toBeNull();
+});

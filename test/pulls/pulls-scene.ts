@@ -1,0 +1,71 @@
+import { expect, vi } from 'vitest';
+import type { Hint, Host, Pull } from '../../src/hosts/host.ts';
+import type { Check } from '../../src/model/check.ts';
+import { pullRef, repositoryId, type PullCheck } from '../../src/model/connection.ts';
+import { RegistryError } from '../../src/model/errors.ts';
+import { receiveHook } from '../../src/sync/receive-hook.ts';
+import { createPulls, type PullsOptions } from '../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
+import { follow } from '../../src/sync/reconcile.ts';
+import { createWorld } from '../registry/world.ts';
+
+export const url = 'https://git.test/acme/apis.git';
+export const id = repositoryId(url, null);
+export const seven: Pull = { number: 7, base: 'main', ref: 'refs/pull/7/head' };
+
+/** Waits until the expectation holds, as long as a busy machine may take. */
+export function waitFor(expectation: () => unknown): Promise<unknown> {
+  return vi.waitFor(expectation, { timeout: 20_000 });
+}
+
+/** A host in memory: what it was told, and what it answers. */
+export interface FakeHost extends Host {
+  told: Check[];
+  open: Pull[];
+  /** How often `tell` still fails. */
+  failures: number;
+}
+
+function createFakeHost(): FakeHost {
+  const host: FakeHost = {
+    kind: 'github',
+    told: [],
+    open: [],
+    failures: 0,
+    isGenuine: () => true,
+    readHint: () => ({ kind: 'nothing', event: 'ping' }),
+    nameOf: (repository) => /^https:\/\/git\.test\/(.+?)(?:\.git)?$/.exec(repository)?.[1] ?? null,
+    listPulls: async () => host.open,
+    async tell(_repository, check) {
+      if (host.failures-- > 0) throw new RegistryError('unreachable', 'The host does not answer.');
+      host.told.push(check);
+    },
+    gitCredential: async () => ({ kind: 'token', username: 'x', token: 'y' }),
+  };
+  return host;
+}
+
+/** An API that the fake compiler takes. */
+export function api(version: string, more = ''): string {
+  return `openapi: 3.1.0\ninfo: {title: Pay, version: ${version}}\n${more}`;
+}
+
+/** Organization `acme` follows one repository on a host in memory. */
+export async function open(options: PullsOptions = {}) {
+  const host = createFakeHost();
+  const config = { organizations: { acme: {} }, credentials: { git: { env: 'NOT_READ' } }, url: 'https://r.test' };
+  const world = createWorld(config, null, [host]);
+  const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
+  await follow(world.registry, 'acme', { ...given, discover: '' });
+  const queue = createSyncQueue(world.registry, (registry, tell) => createPulls(registry, tell, options));
+  const state = async () => (await world.registry.refs.read<PullCheck>(pullRef('acme', id, 7)))?.value ?? null;
+  return {
+    ...world,
+    host,
+    queue,
+    state,
+    sync: async () => (await queue.request('acme', id, 'manual')).done,
+    hook: (hint: Hint) => receiveHook(world.registry, queue, host, hint, null),
+    checked: (head: string) => waitFor(async () => expect(await state()).toMatchObject({ state: 'checked', head })),
+  };
+}

@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest';
+import type { Hint } from '../../src/hosts/host.ts';
+import { pullRef, repositoryId, type PullCheck } from '../../src/model/connection.ts';
+import { hookSecrets } from '../../src/sync/receive-hook.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
+import { follow } from '../../src/sync/reconcile.ts';
+import { findResource } from '../../src/registry/find-resource.ts';
+import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
+
+describe('pull requests', () => {
+  test('a mistake in stele.yaml is told at its line, and what follows from an entry names its place', async () => {
+    const { source, sync, hook, checked, host } = await open();
+    source.push(url, { 'stele.yaml': 'resources:\n  - {path: pay.yaml, slug: pay}\n', 'pay.yaml': api('1.0.0') });
+    await sync();
+    const settings = `resources:
+  - path: pay.yaml
+    slug: pay
+    version: { file: VERSION }
+  - path: gone.yaml
+`;
+    const head = source.push(url, { 'stele.yaml': settings, 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true });
+    await checked(head);
+    await waitFor(() => expect(host.told.filter(({ commit }) => commit === head)).toHaveLength(3));
+    const done = host.told.filter(({ state, commit }) => commit === head && state !== 'running');
+    expect(done.find(({ name }) => name === 'stele')).toMatchObject({
+      state: 'failure',
+      annotations: [{ path: 'stele.yaml', line: 5, column: 5, message: '"gone.yaml": There is no gone.yaml.' }],
+    });
+    expect(done.find(({ name }) => name === 'stele @acme/apis/pay')).toMatchObject({
+      state: 'failure',
+      title: expect.stringMatching(/^stele\.yaml:2:5 Its version is in VERSION\./) as string,
+    });
+  });
+
+  test('a pull request is compiled, compared and told, and nothing is published', async () => {
+    const { source, sync, hook, checked, host, registry } = await open();
+    const get = 'paths: {/a: {get: {x: 1}}, /b: {get: {}}}';
+    source.push(url, { 'pay.yaml': api('1.0.0', get), 'same.yaml': api('3.0.0').replace('Pay', 'Same') });
+    await sync();
+    await waitFor(() => expect(host.told).toHaveLength(2));
+    host.told.length = 0;
+    const head = source.push(
+      url,
+      {
+        'pay.yaml': api('1.1.0', 'paths: {/a: {get: {x: 2}}, /c: {post: {}}}'),
+        'same.yaml': api('3.0.0').replace('Pay', 'Same'),
+        'bad.yaml': `${api('1.0.0').replace('Pay', 'Bad')}broken: true`,
+      },
+      { branch: 'refs/pull/7/head' },
+    );
+    expect(await hook({ kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true })).toBe(1);
+    await checked(head);
+    await waitFor(() => expect(host.told).toHaveLength(4));
+    const [running, ...told] = host.told;
+    expect(running).toMatchObject({ name: 'stele', state: 'running', commit: head });
+    expect(told.map(({ name, state, title, commit }) => [name, state, title, commit])).toEqual([
+      ['stele @acme/apis/bad', 'failure', '1 problem', head],
+      ['stele @acme/apis/pay', 'success', 'Would be published as 1.1.0', head],
+      ['stele', 'failure', '1 of 2 would be refused', head],
+    ]);
+    expect(told[0]!.annotations).toMatchObject([{ path: 'bad.yaml', line: 1, severity: 'error' }]);
+    const { summary, url: page } = told[1]!;
+    expect(page).toBe('https://r.test/@acme/apis/pay');
+    for (const part of [
+      '1 operation removed',
+      '`GET /b`',
+      '1 operation changed',
+      '`GET /a`',
+      '1 operation added',
+      '`POST /c`',
+    ])
+      expect(summary).toContain(part);
+    const pay = await findResource(registry, { org: 'acme', type: 'apis', slug: 'pay' });
+    expect(pay?.versions.map(({ label }) => label)).toEqual(['1.0.0']);
+    expect(await findResource(registry, { org: 'acme', type: 'apis', slug: 'bad' })).toBeNull();
+  });
+
+  test('the same delivery again does nothing; a new push is checked again; a closed one is left alone', async () => {
+    const { source, sync, hook, checked, host, compiler, state } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const pull: Hint = { kind: 'pull', repository: 'ACME/apis', pull: seven, isOpen: true };
+    const first = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    await hook(pull);
+    await checked(first);
+    const { length } = compiler.compiled;
+    await Promise.all([hook(pull), hook(pull), hook(pull)]);
+    const second = source.push(url, { 'pay.yaml': api('1.2.0') }, { branch: 'refs/pull/7/head' });
+    await hook(pull);
+    await checked(second);
+    expect(compiler.compiled).toHaveLength(length + 1);
+    await hook({ ...pull, isOpen: false });
+    expect(await state()).toMatchObject({ state: 'closed' });
+    expect(host.told.at(-1)).toMatchObject({ commit: second });
+  });
+
+  test('a newer head takes the place of the one that is being checked, and the host is told', async () => {
+    const { source, sync, hook, checked, host, registry } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const pull: Hint = { kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true };
+    const first = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    const held = Promise.withResolvers<void>();
+    const compile = registry.compiler.compile.bind(registry.compiler);
+    let isHeld = false;
+    registry.compiler.compile = async (input, load, signal) => {
+      if (!isHeld) {
+        isHeld = true;
+        signal?.addEventListener('abort', () => held.reject(signal.reason as Error));
+        await held.promise;
+      }
+      return compile(input, load, signal);
+    };
+    await hook(pull);
+    await waitFor(() => expect(isHeld).toBe(true));
+    const second = source.push(url, { 'pay.yaml': api('1.2.0') }, { branch: 'refs/pull/7/head' });
+    await hook(pull);
+    await checked(second);
+    await waitFor(() =>
+      expect(host.told).toContainEqual(expect.objectContaining({ commit: first, state: 'cancelled' })),
+    );
+    expect(host.told.filter(({ commit, state }) => commit === first && state === 'success')).toEqual([]);
+  });
+
+  test('what nobody told of is found when the host is asked, and what a crash left undone is taken up', async () => {
+    const { source, sync, host, queue, checked, another } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    host.open = [seven, { number: 8, base: 'main', ref: null }];
+    const repository = { url, branch: null, credential: 'git', org: 'acme' };
+    await queue.reconcileHosts([repository as never]);
+    await checked(head);
+    host.open = [];
+    const next = source.push(url, { 'pay.yaml': api('1.2.0') }, { branch: 'refs/pull/7/head' });
+    const other = another();
+    await other.refs.update<PullCheck>(pullRef('acme', id, 7), (current) => ({
+      value: { ...current!.value, state: 'wanted' },
+      change: { actor: 'operator:test', origin: null, action: 'test' },
+    }));
+    await createSyncQueue(other, createPulls).reconcileHosts([]);
+    await waitFor(async () =>
+      expect((await other.refs.read<PullCheck>(pullRef('acme', id, 7)))!.value).toMatchObject({ head: next }),
+    );
+  });
+
+  test('a push to a pull request that was checked is written down before the hook is answered', async () => {
+    const { source, sync, hook, checked, queue, another, state } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const pull: Hint = { kind: 'pull', repository: 'acme/apis', pull: seven, isOpen: true };
+    const first = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    await hook(pull);
+    await checked(first);
+    const second = source.push(url, { 'pay.yaml': api('1.2.0') }, { branch: 'refs/pull/7/head' });
+    source.setReachable(false);
+    await hook(pull);
+    expect(await state()).toMatchObject({ state: 'wanted', head: first });
+    await queue.close();
+    source.setReachable(true);
+    const other = another();
+    await createSyncQueue(other, createPulls).reconcileHosts([]);
+    await waitFor(async () =>
+      expect((await other.refs.read<PullCheck>(pullRef('acme', id, 7)))!.value).toMatchObject({
+        state: 'checked',
+        head: second,
+      }),
+    );
+  });
+
+  test('a pull request into another branch, and a fork that cannot be fetched, are passed over', async () => {
+    const { registry, source, queue, host } = await open();
+    const given = { url, credential: 'git', visibility: 'public', validation: 'lenient', discover: '' } as const;
+    await follow(registry, 'acme', { ...given, branch: 'release' });
+    source.push(url, { 'pay.yaml': api('1.0.0') }, { branch: 'refs/pull/7/head' });
+    await queue.check('acme', repositoryId(url, 'release'), seven, true);
+    await queue.check('acme', id, { ...seven, ref: null }, true);
+    await queue.close();
+    expect(host.told).toEqual([]);
+    expect(await registry.refs.read(pullRef('acme', id, 7))).toBeNull();
+  });
+});
+
+describe('telling hosts', () => {
+  test('a host that does not answer is told later, once, by whichever process comes first', async () => {
+    const { source, sync, host, another, pass, events } = await open();
+    host.failures = 1;
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    await waitFor(() => expect(events.some(({ event }) => event === 'host not told')).toBe(true));
+    expect(host.told).toEqual([]);
+    pass(10 * 60_000);
+    const queues = [createSyncQueue(another(), createPulls), createSyncQueue(another(), createPulls)];
+    const repository = { url, branch: null, credential: 'git', org: 'acme' } as never;
+    await Promise.all(queues.map((queue) => queue.reconcileHosts([repository])));
+    await waitFor(() => expect(host.told).toHaveLength(1));
+    expect(host.told).toMatchObject([{ name: 'stele @acme/apis/pay', state: 'success', title: 'Published as 1.0.0' }]);
+    pass(10 * 60_000);
+    await queues[0]!.reconcileHosts([repository]);
+    await Promise.all(queues.map((queue) => queue.close()));
+    expect(host.told).toHaveLength(1);
+  });
+});
+
+describe('hooks', () => {
+  test('a push hook makes the wish durable and syncs; one for a repository that nobody follows does nothing', async () => {
+    const { source, hook, registry } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    expect(await hook({ kind: 'push', repository: 'acme/others' })).toBe(0);
+    expect(await hook({ kind: 'nothing', event: 'ping' })).toBe(0);
+    expect(await hook({ kind: 'push', repository: 'Acme/APIs' })).toBe(1);
+    expect(await Array.fromAsync(registry.refs.list('runs/acme/'))).toHaveLength(1);
+    await waitFor(async () =>
+      expect(await findResource(registry, { org: 'acme', type: 'apis', slug: 'pay' })).toMatchObject({
+        latest: '1.0.0',
+      }),
+    );
+  });
+
+  test("without a secret nothing is genuine; a connection's own are its own alone", async () => {
+    const { registry } = await open();
+    expect(await hookSecrets(registry, 'github', null)).toEqual([]);
+    expect(await hookSecrets(registry, 'github', { org: 'acme', id })).toEqual([]);
+    expect(await hookSecrets(registry, 'github', { org: 'nobody', id })).toEqual([]);
+  });
+});

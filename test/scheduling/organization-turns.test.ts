@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { createTurns } from '../../src/scheduling/organization-turns.ts';
+
+test('of one organization eight go on at once, of another one beside them, and all come to their end', async () => {
+  const turns = createTurns();
+  const gate = Promise.withResolvers<void>();
+  const started: string[] = [];
+  const work = (org: string) =>
+    turns.take(org, async () => {
+      started.push(org);
+      await gate.promise;
+      return org;
+    });
+  const all = Array.from({ length: 20 }, () => work('one'));
+  const other = work('two');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(started.filter((org) => org === 'one')).toHaveLength(8);
+  expect(started).toContain('two');
+  gate.resolve();
+  expect(await Promise.all([...all, other])).toHaveLength(21);
+});
+
+test('work that fails gives its place to the next', async () => {
+  const turns = createTurns();
+  const failing = Array.from({ length: 20 }, () => turns.take('one', () => Promise.reject(new Error('no'))));
+  const ends = await Promise.allSettled(failing);
+  expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(await turns.take('one', async () => 7)).toBe(7);
+});

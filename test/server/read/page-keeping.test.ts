@@ -1,0 +1,115 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import type { Rendered } from '../../../src/compile/compile.ts';
+import { checkConfig } from '../../../src/config.ts';
+import type { Registry } from '../../../src/registry/registry.ts';
+import { ask } from '../http.ts';
+import { changeResource, publishVersion } from '../registry.ts';
+import { openServed } from '../served.ts';
+
+const html: [string, string] = ['Accept', 'text/html'];
+const pay = '/@acme/apis/pay';
+const style = '@acme/rulesets/style';
+
+const rendered: Rendered = { html: '<p>All of it</p>', navigation: '', markdown: 'All of it', truncated: false };
+
+/** Empties the cache, and the memory of what is no longer being sent. */
+async function forget({ cache }: Registry): Promise<void> {
+  await cache.clear();
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // What a weak reference was asked for in this turn stays until the next.
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+}
+
+test('what is public does not tell the name of the private ruleset that it is checked by', async () => {
+  await using served = await openServed();
+  const { registry, port, values } = served;
+  const page = async (target: string, ...headers: [string, string][]) =>
+    (await ask(port, { target, headers: [html, ...headers] })).body.toString();
+  const key: [string, string] = ['Authorization', `Bearer ${values['acme']}`];
+  for (const name of ['@acme/apis/pay', '@acme/apis/secret'])
+    await changeResource(registry, name, (resource) => ({ ...resource, ruleset: style }));
+  expect(await page(pay)).toContain(style);
+  await changeResource(registry, style, (resource) => ({ ...resource, visibility: 'private' }));
+  expect(await page(pay)).not.toContain(style);
+  // What anybody may keep says the same to everybody; what nobody keeps tells members all.
+  expect(await page(pay, key)).not.toContain(style);
+  expect(await page('/@acme/apis/secret', key)).toContain(style);
+});
+
+test('the default ruleset of an organization is told, too', async () => {
+  await using served = await openServed();
+  const organizations = { acme: { defaults: { ruleset: style } } };
+  Object.assign(served.registry, { config: checkConfig({ organizations }, { base: '/', data: '/nowhere' }) });
+  const { body } = await ask(served.port, { target: pay, headers: [html] });
+  expect(body.toString()).toContain(`href="/${style}"`);
+});
+
+test('a page whose document could not be read is not kept for ever: a sandbox may die for reasons of its own', async () => {
+  await using served = await openServed();
+  const { registry, port } = served;
+  let renders = 0;
+  let time = Date.now();
+  registry.now = () => new Date(time);
+  registry.compiler.render = async () => (renders++ === 0 ? null : rendered);
+  const page = async () => (await ask(port, { target: pay, headers: [html] })).body.toString();
+  expect(await page()).not.toContain('All of it');
+  // Whoever asks again at once has it tried again by nobody: a document that kills sandboxes would keep them busy.
+  expect(await page()).not.toContain('All of it');
+  expect(renders).toBe(1);
+  time += 61_000;
+  expect(await page()).toContain('All of it');
+  time += 3_600_000;
+  expect(await page()).toContain('All of it');
+  expect(renders).toBe(2);
+});
+
+test('a large page that left the cache is not sent as another one under its tag', async () => {
+  await using served = await openServed();
+  const { registry, port } = served;
+  let size = 40_000;
+  registry.compiler.render = async () => ({ ...rendered, html: `<p>${'x'.repeat(size)}</p>` });
+  const first = await ask(port, { target: pay, headers: [html] });
+  await forget(registry);
+  size = 50_000;
+  // Nobody is told that this is what the tag stands for, and nothing waits for itself.
+  expect((await ask(port, { target: pay, headers: [html] })).status).toBe(503);
+  const second = await ask(port, { target: pay, headers: [html] });
+  expect(second.status).toBe(200);
+  expect(second.body.length).toBe(first.body.length + 10_000);
+  expect(second.headers.get('etag')).not.toBe(first.headers.get('etag'));
+});
+
+test.for(['identity', 'br', 'gzip', 'zstd'])('a large page that left the cache is made again: %s', async (coding) => {
+  await using served = await openServed();
+  const { registry, port } = served;
+  registry.compiler.render = async () => ({ ...rendered, html: `<p>${'x'.repeat(40_000)}</p>` });
+  const page = () => ask(port, { target: pay, headers: [html, ['Accept-Encoding', coding]] });
+  const first = await page();
+  await forget(registry);
+  const second = await page();
+  expect([second.status, second.headers.get('etag')]).toEqual([200, first.headers.get('etag')]);
+  expect(second.body.equals(first.body)).toBe(true);
+});
+
+test('a ruleset is not put together again for each reader', async () => {
+  await using served = await openServed();
+  const { registry, port } = served;
+  await publishVersion(registry, '@acme/rulesets/large', '1.0.0');
+  let reads = 0;
+  registry.compiler.render = async () => rendered;
+  const { get } = registry.cache;
+  registry.cache.get = (key) => {
+    if (key.startsWith('rendered/')) reads++;
+    return get(key);
+  };
+  const page = () => ask(port, { target: '/@acme/rulesets/large', headers: [html] });
+  expect((await page()).body.toString()).not.toContain('@acme/apis/pay');
+  await page();
+  expect(reads).toBe(1);
+  await changeResource(registry, '@acme/apis/pay', (resource) => ({ ...resource, ruleset: '@acme/rulesets/large' }));
+  expect((await page()).body.toString()).toContain('@acme/apis/pay');
+});

@@ -1,0 +1,347 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { digestOf } from '../../../src/model/digest.ts';
+import { createApp } from '../../../src/server/app.ts';
+import type { Login } from '../../../src/server/server-context.ts';
+import { listen } from '../../../src/server/listen.ts';
+import { anonymise, ask, type Answer } from '../http.ts';
+import { changeResource, createTestQueue, createTestRegistry, publishVersion, setStatus } from '../registry.ts';
+import { openServed, type Served } from '../served.ts';
+
+const html: [string, string] = ['Accept', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'];
+const pay = '/@acme/apis/pay';
+
+let served: Served;
+beforeAll(async () => {
+  served = await openServed({ organizations: { acme: { name: 'Acme & Sons' } } });
+});
+afterAll(() => served[Symbol.asyncDispose]());
+
+const get = (target: string, ...headers: [string, string][]): Promise<Answer> => ask(served.port, { target, headers });
+const authorized = (): [string, string] => ['Authorization', `Bearer ${served.values['acme']}`];
+
+describe('who gets a page', () => {
+  test.for([
+    [html[1], 'text/html; charset=utf-8'],
+    ['text/html', 'text/html; charset=utf-8'],
+    ['text/html, */*;q=0.1', 'text/html; charset=utf-8'],
+    ['TEXT/HTML', 'text/html; charset=utf-8'],
+    ['*/*', 'application/json'],
+    ['text/html;q=0.5, application/json', 'application/json'],
+    ['text/html;q=0, */*', 'application/json'],
+    ['application/json, text/html', 'application/json'],
+    ['application/yaml, text/html;q=0.9', 'application/yaml'],
+  ])('%s → %s', async ([accept, type]) => {
+    const answer = await get(pay, ['Accept', accept!]);
+    expect({ status: answer.status, type: answer.headers.get('content-type') }).toEqual({ status: 200, type });
+    expect(answer.headers.get('vary')).toContain('Accept');
+  });
+
+  test('a format in the URL wins over what a browser prefers', async () => {
+    expect((await get(`${pay}.json`, html)).headers.get('content-type')).toBe('application/json');
+    expect((await get(`${pay}?format=yaml`, html)).headers.get('content-type')).toMatch(/yaml/);
+    expect((await get(`${pay}@1.1.0.yaml`, html)).headers.get('content-type')).toMatch(/yaml/);
+  });
+
+  test('whoever asks for index.html, and index.md gives the same in Markdown', async () => {
+    const page = await get(`${pay}/index.html`);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.body.equals((await get(pay, html)).body)).toBe(true);
+    const markdown = await get(`${pay}@1.1.0/index.md`, ['Accept', '*/*']);
+    expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+    expect(markdown.body.toString()).toMatch(/^# pay 1\.1\.0\n\n- Coordinate: `@acme\/apis\/pay@1\.1\.0`\n/);
+  });
+
+  test('a range leads to the page of the version that it means', async () => {
+    const answer = await get('/@acme/apis/pay@1/index.html', html);
+    expect([answer.status, answer.headers.get('location')]).toEqual([307, '/@acme/apis/pay@1.1.0/index.html']);
+  });
+
+  test('only APIs can be tried', async () => {
+    expect((await get(`${pay}/try`)).status).toBe(200);
+    expect((await get('/@acme/schemas/order/try')).status).toBe(404);
+  });
+});
+
+describe('a page', () => {
+  test('is the same for latest and for its version', async () => {
+    const [latest, pinned] = await Promise.all([get(pay, html), get(`${pay}@1.1.0`, html)]);
+    expect(latest.body.equals(pinned.body)).toBe(true);
+    expect(latest.headers.get('content-location')).toBe('/@acme/apis/pay@1.1.0/index.html');
+    expect(pinned.headers.get('cache-control')).toBe('public, max-age=60, must-revalidate');
+  });
+
+  test('has the digest of its bytes for a tag, which answers 304', async () => {
+    const page = await get(pay, html);
+    const tag = `"${digestOf(page.body)}"`;
+    expect(page.headers.get('etag')).toBe(tag);
+    const same = await get(pay, html, ['If-None-Match', tag]);
+    expect({ status: same.status, body: same.body.toString(), tag: same.headers.get('etag') }).toEqual({
+      status: 304,
+      body: '',
+      tag,
+    });
+    expect((await get(pay, html, ['If-Match', '"another"'])).status).toBe(412);
+    expect((await get(pay, html, ['If-None-Match', '"another"'])).status).toBe(200);
+  });
+
+  test('comes in every coding, each with a tag of its own', async () => {
+    const plain = (await get(pay, html)).body;
+    const decoders = { br: brotliDecompressSync, gzip: gunzipSync, zstd: zstdDecompressSync };
+    const tags = new Set<string>();
+    for (const [coding, decode] of Object.entries(decoders)) {
+      const answer = await get(pay, html, ['Accept-Encoding', coding]);
+      expect(answer.headers.get('content-encoding')).toBe(coding);
+      expect(answer.headers.get('content-length')).toBe(String(answer.body.byteLength));
+      expect(decode(answer.body).equals(plain)).toBe(true);
+      tags.add(answer.headers.get('etag')!);
+      expect(
+        (await get(pay, html, ['Accept-Encoding', coding], ['If-None-Match', answer.headers.get('etag')!])).status,
+      ).toBe(304);
+    }
+    expect(tags.size).toBe(3);
+    expect((await get(pay, html, ['Accept-Encoding', '*;q=0'])).status).toBe(406);
+  });
+
+  test('has a head without a body', async () => {
+    const [whole, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => ask(served.port, { method, target: pay, headers: [html] })),
+    );
+    expect(head!.body.byteLength).toBe(0);
+    expect(head!.head.replace(/\r\nDate: .*/, '')).toBe(whole!.head.replace(/\r\nDate: .*/, ''));
+  });
+
+  test.for([
+    '/',
+    '/@acme',
+    '/@acme/apis',
+    pay,
+    '/@acme/rulesets/style',
+    '/problems',
+    '/problems/gone',
+    '/@acme/apis/absent',
+    '/absent',
+    `${pay}@1.0.3`,
+  ])('%s runs its own scripts alone, loads nothing from elsewhere, and is not framed', async (target) => {
+    const { headers } = await get(target, html);
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('referrer-policy')).toBe('same-origin');
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  });
+
+  test('says what has become of its version, and follows when that changes', async () => {
+    const old = await get(`${pay}@1.0.1`, html);
+    expect(old.headers.get('deprecation')).toMatch(/^@\d+$/);
+    expect(old.body.toString()).toContain('This version is deprecated');
+    expect(old.body.toString()).toContain('<a href="/@acme/apis/pay@1.1.0"');
+    expect((await get(`${pay}@1.0.2`, html)).body.toString()).toContain('This version is yanked');
+    await publishVersion(served.registry, '@acme/apis/fresh', '1.0.0');
+    const before = await get('/@acme/apis/fresh@1.0.0', html);
+    expect(before.body.toString()).not.toContain('There is a newer version');
+    await publishVersion(served.registry, '@acme/apis/fresh', '1.0.1');
+    const after = await get('/@acme/apis/fresh@1.0.0', html);
+    expect(after.body.toString()).toContain('There is a newer version');
+    expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
+  });
+
+  test('shows six versions, newest first, and folds the rest', async () => {
+    for (let patch = 0; patch < 23; patch++) await publishVersion(served.registry, '@acme/apis/many', `1.0.${patch}`);
+    const text = (await get('/@acme/apis/many', html)).body.toString();
+    const labels = [...text.matchAll(/<li[^>]*><a href="\/@acme\/apis\/many@(1\.0\.\d+)"/g)].map(([, label]) => label);
+    expect(labels).toEqual(Array.from({ length: 23 }, (_, index) => `1.0.${22 - index}`));
+    expect(text.slice(0, text.indexOf('<summary>17 older</summary>'))).toContain('many@1.0.17"');
+    expect(text.slice(text.indexOf('<summary>17 older</summary>'))).toContain('many@1.0.16"');
+  });
+
+  test('of a withdrawn version is 410, with the reason and the way to the others', async () => {
+    const gone = await get(`${pay}@1.0.3`, html);
+    expect(gone.status).toBe(410);
+    expect(gone.headers.get('cache-control')).toBe('no-store');
+    expect(gone.body.toString()).toContain('leaked a name');
+    expect(gone.body.toString()).toContain('href="http://registry.test/@acme/apis/pay"');
+  });
+
+  test('of an organization has its name, escaped', async () => {
+    const { body } = await get('/@acme', html);
+    expect(body.toString()).toContain('<h1>Acme &amp; Sons</h1>');
+    expect(body.toString()).not.toContain('secret');
+  });
+
+  test('of a ruleset names no user that its reader may not see', async () => {
+    const style = '@acme/rulesets/style';
+    await publishVersion(served.registry, '@acme/apis/unseen', '1.0.0', { visibility: 'private' });
+    for (const name of ['@acme/apis/unseen', '@acme/apis/pay']) {
+      await changeResource(served.registry, name, (resource) => ({ ...resource, ruleset: style }));
+    }
+    const everybody = await get(`/${style}`, html);
+    expect(everybody.body.toString()).toContain('@acme/apis/pay');
+    expect(everybody.body.toString()).not.toContain('unseen');
+    expect(everybody.headers.get('vary')).toBe('Accept, Accept-Encoding, Authorization, Cookie');
+    const own = await get(`/${style}`, html, authorized());
+    expect(own.body.toString()).toContain('@acme/apis/unseen');
+    expect(own.headers.get('cache-control')).toBe('private, no-store');
+  });
+});
+
+test('a credential that is not valid is a page to a browser, too', async () => {
+  const answer = await get(pay, html, ['Authorization', `Bearer ${served.values['revoked']}`]);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="stele"');
+  expect(answer.body.toString()).toContain('<h1>A valid credential is needed</h1>');
+});
+
+describe('what is private', () => {
+  test('is a page for its readers, kept by nobody', async () => {
+    const answer = await get('/@acme/apis/secret', html, authorized());
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('cache-control')).toBe('private, no-store');
+    expect(answer.headers.get('vary')).toBe('Accept, Accept-Encoding, Authorization, Cookie');
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false);
+  });
+
+  test.for(['', '@1.0.0', '@1.0.3', '/index.html', '/index.md', '/try', '@1.0.0/index.html', '@9/try'])(
+    'looks to a browser as if it were absent, byte for byte: %s',
+    async (suffix) => {
+      const login: Login = {
+        router: ((_request: unknown, _response: unknown, next: () => void) => next()) as unknown as Login['router'],
+        readSession: async () => null,
+        signInUrl: (path) => `/login?returnTo=${encodeURIComponent(path)}`,
+      };
+      const answers: string[] = [];
+      for (const isThere of [true, false]) {
+        const registry = createTestRegistry();
+        await publishVersion(registry, '@acme/apis/other', '1.0.0');
+        if (isThere) {
+          await publishVersion(registry, '@acme/apis/thing', '1.0.0', { visibility: 'private' });
+          await publishVersion(registry, '@acme/apis/thing', '1.0.3', { visibility: 'private' });
+          await setStatus(registry, '@acme/apis/thing', '1.0.3', {
+            state: 'withdrawn',
+            reason: 'hush',
+            since: '2026-01-01T00:00:00.000Z',
+          });
+        }
+        const context = {
+          registry,
+          queue: createTestQueue(registry),
+          url: 'http://registry.test',
+          isReady: () => true,
+          login,
+        };
+        const listening = await listen(createApp(context), { host: '127.0.0.1', port: 0 });
+        answers.push(anonymise(await ask(listening.port, { target: `/@acme/apis/thing${suffix}`, headers: [html] })));
+        await listening.close(1000);
+      }
+      expect(answers[0]).toBe(answers[1]);
+      expect(answers[0]).toMatch(/^HTTP\/1\.1 404 /);
+      expect(answers[0]).toContain('href="/login?returnTo=');
+    },
+  );
+
+  test('is on no list of those who may not read it', async () => {
+    for (const target of ['/', '/@acme', '/@acme/apis']) {
+      const { body } = await get(target, html);
+      expect(body.toString()).not.toMatch(/apis\/secret|@hidden/);
+      const own = await get(target, html, authorized());
+      expect(own.body.toString()).toContain('@acme/apis/secret');
+      expect(own.headers.get('cache-control')).toBe('private, no-store');
+    }
+  });
+});
+
+describe('assets', () => {
+  const pathIn = (page: Answer, name: string) =>
+    new RegExp(`"(/assets/${name}\\.[0-9a-f]{8}\\.[a-z]+)"`).exec(page.body.toString())![1]!;
+
+  test('are named by their content and kept for ever', async () => {
+    const page = await get(pay, html);
+    for (const [name, type] of [
+      ['style', 'text/css; charset=utf-8'],
+      ['page', 'text/javascript; charset=utf-8'],
+      ['favicon', 'image/svg+xml'],
+    ] as const) {
+      const path = pathIn(page, name);
+      const asset = await get(path);
+      expect([asset.status, asset.headers.get('content-type')]).toEqual([200, type]);
+      expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(path).toContain(digestOf(asset.body).slice('sha256:'.length, 'sha256:'.length + 8));
+      const stale = await get(path.replace(/[0-9a-f]{8}/, '00000000'));
+      expect([stale.status, stale.headers.get('cache-control')]).toEqual([200, 'public, max-age=60']);
+    }
+  });
+
+  test('of a package import each other by names that hold', async () => {
+    const page = await get('/@acme/schemas/order', html);
+    const path = /data-module="([^"]+)"/.exec(page.body.toString())![1]!;
+    const index = await get(path);
+    expect(index.status).toBe(200);
+    const [, sibling] = /from '\.\/([a-z-]+\.js)'/.exec(index.body.toString())!;
+    expect((await get(path.replace('index.js', sibling!))).status).toBe(200);
+  });
+
+  test.for([
+    '/assets/',
+    '/assets/style.css',
+    '/assets/none.00000000.css',
+    '/assets/..%2f..%2fpackage.00000000.json',
+    '/assets/../layout.00000000.eta',
+    '/assets/json-schema.00000000/..%2findex.js',
+    '/assets/constructor.00000000.js',
+  ])('%s is none', async (target) => {
+    expect((await get(target)).status).toBe(404);
+  });
+});
+
+test("an operator's template and stylesheet take the place of ours", async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stele-templates-'));
+  try {
+    await mkdir(join(folder, 'assets'));
+    await writeFile(
+      join(folder, 'message.eta'),
+      '<% layout(\'layout\') %><main id="content"><h1>Ours: <%= it.title %></h1></main>',
+    );
+    await writeFile(join(folder, 'assets', 'style.css'), 'h1 { color: tomato }');
+    await using other = await openServed({ templates: folder });
+    const page = await ask(other.port, { target: '/nothing', headers: [html] });
+    expect(page.body.toString()).toContain('<h1>Ours: Nothing here that you may read</h1>');
+    const [, path] = /href="(\/assets\/style\.[0-9a-f]{8}\.css)"/.exec(page.body.toString())!;
+    expect((await ask(other.port, { target: path! })).body.toString()).toBe('h1 { color: tomato }');
+    expect((await ask(other.port, { target: '/@acme', headers: [html] })).body.toString()).toContain('<h1>acme</h1>');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('the account page is there where people can sign in, knows whether they are, and nobody by name', async () => {
+  expect((await get('/account', html)).status).toBe(404);
+  const registry = createTestRegistry();
+  const login: Login = {
+    router: ((_request: unknown, _response: unknown, next: () => void) => next()) as unknown as Login['router'],
+    readSession: async ({ headers }) =>
+      headers.cookie === 'session=ann' ? { kind: 'user', id: 'ann@example.test', organizations: {} } : null,
+    signInUrl: () => '/login',
+  };
+  const context = {
+    registry,
+    queue: createTestQueue(registry),
+    url: 'http://registry.test',
+    isReady: () => true,
+    login,
+  };
+  const listening = await listen(createApp(context), { host: '127.0.0.1', port: 0 });
+  const open = (...headers: [string, string][]) =>
+    ask(listening.port, { target: '/account', headers: [html, ...headers] });
+  const [stranger, ann] = await Promise.all([open(), open(['Cookie', 'session=ann'])]);
+  const home = await ask(listening.port, { target: '/', headers: [html] });
+  await listening.close(1000);
+  expect(stranger.body.toString()).toContain('href="/login?returnTo=%2Faccount"');
+  expect(ann.body.toString()).toContain('<form method="post" action="/logout">');
+  expect(ann.body.toString()).not.toContain('example.test');
+  expect(ann.headers.get('cache-control')).toBe('private, no-store');
+  expect(home.body.toString()).toContain('<a class="account" href="/account">');
+});

@@ -1,0 +1,231 @@
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { BuildManifest } from '../../../src/site/build/build-manifest.ts';
+import { openAnswers } from '../../../src/server/ask-in-process.ts';
+import { createPulls } from '../../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../../src/sync/queue.ts';
+import { createTestRegistry, changeResource, publishVersion, setStatus } from '../../server/registry.ts';
+import { build, filesIn, openFolder, textOf } from './build-world.ts';
+
+const when = '2026-03-01T12:00:00.000Z';
+
+test('a build holds every version in both formats and every coding, and its pages', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  const { text } = await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  await publishVersion(registry, '@acme/apis/pay', '1.1.0');
+  const out = join(folder.path, 'site');
+  const built = await build(registry, out);
+  expect(built).toMatchObject({ outcome: 'built', resources: 1 });
+  const files = await filesIn(out);
+  expect(built.files + 1).toBe(files.length);
+  for (const base of ['@acme/apis/pay', '@acme/apis/pay@1.0.0', '@acme/apis/pay@1.1.0']) {
+    const own = ['.json', '.yaml', '/index.html', '/index.md', '/report.json', '/provenance.json', '/try/index.html'];
+    expect(files).toEqual(expect.arrayContaining(own.map((ending) => `${base}${ending}`)));
+    for (const coding of ['.gz', '.br', '.zst']) {
+      for (const ending of ['.json', '.yaml', '/index.html', '/index.md'])
+        expect(await textOf(out, `${base}${ending}${coding}`)).toBe(await textOf(out, `${base}${ending}`));
+    }
+  }
+  expect(await textOf(out, '@acme/apis/pay@1.0.0.json')).toBe(text);
+  expect(await textOf(out, '@acme/apis/pay.json')).toBe(await textOf(out, '@acme/apis/pay@1.1.0.json'));
+  expect(files).toEqual(
+    expect.arrayContaining([
+      '.well-known/api-catalog',
+      '404.html',
+      '@acme.json',
+      '@acme/apis/index.html',
+      '@acme/apis/pay/versions.json',
+      '@acme/index.html',
+      'feed.atom',
+      'feeds/acme/apis/pay.json',
+      'index.html',
+      'llms.txt',
+      'problems/gone/index.html',
+      'robots.txt',
+      'search/index.html',
+      'search/index.json',
+      'sitemap.xml',
+    ]),
+  );
+});
+
+test('an empty registry builds a site, too', async () => {
+  await using folder = await openFolder();
+  const built = await build(createTestRegistry(), join(folder.path, 'deep', 'site'));
+  expect(built).toMatchObject({ outcome: 'built', resources: 0 });
+  expect(await filesIn(join(folder.path, 'deep', 'site'))).toContain('index.html');
+});
+
+test('what has not changed is kept: the same file, not a copy', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  await publishVersion(registry, '@acme/apis/refund', '1.0.0');
+  const out = join(folder.path, 'site');
+  await build(registry, out);
+  expect(await build(registry, out)).toMatchObject({ outcome: 'unchanged', made: 0 });
+  const identify = async (path: string) => (await stat(join(out, path))).ino;
+  const before = {
+    refund: await identify('@acme/apis/refund@1.0.0/index.html'),
+    document: await identify('@acme/apis/pay@1.0.0.json.br'),
+    page: await identify('@acme/apis/pay@1.0.0/index.html'),
+  };
+  await publishVersion(registry, '@acme/apis/pay', '1.1.0');
+  expect(await build(registry, out)).toMatchObject({ outcome: 'built' });
+  expect(await identify('@acme/apis/refund@1.0.0/index.html')).toBe(before.refund);
+  expect(await identify('@acme/apis/pay@1.0.0.json.br')).toBe(before.document);
+  expect(await identify('@acme/apis/pay@1.0.0/index.html')).not.toBe(before.page);
+  expect(await textOf(out, '@acme/apis/pay.json')).toContain('"1.1.0"');
+  await using fresh = await openFolder();
+  await build(registry, join(fresh.path, 'site'));
+  expect(await filesIn(out)).toEqual(await filesIn(join(fresh.path, 'site')));
+  for (const path of await filesIn(out))
+    expect((await readFile(join(out, path))).equals(await readFile(join(fresh.path, 'site', path))), path).toBe(true);
+});
+
+test('a file that somebody deleted is made again', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  const out = join(folder.path, 'site');
+  await build(registry, out);
+  await rm(join(out, '@acme/apis/pay@1.0.0.json'));
+  expect(await build(registry, out)).toMatchObject({ outcome: 'built' });
+  expect(await filesIn(out)).toContain('@acme/apis/pay@1.0.0.json');
+});
+
+test.for([
+  ['a file of somebody', async (out: string) => writeFile(join(out, 'thesis.doc'), 'x')],
+  ['a file within an earlier build', async (out: string) => writeFile(join(out, '@acme', 'CNAME'), 'x')],
+])('a folder that holds %s is refused, and stays as it is', async ([, spoil]) => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  const out = join(folder.path, 'site');
+  const isEarlier = (spoil as () => unknown).toString().includes('CNAME');
+  if (isEarlier) await build(registry, out);
+  else await mkdir(out);
+  await (spoil as (out: string) => Promise<void>)(out);
+  const before = await filesIn(out);
+  await expect(build(registry, out)).rejects.toMatchObject({ code: 'conflict' });
+  expect(await filesIn(out)).toEqual(before);
+  expect(await readdir(folder.path)).toEqual(['site']);
+});
+
+test('a file in the way, or a manifest that leads out of the folder, is refused', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await writeFile(join(folder.path, 'file'), 'x');
+  await expect(build(registry, join(folder.path, 'file'))).rejects.toMatchObject({ code: 'conflict' });
+  const out = join(folder.path, 'site');
+  await build(registry, out);
+  const manifest = JSON.parse(await readFile(join(out, '.stele-build.json'), 'utf8')) as BuildManifest;
+  manifest.units['front']!.files.push({ path: '../file', size: 1 });
+  await writeFile(join(out, '.stele-build.json'), JSON.stringify(manifest));
+  await expect(build(registry, out)).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('a build that is stopped leaves the earlier one, and nothing of itself', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  const out = join(folder.path, 'site');
+  await build(registry, out);
+  await publishVersion(registry, '@acme/apis/pay', '1.1.0');
+  const stopping = new AbortController();
+  const stopped = build(registry, out, { signal: stopping.signal, tell: () => stopping.abort(new Error('stopped')) });
+  await expect(stopped).rejects.toThrow('stopped');
+  expect(await readdir(folder.path)).toEqual(['site']);
+  expect(await filesIn(out)).not.toContain('@acme/apis/pay@1.1.0.json');
+});
+
+test('what builds that were killed left beside is removed; one killed at its very end is undone', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  const out = join(folder.path, 'site');
+  await mkdir(join(folder.path, '.site.stele-new-999999999-abc'));
+  await build(registry, out);
+  expect(await readdir(folder.path)).toEqual(['site']);
+  await rename(out, join(folder.path, '.site.stele-old-999999999-abc'));
+  expect(await build(registry, out)).toMatchObject({ outcome: 'unchanged' });
+});
+
+test('publishing while a build runs: each resource is as it stood at one moment', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  await publishVersion(registry, '@acme/apis/refund', '1.0.0');
+  const out = join(folder.path, 'site');
+  let publishing: Promise<unknown> | null = null;
+  const busy = () => void (publishing ??= publishVersion(registry, '@acme/apis/refund', '2.0.0'));
+  await build(registry, out, {
+    openAnswers(snapshot, site) {
+      const answers = openAnswers(snapshot, site, createSyncQueue(snapshot, createPulls));
+      return {
+        ...answers,
+        async ask(asked) {
+          busy();
+          await publishing;
+          return answers.ask(asked);
+        },
+      };
+    },
+  });
+  const files = await filesIn(out);
+  expect(files.filter((path) => path.includes('2.0.0'))).toEqual([]);
+  // The documentation has that version in an example.
+  for (const path of files.filter((each) => !each.startsWith('docs/')))
+    expect(await textOf(out, path)).not.toContain('2.0.0"');
+  expect(await build(registry, out)).toMatchObject({ outcome: 'built' });
+  expect(await filesIn(out)).toContain('@acme/apis/refund@2.0.0.json');
+});
+
+test.for(['private', 'withdrawn', 'deleted'] as const)(
+  'what is made %s while a build runs is not in it',
+  async (what) => {
+    await using folder = await openFolder();
+    const registry = createTestRegistry();
+    await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+    await publishVersion(registry, '@acme/apis/canary', '7.7.7');
+    let isHidden = false;
+    const hide = async () => {
+      if (isHidden) return;
+      isHidden = true;
+      if (what === 'withdrawn')
+        await setStatus(registry, '@acme/apis/canary', '7.7.7', { state: 'withdrawn', reason: 'leak', since: when });
+      else
+        await changeResource(registry, '@acme/apis/canary', (resource) =>
+          what === 'private' ? { ...resource, visibility: 'private' } : { ...resource, deletedAt: when },
+        );
+    };
+    const out = join(folder.path, 'site');
+    await build(registry, out, {
+      openAnswers(snapshot, site) {
+        const answers = openAnswers(snapshot, site, createSyncQueue(snapshot, createPulls));
+        return { ...answers, ask: async (asked) => [await answers.ask(asked), await hide()][0]! };
+      },
+    });
+    const files = await filesIn(out);
+    expect(files).toContain('@acme/apis/pay@1.0.0.json');
+    expect(
+      files.filter((path) => /canary.*\.(?:json|yaml|html)$/.test(path) && !/410|versions|feeds/.test(path)),
+    ).toEqual([]);
+    if (what === 'private') expect(files.filter((path) => path.includes('canary'))).toEqual([]);
+  },
+);
+
+test('lists go on in files that their cursors name', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  for (let n = 0; n < 60; n++) await publishVersion(registry, '@acme/apis/pay', `1.${n}.0`);
+  const out = join(folder.path, 'site');
+  await build(registry, out);
+  const first = JSON.parse(await textOf(out, '@acme/apis/pay/versions.json')) as { items: object[]; next: string };
+  expect(first.items).toHaveLength(50);
+  const second = JSON.parse(await textOf(out, `@acme/apis/pay/versions.${first.next}.json`)) as typeof first;
+  expect(second).toMatchObject({ next: null });
+  expect(second.items).toHaveLength(10);
+});

@@ -1,0 +1,236 @@
+import { describe, expect, test } from 'vitest';
+import { repositoryId } from '../../src/model/connection.ts';
+import { updateResource } from '../../src/registry/change-resource.ts';
+import { importHistory, type ImportOptions } from '../../src/sync/import-repository.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
+import { follow } from '../../src/sync/reconcile.ts';
+import { findResource } from '../../src/registry/find-resource.ts';
+import { createWorld } from '../registry/world.ts';
+
+const url = 'https://git.test/acme/apis.git';
+const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+
+function api(version: string | null, more = ''): string {
+  const info = version === null ? '{title: Pay}' : `{title: Pay, version: ${version}}`;
+  return `openapi: 3.1.0\ninfo: ${info}\n${more}`;
+}
+
+async function open() {
+  const world = createWorld();
+  const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+  await follow(world.registry, 'acme', { ...given, discover: '' });
+  const queue = createSyncQueue(world.registry, createPulls);
+  return {
+    ...world,
+    sync: async () => (await queue.request('acme', repositoryId(url, null), 'manual')).done,
+    importIt: (options: Partial<ImportOptions>, signal = new AbortController().signal) =>
+      importHistory(world.registry, pay, { tags: null, eachChange: false, since: null, ...options }, signal),
+    versions: async () =>
+      (await findResource(world.registry, pay))!.versions.map(({ label, createdAt }) => [label, createdAt]),
+    latest: async () => (await findResource(world.registry, pay))!.latest,
+  };
+}
+
+describe('importing the past', () => {
+  test('every change becomes a version with its own date, in the order of the dates, and latest stays', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    source.push(url, { 'pay.yaml': api('1.0.0'), 'README.md': 'x' });
+    const second = source.push(url, { 'pay.yaml': api('1.0.0', 'x-a: 1'), 'README.md': 'x' });
+    source.push(url, { 'pay.yaml': api('1.1.0'), 'README.md': 'x' });
+    const tip = source.push(url, { 'pay.yaml': api('1.1.0', 'x-a: 2') });
+    await sync();
+    expect(await versions()).toEqual([['1.1.0', '2025-01-01T00:05:00.000Z']]);
+    const run = await importIt({ eachChange: true });
+    expect(run.documents.map(({ outcome, label }) => [outcome, label])).toEqual([
+      ['published', '1.0.0'],
+      ['published', `1.0.0+${second.slice(0, 7)}`],
+      ['published', expect.stringMatching(/^1\.1\.0\+/)],
+      ['unchanged', '1.1.0'],
+    ]);
+    expect(run.documents.at(-1)).toMatchObject({ commit: tip });
+    expect((await versions()).map(([, at]) => at)).toEqual([
+      '2025-01-01T00:01:00.000Z',
+      '2025-01-01T00:03:00.000Z',
+      '2025-01-01T00:04:00.000Z',
+      '2025-01-01T00:05:00.000Z',
+    ]);
+    expect(await latest()).toBe('1.1.0');
+  });
+
+  test('what states no version gets a label below all others', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    const first = source.push(url, { 'pay.yaml': api(null) });
+    source.push(url, { 'pay.yaml': api(null, 'x-a: 1') });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual([`0.0.0-20250101000100-${first.slice(0, 12)}`, '1.0.0']);
+    expect(await latest()).toBe('1.0.0');
+  });
+
+  test('a document is followed under its earlier names, and by what it refers to', async () => {
+    const { source, sync, importIt, versions } = await open();
+    const text = api('1.0.0', 'include: [part.yaml]');
+    source.push(url, { 'old.yaml': text, 'part.yaml': 'a: 1' });
+    source.push(url, { 'old.yaml': text, 'part.yaml': 'a: 2' });
+    source.push(url, { 'pay.yaml': text, 'part.yaml': 'a: 2' });
+    source.push(url, { 'pay.yaml': text, 'part.yaml': 'a: 3' });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([, at]) => at)).toEqual([
+      '2025-01-01T00:01:00.000Z',
+      '2025-01-01T00:02:00.000Z',
+      '2025-01-01T00:04:00.000Z',
+    ]);
+  });
+
+  test('broken off, it goes on where it was; repeated, it does nothing', async () => {
+    const { source, sync, importIt, versions, compiler } = await open();
+    for (let n = 1; n <= 50; n++) source.push(url, { 'pay.yaml': api(`1.0.${n}`) });
+    await sync();
+    const stop = new AbortController();
+    const broken = importIt(
+      { eachChange: true, onProgress: ({ done }) => done === 30 && stop.abort(new Error('stop')) },
+      stop.signal,
+    );
+    await expect(broken).rejects.toThrow('stop');
+    expect(await versions()).toHaveLength(31);
+    compiler.compiled.length = 0;
+    await importIt({ eachChange: true });
+    expect(await versions()).toHaveLength(50);
+    expect(compiler.compiled).toHaveLength(30);
+    compiler.compiled.length = 0;
+    expect((await importIt({ eachChange: true })).documents).toEqual([]);
+    expect(compiler.compiled).toEqual([]);
+  });
+
+  test('tags become versions under their names, oldest first; what cannot be one is told', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    const first = source.push(url, { 'pay.yaml': api('dev') });
+    const second = source.push(url, { 'pay.yaml': api('dev', 'x-a: 1') });
+    const none = source.push(url, { 'README.md': 'x' }, { branch: 'other' });
+    source.push(url, { 'pay.yaml': api('dev', 'x-a: 2') });
+    source.tag(url, 'v2.0.0', second);
+    source.tag(url, 'v10.0.0', first);
+    source.tag(url, 'v3.0.0', none);
+    await sync();
+    const run = await importIt({ tags: 'v*' });
+    expect(run.documents.map(({ outcome, label, detail }) => [outcome, label ?? detail])).toEqual([
+      ['conflict', 'Tag v3.0.0 has no pay.yaml.'],
+      ['published', '10.0.0'],
+      ['published', '2.0.0'],
+    ]);
+    expect((await versions()).map(([label]) => label)).toEqual(['10.0.0', '2.0.0', 'dev']);
+    expect(await latest()).toBe('10.0.0');
+  });
+
+  test('a refused commit is told and passed over', async () => {
+    const { source, sync, importIt, versions } = await open();
+    source.push(url, { 'pay.yaml': `${api('0.9.0')}broken: true` });
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const run = await importIt({ eachChange: true });
+    expect(run.documents).toMatchObject([{ outcome: 'rejected' }, { outcome: 'unchanged' }]);
+    expect(await versions()).toHaveLength(1);
+  });
+
+  test('a past commit without a date that can be read does not become latest', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    const first = source.push(url, { 'pay.yaml': api(null) }, { committedAt: null });
+    source.push(url, { 'pay.yaml': api(null, 'x-a: 1') });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual([`0.0.0-00000000000000-${first.slice(0, 12)}`, '1.0.0']);
+    expect(await latest()).toBe('1.0.0');
+  });
+
+  test('of equal versions, one without a date that can be read comes before all others', async () => {
+    const { source, sync, importIt, versions, latest } = await open();
+    const first = source.push(url, { 'pay.yaml': api('1.0.0') }, { committedAt: null });
+    source.push(url, { 'pay.yaml': api('1.0.0', 'x-a: 1') });
+    await sync();
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual([`1.0.0+${first.slice(0, 7)}`, '1.0.0']);
+    expect(await latest()).toBe('1.0.0');
+  });
+
+  test('an import of all follows one of the last days: what that left out is brought in', async () => {
+    const { source, sync, importIt, versions } = await open();
+    for (let n = 1; n <= 4; n++) source.push(url, { 'pay.yaml': api(`1.0.${n}`) });
+    await sync();
+    await importIt({ eachChange: true, since: '2025-01-01T00:03:00Z' });
+    expect(await versions()).toHaveLength(2);
+    await importIt({ eachChange: true });
+    expect(await versions()).toHaveLength(4);
+  });
+
+  test('what was refused is tried again by another import, once its ruleset lets it pass', async () => {
+    const { source, sync, importIt, versions, registry } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    source.push(url, { 'pay.yaml': api('1.1.0', 'ok: true') });
+    await sync();
+    const rules = { 'r.yaml': 'rules: {}', 'pay.yaml': api('1.1.0', 'ok: true') };
+    source.push(url, rules);
+    await sync();
+    const [name] = (await Array.fromAsync(registry.refs.list('resources/acme/rulesets/'))).map((ref) =>
+      ref.replace('resources/', '@'),
+    );
+    const gate = (ruleset: string | null) =>
+      updateResource(
+        registry,
+        pay,
+        { actor: 'operator:test', origin: null },
+        () => undefined,
+        (current) => ({
+          next: { ...current, ruleset },
+          action: 'change',
+        }),
+      );
+    await gate(name!);
+    expect((await importIt({ eachChange: true })).documents[0]).toMatchObject({ outcome: 'rejected' });
+    await gate(null);
+    await importIt({ eachChange: true });
+    expect((await versions()).map(([label]) => label)).toEqual(['1.0.0', '1.1.0']);
+  });
+
+  test.each(['fail', 'fail-after'] as const)(
+    'any one write that goes wrong (%s) is made good by the next import',
+    async (kind) => {
+      for (let step = 0; step < 60; step += 3) {
+        const { source, sync, importIt, versions, latest, bucket } = await open();
+        for (let n = 1; n <= 5; n++) source.push(url, { 'pay.yaml': api('1.0.0', `x-a: ${n}`) });
+        await sync();
+        let seen = 0;
+        bucket.fault('putIfAbsent', kind, { count: 3, when: () => ++seen > step && seen <= step + 3 });
+        for (let tries = 0; tries < 4; tries++) await importIt({ eachChange: true }).catch(() => 'broken off');
+        const dates = (await versions()).map(([, at]) => at!);
+        expect(dates).toEqual(dates.toSorted());
+        expect(dates).toHaveLength(5);
+        expect(await latest()).toBe('1.0.0');
+      }
+    },
+  );
+
+  test('two processes that import and sync the same at once end as one would', async () => {
+    const { source, sync, versions, latest, another, registry } = await open();
+    for (let n = 1; n <= 12; n++) source.push(url, { 'pay.yaml': api('1.0.0', `x-a: ${n}`) });
+    await sync();
+    const other = another();
+    const queue = createSyncQueue(other, createPulls);
+    source.push(url, { 'pay.yaml': api('1.1.0') });
+    const options = { tags: null, eachChange: true, since: null };
+    const never = new AbortController().signal;
+    await Promise.all([
+      importHistory(registry, pay, options, never),
+      importHistory(other, pay, options, never),
+      queue.request('acme', repositoryId(url, null), 'manual').then(({ done }) => done),
+      sync(),
+    ]);
+    await queue.close();
+    const dates = (await versions()).map(([, at]) => at!);
+    expect(dates).toHaveLength(13);
+    expect(dates).toEqual(dates.toSorted());
+    expect(await latest()).toBe('1.1.0');
+  });
+});

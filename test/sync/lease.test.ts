@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { withLease } from '../../src/sync/lease.ts';
+import { createWorld, type World } from '../registry/world.ts';
+
+const never = new AbortController().signal;
+
+test('of two processes one works at a time', async () => {
+  const { registry, another } = createWorld();
+  const log: string[] = [];
+  const work = (name: string) => async (hasWaited: boolean) => {
+    log.push(`${name} ${hasWaited}`);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    log.push(name);
+  };
+  const other = another();
+  await Promise.all([
+    withLease(registry, 'acme/a', never, work('one')),
+    withLease(other, 'acme/a', never, work('two')),
+    withLease(other, 'acme/b', never, async () => void log.push('another name')),
+  ]);
+  const ours = log.filter((line) => line !== 'another name');
+  expect(ours[1]).toBe(ours[0]!.replace(' false', ''));
+  expect(ours[2]).toMatch(/true$/);
+  expect(log).toContain('another name');
+});
+
+test('a lease is given back when the work fails, and waiting ends with the signal', async () => {
+  const { registry, another } = createWorld();
+  await expect(withLease(registry, 'acme/a', never, async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  const stop = new AbortController();
+  await withLease(registry, 'acme/a', never, async () => {
+    const waiting = withLease(another(), 'acme/a', stop.signal, async () => 'got it');
+    setTimeout(() => stop.abort(new Error('stop')), 100);
+    await expect(waiting).rejects.toThrow('aborted');
+  });
+});
+
+test('a lease that nobody renewed for a minute, and one of a process that is gone, are free', async () => {
+  const { registry, pass } = createWorld();
+  const held = (process: string) =>
+    registry.refs.update('leases/acme/a', () => ({
+      value: { process, holder: 'x/y', until: new Date(registry.now().getTime() + 60_000).toISOString() },
+      change: { actor: 'operator:test', origin: null, action: 'take' },
+    }));
+  await held('elsewhere/1');
+  const work = withLease(registry, 'acme/a', never, async (hasWaited) => hasWaited);
+  pass(61_000);
+  expect(await work).toBe(true);
+  const { hostname } = await import('node:os');
+  await held(`${hostname()}/999999999`);
+  expect(await withLease(registry, 'acme/a', never, async (hasWaited) => hasWaited)).toBe(false);
+});
+
+async function holdElsewhere({ registry }: World, held: object): Promise<void> {
+  const value = { process: 'elsewhere/1', holder: 'x/y', until: registry.now().toISOString(), ...held };
+  const change = { actor: 'operator:test', origin: null, action: 'take' };
+  await registry.refs.update('leases/acme/a', () => ({ value, change }));
+}
+
+test('a process whose clock is ahead does not take what is renewed by a slower clock', async () => {
+  const world = createWorld();
+  const stop = new AbortController();
+  let got = false;
+  // For this clock, it ran out two minutes ago.
+  const until = new Date(world.registry.now().getTime() - 120_000).toISOString();
+  await holdElsewhere(world, { until });
+  const work = withLease(world.registry, 'acme/a', stop.signal, async () => void (got = true));
+  for (let renewed = 0; renewed < 3; renewed++) {
+    await pause(300);
+    world.pass(50_000);
+    await holdElsewhere(world, { until, renewed });
+  }
+  await pause(300);
+  expect(got).toBe(false);
+  // Nobody renews it any more.
+  for (const ended = work.then(() => true); !got; await Promise.race([ended, pause(200)])) world.pass(61_000);
+  await work;
+});
+
+test('a process of another container of the same name and number is not taken for one that is gone', async () => {
+  const world = createWorld();
+  const { hostname } = await import('node:os');
+  const stop = new AbortController();
+  for (const name of [`${hostname()}/999999999`, `${hostname()}/${process.pid}`]) {
+    await holdElsewhere(world, { process: name, space: 'another', until: new Date(8e15).toISOString() });
+    const work = withLease(world.registry, 'acme/a', stop.signal, async () => 'got it');
+    await expect(Promise.race([work, pause(400).then(() => 'waits')])).resolves.toBe('waits');
+    work.catch(() => undefined);
+  }
+  stop.abort(new Error('stop'));
+});
+
+test('work whose lease was taken over, since its process was suspended, is stopped', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const world = createWorld();
+    const work = withLease(world.registry, 'acme/a', never, async (_hasWaited, signal) => {
+      await holdElsewhere(world, { until: new Date(8e15).toISOString() });
+      await vi.advanceTimersByTimeAsync(20_000);
+      await new Promise((_resolve, reject) => {
+        if (signal.aborted) reject(signal.reason as Error);
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    });
+    await expect(work).rejects.toMatchObject({ code: 'unavailable' });
+  } finally {
+    vi.useRealTimers();
+  }
+});

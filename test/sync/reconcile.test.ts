@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
+import { openReconciler } from '../../src/sync/reconcile.ts';
+import { listResources } from '../../src/registry/find-resource.ts';
+import { createWorld } from '../registry/world.ts';
+
+const operator = { kind: 'operator', id: 'test' } as const;
+
+function api(version: string): string {
+  return `openapi: 3.1.0\ninfo: {title: Quick, version: "${version}"}\n`;
+}
+
+test('a repository that has become slow keeps no other from being looked at by the timer', async () => {
+  const slow = 'https://git.test/slow';
+  const quick = 'https://git.test/quick';
+  const { registry, source } = createWorld({
+    organizations: { one: { repositories: [{ url: slow }] }, two: { repositories: [{ url: quick }] } },
+    sync: { interval: 0.02 },
+  });
+  source.push(slow, {});
+  source.push(quick, { 'a.yaml': api('1.0.0') });
+  const queue = createSyncQueue(registry, createPulls);
+  const reconciler = await openReconciler(registry, queue);
+  await reconciler.first;
+  const { tip } = source;
+  source.tip = (remote, signal) =>
+    remote.url === slow
+      ? new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('Stopped.'))))
+      : tip(remote, signal);
+  source.push(quick, { 'a.yaml': api('2.0.0') });
+  await expect.poll(async () => (await listResources(registry, operator, 'two'))[0]?.latest).toBe('2.0.0');
+  source.push(quick, { 'a.yaml': api('3.0.0') });
+  await expect.poll(async () => (await listResources(registry, operator, 'two'))[0]?.latest).toBe('3.0.0');
+  await Promise.all([queue.close(), reconciler.close()]);
+});

@@ -1,0 +1,485 @@
+import { describe, expect, test } from 'vitest';
+import { repositoryRef, type Repository, type Run } from '../../src/model/connection.ts';
+import { changeResource } from '../../src/registry/change-resource.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
+import { follow } from '../../src/sync/reconcile.ts';
+import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
+import { createResource, findResource, listResources } from '../../src/registry/find-resource.ts';
+import { connectResource, disconnectResource, relinkResource } from '../../src/sync/connect.ts';
+import { createWorld, type World } from '../registry/world.ts';
+
+const url = 'https://git.test/acme/apis.git';
+const operator = { kind: 'operator', id: 'test' } as const;
+
+function api(title: string, version: string, more = ''): string {
+  return `openapi: 3.1.0\ninfo: {title: ${title}, version: "${version}"}\n${more}`;
+}
+
+async function connected(): Promise<
+  World & { sync: () => Promise<Run>; repository: () => Promise<Repository>; names: () => Promise<string[]> }
+> {
+  const world = createWorld();
+  const { registry } = world;
+  const id = await follow(registry, 'acme', {
+    url,
+    branch: null,
+    credential: null,
+    discover: '',
+    visibility: 'public' as const,
+    validation: 'lenient' as const,
+  });
+  const queue = createSyncQueue(registry, createPulls);
+  return {
+    ...world,
+    sync: async () => (await queue.request('acme', id, 'manual')).done,
+    repository: async () => (await registry.refs.read<Repository>(repositoryRef('acme', id)))!.value,
+    names: async () =>
+      (await listResources(registry, operator, 'acme')).map(({ type, slug, latest }) => `${type}/${slug}@${latest}`),
+  };
+}
+
+describe('following a repository', () => {
+  test('publishes what it finds by content, and reports what does not compile', async () => {
+    const { source, sync, names } = await connected();
+    source.push(url, {
+      'pay.yaml': api('Pay', '1.0.0'),
+      'schemas/money.json': '{"$schema": "https://json-schema.org/draft/2020-12/schema"}',
+      'style.yaml': 'rules: {}',
+      'bad.yaml': `${api('Bad', '1.0.0')}broken: true`,
+      'notes.yaml': 'a: 1',
+      'README.md': '# openapi: 3.1.0',
+      'node_modules/x/api.yaml': api('Not ours', '1.0.0'),
+    });
+    const run = await sync();
+    expect(await names()).toEqual(['apis/pay@1.0.0', 'schemas/schemas-money@1.0.0', 'rulesets/style@1.0.0']);
+    expect(run.documents.find(({ path }) => path === 'bad.yaml')).toMatchObject({
+      outcome: 'rejected',
+      detail: 'bad.yaml:1:1 It is broken.',
+    });
+    expect(run.state).toBe('succeeded');
+  });
+
+  test('a push that changes one document makes one version; the others are not compiled again', async () => {
+    const { source, sync, names, compiler } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') });
+    await sync();
+    compiler.compiled.length = 0;
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.1.0') });
+    const run = await sync();
+    expect(compiler.compiled).toEqual(['b.yaml']);
+    expect(run.documents).toMatchObject([{ path: 'b.yaml', outcome: 'published', label: '1.1.0' }]);
+    expect(await names()).toEqual(['apis/a@1.0.0', 'apis/b@1.1.0']);
+  });
+
+  test('a change in an included file, also one that was absent, compiles the document again', async () => {
+    const { source, sync, compiler, names } = await connected();
+    const root = api('A', '1.0.0', 'include: [part.txt, late.txt]');
+    source.push(url, { 'a.yaml': root, 'part.txt': 'one' });
+    await sync();
+    source.push(url, { 'a.yaml': root, 'part.txt': 'two' });
+    await sync();
+    source.push(url, { 'a.yaml': root, 'part.txt': 'two', 'late.txt': 'here' });
+    await sync();
+    source.push(url, { 'a.yaml': root, 'part.txt': 'two', 'late.txt': 'here', 'other.txt': 'x' });
+    await sync();
+    expect(compiler.compiled).toHaveLength(3);
+    expect((await names())[0]).toMatch(/^apis\/a@1\.0\.0\+/);
+  });
+
+  test('rewritten history publishes on, says so, and removes nothing', async () => {
+    const { source, sync, repository, registry } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '2.0.0') }, { force: true });
+    await sync();
+    const diverged = { detail: expect.stringContaining('History was rewritten') as string };
+    expect(await repository()).toMatchObject({ state: 'following', diverged });
+    const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!;
+    expect(resource.versions.map(({ label }) => label)).toEqual(['1.0.0', '2.0.0']);
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '2.1.0') });
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'following', diverged });
+    await relinkResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { actor: 'operator:test', origin: null });
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'following', diverged: null });
+  });
+
+  test('a deleted branch detaches and removes nothing; its return is followed', async () => {
+    const { source, sync, repository, names } = await connected();
+    const first = source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.deleteBranch(url);
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'detached' });
+    expect(await names()).toEqual(['apis/a@1.0.0']);
+    source.push(url, { 'a.yaml': api('A', '1.1.0') }, { parent: first });
+    await sync();
+    expect(await repository()).toMatchObject({ state: 'following', detail: null });
+    expect(await names()).toEqual(['apis/a@1.1.0']);
+  });
+
+  test('what stands under the name of a repository that was gone, with another history, is not published until somebody connects again', async () => {
+    const { source, sync, repository, names, registry } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.deleteBranch(url);
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '6.6.6') });
+    for (let n = 0; n < 2; n++) {
+      await sync();
+      expect(await names()).toEqual(['apis/a@1.0.0']);
+      expect(await repository()).toMatchObject({
+        state: 'detached',
+        detail: expect.stringContaining('another history') as string,
+      });
+    }
+    await relinkResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { actor: 'operator:test', origin: null });
+    await sync();
+    expect(await names()).toEqual(['apis/a@6.6.6']);
+    expect(await repository()).toMatchObject({ state: 'following' });
+  });
+
+  test('a document whose file moves unchanged keeps its resource and connection, whatever its title says', async () => {
+    const { source, sync, names, registry } = await connected();
+    source.push(url, {
+      'a.yaml': api('A', '1.0.0'),
+      'stele.yaml': 'resources: [{path: a.yaml, slug: ay}]\ndiscover: true',
+    });
+    await sync();
+    source.push(url, { 'deep/b.yaml': api('A', '1.0.0') });
+    expect((await sync()).documents).toMatchObject([
+      { path: 'deep/b.yaml', resource: '@acme/apis/ay', outcome: 'unchanged' },
+    ]);
+    source.push(url, { 'deep/b.yaml': api('A', '1.1.0') });
+    await sync();
+    expect(await names()).toEqual(['apis/ay@1.1.0']);
+    const resource = await findResource(registry, { org: 'acme', type: 'apis', slug: 'ay' });
+    expect(resource).toMatchObject({ connection: { path: 'deep/b.yaml' } });
+  });
+
+  test('a deleted file detaches its document once; the file coming back publishes again', async () => {
+    const { source, sync, names } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') });
+    await sync();
+    source.push(url, { 'b.yaml': api('B', '1.0.0') });
+    expect((await sync()).documents).toMatchObject([{ path: 'a.yaml', outcome: 'detached' }]);
+    source.push(url, { 'b.yaml': api('B', '1.0.1') });
+    expect((await sync()).documents).toMatchObject([{ path: 'b.yaml', outcome: 'published' }]);
+    source.push(url, { 'a.yaml': api('A', '1.2.0'), 'b.yaml': api('B', '1.0.1') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.2.0', 'apis/b@1.0.1']);
+  });
+
+  test('a moved file takes its resource along', async () => {
+    const { source, sync, names } = await connected();
+    source.push(url, { 'old/a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.push(url, { 'new/a.yaml': api('A', '1.1.0') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.1.0']);
+  });
+
+  test('equal titles get slugs of their own, which stay when the titles change', async () => {
+    const { source, sync, names } = await connected();
+    source.push(url, {
+      'x.yaml': api('Same', '1.0.0'),
+      'v2/x.yaml': api('Same', '2.0.0'),
+      'Ü berg.yaml': api('日本', '1.0.0'),
+    });
+    await sync();
+    const before = await names();
+    expect(before).toEqual(['apis/same@1.0.0', 'apis/same-v2-x@2.0.0', 'apis/u-berg@1.0.0']);
+    source.push(url, {
+      'x.yaml': api('Other', '1.0.1'),
+      'v2/x.yaml': api('Same', '2.0.0'),
+      'Ü berg.yaml': api('日本', '1.0.0'),
+    });
+    await sync();
+    expect(await names()).toEqual(['apis/same@1.0.1', 'apis/same-v2-x@2.0.0', 'apis/u-berg@1.0.0']);
+  });
+
+  test('an uploaded resource of the same name is not taken over', async () => {
+    const { source, sync, names, registry } = await connected();
+    await createResource(
+      registry,
+      { org: 'acme', type: 'apis', slug: 'a' },
+      { name: 'Mine' },
+      { actor: 'operator:test', origin: null },
+    );
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@null', 'apis/a-a@1.0.0']);
+  });
+
+  test('stele.yaml takes over no resource that was uploaded, or is connected to another repository', async () => {
+    const { source, sync, registry, repository } = await connected();
+    const author = { actor: 'operator:test', origin: null };
+    const uploaded = { org: 'acme', type: 'apis', slug: 'uploaded' } as const;
+    const others = { org: 'acme', type: 'apis', slug: 'others' } as const;
+    for (const coordinate of [uploaded, others]) await createResource(registry, coordinate, { name: 'Ours' }, author);
+    const connection = { branch: null, tags: null, onConflict: 'revise', credential: null, path: 'o.yaml' } as const;
+    await connectResource(registry, others, { ...connection, repository: 'https://github.com/acme/other.git' }, author);
+    source.push(url, {
+      'stele.yaml':
+        'resources: [{path: u.yaml, slug: uploaded}, {path: o.yaml, slug: others}, {path: t.yaml, slug: uploaded2, tags: "v*"}]',
+      'u.yaml': api('U', '1.0.0'),
+      'o.yaml': api('O', '1.0.0'),
+      't.yaml': api('T', '1.0.0'),
+    });
+    await createResource(registry, { ...uploaded, slug: 'uploaded2' }, { name: 'Ours' }, author);
+    const run = await sync();
+    expect(run.documents).toMatchObject([
+      { path: 'o.yaml', outcome: 'conflict', detail: expect.stringContaining('is connected to another repository') },
+      { path: 't.yaml', outcome: 'conflict' },
+      { path: 'u.yaml', outcome: 'conflict', detail: expect.stringContaining('is connected to no repository') },
+    ]);
+    expect(await findResource(registry, uploaded)).toMatchObject({ connection: null, versions: [] });
+    expect(await findResource(registry, others)).toMatchObject({
+      connection: { repository: 'https://github.com/acme/other.git' },
+      versions: [],
+    });
+    expect(await findResource(registry, { ...uploaded, slug: 'uploaded2' })).toMatchObject({ connection: null });
+    expect((await sync()).documents).toEqual([]);
+    // Whoever may connect it says otherwise.
+    const { url: repositoryUrl } = await repository();
+    registry.config.sync.hosts.push('git.test');
+    await connectResource(registry, uploaded, { ...connection, path: 'u.yaml', repository: repositoryUrl }, author);
+    expect((await sync()).documents).toMatchObject([
+      { path: 'o.yaml', outcome: 'conflict' },
+      { path: 't.yaml', outcome: 'conflict' },
+      { path: 'u.yaml', outcome: 'published' },
+    ]);
+  });
+
+  test('a resource that was disconnected, or connected elsewhere, stays so', async () => {
+    const { source, sync, registry } = await connected();
+    const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
+    const author = { actor: 'operator:test', origin: null };
+    source.push(url, { 'pay.yaml': api('Pay', '1.0.0') });
+    await sync();
+    await disconnectResource(registry, pay, author);
+    source.push(url, { 'pay.yaml': api('Pay', '1.1.0') });
+    expect((await sync()).documents).toMatchObject([{ path: 'pay.yaml', outcome: 'conflict' }]);
+    expect(await findResource(registry, pay)).toMatchObject({ latest: '1.0.0', connection: null });
+  });
+
+  test('one slug for two files, and a file out of the followed folder, are told and not published', async () => {
+    const { source, registry } = createWorld();
+    const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
+    const id = await follow(registry, 'acme', { ...given, discover: 'docs' });
+    source.push(url, {
+      'docs/stele.yaml':
+        'resources: [{path: a.yaml, slug: one}, {path: b.yaml, slug: one}, {path: ../secret.yaml, slug: secret}]',
+      'docs/a.yaml': api('A', '1.0.0'),
+      'docs/b.yaml': api('B', '1.0.0'),
+      'secret.yaml': api('Secret', '1.0.0'),
+    });
+    const run = await (await createSyncQueue(registry, createPulls).request('acme', id, 'manual')).done;
+    expect(run.documents.map(({ path, outcome, resource }) => [path, outcome, resource])).toEqual([
+      ['docs/stele.yaml', 'rejected', null],
+      ['docs/a.yaml', 'published', '@acme/apis/one'],
+    ]);
+    expect(await listResources(registry, operator, 'acme')).toHaveLength(1);
+  });
+
+  test('stele.yaml decides; a broken one publishes nothing and says why', async () => {
+    const { source, sync, names } = await connected();
+    const files = { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') };
+    source.push(url, { ...files, 'stele.yaml': 'broken: true' });
+    expect((await sync()).documents).toMatchObject([{ path: 'stele.yaml', resource: null, outcome: 'rejected' }]);
+    source.push(url, {
+      ...files,
+      'stele.yaml': 'resources: [{path: b.yaml, slug: bee, visibility: private}, {path: gone.yaml, slug: gone}]',
+    });
+    const run = await sync();
+    expect(await names()).toEqual(['apis/bee@1.0.0']);
+    expect(run.documents.find(({ path }) => path === 'stele.yaml')).toMatchObject({
+      outcome: 'rejected',
+      detail: 'stele.yaml:1:61 "gone.yaml": There is no gone.yaml.',
+    });
+  });
+
+  test('where tags are published, each tag is a version, the branch none, and a moved tag changes nothing', async () => {
+    const { source, sync, names, repository, registry } = await connected();
+    const files = (version: string) => ({
+      'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "v*"}]',
+      'a.yaml': api('A', version),
+    });
+    const first = source.push(url, files('1.0.0-dev'));
+    await sync();
+    expect(await names()).toEqual(['apis/a@null']);
+    source.tag(url, 'v1.0.0', first);
+    source.tag(url, 'other', first);
+    expect((await sync()).documents).toMatchObject([{ path: 'a.yaml', outcome: 'published', label: '1.0.0' }]);
+    expect((await sync()).documents).toEqual([]);
+    const second = source.push(url, files('2.0.0'));
+    source.tag(url, 'v1.0.0', second);
+    source.tag(url, 'v2.0.0', second);
+    await sync();
+    expect(await names()).toEqual(['apis/a@2.0.0']);
+    expect(await repository()).toMatchObject({
+      state: 'following',
+      diverged: { detail: expect.stringContaining('Tag v1.0.0 was moved') as string },
+    });
+    const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!;
+    expect(resource.versions.map(({ label, original }) => [label, original])).toEqual([
+      ['1.0.0', '1.0.0-dev'],
+      ['2.0.0', undefined],
+    ]);
+  });
+
+  test('a tag that was refused is tried again when its ruleset is another one, and only then', async () => {
+    const { source, sync, registry, names, compiler } = await connected();
+    const commit = source.push(url, {
+      'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "v*"}, {path: r.yaml, slug: r}]',
+      'a.yaml': api('A', 'dev'),
+      'r.yaml': 'rules: {x: error}',
+    });
+    await sync();
+    const gate = (ruleset: string | null) =>
+      changeResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { ruleset }, { actor: 'x:y', origin: null });
+    await gate('@acme/rulesets/r');
+    source.tag(url, 'v1.0.0', commit);
+    await sync();
+    expect(await names()).toContain('apis/a@null');
+    compiler.compiled.length = 0;
+    await sync();
+    expect(compiler.compiled).toEqual([]);
+    await gate(null);
+    await sync();
+    expect(await names()).toContain('apis/a@1.0.0');
+  });
+
+  test('of very many tags only some are looked at, and it is told', async () => {
+    const { source, sync, repository, registry } = await connected();
+    const commit = source.push(url, {
+      'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "-*"}]',
+      'a.yaml': api('A', '1.0.0'),
+    });
+    // None of these can be a label, so that nothing is compiled.
+    for (let n = 0; n < 2001; n++) source.tag(url, `-${'.'.repeat(n)}`, commit);
+    expect((await sync()).documents).toHaveLength(2000);
+    expect(await repository()).toMatchObject({ detail: expect.stringContaining('2001 tags match "-*"') as string });
+    expect(await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' })).toMatchObject({ versions: [] });
+  });
+
+  test('a repository that nothing is connected to any more is not asked', async () => {
+    const { source, sync, registry } = await connected();
+    await follow(registry, 'acme', {
+      url,
+      branch: null,
+      credential: null,
+      discover: null,
+      visibility: 'private',
+      validation: 'strict',
+    });
+    source.setReachable(false);
+    expect(await sync()).toMatchObject({ state: 'succeeded', documents: [] });
+  });
+
+  test('a file that leaves stele.yaml, is ignored or gets another slug is published there no more; one connected by hand is', async () => {
+    const { source, sync, names, registry, repository } = await connected();
+    const files = (version: string) => ({
+      'a.yaml': api('A', version),
+      'b.yaml': api('B', version),
+      'c.yaml': api('C', version),
+    });
+    const settings = (text: string) => ({ 'stele.yaml': text });
+    source.push(url, {
+      ...files('1.0.0'),
+      ...settings('resources: [{path: a.yaml, slug: a}, {path: b.yaml, slug: b}, {path: c.yaml, slug: c}]'),
+    });
+    await sync();
+    registry.config.sync.hosts.push('git.test');
+    const byHand = {
+      repository: url,
+      branch: null,
+      tags: null,
+      onConflict: 'revise',
+      credential: null,
+      path: 'c.yaml',
+    } as const;
+    await connectResource(registry, { org: 'acme', type: 'apis', slug: 'c' }, byHand, {
+      actor: 'operator:test',
+      origin: null,
+    });
+    source.push(url, { ...files('2.0.0'), ...settings('resources: [{path: b.yaml, slug: bee}]') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.0.0', 'apis/b@1.0.0', 'apis/bee@2.0.0', 'apis/c@2.0.0']);
+    expect((await repository()).documents['a.yaml']).toMatchObject({ outcome: 'detached' });
+    source.push(url, { ...files('3.0.0'), ...settings('discover: true\nignore: [b.yaml]') });
+    await sync();
+    expect(await names()).toEqual(['apis/a@3.0.0', 'apis/b@1.0.0', 'apis/bee@2.0.0', 'apis/c@3.0.0']);
+    source.push(url, { ...files('4.0.0'), 'a.yaml': 'a: [', ...settings('discover: true') });
+    const { documents } = await sync();
+    expect(documents.find(({ path }) => path === 'a.yaml')).toMatchObject({
+      outcome: 'rejected',
+      resource: '@acme/apis/a',
+    });
+  });
+
+  test('what a sandbox died of is looked at again with the next commit', async () => {
+    const { source, sync, compiler } = await connected();
+    const died = `${api('A', '1.0.0')}broken: true\ndied: true`;
+    source.push(url, { 'a.yaml': died, 'b.yaml': `${api('B', '1.0.0')}broken: true` });
+    await sync();
+    source.push(url, { 'a.yaml': died, 'b.yaml': `${api('B', '1.0.0')}broken: true`, 'note.md': 'x' });
+    await sync();
+    expect(compiler.compiled.sort()).toEqual(['a.yaml', 'a.yaml', 'b.yaml']);
+  });
+
+  test('an unreachable repository is told once and tried again', async () => {
+    const { source, sync, repository, names } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    source.setReachable(false);
+    expect(await sync()).toMatchObject({ state: 'failed', detail: `${url} does not answer.` });
+    expect(await repository()).toMatchObject({ state: 'failed' });
+    source.setReachable(true);
+    expect(await sync()).toMatchObject({ state: 'succeeded' });
+    expect(await repository()).toMatchObject({ state: 'following', detail: null });
+    expect(await names()).toEqual(['apis/a@1.0.0']);
+  });
+
+  test('any one write that goes wrong is made good by the next sync', async () => {
+    const files = { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') };
+    for (let step = 0; step < 24; step++) {
+      const { source, sync, names, bucket } = await connected();
+      source.push(url, files);
+      let seen = 0;
+      bucket.fault('putIfAbsent', 'fail', { count: 3, when: () => ++seen > step && seen <= step + 3 });
+      for (let tries = 0; tries < 3; tries++) await sync().catch(() => 'the run itself could not be written down');
+      expect(await names()).toEqual(['apis/a@1.0.0', 'apis/b@1.0.0']);
+    }
+  });
+});
+
+describe('the queue', () => {
+  test('while one sync runs, all further askers share the one that waits', async () => {
+    const { registry, source } = await connected();
+    const queue = createSyncQueue(registry, createPulls);
+    const [{ org, url: where, branch }] = [await (await connected()).repository()];
+    const { repositoryId } = await import('../../src/model/connection.ts');
+    const id = repositoryId(where, branch);
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    const first = await queue.request(org, id, 'manual');
+    const second = await queue.request(org, id, 'manual');
+    const third = await queue.request(org, id, 'manual');
+    expect(second.run.id).not.toBe(first.run.id);
+    expect(third.run.id).toBe(second.run.id);
+    await Promise.all([first.done, second.done]);
+    expect(await listRuns(registry, 'acme')).toHaveLength(2);
+  });
+
+  test('runs of a process that is gone are closed', async () => {
+    const { registry, repository } = await connected();
+    const run = {
+      ...newRun(registry, await repository(), 'x'.repeat(16), 'manual'),
+      process: `${(await import('node:os')).hostname()}/999999999`,
+    };
+    await recordRun(registry, { ...run, state: 'running' });
+    await closeAbandonedRuns(registry, 'acme');
+    expect((await listRuns(registry, 'acme'))[0]).toMatchObject({ id: run.id, state: 'failed' });
+  });
+});
