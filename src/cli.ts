@@ -4,7 +4,7 @@ import { complain } from './cli/output.ts';
 import { createProgram } from './cli/program.ts';
 import { isRegistryError, type ErrorCode } from './model/errors.ts';
 
-/** Exit codes (DESIGN §12): 0 done, 1 refused, 2 wrong usage, 3 not reachable, 70 bug. Whatever is not here is 1. */
+/** Exit codes (design §12): 0 done, 1 refused, 2 wrong usage, 3 not reachable, 70 bug. Whatever is not here is 1. */
 const exitCodes: Partial<Record<ErrorCode, number>> = {
   malformed: 2,
   unreachable: 3,

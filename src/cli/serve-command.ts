@@ -52,7 +52,7 @@ export function serveCommand(): Command {
     });
 }
 
-/** The configuration with the repositories of the command line in it. Public and lenient, unless told otherwise (DESIGN §6, §12). */
+/** The configuration with the repositories of the command line in it. Public and lenient, unless told otherwise (design §6, §12). */
 function addRepositories(config: Config, repositories: readonly string[], options: ServeOptions): Config {
   if (!isSlug(options.org))
     throw new RegistryError('malformed', `${JSON.stringify(options.org)} cannot be an organization's name.`);

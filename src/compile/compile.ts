@@ -8,7 +8,7 @@ import type { Visibility } from '../model/access.ts';
 import type { Problem, Report } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
-/** The walls of DESIGN §6, each with a problem rule of its own. */
+/** The walls of design §6, each with a problem rule of its own. */
 export interface CompileLimits {
   /** Bytes of one file. */
   fileBytes: number;
@@ -161,7 +161,7 @@ export interface Rendered {
 }
 
 /**
- * The compiler behind its sandbox (DESIGN §6). A pure function of the files: the same input gives the same bytes and report. Whatever a
+ * The compiler behind its sandbox (design §6). A pure function of the files: the same input gives the same bytes and report. Whatever a
  * document does to the sandbox (time, memory, a crash) becomes a blocking problem of that document, and nothing else notices. `owner` is whose
  * the work is: owners take turns.
  */

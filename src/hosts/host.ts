@@ -41,7 +41,7 @@ export interface HostRepository {
 }
 
 /**
- * One git host (DESIGN §10): is this hook genuine, what does it hint at, tell the host the outcome. Credentials are sent to the host that the
+ * One git host (design §10): is this hook genuine, what does it hint at, tell the host the outcome. Credentials are sent to the host that the
  * configuration binds them to and to no other. Calls over the network end within 60 s; they reject with `unreachable` where the host
  * does not answer, refuses the credential or stays over its rate limit, with `forbidden` where the credential is bound to another host, with
  * `malformed` where the configuration does not have it whole; what they say holds no secret. Names of repositories are in small letters.

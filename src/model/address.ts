@@ -19,7 +19,7 @@ export type Selector = { kind: 'latest' } | { kind: 'version'; version: string }
 /** What of it: the document itself, its page for people whoever asks (`page`, and `markdown` for plain text), the form for trying it, or what is known about it. */
 export type View = 'document' | 'page' | 'markdown' | 'try' | 'report' | 'provenance' | 'versions' | 'diff';
 
-/** Everything that a registry URL's path can name (DESIGN §8). */
+/** Everything that a registry URL's path can name (design §8). */
 export type Address =
   | { kind: 'organization'; org: string }
   | { kind: 'type'; org: string; type: ResourceType }

@@ -2,7 +2,7 @@ import { digestOf, hexOf, type Digest } from './digest.ts';
 import type { Validation } from './problem.ts';
 import type { Visibility } from './access.ts';
 
-/** What a branch sync does when the document's own version is already published with other content (DESIGN §7). */
+/** What a branch sync does when the document's own version is already published with other content (design §7). */
 export type OnConflict = 'revise' | 'reject';
 
 /** A resource's link to the file that it is published from. */

@@ -1,4 +1,4 @@
-/** What endpoints can be told of (DESIGN §9). Closed: one CloudEvents `type` each, `dev.stele.<type>`. */
+/** What endpoints can be told of (design §9). Closed: one CloudEvents `type` each, `dev.stele.<type>`. */
 export const eventTypes = [
   'version.published',
   'version.status-changed',

@@ -1,5 +1,5 @@
 /**
- * Version labels (DESIGN §7): what may be one, how two compare, which one is latest, what a range means.
+ * Version labels (design §7): what may be one, how two compare, which one is latest, what a range means.
  * Precedence follows Semantic Versioning 2.0.0 §11.
  */
 

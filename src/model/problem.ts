@@ -1,4 +1,4 @@
-/** Whether a document that its specification's schema refuses is refused (DESIGN §6). */
+/** Whether a document that its specification's schema refuses is refused (design §6). */
 export type Validation = 'strict' | 'lenient';
 
 export type Severity = 'error' | 'warning' | 'info';

@@ -5,7 +5,7 @@ import type { Digest } from './digest.ts';
 import type { Validation } from './problem.ts';
 import { foldLabel, highestInRange, latestOf } from './label.ts';
 
-/** What has become of a version since it was published. Kept outside its bytes (DESIGN §7). */
+/** What has become of a version since it was published. Kept outside its bytes (design §7). */
 export type Status =
   | { state: 'active' }
   | { state: 'deprecated'; reason: string; replacement?: string; sunset?: string; since: string }
@@ -17,7 +17,7 @@ export interface Version {
   label: string;
   /** The version's identity: the digest of its manifest. */
   manifest: Digest;
-  /** The digest over what was published, provenance apart: two versions with equal content say the same (DESIGN §7). */
+  /** The digest over what was published, provenance apart: two versions with equal content say the same (design §7). */
   content: Digest;
   /** ISO 8601, UTC. */
   publishedAt: string;
@@ -95,7 +95,7 @@ export function selectVersion(resource: Resource, selector: Selector): { version
   return highest ? { version: highest.version, exact: false } : null;
 }
 
-/** The label that should be latest now, by the rules of DESIGN §7; null when every version is yanked or withdrawn. */
+/** The label that should be latest now, by the rules of design §7; null when every version is yanked or withdrawn. */
 export function chooseLatest(resource: Resource): string | null {
   if (resource.latestPinned && resource.latest !== null) {
     const pinned = findVersion(resource, resource.latest);

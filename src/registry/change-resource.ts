@@ -15,7 +15,7 @@ export interface ResourceChange {
   /** Coordinate; null: the organization's default. It must lead somewhere. */
   ruleset?: string | null;
   validation?: Validation | null;
-  /** A label pins it; null lets the rules of DESIGN §7 choose again. */
+  /** A label pins it; null lets the rules of design §7 choose again. */
   latest?: string | null;
 }
 

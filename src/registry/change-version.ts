@@ -14,7 +14,7 @@ export type NewStatus =
   | { state: 'yanked' | 'withdrawn'; reason: string };
 
 /**
- * Gives a version another status (DESIGN §7). `withdrawn` is final: its bytes that nothing else holds are deleted, and its label is never used
+ * Gives a version another status (design §7). `withdrawn` is final: its bytes that nothing else holds are deleted, and its label is never used
  * again. `latest` follows by the rules; a pinned one that is yanked or withdrawn is unpinned. `not_found` for no such version.
  */
 export async function changeStatus(

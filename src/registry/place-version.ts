@@ -25,7 +25,7 @@ export type Placed =
   | { outcome: 'unchanged'; version: Version }
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
-/** Which label the content gets (DESIGN §7). Pure. */
+/** Which label the content gets (design §7). Pure. */
 export function placeVersion(resource: Resource, placing: Placing): Placed {
   const { content, stated } = placing;
   const asked = placing.version ?? (stated === null ? null : labelFromVersion(stated));

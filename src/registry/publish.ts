@@ -23,7 +23,7 @@ export interface PublishRequest {
   snapshot: Snapshot;
   /** Path of the document in the snapshot. */
   entry: string;
-  /** The label asked for; null: what the document says, else the next one (DESIGN §7). */
+  /** The label asked for; null: what the document says, else the next one (design §7). */
   version: string | null;
   /** What is taken for the version that the document states; undefined: what it states. */
   stated?: string | null;
@@ -65,7 +65,7 @@ export type PublishResult =
     };
 
 /**
- * Compiles a document and makes it a version. Bytes first, the ref last: that append is the only commit point (DESIGN §2), so a
+ * Compiles a document and makes it a version. Bytes first, the ref last: that append is the only commit point (design §2), so a
  * crash anywhere leaves unused objects and never half a version, and doing it again ends the same.
  */
 export async function publish(registry: Registry, request: PublishRequest): Promise<PublishResult> {

@@ -12,7 +12,7 @@ declare const proof: unique symbol;
 
 /**
  * A resource that its reader was found to be allowed to read. Only this file can make one, and whatever opens bytes takes nothing
- * else: serving before the check does not compile (DESIGN §3).
+ * else: serving before the check does not compile (design §3).
  */
 export interface Granted {
   readonly [proof]: true;
@@ -26,7 +26,7 @@ export interface GrantedVersion extends Granted {
 
 /**
  * The resource, if it is there and the principal may read it. Null tells nothing about which of the two it is not. Rejects with `gone` where
- * the principal could read it before it was deleted: what was promised for ever is missed visibly (DESIGN §13, promise 2).
+ * the principal could read it before it was deleted: what was promised for ever is missed visibly (design §13, promise 2).
  */
 export async function grantRead(
   registry: Registry,

@@ -28,7 +28,7 @@ export interface Verified {
 }
 
 /**
- * Derives a version again from its commit and compares (DESIGN §13, promise 9). Refuses with `refused` for one that was uploaded, and with
+ * Derives a version again from its commit and compares (design §13, promise 9). Refuses with `refused` for one that was uploaded, and with
  * `unreachable` where the repository no longer gives the commit.
  */
 export async function verify(registry: Registry, coordinate: Coordinate, selector: Selector): Promise<Verified> {

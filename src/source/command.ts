@@ -37,7 +37,7 @@ export interface GitResult {
   stderr: string;
 }
 
-// What no repository and nobody's configuration may change (DESIGN §10).
+// What no repository and nobody's configuration may change (design §10).
 const walls: Readonly<Record<string, string>> = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',

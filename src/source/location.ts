@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { RegistryError } from '../model/errors.ts';
 
-/** Which repositories may be reached (DESIGN §10). */
+/** Which repositories may be reached (design §10). */
 export interface Reach {
   /** Whether a local path may be a repository. */
   allowLocalRepositories: boolean;

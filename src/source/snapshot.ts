@@ -19,7 +19,7 @@ export interface SnapshotEntry {
 }
 
 /**
- * The files of one commit, or of one upload: the only way by which users' bytes get further (DESIGN §6). Nothing in it changes
+ * The files of one commit, or of one upload: the only way by which users' bytes get further (design §6). Nothing in it changes
  * while it is held. Paths are as in git: relative, `/` between segments, compared byte for byte.
  */
 export interface Snapshot {

@@ -37,7 +37,7 @@ export interface HistoryCommit {
 export type Ancestry = 'descendant' | 'unrelated' | 'unknown';
 
 /**
- * Git repositories elsewhere (DESIGN §10). Nothing is checked out, no hook or filter runs, only the allowed schemes and hosts are
+ * Git repositories elsewhere (design §10). Nothing is checked out, no hook or filter runs, only the allowed schemes and hosts are
  * contacted, and every call ends within its time limit. Rejects with `unreachable` when the remote does not answer, refuses the credential or is
  * too slow, with `forbidden` when its scheme or host is not allowed, `too_large` past the size limit; messages hold no credential.
  */

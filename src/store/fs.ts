@@ -5,7 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 
 /**
- * A bucket in a folder: a file per key. `link()` is the compare-and-swap (DESIGN §5): it fails when the name exists, for every
+ * A bucket in a folder: a file per key. `link()` is the compare-and-swap (design §5): it fails when the name exists, for every
  * process on the same file system. Temporary files are in `.tmp`, which no key can name.
  */
 export async function openFsBucket(path: string): Promise<Bucket> {

@@ -2,7 +2,7 @@ import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
 
-/** Immutable bytes under their digest (DESIGN §5). */
+/** Immutable bytes under their digest (design §5). */
 export interface Objects {
   /**
    * Stores the bytes and answers their digest, once they are durable. The same bytes twice is no error. Rejects with `unavailable`

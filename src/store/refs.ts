@@ -35,7 +35,7 @@ type Decision<T> = { value: T; change: Change } | null;
 export type Decide<T> = (current: Generation<T> | null) => Decision<T> | Promise<Decision<T>>;
 
 /**
- * Named values with a history (DESIGN §5). A name is a bucket key of at least two segments, and never the beginning of another name
+ * Named values with a history (design §5). A name is a bucket key of at least two segments, and never the beginning of another name
  * (`a/b` and `a/b/c`); any other name is a bug of the caller and throws a TypeError. The history of a name never loses or changes a
  * generation, and each names the digest of the one before.
  */

@@ -16,7 +16,7 @@ export interface Reconciler {
 }
 
 /**
- * Reconciliation is the truth (DESIGN §10): at the start, by a timer, and, for local repositories, on every push that the file system
+ * Reconciliation is the truth (design §10): at the start, by a timer, and, for local repositories, on every push that the file system
  * tells of. Hooks and manual syncs use the same queue.
  */
 export async function openReconciler(registry: Registry, queue: SyncQueue): Promise<Reconciler> {

@@ -35,7 +35,7 @@ export interface Synced {
 }
 
 /**
- * Brings the registry to where a repository stands now (DESIGN §10): where are we, where is the remote, same? then stop; else
+ * Brings the registry to where a repository stands now (design §10): where are we, where is the remote, same? then stop; else
  * compile what changed, publish it, and only then note the commit. Doing it twice, or after a crash anywhere, ends the same; of several
  * processes one does it. Rewritten history, deleted branches and deleted files change nothing that is published.
  */

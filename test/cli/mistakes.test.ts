@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runStele, serveStele } from '../e2e/stele.ts';
 
-/** What a newcomer does wrong: each is told in a sentence, on stderr, with the exit code of DESIGN §12. */
+/** What a newcomer does wrong: each is told in a sentence, on stderr, with the exit code of design §12. */
 
 let folder: string;
 

@@ -52,7 +52,7 @@ async function withdraw(registry: Registry, label: string): Promise<void> {
   });
 }
 
-describe('labels (DESIGN §7)', () => {
+describe('labels (design §7)', () => {
   test('the request names it, else the document, else the next patch', async () => {
     const { registry } = createWorld();
     expect(await published(registry, upload(api(null)))).toBe('published 1.0.0');

@@ -12,7 +12,7 @@ type Spec = ReturnType<typeof detectSpec>;
 
 const specs: Record<OpenapiVersion, Spec> = { '2.0': 'oas2', '3.0': 'oas3_0', '3.1': 'oas3_1', '3.2': 'oas3_2' };
 
-/** Compiles an OpenAPI document: 2.0, 3.0, 3.1 or 3.2 (DESIGN §6). */
+/** Compiles an OpenAPI document: 2.0, 3.0, 3.1 or 3.2 (design §6). */
 export const compileOpenapi: CompileKind = async (given) => {
   const { entry, input } = given;
   const described = describe(entry.value);

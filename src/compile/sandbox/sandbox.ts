@@ -19,7 +19,7 @@ export interface CompilerOptions {
 const batchBytes = 8 * 1024 * 1024;
 const batchFiles = 500;
 
-/** The compiler behind a pool of sandboxed processes (DESIGN §6). */
+/** The compiler behind a pool of sandboxed processes (design §6). */
 export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
   const queue = createFairQueue(children);
   const idle: Child[] = [];

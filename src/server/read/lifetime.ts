@@ -6,7 +6,7 @@ import { corsHeaders, securityHeaders, type FlatHeaders } from '../headers.ts';
 export type Lifetime = 'pinned' | 'latest';
 
 /**
- * Who may keep an answer and for how long, what it varies by, and the fields that every answer has (DESIGN §8).
+ * Who may keep an answer and for how long, what it varies by, and the fields that every answer has (design §8).
  *
  * A public answer is the same for whoever asks, so it varies by no credential, and `public` lets a shared cache keep it even where a
  * credential was sent (RFC 9111 §3.5). A private one is kept by nobody.

@@ -10,7 +10,7 @@ export interface Offer {
   mediaType: string;
 }
 
-/** Everything that a resource of the type can be asked for as; the first is what those get who take anything (DESIGN §8). */
+/** Everything that a resource of the type can be asked for as; the first is what those get who take anything (design §8). */
 export function offersOf(type: ResourceType): readonly Offer[] {
   return offers[type];
 }

@@ -32,7 +32,7 @@ export function isRead(target: string): boolean {
   return target.startsWith('/@') || target.startsWith('/%40') || /^https?:\/\/[^/]*\/(?:@|%40)/i.test(target);
 }
 
-/** The registry's reads (DESIGN §8): who asks, what for, whether they may, and only then anything else. */
+/** The registry's reads (design §8): who asks, what for, whether they may, and only then anything else. */
 export function createReads(
   context: ServerContext & { site: Site },
   authenticate: Authenticate,

@@ -6,7 +6,7 @@ import { createTestRegistry } from '../registry.ts';
 import { openApi, unlimited, type Api } from './api.ts';
 import { createTestRepository } from './repository.ts';
 
-/** The gate of DESIGN §6 over HTTP, with the compiler as it is. */
+/** The gate of design §6 over HTTP, with the compiler as it is. */
 let compiler: Compiler;
 beforeAll(() => {
   compiler = openCompiler({ children: 1 });
