@@ -57,8 +57,8 @@ export type CredentialConfig = (
   | { sshKeyFile: string }
   | { githubApp: { appId: number | string; privateKeyFile: string } }
 ) & {
-  /** Whose connections may use it; absent: those whose configured repositories name it, and where none does, everybody's. */
-  organizations?: string[];
+  /** Whose connections may use it: `'*'` for every organization. Absent: those whose configured repositories name it. */
+  organizations?: '*' | string[];
 };
 
 export interface TrustedPublisher {
@@ -278,8 +278,29 @@ function assertCredentials(config: Config): void {
           `organizations.${org}: ${url} names the credential ${JSON.stringify(credential)}, which credentials does not have.`,
         );
       }
+      if (credential !== undefined && !mayUseCredential(config, org, credential)) {
+        throw new RegistryError(
+          'malformed',
+          `organizations.${org}: ${url} names the credential ${JSON.stringify(credential)}, which is not for ${org}. Add it to credentials.${credential}.organizations.`,
+        );
+      }
     }
   }
+}
+
+/**
+ * Whether the organization may use the credential: its `organizations` decide; without them, whether a configured
+ * repository of the organization names it. False for a credential that does not exist.
+ */
+export function mayUseCredential(
+  config: Pick<Config, 'credentials' | 'organizations'>,
+  org: string,
+  name: string,
+): boolean {
+  if (!Object.hasOwn(config.credentials, name)) return false;
+  const { organizations } = config.credentials[name]!;
+  if (organizations !== undefined) return [organizations].flat().some((named) => named === '*' || named === org);
+  return organizationIn(config, org)?.repositories.some(({ credential }) => credential === name) ?? false;
 }
 
 /** The credential of that name, its secret read from the environment. Refuses with `malformed` when either is not there. */

@@ -1,4 +1,4 @@
-import { allowedHosts, readCredential } from '../config.ts';
+import { allowedHosts, mayUseCredential, readCredential } from '../config.ts';
 import type { Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { parseLocation } from '../source/location.ts';
@@ -9,18 +9,28 @@ import type { Registry } from './registry.ts';
 /** The repository as `source/` takes it: its branch, or another ref of it. */
 export async function remoteOf(
   registry: Registry,
-  { url, branch, credential }: Pick<Repository, 'url' | 'branch' | 'credential'>,
+  { org, url, branch, credential }: Pick<Repository, 'org' | 'url' | 'branch' | 'credential'>,
   ref: string = branch === null ? 'HEAD' : `refs/heads/${branch}`,
 ): Promise<Remote> {
-  return { url, ref, credential: credential === null ? null : await credentialFor(registry, url, credential) };
+  return { url, ref, credential: credential === null ? null : await credentialFor(registry, org, url, credential) };
 }
 
 /** The credential itself. An app's is made by its host and lives an hour. */
-async function credentialFor(registry: Registry, url: string, name: string): Promise<Credential> {
+async function credentialFor(registry: Registry, org: string, url: string, name: string): Promise<Credential> {
+  assertOrganization(registry, org, name);
   const found = hostOf(registry, url);
   assertHost(registry, url, name);
   const minted = found && (await found.host.gitCredential({ name: found.name, credential: name }));
   return minted ?? readCredential(registry.config, name);
+}
+
+/** Checked at each use: the configuration may have changed since the repository was connected. */
+function assertOrganization({ config }: Registry, org: string, name: string): void {
+  if (mayUseCredential(config, org, name)) return;
+  throw new RegistryError(
+    'forbidden',
+    `The credential ${JSON.stringify(name)} is not for the organization ${org}. Its operator can add ${org} to the credential's organizations in the configuration.`,
+  );
 }
 
 /** A credential that is bound to a host goes to no other, whatever a repository's URL is. */

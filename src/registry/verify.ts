@@ -79,19 +79,19 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
 
 /** Where the version's commit is: in the repository that it is connected to, else in the one that its provenance names. */
 function whereFrom(
-  { connection }: Resource,
+  { org, connection }: Resource,
   { provenance }: ArtifactConfig,
-): Pick<Repository, 'url' | 'branch' | 'credential'> {
+): Pick<Repository, 'org' | 'url' | 'branch' | 'credential'> {
   const named = provenance.repository!;
   if (connection && repositoryName(connection.repository) === named) {
-    return { url: connection.repository, branch: connection.branch, credential: connection.credential };
+    return { org, url: connection.repository, branch: connection.branch, credential: connection.credential };
   }
   if (!/^[a-z+]+:\/\/|^[^/@]+@[^/:]+:/.test(named))
     throw new RegistryError(
       'refused',
       `The version is from a folder ${JSON.stringify(named)}, to which nothing is connected any more.`,
     );
-  return { url: named, branch: null, credential: null };
+  return { org, url: named, branch: null, credential: null };
 }
 
 /** Whether the files that were read now are those that were read then. */

@@ -1,3 +1,4 @@
+import { mayUseCredential } from '../config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';
@@ -157,7 +158,10 @@ function cut(text: string, most = 200): string {
 }
 
 /** Whether a host can be told anything about this repository. */
-export function isTellable(registry: Registry, { credential }: Pick<Repository, 'credential'>): boolean {
-  if (credential === null || !Object.hasOwn(registry.config.credentials, credential)) return false;
-  return !('sshKeyFile' in registry.config.credentials[credential]!);
+export function isTellable(
+  { config }: Pick<Registry, 'config'>,
+  { org, credential }: Pick<Repository, 'org' | 'credential'>,
+): boolean {
+  if (credential === null || !mayUseCredential(config, org, credential)) return false;
+  return !('sshKeyFile' in config.credentials[credential]!);
 }

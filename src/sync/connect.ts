@@ -1,4 +1,4 @@
-import { allowedHosts, type Config } from '../config.ts';
+import { allowedHosts, mayUseCredential, type Config } from '../config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import {
   documentAt,
@@ -139,8 +139,8 @@ async function followFor(
 }
 
 /**
- * A credential that configured repositories name is for their organizations and hosts alone: nobody else may have it sent anywhere. One
- * that none names is there for connections; of which organizations, it may say itself.
+ * A credential is for the organizations that may use it, and, where configured repositories name it, for their hosts:
+ * nobody else may have it sent anywhere.
  */
 function assertCredential(config: Config, org: string, name: string, location: Location): void {
   const uses = Object.entries(config.organizations).flatMap(([user, { repositories }]) =>
@@ -154,8 +154,7 @@ function assertCredential(config: Config, org: string, name: string, location: L
     const isOurs = credential?.organizations !== undefined || user === org;
     return isOurs && configured.host === location.host && configured.port === location.port;
   };
-  const mayUse = credential !== null && (credential.organizations?.includes(org) ?? true);
-  if (mayUse && (uses.length === 0 || uses.some(isMeant))) return;
+  if (mayUseCredential(config, org, name) && (uses.length === 0 || uses.some(isMeant))) return;
   throw new RegistryError(
     'malformed',
     `The configuration has no credential ${JSON.stringify(name)} for this organization and host.`,

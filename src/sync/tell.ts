@@ -68,7 +68,7 @@ export async function tellHosts(registry: Registry, org: string, signal?: AbortS
       continue;
     }
     const telling = (await readAmong<Telling>(registry, name))?.value;
-    if (telling?.state !== 'waiting') over.add(name);
+    if (telling?.state !== 'waiting' || !isTellable(registry, { org, credential: telling.credential })) over.add(name);
     else waiting.set(telling.url, [...(waiting.get(telling.url) ?? []), { name, telling }]);
   }
   known.set(org, over);

@@ -53,7 +53,11 @@ export function api(version: string, more = ''): string {
 /** Organization `acme` follows one repository on a host in memory. */
 export async function open(options: PullsOptions = {}) {
   const host = createFakeHost();
-  const config = { organizations: { acme: {} }, credentials: { git: { env: 'NOT_READ' } }, url: 'https://r.test' };
+  const config = {
+    organizations: { acme: {} },
+    credentials: { git: { env: 'NOT_READ', organizations: ['acme'] } },
+    url: 'https://r.test',
+  };
   const world = createWorld(config, null, [host]);
   const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
   await follow(world.registry, 'acme', { ...given, discover: '' });

@@ -7,10 +7,13 @@ afterEach(() => vi.unstubAllEnvs());
 test('a credential that is bound to a host goes to no other', async () => {
   vi.stubEnv('GIT_TOKEN', 'secret');
   const { registry } = createWorld({
-    credentials: { git: { env: 'GIT_TOKEN', host: 'git.test' }, port: { env: 'GIT_TOKEN', host: 'git.test:8443' } },
+    credentials: {
+      git: { env: 'GIT_TOKEN', host: 'git.test', organizations: ['acme'] },
+      port: { env: 'GIT_TOKEN', host: 'git.test:8443', organizations: '*' },
+    },
     sync: { hosts: ['git.test', 'git.test:8443', 'evil.test'] },
   });
-  const at = (url: string, credential: string) => remoteOf(registry, { url, branch: 'main', credential });
+  const at = (url: string, credential: string) => remoteOf(registry, { org: 'acme', url, branch: 'main', credential });
   const token = { kind: 'token', token: 'secret' };
   expect(await at('https://git.test/a.git', 'git')).toMatchObject({ ref: 'refs/heads/main', credential: token });
   expect(await at('https://git.test:8443/a.git', 'port')).toMatchObject({ credential: token });
@@ -21,4 +24,47 @@ test('a credential that is bound to a host goes to no other', async () => {
     ['/srv/a.git', 'git'],
   ] as const)
     await expect(at(url, name)).rejects.toMatchObject(forbidden);
+});
+
+test('a credential is sent for the organizations that the configuration names, and for no other', async () => {
+  vi.stubEnv('GIT_TOKEN', 'secret');
+  const url = 'https://git.test/a.git';
+  const { registry } = createWorld({
+    credentials: {
+      unnamed: { env: 'GIT_TOKEN' },
+      listed: { env: 'GIT_TOKEN', organizations: ['acme'] },
+      configured: { env: 'GIT_TOKEN' },
+      everybody: { env: 'GIT_TOKEN', organizations: ['*'] },
+    },
+    organizations: { acme: { repositories: [{ url, credential: 'configured' }] } },
+    sync: { hosts: ['git.test'] },
+  });
+  const outcomes: Record<string, string> = {};
+  for (const org of ['acme', 'other']) {
+    for (const credential of ['unnamed', 'listed', 'configured', 'everybody']) {
+      outcomes[`${org} ${credential}`] = await remoteOf(registry, { org, url, branch: null, credential }).then(
+        () => 'sent',
+        (error: { code?: string }) => error.code ?? 'bug',
+      );
+    }
+  }
+  expect(outcomes).toEqual({
+    'acme unnamed': 'forbidden',
+    'acme listed': 'sent',
+    'acme configured': 'sent',
+    'acme everybody': 'sent',
+    'other unnamed': 'forbidden',
+    'other listed': 'forbidden',
+    'other configured': 'forbidden',
+    'other everybody': 'sent',
+  });
+});
+
+test('a configured repository does not name a credential that is for others', () => {
+  const url = 'https://git.test/a.git';
+  const config = {
+    credentials: { git: { env: 'GIT_TOKEN', organizations: ['other'] } },
+    organizations: { acme: { repositories: [{ url, credential: 'git' }] } },
+  };
+  expect(() => createWorld(config)).toThrow('which is not for acme. Add it to credentials.git.organizations.');
 });

@@ -140,6 +140,7 @@ const refusals: [string, object, number, string][] = [
   ['a credential that is not there', { credential: 'nobodys' }, 400, 'no credential'],
   ["another organization's credential", { credential: 'theirs' }, 400, 'no credential'],
   ["a credential for others' connections", { credential: 'others' }, 400, 'no credential'],
+  ['a credential that names no organization', { credential: 'unnamed' }, 400, 'no credential'],
   [
     'an own credential for another host',
     { repository: 'https://gitlab.com/x', credential: 'ours' },
@@ -157,6 +158,8 @@ test.for(refusals)('a connection to %s is refused', async ([, given, status, det
       theirs: { env: 'THEIRS' },
       others: { env: 'OTHERS', organizations: ['other'] },
       shared: { env: 'SHARED', organizations: ['other', 'acme'] },
+      everybodys: { env: 'SHARED', organizations: '*' },
+      unnamed: { env: 'UNNAMED' },
     },
     organizations: {
       acme: { repositories: [{ url: 'https://github.com/acme/other', credential: 'ours' }] },
@@ -170,8 +173,10 @@ test.for(refusals)('a connection to %s is refused', async ([, given, status, det
   expect((await api.call('GET', '/v1/apis/pay')).json['connection']).toBeNull();
   const own = await connect(api, { repository: url, path: 'pay.json', credential: 'ours' });
   expect(own.json['credential']).toBe('ours');
-  const shared = await connect(api, { repository: url, path: 'pay.json', credential: 'shared' });
-  expect(shared.json['credential']).toBe('shared');
+  for (const credential of ['shared', 'everybodys']) {
+    const shared = await connect(api, { repository: url, path: 'pay.json', credential });
+    expect(shared.json['credential']).toBe(credential);
+  }
 });
 
 test('a local repository, where they are allowed, is told by its name alone', async () => {
