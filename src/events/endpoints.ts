@@ -211,7 +211,7 @@ function withSecret(registry: Registry, webhook: Generation<Webhook>): WithSecre
 function checkedUrl(registry: Registry, text: string): string {
   const read = readEndpointUrl(registry, text);
   if ('url' in read) return read.url.href;
-  throw new RegistryError('malformed', `The body is not as it must be: /url: ${read.fault}.`, {
+  throw new RegistryError('malformed', `The body is not valid: /url ${read.fault}.`, {
     extra: { errors: [{ pointer: '/url', detail: read.fault }] },
   });
 }

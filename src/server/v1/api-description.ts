@@ -60,7 +60,7 @@ function readOperation(document: Schema, path: string, item: PathItem, method: s
     method,
     path,
     scope: operation['security'] === undefined ? (operation['x-scope'] as Scope) : null,
-    parameters: all.map((parameter) => resolve(document, parameter) as Parameter),
+    parameters: all.map((parameter) => resolveReference(document, parameter) as Parameter),
     body: body
       ? {
           pointer: `/paths/${escaped}/${method}/requestBody/content/application~1json/schema`,
@@ -71,7 +71,7 @@ function readOperation(document: Schema, path: string, item: PathItem, method: s
 }
 
 /** What a local reference leads to; anything else is itself. */
-function resolve(document: Schema, value: unknown): unknown {
+export function resolveReference(document: Schema, value: unknown): unknown {
   const reference = (value as { $ref?: string }).$ref;
   if (reference === undefined) return value;
   return reference

@@ -1,16 +1,9 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { RegistryError } from '../../model/errors.ts';
-import type { Description, Operation, Parameter } from './api-description.ts';
-
-/** One thing that is not as the description says (RFC 9457 §3: an extension). */
-export interface Fault {
-  /** JSON Pointer into the body. */
-  pointer?: string;
-  /** Name of a parameter. */
-  parameter?: string;
-  detail: string;
-}
+import type { Description, Operation, Parameter, Schema } from './api-description.ts';
+import { explainErrors, type Alternatives, type Fault } from './faults.ts';
+import { forms } from './forms.ts';
 
 /** Checks requests against the description. */
 export interface Validator {
@@ -29,11 +22,14 @@ export interface Validator {
 const small = 65_536;
 const kept = 20;
 
-export function createValidator({ document }: Description): Validator {
-  const options = { strict: false, useDefaults: true } as const;
+export function createValidator(description: Description): Validator {
+  const document = withForms(description.document);
+  const pointers = pointersIn(document);
+  const options = { strict: false, useDefaults: true, verbose: true } as const;
   const [first, all] = [false, true].map((allErrors) => {
     const ajv = new Ajv2020({ ...options, allErrors });
     addFormats.default(ajv);
+    for (const [name, { isValid }] of Object.entries(forms)) ajv.addFormat(name, isValid);
     return ajv.addSchema(document, 'management');
   }) as [Ajv2020, Ajv2020];
   const compiled = new Map<string, ValidateFunction>();
@@ -48,6 +44,16 @@ export function createValidator({ document }: Description): Validator {
     return made;
   }
 
+  function alternativesOf(ajv: Ajv2020): Alternatives {
+    return {
+      document,
+      validate(parent, keyword, index, value) {
+        const validate = compile(ajv, `${pointers.get(parent)}/${keyword}/${index}`);
+        return validate(value) ? [] : (validate.errors ?? []);
+      },
+    };
+  }
+
   function readParameter(operation: string, parameter: Parameter, text: string): { value: unknown; faults: Fault[] } {
     const value = parameter.schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
     const key = `parameter ${operation} ${parameter.in} ${parameter.name}`;
@@ -57,7 +63,10 @@ export function createValidator({ document }: Description): Validator {
     const validate = known ?? all.compile(schema);
     compiled.set(key, validate);
     if (validate(value)) return { value, faults: [] };
-    const faults = describe(validate.errors ?? []).map(({ detail }) => ({ parameter: parameter.name, detail }));
+    const faults = explainErrors(validate.errors ?? [], alternativesOf(all)).map(({ detail }) => ({
+      parameter: parameter.name,
+      detail,
+    }));
     return { value, faults };
   }
 
@@ -83,52 +92,48 @@ export function createValidator({ document }: Description): Validator {
       if (place === 'query') {
         for (const name of given.keys()) {
           if (!parameters.some((parameter) => parameter.name === name)) {
-            faults.push({ parameter: name.slice(0, 100), detail: 'there is no such parameter here' });
+            faults.push({ parameter: name.slice(0, 100), detail: 'is not a parameter of this operation' });
           }
         }
       }
-      if (faults.length > 0) throw faulty('A parameter is not as it must be', faults);
+      if (faults.length > 0) throw faulty('A parameter is not valid', faults);
       return values;
     },
     checkBody({ body }, value, size) {
-      const validate = compile(size > small ? first : all, body!.pointer);
-      if (!validate(value)) throw faulty('The body is not as it must be', describe(validate.errors ?? []));
+      const ajv = size > small ? first : all;
+      const validate = compile(ajv, body!.pointer);
+      if (validate(value)) return;
+      throw faulty('The body is not valid', explainErrors(validate.errors ?? [], alternativesOf(ajv)));
     },
   };
+}
+
+/** A copy of the description whose schemas have the form of their name, which is checked beside their patterns. */
+function withForms(document: Schema): Schema {
+  const copy = structuredClone(document);
+  const { schemas } = copy['components'] as { schemas: Record<string, Schema> };
+  for (const name of Object.keys(forms)) schemas[name]!['format'] = name;
+  return copy;
+}
+
+/** Where each object of a document is, as a JSON Pointer. */
+function pointersIn(document: Schema): Map<Schema, string> {
+  const pointers = new Map<Schema, string>();
+  const walk = (node: unknown, pointer: string): void => {
+    if (typeof node !== 'object' || node === null) return;
+    pointers.set(node as Schema, pointer);
+    for (const [key, value] of Object.entries(node)) {
+      walk(value, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+    }
+  };
+  walk(document, '');
+  return pointers;
 }
 
 function faulty(what: string, faults: readonly Fault[]): RegistryError {
   const [first] = faults;
   const place = first!.parameter ?? (first!.pointer || 'the body');
-  return new RegistryError('malformed', `${what}: ${place}: ${first!.detail}.`, {
+  return new RegistryError('malformed', `${what}: ${place} ${first!.detail.replace(/[^?]$/, '$&.')}`, {
     extra: { errors: faults.slice(0, kept) },
   });
-}
-
-/** What ajv found, in words. Of alternatives, what is wrong within them is said, and not that none fits. */
-function describe(errors: readonly ErrorObject[]): Fault[] {
-  const faults = errors.flatMap((error) => {
-    const { keyword, instancePath, params } = error;
-    if (keyword === 'oneOf' || keyword === 'anyOf' || params['type'] === 'null') return [];
-    if (keyword === 'required') return [at(instancePath, params['missingProperty'] as string, 'is missing')];
-    if (keyword === 'additionalProperties') {
-      return [at(instancePath, params['additionalProperty'] as string, 'is no member of this object')];
-    }
-    if (keyword === 'enum')
-      return [{ pointer: instancePath, detail: `must be one of ${list(params['allowedValues'])}` }];
-    if (keyword === 'const')
-      return [{ pointer: instancePath, detail: `must be ${JSON.stringify(params['allowedValue'])}` }];
-    return [{ pointer: instancePath, detail: error.message ?? keyword }];
-  });
-  const unique = new Map(faults.map((fault) => [JSON.stringify(fault), fault]));
-  if (unique.size > 0) return [...unique.values()];
-  return [{ pointer: errors[0]?.instancePath ?? '', detail: 'fits none of the forms that it may have' }];
-}
-
-function at(path: string, name: string, detail: string): Fault {
-  return { pointer: `${path}/${name.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1')}`, detail };
-}
-
-function list(values: unknown): string {
-  return (values as unknown[]).map((value) => JSON.stringify(value)).join(', ');
 }

@@ -1,0 +1,42 @@
+import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
+import { isLabel, labelFromVersion } from '../../model/label.ts';
+
+/** What a text must be, and how a refusal says so. */
+export interface Form {
+  isValid(text: string): boolean;
+  /** Follows the place: "must be …", with a text that would do where one can be made of this one. */
+  explain(text: string): string;
+}
+
+/**
+ * By the schemas of the description that they belong to. A pattern there holds only what every engine reads (Python, Go and Java too); these
+ * hold all of it.
+ */
+export const forms: Readonly<Record<string, Form>> = {
+  Line: {
+    isValid: (text) => /\S/.test(text),
+    explain: () => 'must be one line of text: no control characters, and not blank',
+  },
+  Slug: {
+    isValid: isSlug,
+    explain: (text) => `must be 1 to 63 of a-z, 0-9 and single hyphens between them${instead(slugFrom(text))}`,
+  },
+  Label: {
+    isValid: isLabel,
+    explain: (text) =>
+      `must be the label of a version: 1 to 128 of A-Z a-z 0-9 . _ + -, first and last a letter or digit, not "latest"${instead(labelFromVersion(text))}`,
+  },
+  RulesetCoordinate: {
+    isValid: (text) => parseCoordinate(text)?.coordinate.type === 'rulesets',
+    explain: () => 'must be a ruleset, such as "@acme/rulesets/style" or "@acme/rulesets/style@^1"',
+  },
+  Replacement: {
+    isValid: (text) => isLabel(text) || parseCoordinate(text) !== null,
+    explain: () =>
+      'must be a version of this resource, such as "2.0.0", or a coordinate, such as "@acme/apis/payments@2"',
+  },
+};
+
+function instead(text: string | null): string {
+  return text === null ? '' : `; ${JSON.stringify(text)} would do`;
+}

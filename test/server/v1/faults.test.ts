@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { documentOf, openApi, type Api } from './api.ts';
+
+/** What is wrong with a body is said in the words of what was meant. */
+
+let api: Api;
+
+beforeAll(async () => {
+  api = await openApi();
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });
+  await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+type Told = { pointer?: string; parameter?: string; detail: string }[];
+
+async function faultsOf(method: string, path: string, body: unknown): Promise<Told> {
+  const { status, json } = await api.call(method, path, { body });
+  expect(status).toBe(400);
+  return json['errors'] as Told;
+}
+
+const statuses: [string, unknown, Told][] = [
+  ['deprecated without reason', { state: 'deprecated' }, [{ pointer: '/status/reason', detail: 'is missing' }]],
+  ['withdrawn without reason', { state: 'withdrawn' }, [{ pointer: '/status/reason', detail: 'is missing' }]],
+  [
+    'active with a reason',
+    { state: 'active', reason: 'x' },
+    [{ pointer: '/status/reason', detail: 'is not a member of this object' }],
+  ],
+  [
+    'deprecated with a misspelt member',
+    { state: 'deprecated', reason: 'x', replacment: '2.0.0' },
+    [{ pointer: '/status/replacment', detail: 'is not a member of this object. Did you mean "replacement"?' }],
+  ],
+  [
+    'a state that there is not',
+    { state: 'gone', reason: 'x' },
+    [{ pointer: '/status/state', detail: 'must be "active", "deprecated", "yanked" or "withdrawn"' }],
+  ],
+  [
+    'no state',
+    { reason: 'x' },
+    [{ pointer: '/status/state', detail: 'is missing; it must be "active", "deprecated", "yanked" or "withdrawn"' }],
+  ],
+  ['a text', 'deprecated', [{ pointer: '/status', detail: 'must be an object' }]],
+  [
+    'a replacement that is none',
+    { state: 'deprecated', reason: 'x', replacement: '@acme/apis' },
+    [{ pointer: '/status/replacement', detail: expect.stringContaining('such as "2.0.0", or a coordinate') as string }],
+  ],
+];
+
+test.for(statuses)('a status is explained by the branch that is meant: %s', async ([, status, told]) => {
+  expect(await faultsOf('PATCH', '/v1/apis/pay/versions/1.0.0', { status })).toEqual(told);
+});
+
+test('the detail says it in a sentence', async () => {
+  const { json } = await api.call('PATCH', '/v1/apis/pay/versions/1.0.0', {
+    body: { status: { state: 'deprecated' } },
+  });
+  expect(json['detail']).toBe('The body is not valid: /status/reason is missing.');
+});
+
+test.for([
+  ['My Payments', 'my-payments'],
+  ['a--b', 'a-b'],
+  ['Überweisung', 'uberweisung'],
+  [`x${'-y'.repeat(40)}`, 'x-y'],
+])('a slug that will not do comes with one that will: %s', async ([slug, better]) => {
+  const { status, json } = await api.call('POST', '/v1/apis', { body: { name: 'x', slug } });
+  expect(status).toBe(400);
+  const [, suggested] = /; "([^"]+)" would do\.$/.exec(json['detail'] as string)!;
+  expect(suggested!.startsWith(better!)).toBe(true);
+  const made = await api.call('POST', '/v1/apis', { body: { name: 'x', slug: suggested } });
+  expect(made.status).toBe(201);
+});
+
+test('a slug of which nothing can be kept comes with none', async () => {
+  expect(await faultsOf('POST', '/v1/apis', { name: 'x', slug: '支払い' })).toEqual([
+    { pointer: '/slug', detail: 'must be 1 to 63 of a-z, 0-9 and single hyphens between them' },
+  ]);
+});
+
+test('a label that will not do comes with one that will', async () => {
+  const [fault] = await faultsOf('POST', '/v1/apis/pay/spec', { document: documentOf(null), version: '2.0 beta' });
+  expect(fault).toEqual({ pointer: '/version', detail: expect.stringMatching(/; "2\.0-beta" would do$/) as string });
+});
+
+test('what no pattern says is checked: a name of spaces that are not ASCII', async () => {
+  for (const name of ['\u00a0', ' \u3000\u2003']) {
+    expect(await faultsOf('POST', '/v1/apis', { name, slug: 'blank' })).toEqual([
+      { pointer: '/name', detail: 'must be one line of text: no control characters, and not blank' },
+    ]);
+  }
+});
+
+test('a document that is neither text nor an object', async () => {
+  expect(await faultsOf('POST', '/v1/apis/pay/spec', { document: 7 })).toEqual([
+    { pointer: '/document', detail: 'must be a string or an object' },
+  ]);
+});
+
+test('a ruleset that is none, and one of another type', async () => {
+  const detail = 'must be a ruleset, such as "@acme/rulesets/style" or "@acme/rulesets/style@^1"';
+  expect(await faultsOf('PATCH', '/v1/apis/pay', { ruleset: 'style' })).toEqual([{ pointer: '/ruleset', detail }]);
+  expect(await faultsOf('PATCH', '/v1/apis/pay', { ruleset: 7 })).toEqual([
+    { pointer: '/ruleset', detail: 'must be a string or null' },
+  ]);
+});
