@@ -63,6 +63,11 @@ export function nameOf(resource: Coordinate): string {
   return formatCoordinate(coordinateOf(resource));
 }
 
+/** Whether a version of it can be read. */
+export function isPublished({ versions }: Pick<Resource, 'versions'>): boolean {
+  return versions.some(({ status }) => status.state !== 'withdrawn');
+}
+
 /** The name of the ref that holds a resource. */
 export function resourceRef({ org, type, slug }: Coordinate): string {
   return `resources/${org}/${type}/${slug}`;

@@ -1,10 +1,10 @@
 import { organizationIn } from '../config.ts';
 import { formatCoordinate, resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
-import { isAllowed, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Validation } from '../model/problem.ts';
-import type { Visibility } from '../model/access.ts';
+import type { Principal, Visibility } from '../model/access.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
+import { isListed } from './list-readable.ts';
 import { readAmong } from './read-among.ts';
 import type { Author, Registry } from './registry.ts';
 
@@ -71,7 +71,7 @@ export async function findResource(registry: Registry, coordinate: Coordinate): 
   return resource === null || resource.deletedAt !== null ? null : resource;
 }
 
-/** The resources of an organization (of one type, when it is named) that the principal may read, in order of type and slug. */
+/** The resources of an organization (of one type, when it is named) that are listed for the principal, in order of type and slug. */
 export async function listResources(
   registry: Registry,
   principal: Principal,
@@ -82,8 +82,7 @@ export async function listResources(
   for (const each of type === null ? resourceTypes : [type]) {
     for await (const name of registry.refs.list(`resources/${org}/${each}/`)) {
       const resource = (await readAmong<Resource>(registry, name))?.value;
-      if (resource && resource.deletedAt === null && isAllowed(principal, 'read', { org, resource }))
-        found.push(resource);
+      if (resource && resource.deletedAt === null && isListed(principal, resource)) found.push(resource);
     }
   }
   return found.sort(

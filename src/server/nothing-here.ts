@@ -1,5 +1,5 @@
 import type { Selector } from '../model/address.ts';
-import { nameOf, type Resource } from '../model/resource.ts';
+import { isPublished, nameOf, type Resource } from '../model/resource.ts';
 
 /** What is said of everything that is absent, and of everything that is private: nobody can tell which. */
 export const nothingHere =
@@ -8,6 +8,10 @@ export const nothingHere =
 /** Why a resource that may be read has no such version. */
 export function explainAbsence(resource: Resource, selector: Selector): string {
   const name = nameOf(resource);
-  if (selector.kind === 'latest') return `${name} has no version yet.`;
+  if (selector.kind === 'latest') {
+    if (resource.versions.length === 0) return `${name} has no version yet.`;
+    if (!isPublished(resource)) return `All versions of ${name} were withdrawn.`;
+    return `No version of ${name} is offered as latest. Name a version: ${name}/versions lists them.`;
+  }
   return `${name} has no version ${selector.kind === 'digest' ? selector.digest : selector.version}.`;
 }

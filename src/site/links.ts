@@ -39,7 +39,7 @@ export function versionLinks(links: Links, resource: Resource, version: Version)
   const { predecessor, successor } = neighbours(resource, version);
   const next = replacementOf(links, resource, version) ?? (successor && toVersion(successor.label));
   const all: (readonly [string, string | null])[] = [
-    ['canonical', toVersion(version.label)],
+    ['canonical', canonicalOf(links, resource, version)],
     ['latest-version', resource.latest === null ? null : links.to(coordinate)],
     ['predecessor-version', predecessor && toVersion(predecessor.label)],
     ['successor-version', next],
@@ -47,6 +47,14 @@ export function versionLinks(links: Links, resource: Resource, version: Version)
     ['describedby', links.to(coordinate, { label: version.label, view: 'report' })],
   ];
   return all.flatMap(([relation, target]) => (target === null ? [] : [`<${target}>; rel="${relation}"`])).join(', ');
+}
+
+/**
+ * The path that search engines and readers are to know a version by, the same in its page and in `Link`: the resource's own while the version is
+ * latest, else the pinned one. `Content-Location` names the pinned one in any case.
+ */
+export function canonicalOf(links: Links, resource: Resource, { label }: Version): string {
+  return links.to(coordinateOf(resource), resource.latest === label ? {} : { label });
 }
 
 /** What a deprecated version names in its place: a label of the same resource, a coordinate, or a URL of somewhere else. */

@@ -6,15 +6,16 @@ import type { Site } from './site.ts';
 const mostCharacters = 8_000_000;
 
 /**
- * What the browser searches where no server does: JSON `{items, truncated}`, each item a resource with the parts of its document in `parts` (a line for
+ * What the browser searches where no server does, of resources that have a latest version: JSON `{items, truncated}`, each item a resource with the parts of its document in `parts` (a line for
  * each: kind, anchor, name and what else it is found by, between tabs; of a schema the rest are its properties). Where there is too much, long
  * documents are cut before short ones.
  */
 export function searchIndexText(
   { links }: Pick<Site, 'links'>,
-  entries: readonly Indexed[],
+  all: readonly Indexed[],
   most = mostCharacters,
 ): string {
+  const entries = all.filter(({ version }) => version !== null);
   const share = fairShare(
     entries.map(({ items }) => items.length),
     most,

@@ -1,4 +1,3 @@
-import Negotiator from 'negotiator';
 import { Router, type Request, type Response } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import { createDocs } from '../../site/docs/docs-page.ts';
@@ -6,6 +5,7 @@ import type { Site } from '../../site/site.ts';
 import type { ServerContext } from '../server-context.ts';
 import { isProblemCode, problemTypes } from '../error-answers.ts';
 import { onlyGet } from '../methods.ts';
+import { chooseType } from './negotiate.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 import { readDescription } from '../v1/api-description.ts';
@@ -45,7 +45,8 @@ export function createDocRoutes(
 const forms = ['text/html', 'text/markdown'];
 
 function formOf(request: Request): Form {
-  return new Negotiator(request).mediaType(forms) === 'text/markdown' ? 'text/markdown' : 'text/html';
+  const { accept } = request.headers;
+  return accept !== undefined && chooseType(accept, forms) === 'text/markdown' ? 'text/markdown' : 'text/html';
 }
 
 /** The name of a page in the path. The first page has one address. */

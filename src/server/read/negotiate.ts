@@ -37,12 +37,23 @@ export function offerFormat(type: ResourceType, format: Format, accept: string |
 }
 
 function preferred(accept: string, among: readonly Offer[]): Offer | null {
-  // `charset` says nothing about JSON and YAML, and clients append it all the same.
-  const headers = { accept: accept.replace(/;\s*charset="?utf-8"?/gi, '') };
-  const names = among.map(({ mediaType }) => mediaType);
-  const name = new Negotiator({ headers }).mediaType(names);
+  const name = chooseType(
+    accept,
+    among.map(({ mediaType }) => mediaType),
+  );
   return among.find(({ mediaType }) => mediaType === name) ?? null;
 }
+
+/**
+ * The one of these media types that an `Accept` value prefers (RFC 9110 §12.5.1), or null. Parameters other than the weight are passed over:
+ * none of our media types has any, and a reader that names some (`;charset=utf-8`, `;version=3.0`) reads what there is.
+ */
+export function chooseType(accept: string, types: readonly string[]): string | null {
+  const headers = { accept: accept.replace(parameter, '') };
+  return new Negotiator({ headers }).mediaType([...types]) ?? null;
+}
+
+const parameter = /;(?!\s*q\s*=)[^;,"]*(?:"(?:[^"\\]|\\.)*"[^;,"]*)*/gi;
 
 /** Whether `Accept` takes JSON, for answers that have no other form. */
 export function acceptsJson(accept: string | undefined): boolean {
@@ -50,7 +61,7 @@ export function acceptsJson(accept: string | undefined): boolean {
 }
 
 const json = ['application/json'];
-const takesJson = memoize((accept) => new Negotiator({ headers: { accept } }).mediaType(json) !== undefined);
+const takesJson = memoize((accept) => chooseType(accept, json) !== null);
 
 /** Every content coding in order of our preference, the smallest first. */
 export const codings: readonly Coding[] = ['br', 'zstd', 'gzip', 'identity'];
@@ -76,9 +87,7 @@ export function chooseCoding(acceptEncoding: string | undefined): Coding | null 
 
 const pageOffers = [...json, ...offers.apis.map(({ mediaType }) => mediaType), 'application/problem+json', 'text/html'];
 
-const takesPage = memoize(
-  (accept) => /html/i.test(accept) && new Negotiator({ headers: { accept } }).mediaType(pageOffers) === 'text/html',
-);
+const takesPage = memoize((accept) => /html/i.test(accept) && chooseType(accept, pageOffers) === 'text/html');
 
 /** Whether an `Accept` value prefers a page for people to all that programs read: browsers do, and `*` alone does not. */
 export function prefersPage(accept: string | undefined): boolean {

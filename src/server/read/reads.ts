@@ -18,7 +18,7 @@ import { prefersPage } from './negotiate.ts';
 import { explainAbsence, nothingHere } from '../nothing-here.ts';
 import type { ReadLimit } from './read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
-import { createSendResourcePage, type SendResourcePage } from './resource-pages.ts';
+import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
 
 /**
@@ -110,7 +110,11 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (view === 'versions') return sendVersions(read, granted);
   if (view === 'diff') return sendDiff(read, granted);
   const selected = grantVersion(granted, selector);
-  if (selected === null) throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+  if (selected === null) {
+    const isPage = view === 'page' || (view === 'document' && wantsPage(read, address));
+    if (selector.kind === 'latest' && isPage) return sendUnpublished(read, granted);
+    throw new RegistryError('not_found', explainAbsence(granted.resource, selector));
+  }
   if (!selected.exact) return redirect(read, selected.granted, address);
   const lifetime: Lifetime = selector.kind === 'latest' ? 'latest' : 'pinned';
   if (view === 'report') return sendReport(read, selected.granted, lifetime);

@@ -2,13 +2,14 @@ import { RegistryError } from '../../model/errors.ts';
 import { digestOf } from '../../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import type { View } from '../../model/address.ts';
-import type { GrantedVersion } from '../../registry/read.ts';
+import type { Granted, GrantedVersion } from '../../registry/read.ts';
 import { statusHeaders, versionLinks } from '../../site/links.ts';
 import { relatedTo, type Related } from '../../site/pages/related.ts';
 import { resourceMarkdown } from '../../site/pages/resource-markdown.ts';
 import { resourcePage, type Made } from '../../site/pages/resource-page.ts';
 import type { Site } from '../../site/site.ts';
 import { tryPage } from '../../site/pages/try-page.ts';
+import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
 import { keptPage, worthKeeping } from '../page-bytes.ts';
 import type { ReadRequest } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
@@ -95,4 +96,15 @@ export function createSendResourcePage(site: Site): SendResourcePage {
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
     return sendPage(read, cache, page, { headers: ['Content-Location', where, ...about, ...sharing], ...mediaType });
   };
+}
+
+/** Sends the page of a resource that has no latest version: its members read there why. */
+export async function sendUnpublished(read: ReadRequest, granted: Granted): Promise<void> {
+  const { principal, links } = read;
+  const { site, registry } = read.context;
+  const { resource } = granted;
+  const isForAll = resource.visibility === 'public' && principal.kind === 'anonymous';
+  const where = links.to(coordinateOf(resource), { view: 'page' });
+  const headers = ['Content-Location', where, ...pageSharing(registry.config, { isPublic: isForAll, by: 'reader' })];
+  await sendPage(read, registry.cache, bytesOf(await unpublishedPage(site, granted, principal)), { headers });
 }

@@ -6,7 +6,7 @@ import { readConfig, readReport, type GrantedVersion } from '../../registry/read
 import { commitLinks } from './commit-links.ts';
 import { dayOf } from './dates.ts';
 import { feedLink } from '../feeds.ts';
-import { replacementOf } from '../links.ts';
+import { canonicalOf, replacementOf } from '../links.ts';
 import { organizationTitle, typeTitles } from './listings.ts';
 import type { Related } from './related.ts';
 import { describeReport } from './report-groups.ts';
@@ -41,7 +41,7 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
     title: `${resource.name} ${version.label}`,
     description: config.description.replace(/\s+/g, ' ').trim().slice(0, 200),
     crumbs: crumbsOf(site, resource),
-    canonical: links.whole(links.to(coordinate, isLatest ? {} : { label: version.label })),
+    canonical: links.whole(canonicalOf(links, resource, version)),
     hidden: resource.visibility === 'private',
     alternates: [
       { href: pinned('json'), type: 'application/json', title: 'JSON' },
@@ -94,7 +94,8 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
   return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
 }
 
-function crumbsOf(site: Site, { org, type, name }: Resource): { text: string; href?: string }[] {
+/** The way to a resource's pages, from its organization. */
+export function crumbsOf(site: Site, { org, type, name }: Resource): { text: string; href?: string }[] {
   const path = (address: Parameters<typeof formatAddress>[0]) => site.links.path(formatAddress(address));
   return [
     { text: organizationTitle(site, org), href: path({ kind: 'organization', org }) },
@@ -123,7 +124,8 @@ function bannerOf(site: Site, resource: Resource, version: Version): object | nu
   };
 }
 
-function versionsOf(site: Site, resource: Resource, current: Version): object {
+/** The versions of a resource as its pages list them, newest first. `current`: the one that the page is of. */
+export function versionsOf(site: Site, resource: Resource, current: Version | null): object {
   const coordinate = coordinateOf(resource);
   const all = resource.versions
     .toReversed()
@@ -134,7 +136,7 @@ function versionsOf(site: Site, resource: Resource, current: Version): object {
       date: dayOf(version.createdAt ?? version.publishedAt),
       state: version.status.state,
       isLatest: version.label === resource.latest,
-      isCurrent: version.label === current.label,
+      isCurrent: version.label === current?.label,
     }));
   return {
     count: resource.versions.length,

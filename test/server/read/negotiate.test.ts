@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseCoding, chooseOffer, codings, offerFormat, offersOf } from '../../../src/server/read/negotiate.ts';
+import { acceptsJson, chooseCoding, chooseOffer, codings, offerFormat, offersOf, prefersPage } from '../../../src/server/read/negotiate.ts';
 
 describe('Accept', () => {
   test.each([
@@ -18,6 +18,13 @@ describe('Accept', () => {
     ['application/json;q=0', null],
     ['application/json; charset=utf-8', 'application/json'],
     ['APPLICATION/JSON', 'application/json'],
+    ['application/vnd.oai.openapi;version=3.0', 'application/vnd.oai.openapi'],
+    ['application/vnd.oai.openapi+json; version="3.1"; q=0.5, text/plain', 'application/vnd.oai.openapi+json'],
+    ['application/json;profile="a, b; q=0", image/png', 'application/json'],
+    ['application/json;charset=iso-8859-1', 'application/json'],
+    ['application/json;version=3;q=0.1, application/yaml;charset=utf-8;q=0.9', 'application/yaml'],
+    ['application/json;q=0.5;ext=1, application/yaml ; q=0.6', 'application/yaml'],
+    ['*/*;version=2', 'application/json'],
     ['text/html', null],
     ['text/html, */*;q=0.1', 'application/json'],
     ['image/png, text/plain', null],
@@ -31,6 +38,13 @@ describe('Accept', () => {
     expect(offerFormat('apis', 'yaml', 'text/yaml, application/json').mediaType).toBe('text/yaml');
     expect(offerFormat('schemas', 'json', 'application/schema+json').mediaType).toBe('application/schema+json');
     expect(offerFormat('rulesets', 'json', undefined).mediaType).toBe('application/json');
+  });
+
+  test('with parameters asks for a page, and for JSON where there is nothing else, as without them', () => {
+    expect(prefersPage('text/html;charset=utf-8, */*;q=0.8')).toBe(true);
+    expect(prefersPage('text/html;level=1;q=0.2, application/json;charset=utf-8')).toBe(false);
+    expect(acceptsJson('application/json;charset=utf-8')).toBe(true);
+    expect(acceptsJson('application/json;odata=verbose;q=0')).toBe(false);
   });
 
   test('of any text at all leads to an offer or to none, the same each time', () => {
