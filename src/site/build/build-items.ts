@@ -12,7 +12,7 @@ export type FileKind =
   | 'versions'
   | 'listing'
   | 'page'
-  | 'users' // the page of a ruleset, which tells who uses it
+  | 'users' // a page that shows other readers more: of a ruleset, and of what has no latest version
   | 'markdown'
   | 'try'
   | 'home'
@@ -58,7 +58,8 @@ export function resourceItems(resource: Resource): Item[] {
     const pinned = `${base}@${version.label}`;
     return isServed(version) ? versionItems(resource, pinned) : goneItems(pinned);
   });
-  return [...versions, record(`${base}/versions`, 'versions')];
+  const page: Item = { ask: base, accept: html, file: `${base.slice(1)}/index.html`, kind: 'users', isCoded: true };
+  return [...versions, record(`${base}/versions`, 'versions'), ...(resource.latest === null ? [page] : [])];
 }
 
 /** Whether a version has files: what was withdrawn has only the page that says so. */

@@ -1,7 +1,7 @@
 import { anonymous } from '../../model/access.ts';
 import { resourceTypes, type ResourceType } from '../../model/address.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
-import { nameOf, type Resource } from '../../model/resource.ts';
+import { isPublished, nameOf, type Resource } from '../../model/resource.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import {
   discoveryItem,
@@ -42,7 +42,8 @@ export async function planBuild(
   const units: Unit[] = [];
   for (const resource of resources) {
     const related = await relatedTo(site, resource, anonymous);
-    const items = [...resourceItems(resource), ...feedItems({ kind: 'resource', coordinate: resource })];
+    const feeds = isPublished(resource) ? feedItems({ kind: 'resource', coordinate: resource }) : [];
+    const items = [...resourceItems(resource), ...feeds];
     units.push({
       name: nameOf(resource),
       inputs: inputs(resource, organizationTitle(site, resource.org), related),
@@ -54,17 +55,18 @@ export async function planBuild(
     const name = nameOf(coordinate);
     units.push({ name, inputs: inputs('deleted'), items: goneItems(`/${name}`), again: null });
   }
-  for (const [org, types] of organizationsIn(resources)) {
-    const own = resources.filter((resource) => resource.org === org);
+  const listed = resources.filter(isPublished);
+  for (const [org, types] of organizationsIn(listed)) {
+    const own = listed.filter((resource) => resource.org === org);
     const pages = [`/@${org}`, ...types.map((type) => `/@${org}/${type}`)].flatMap(listingItems);
     const items = [...pages, ...feedItems({ kind: 'organization', org })];
     units.push({ name: `@${org}`, inputs: inputs(own, organizationTitle(site, org)), items, again: null });
   }
   const place = { url: site.url, links: site.links, docs: site.docs, hasManagement: false };
-  const discovery = discoveryPaths(place, resources).filter((path) => !path.startsWith('/feeds/'));
-  const titles = resources.map(({ org }) => organizationTitle(site, org));
+  const discovery = discoveryPaths(place, listed).filter((path) => !path.startsWith('/feeds/'));
+  const titles = listed.map(({ org }) => organizationTitle(site, org));
   const front = [...frontItems(), ...discovery.map(discoveryItem)];
-  units.push({ name: 'front', inputs: inputs(resources, titles), items: front, again: null });
+  units.push({ name: 'front', inputs: inputs(listed, titles), items: front, again: null });
   units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site), again: null });
   units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems), again: null });
   return units;

@@ -47,7 +47,8 @@ export function stateOf(resource: Resource): string {
 /** Why a resource has no version at all: what became of its last sync, or that nothing leads to one. */
 async function whyNothing({ registry }: Site, resource: Resource): Promise<{ text: string; detail: string | null }> {
   const { connection } = resource;
-  if (connection === null) return { text: 'It is not connected to a repository, and nothing was uploaded.', detail: null };
+  if (connection === null)
+    return { text: 'It is not connected to a repository, and nothing was uploaded.', detail: null };
   const { repository, document } = await readConnection(registry, { ...resource, connection });
   const { state, detail } = connectionState(repository?.value ?? null, document);
   const told = publicDetail(connection.repository, detail);

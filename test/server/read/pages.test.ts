@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { digestOf } from '../../../src/model/digest.ts';
+import { repositoryId, repositoryRef } from '../../../src/model/connection.ts';
+import { createKey } from '../../../src/registry/keys.ts';
+import { createResource } from '../../../src/registry/find-resource.ts';
 import { createApp } from '../../../src/server/app.ts';
 import type { Login } from '../../../src/server/server-context.ts';
 import { listen } from '../../../src/server/listen.ts';
@@ -344,4 +347,112 @@ test('the account page is there where people can sign in, knows whether they are
   expect(ann.body.toString()).not.toContain('example.test');
   expect(ann.headers.get('cache-control')).toBe('private, no-store');
   expect(home.body.toString()).toContain('<a class="account" href="/account">');
+});
+
+describe('a resource without a latest version', () => {
+  const canonical = (body: string) => /<link rel="canonical" href="([^"]*)"/.exec(body)?.[1];
+
+  test('has a page that says so, the same to nobody as to a member of somewhere else', async () => {
+    const page = await get('/@acme/apis/empty', html);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-location')).toBe('/@acme/apis/empty/index.html');
+    expect(page.headers.get('vary')).toBe('Accept, Accept-Encoding, Authorization, Cookie');
+    const text = page.body.toString();
+    expect(text).toContain('No version has been published yet.');
+    expect(text).toContain('noindex');
+    expect(text).not.toContain('not connected');
+    expect((await get('/@acme/apis/empty/index.html')).body.toString()).toBe(text);
+    expect((await get('/@acme/apis/empty')).status).toBe(404);
+    expect((await get('/@acme/apis/empty/index.md')).status).toBe(404);
+    expect((await get('/@acme/apis/empty/report', html)).status).toBe(404);
+  });
+
+  test('tells its members why, and nobody else', async () => {
+    const registry = createTestRegistry();
+    const author = { actor: 'operator:test', origin: null };
+    const key = await createKey(registry, { org: 'acme', name: 'test', scopes: ['read'] }, author);
+    const make = (slug: string) =>
+      createResource(registry, { org: 'acme', type: 'apis', slug }, { name: slug, visibility: 'public' }, author);
+    const url = 'https://git.test/acme/pay.git';
+    const follow = (branch: string, more: object) =>
+      registry.refs.update(repositoryRef('acme', repositoryId(url, branch)), () => ({
+        value: { org: 'acme', url, branch, detail: null, commit: null, syncedAt: null, documents: {}, ...more },
+        change: { ...author, action: 'test' },
+      }));
+    const connect = (slug: string, branch: string) =>
+      changeResource(registry, `@acme/apis/${slug}`, (resource) => ({
+        ...resource,
+        connection: {
+          repository: url,
+          branch,
+          path: `${slug}.yaml`,
+          tags: null,
+          onConflict: 'revise',
+          credential: null,
+        },
+      }));
+    for (const slug of ['new', 'waiting', 'refused', 'broken', 'gone']) await make(slug);
+    await follow('waiting', { state: 'new' });
+    const refused = { resource: '@acme/apis/refused', outcome: 'rejected', detail: 'There are 3 errors.', label: null };
+    await follow('refused', { state: 'following', commit: 'c0ffee', documents: { 'refused.yaml': refused } });
+    await follow('broken', { state: 'failed', detail: `${url} asks for a credential.` });
+    for (const slug of ['waiting', 'refused', 'broken']) await connect(slug, slug);
+    await publishVersion(registry, '@acme/apis/gone', '1.0.0');
+    await setStatus(registry, '@acme/apis/gone', '1.0.0', {
+      state: 'withdrawn',
+      reason: 'It named a person.',
+      since: '2026-03-01T12:00:00.000Z',
+    });
+    const queue = createTestQueue(registry);
+    const app = createApp({ registry, queue, url: 'http://registry.test', isReady: () => true });
+    const listening = await listen(app, { host: '127.0.0.1', port: 0 });
+    try {
+      const said = {
+        new: 'It is not connected to a repository, and nothing was uploaded.',
+        waiting: 'The repository has not been synced yet.',
+        refused: 'The document was refused.',
+        broken: 'The last sync failed.',
+      };
+      for (const [slug, why] of Object.entries(said)) {
+        const target = `/@acme/apis/${slug}`;
+        const theirs = await ask(listening.port, {
+          target,
+          headers: [html, ['Authorization', `Bearer ${key.text}`]],
+        });
+        expect(theirs.body.toString(), slug).toContain(why);
+        expect(theirs.headers.get('cache-control')).toBe('private, no-store');
+        const others = (await ask(listening.port, { target, headers: [html] })).body.toString();
+        expect(others, slug).toContain('No version has been published yet.');
+        for (const each of [why, '3 errors', 'git.test', 'credential']) expect(others).not.toContain(each);
+      }
+      const withdrawn = await ask(listening.port, { target: '/@acme/apis/gone', headers: [html] });
+      expect(withdrawn.status).toBe(200);
+      expect(withdrawn.body.toString()).toContain('All versions were withdrawn.');
+      expect(withdrawn.body.toString()).toContain('It named a person.');
+      const program = await ask(listening.port, { target: '/@acme/apis/gone' });
+      expect([program.status, program.body.toString()]).toEqual([404, expect.stringContaining('were withdrawn')]);
+    } finally {
+      await listening.close(100);
+    }
+  });
+
+  test('is in the lists of its members alone', async () => {
+    for (const target of ['/', '/@acme', '/@acme/apis', '/llms.txt', '/sitemap.xml', '/search/index.json'])
+      expect((await get(target, html)).body.toString(), target).not.toContain('apis/empty');
+    expect((await get('/@acme')).body.toString()).not.toContain('apis/empty');
+    for (const target of ['/', '/@acme'])
+      expect((await get(target, html, authorized())).body.toString(), target).toContain('apis/empty');
+  });
+
+  test('and one with versions: the page and its Link field name the same canonical address', async () => {
+    for (const [target, address] of [
+      [pay, pay],
+      [`${pay}@1.1.0`, pay],
+      [`${pay}@1.0.0`, `${pay}@1.0.0`],
+    ] as const) {
+      const page = await get(target, html);
+      expect(canonical(page.body.toString()), target).toBe(`http://registry.test${address}`);
+      expect(page.headers.get('link'), target).toMatch(new RegExp(`^<${address}>; rel="canonical"`));
+    }
+  });
 });
