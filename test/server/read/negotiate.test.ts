@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { acceptsJson, chooseCoding, chooseOffer, codings, offerFormat, offersOf, prefersPage } from '../../../src/server/read/negotiate.ts';
+import {
+  acceptsJson,
+  chooseCoding,
+  chooseOffer,
+  codings,
+  offerFormat,
+  offersOf,
+  prefersPage,
+} from '../../../src/server/read/negotiate.ts';
 
 describe('Accept', () => {
   test.each([
