@@ -17,6 +17,11 @@ describe('the house', () => {
     expect(checkBoundaries(sources, map)).toEqual([]);
   });
 
+  test('asks the policy about reading in one file only', () => {
+    const asking = sources.filter(({ text }) => /isAllowed\([^)]*'read'/.test(text)).map(({ path }) => path);
+    expect(asking).toEqual(['src/registry/readable.ts']);
+  });
+
   test('has the top level that its card names', () => {
     const named = ['src', 'content', 'templates', 'scripts', 'test', 'docs', 'node_modules', 'dist', 'coverage'];
     const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'registry.config.ts', 'README.md', 'LICENSE'];

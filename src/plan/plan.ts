@@ -13,7 +13,7 @@ import { planDocuments, type Plan } from './discover.ts';
 import type { Planned } from './planned.ts';
 import type { Moves } from './moves.ts';
 import type { Registry } from '../registry/registry.ts';
-import { listResources } from '../registry/find-resource.ts';
+import { listReadable } from '../registry/readable.ts';
 
 /** So many findings in a `stele.yaml` are told in words. */
 const mostTold = 10;
@@ -23,7 +23,7 @@ export type Connected = Resource & { connection: Connection };
 
 /** The resources whose connection names this repository and branch. */
 export async function connectedResources(registry: Registry, repository: Repository): Promise<Connected[]> {
-  const all = await listResources(registry, { kind: 'operator', id: 'sync' }, repository.org);
+  const all = await listReadable(registry, { kind: 'operator', id: 'sync' }, { org: repository.org });
   return all.filter(
     (resource): resource is Connected =>
       resource.connection?.repository === repository.url && resource.connection.branch === repository.branch,

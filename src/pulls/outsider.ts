@@ -1,10 +1,11 @@
 import { organizationIn } from '../config.ts';
-import { anonymous, isAllowed } from '../model/access.ts';
+import { anonymous } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import type { Repository } from '../model/connection.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import { rulesetName } from '../registry/gate.ts';
 import { connectedResources } from '../plan/plan.ts';
+import { mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /**
@@ -22,9 +23,7 @@ export async function viewFromOutside(registry: Registry, repository: Repository
     if (parsed !== null) gates.add(resourceRef(parsed.coordinate));
   }
   const isThere = (name: string, resource: Resource) =>
-    gates.has(name) ||
-    resource.connection?.repository === repository.url ||
-    isAllowed(anonymous, 'read', { org: resource.org, resource });
+    gates.has(name) || resource.connection?.repository === repository.url || mayRead(anonymous, resource);
   return {
     ...registry,
     refs: {

@@ -1,11 +1,10 @@
 import { organizationIn } from '../config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
-import { isAllowed } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
 import type { GivenRuleset } from '../compile/compile.ts';
 import type { Registry } from './registry.ts';
-import { findResource } from './find-resource.ts';
+import { findReadable } from './readable.ts';
 import { readRuleset } from './stored.ts';
 
 /**
@@ -37,12 +36,9 @@ export async function resolveRuleset(
       `Documents here are checked by ${JSON.stringify(name)}, which is no coordinate of a ruleset.`,
     );
   }
-  const ruleset = await findResource(registry, parsed.coordinate);
   const reader = { kind: 'key', id: 'gate', org, scopes: ['read'], resources: null } as const;
-  const selected =
-    ruleset && isAllowed(reader, 'read', { org: ruleset.org, resource: ruleset })
-      ? selectVersion(ruleset, parsed.selector)
-      : null;
+  const ruleset = await findReadable(registry, reader, parsed.coordinate);
+  const selected = ruleset && selectVersion(ruleset.value, parsed.selector);
   if (selected === null || selected.version.status.state === 'withdrawn') {
     throw new RegistryError(
       'refused',

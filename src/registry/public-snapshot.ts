@@ -1,8 +1,9 @@
-import { anonymous, isAllowed } from '../model/access.ts';
+import { anonymous } from '../model/access.ts';
 import type { Coordinate } from '../model/address.ts';
 import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation, Refs } from '../store/refs.ts';
 import { readAmong } from './read-among.ts';
+import { mayRead } from './readable.ts';
 import type { Registry } from './registry.ts';
 
 /** What anybody may read, as it stood at one moment. */
@@ -52,7 +53,7 @@ async function readAll(registry: Registry, names: readonly string[]): Promise<(G
 }
 
 function isPublic(resource: Resource): boolean {
-  return isAllowed(anonymous, 'read', { org: resource.org, resource });
+  return mayRead(anonymous, resource);
 }
 
 /** Whether something that could be read before can be read no longer. */

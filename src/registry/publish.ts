@@ -15,7 +15,7 @@ import { resolveRuleset, rulesetName } from './gate.ts';
 import { placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
-import { newResource, type NewResource } from './find-resource.ts';
+import { newResource, type NewResource } from './create-resource.ts';
 
 /** What to publish, and what to do where it meets what is there. */
 export interface PublishRequest {

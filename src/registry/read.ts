@@ -1,10 +1,11 @@
-import { isAllowed, type Principal } from '../model/access.ts';
+import type { Principal } from '../model/access.ts';
 import { formatCoordinate, type Coordinate, type Format, type Selector } from '../model/address.ts';
 import { findLayer, type ArtifactConfig, type Coding, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
-import { resourceRef, selectVersion, type Resource, type Version } from '../model/resource.ts';
+import { selectVersion, type Resource, type Version } from '../model/resource.ts';
+import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
 import { readJson, readObject } from './stored.ts';
 
@@ -33,8 +34,8 @@ export async function grantRead(
   principal: Principal,
   coordinate: Coordinate,
 ): Promise<Granted | null> {
-  const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
-  if (resource === null || !isAllowed(principal, 'read', { org: resource.org, resource })) return null;
+  const resource = (await readReadable(registry, principal, coordinate))?.value;
+  if (resource === undefined) return null;
   if (resource.deletedAt !== null) {
     throw new RegistryError('gone', `${formatCoordinate(coordinate)} was deleted. Its name is never used again.`);
   }

@@ -1,12 +1,13 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { isAllowed, type Principal } from '../model/access.ts';
+import type { Principal } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
-import { resourceRef, selectVersion, type Resource, type Version } from '../model/resource.ts';
+import { selectVersion, type Resource, type Version } from '../model/resource.ts';
 import { newestGenerations } from '../store/refs.ts';
 import { outlineVersion } from '../registry/derived.ts';
 import { readAmong } from '../registry/read-among.ts';
+import { findAmong, mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createSearchIndex, type Found, type Indexed } from './search-index.ts';
 import { parseQuery } from './search-words.ts';
@@ -115,20 +116,20 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
     index.set(name, resource, outline, latest.manifest);
   }
 
-  function mayRead(principal: Principal, { coordinate, visibility }: Facts): boolean {
-    return isAllowed(principal, 'read', { org: coordinate.org, resource: { ...coordinate, visibility } });
+  function mayFind(principal: Principal, { coordinate, visibility }: Facts): boolean {
+    return mayRead(principal, { ...coordinate, visibility });
   }
 
   /** Whether all that the principal may read is in the index. What others wait for is not theirs to know. */
   function isComplete(principal: Principal): boolean {
-    return isBuilt && ![...waiting.keys()].some((name) => mayRead(principal, index.get(name)!));
+    return isBuilt && ![...waiting.keys()].some((name) => mayFind(principal, index.get(name)!));
   }
 
   /** The entry, if what it was found by may still be read: the refs are asked again. */
   async function confirm(principal: Principal, found: Found): Promise<Found[]> {
     const { coordinate, manifest } = found.indexed;
-    const resource = (await readAmong<Resource>(registry, resourceRef(coordinate)))?.value ?? null;
-    if (resource === null || resource.deletedAt !== null || !mayRead(principal, { coordinate, ...resource })) return [];
+    const resource = (await findAmong(registry, principal, coordinate))?.value;
+    if (resource === undefined) return [];
     return manifest === null || isServed(resource, manifest) ? [found] : [];
   }
 
@@ -142,7 +143,7 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
           ([, entry]) =>
             (org === null || entry.coordinate.org === org) && (type === null || entry.coordinate.type === type),
         )
-        .filter(([, entry]) => mayRead(principal, entry));
+        .filter(([, entry]) => mayFind(principal, entry));
       const all =
         text.trim() === ''
           ? readable.map(([, indexed]) => ({ indexed, matches: [] }))
@@ -155,7 +156,7 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
     async all(principal) {
       await follow();
       while (!isComplete(principal)) await settled();
-      const entries = index.entries().flatMap(([, entry]) => (mayRead(principal, entry) ? [entry] : []));
+      const entries = index.entries().flatMap(([, entry]) => (mayFind(principal, entry) ? [entry] : []));
       return { entries, revision: index.revision() };
     },
   };

@@ -18,7 +18,8 @@ import { resolveRuleset, rulesetName } from '../registry/gate.ts';
 import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
-import { findResource, newResource } from '../registry/find-resource.ts';
+import { newResource } from '../registry/create-resource.ts';
+import { findResource } from '../registry/find-resource.ts';
 
 /** What a sync made of one document. */
 export interface Looked {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { digestOf } from '../../src/model/digest.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listReadable } from '../../src/registry/list-readable.ts';
+import { listReadable } from '../../src/registry/readable.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { createApp } from '../../src/server/app.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { rulesetName } from '../../src/registry/gate.ts';
-import { newResource } from '../../src/registry/find-resource.ts';
+import { newResource } from '../../src/registry/create-resource.ts';
 import { createWorld } from '../registry/world.ts';
 
 test('an organization may be called as a member of every object is', () => {

@@ -8,7 +8,8 @@ import { listRepositories } from '../../src/sync/followed.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/reconcile.ts';
-import { findResource, listResources } from '../../src/registry/find-resource.ts';
+import { findResource } from '../../src/registry/find-resource.ts';
+import { listReadable } from '../../src/registry/readable.ts';
 import { labelFromTag } from '../../src/sync/sync-tags.ts';
 import { createWorld, snapshotOf, type World } from '../registry/world.ts';
 
@@ -47,7 +48,9 @@ async function following(discover = ''): Promise<Followed> {
       return sync();
     },
     names: async () =>
-      (await listResources(registry, operator, 'acme')).map(({ type, slug, latest }) => `${type}/${slug}@${latest}`),
+      (await listReadable(registry, operator, { org: 'acme' })).map(
+        ({ type, slug, latest }) => `${type}/${slug}@${latest}`,
+      ),
     find: (slug, type = 'apis') => findResource(registry, { org: 'acme', type, slug }),
   };
 }

@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { repositoryId, repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { keyRef } from '../../src/model/key.ts';
 import { readAudit } from '../../src/registry/audit.ts';
-import { listReadable } from '../../src/registry/list-readable.ts';
-import { readableResources } from '../../src/registry/find.ts';
+import { listReadable } from '../../src/registry/readable.ts';
+import { readableResources } from '../../src/registry/readable.ts';
 import { createKey, listKeys } from '../../src/registry/keys.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
-import { createResource, findResource, listResources } from '../../src/registry/find-resource.ts';
+import { createResource } from '../../src/registry/create-resource.ts';
+import { findResource } from '../../src/registry/find-resource.ts';
 import { listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
 import { createSearch } from '../../src/search/search.ts';
 import { generationKey } from '../../src/store/refs.ts';
@@ -31,7 +32,7 @@ describe('one damaged ref', () => {
     }
     await damage(world, 'resources/acme/apis/secret');
     world.pass(1000);
-    expect((await listResources(registry, anybody, 'acme')).map(({ slug }) => slug)).toEqual(['a', 'z']);
+    expect((await listReadable(registry, anybody, { org: 'acme' })).map(({ slug }) => slug)).toEqual(['a', 'z']);
     const readable = await Array.fromAsync(readableResources(registry, anybody, 'acme', 'apis', null));
     expect(readable.map(({ value }) => value.slug)).toEqual(['a', 'z']);
     expect((await listReadable(registry, anybody)).map(({ slug }) => slug)).toEqual(['a', 'z']);

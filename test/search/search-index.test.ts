@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { checkConfig } from '../../src/config.ts';
 import type { Outline } from '../../src/model/outline.ts';
 import { digestOf, hexOf } from '../../src/model/digest.ts';
-import { newResource } from '../../src/registry/find-resource.ts';
+import { newResource } from '../../src/registry/create-resource.ts';
 import { createSearchIndex } from '../../src/search/search-index.ts';
 import { parseQuery } from '../../src/search/search-words.ts';
 

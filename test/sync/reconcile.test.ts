@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { openReconciler } from '../../src/sync/reconcile.ts';
-import { listResources } from '../../src/registry/find-resource.ts';
+import { listReadable } from '../../src/registry/readable.ts';
 import { createWorld } from '../registry/world.ts';
 
 const operator = { kind: 'operator', id: 'test' } as const;
@@ -29,8 +29,8 @@ test('a repository that has become slow keeps no other from being looked at by t
       ? new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('Stopped.'))))
       : tip(remote, signal);
   source.push(quick, { 'a.yaml': api('2.0.0') });
-  await expect.poll(async () => (await listResources(registry, operator, 'two'))[0]?.latest).toBe('2.0.0');
+  await expect.poll(async () => (await listReadable(registry, operator, { org: 'two' }))[0]?.latest).toBe('2.0.0');
   source.push(quick, { 'a.yaml': api('3.0.0') });
-  await expect.poll(async () => (await listResources(registry, operator, 'two'))[0]?.latest).toBe('3.0.0');
+  await expect.poll(async () => (await listReadable(registry, operator, { org: 'two' }))[0]?.latest).toBe('3.0.0');
   await Promise.all([queue.close(), reconciler.close()]);
 });

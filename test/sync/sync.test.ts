@@ -5,7 +5,9 @@ import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/reconcile.ts';
 import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
-import { createResource, findResource, listResources } from '../../src/registry/find-resource.ts';
+import { createResource } from '../../src/registry/create-resource.ts';
+import { findResource } from '../../src/registry/find-resource.ts';
+import { listReadable } from '../../src/registry/readable.ts';
 import { connectResource, disconnectResource, relinkResource } from '../../src/sync/connect.ts';
 import { createWorld, type World } from '../registry/world.ts';
 
@@ -35,7 +37,9 @@ async function connected(): Promise<
     sync: async () => (await queue.request('acme', id, 'manual')).done,
     repository: async () => (await registry.refs.read<Repository>(repositoryRef('acme', id)))!.value,
     names: async () =>
-      (await listResources(registry, operator, 'acme')).map(({ type, slug, latest }) => `${type}/${slug}@${latest}`),
+      (await listReadable(registry, operator, { org: 'acme' })).map(
+        ({ type, slug, latest }) => `${type}/${slug}@${latest}`,
+      ),
   };
 }
 
@@ -281,7 +285,7 @@ describe('following a repository', () => {
       ['docs/stele.yaml', 'rejected', null],
       ['docs/a.yaml', 'published', '@acme/apis/one'],
     ]);
-    expect(await listResources(registry, operator, 'acme')).toHaveLength(1);
+    expect(await listReadable(registry, operator, { org: 'acme' })).toHaveLength(1);
   });
 
   test('stele.yaml decides; a broken one publishes nothing and says why', async () => {

@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { anonymous } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
-import { listReadable } from '../../registry/list-readable.ts';
+import { listReadable } from '../../registry/readable.ts';
 import { discoveryDocument, discoveryPattern } from '../../site/discovery.ts';
 import { catalogPath } from '../../site/catalog.ts';
 import type { Site } from '../../site/site.ts';

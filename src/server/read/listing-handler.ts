@@ -1,8 +1,7 @@
-import { isAllowed } from '../../model/access.ts';
 import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
-import { listResources } from '../../registry/find-resource.ts';
+import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import { sharing } from './lifetime.ts';
 import type { Links } from '../../site/links.ts';
 import { organizationPage } from '../../site/pages/listings.ts';
@@ -18,9 +17,8 @@ import { nothingHere } from '../nothing-here.ts';
 export async function sendListing(read: ReadRequest, org: string, type: ResourceType | null): Promise<void> {
   const { context, principal } = read;
   const { registry } = context;
-  const resources = await listResources(registry, principal, org, type);
-  if (resources.length === 0 && !isAllowed(principal, 'read', { org }))
-    throw new RegistryError('not_found', nothingHere);
+  const resources = await listReadable(registry, principal, { org, ...(type !== null && { type }) });
+  if (resources.length === 0 && !mayReadOrganization(principal, org)) throw new RegistryError('not_found', nothingHere);
   const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
   if (answerMethod(read, visibility)) return;
   if (!new URLSearchParams(read.query).has('format') && prefersPage(read.request.headers.accept)) {

@@ -1,7 +1,7 @@
 import { isAllowed, type Scope } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { findReadable } from '../../registry/find.ts';
+import { findReadable } from '../../registry/readable.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Call, ResourceCall } from './call.ts';
 

@@ -1,9 +1,9 @@
 import { RegistryError } from '../../model/errors.ts';
 import type { Coordinate } from '../../model/address.ts';
 import { changeResource, deleteResource, type ResourceChange } from '../../registry/change-resource.ts';
-import { readableResources } from '../../registry/find.ts';
+import { readableResources } from '../../registry/readable.ts';
 import { resolveRuleset } from '../../registry/gate.ts';
-import { createResource, type NewResource } from '../../registry/find-resource.ts';
+import { createResource, type NewResource } from '../../registry/create-resource.ts';
 import { resourceRef, type Resource } from '../../model/resource.ts';
 import { requireScope, requireScopeToMake } from './require-scope.ts';
 import { bodyOf, type Handler, type ResourceHandler } from './call.ts';

@@ -2,7 +2,7 @@ import { organizationIn } from '../../config.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
 import { coordinateOf, findVersion, nameOf, type Resource } from '../../model/resource.ts';
-import { listReadable } from '../../registry/list-readable.ts';
+import { listReadable } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
 import { feedLink } from '../feeds.ts';
 import type { Site } from '../site.ts';

@@ -1,8 +1,8 @@
-import { anonymous, isAllowed, type Principal } from '../../model/access.ts';
+import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
-import { resourceRef, type Resource } from '../../model/resource.ts';
+import type { Resource } from '../../model/resource.ts';
 import { rulesetName } from '../../registry/gate.ts';
-import { readAmong } from '../../registry/read-among.ts';
+import { findAmong } from '../../registry/readable.ts';
 import { rulesetUsers } from './ruleset-users.ts';
 import type { Site } from '../site.ts';
 
@@ -27,9 +27,7 @@ async function rulesetLink({ registry, links }: Site, resource: Resource, reader
   const name = rulesetName(registry, resource);
   const parsed = name === null ? null : parseCoordinate(name);
   if (parsed === null) return null;
-  const ruleset = (await readAmong<Resource>(registry, resourceRef(parsed.coordinate)))?.value ?? null;
-  if (ruleset === null || ruleset.deletedAt !== null) return null;
-  if (!isAllowed(reader, 'read', { org: ruleset.org, resource: ruleset })) return null;
+  if ((await findAmong(registry, reader, parsed.coordinate)) === null) return null;
   const path = formatAddress({ kind: 'resource', ...parsed, view: 'document', format: null });
   return { text: name!, href: links.path(path) };
 }

@@ -1,0 +1,64 @@
+import { organizationIn } from '../config.ts';
+import type { Visibility } from '../model/access.ts';
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { Validation } from '../model/problem.ts';
+import { resourceRef, type Resource } from '../model/resource.ts';
+import type { Author, Registry } from './registry.ts';
+
+/** What a resource is made with. */
+export interface NewResource {
+  name: string;
+  description?: string;
+  /** Default: the organization's, else private. */
+  visibility?: Visibility;
+  ruleset?: string | null;
+  validation?: Validation | null;
+}
+
+/** A resource without versions. Writes nothing. */
+export function newResource(
+  registry: Pick<Registry, 'config' | 'now'>,
+  coordinate: Coordinate,
+  given: NewResource,
+): Resource {
+  const { org, type, slug } = coordinate;
+  return {
+    org,
+    type,
+    slug,
+    name: given.name,
+    description: given.description ?? '',
+    visibility: given.visibility ?? organizationIn(registry.config, org)?.defaults.visibility ?? 'private',
+    ruleset: given.ruleset ?? null,
+    connection: null,
+    latest: null,
+    latestPinned: false,
+    validation: given.validation ?? null,
+    versions: [],
+    createdAt: registry.now().toISOString(),
+    deletedAt: null,
+  };
+}
+
+/**
+ * Makes a resource; `conflict` when its slug is taken, also by a deleted one. Repeated by the same operation (`Author.operation`), it finds
+ * what it made before.
+ */
+export async function createResource(
+  registry: Registry,
+  coordinate: Coordinate,
+  given: NewResource,
+  author: Author,
+): Promise<{ resource: Resource; generation: number }> {
+  const made = await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+    if (current !== null) {
+      const isOurs = current.operation !== undefined && current.operation === author.operation;
+      if (isOurs && current.value.deletedAt === null) return null;
+      const why = current.value.deletedAt === null ? 'exists already' : 'was deleted; its name is never used again';
+      throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
+    }
+    return { value: newResource(registry, coordinate, given), change: { ...author, action: 'create' } };
+  });
+  return { resource: made!.value, generation: made!.generation };
+}

@@ -1,0 +1,106 @@
+import { isAllowed, type Principal } from '../model/access.ts';
+import { resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
+import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
+import type { Generation } from '../store/refs.ts';
+import { readAmong } from './read-among.ts';
+import type { Registry } from './registry.ts';
+
+// Whoever reads a resource on somebody's behalf does it here: no other file asks the policy whether
+// a resource may be read. `test/boundaries.test.ts` holds it to that.
+
+type Subject = Pick<Resource, 'org' | 'type' | 'slug' | 'visibility'>;
+
+/** Whether the principal may read the resource. */
+export function mayRead(principal: Principal, resource: Subject): boolean {
+  return isAllowed(principal, 'read', { org: resource.org, resource });
+}
+
+/** Whether the principal may read what an organization keeps private. */
+export function mayReadOrganization(principal: Principal, org: string): boolean {
+  return isAllowed(principal, 'read', { org });
+}
+
+/**
+ * A resource's newest generation, also of a deleted resource, if the principal may read it. Null says
+ * nothing about whether it is absent or hidden.
+ */
+export async function readReadable(
+  registry: Pick<Registry, 'refs'>,
+  principal: Principal,
+  coordinate: Coordinate,
+): Promise<Generation<Resource> | null> {
+  const generation = await registry.refs.read<Resource>(resourceRef(coordinate));
+  return generation !== null && mayRead(principal, generation.value) ? generation : null;
+}
+
+/** As `readReadable`, and null for a deleted resource too. */
+export async function findReadable(
+  registry: Pick<Registry, 'refs'>,
+  principal: Principal,
+  coordinate: Coordinate,
+): Promise<Generation<Resource> | null> {
+  const generation = await readReadable(registry, principal, coordinate);
+  return generation?.value.deletedAt === null ? generation : null;
+}
+
+/** As `findReadable`, for one of many: a damaged ref is passed over, as if it were not there. */
+export async function findAmong(
+  registry: Pick<Registry, 'refs' | 'log'>,
+  principal: Principal,
+  coordinate: Coordinate,
+): Promise<Generation<Resource> | null> {
+  const generation = await readAmong<Resource>(registry, resourceRef(coordinate));
+  return generation?.value.deletedAt === null && mayRead(principal, generation.value) ? generation : null;
+}
+
+/**
+ * The resources under a prefix of ref names that the principal may read, one by one in the order of
+ * the store; those after the name `after`. Deleted and damaged ones are passed over.
+ */
+async function* readableUnder(
+  registry: Pick<Registry, 'refs' | 'log'>,
+  principal: Principal,
+  prefix: string,
+  after?: string,
+): AsyncGenerator<Generation<Resource>> {
+  for await (const name of registry.refs.list(prefix, after)) {
+    const generation = await readAmong<Resource>(registry, name);
+    if (generation?.value.deletedAt === null && mayRead(principal, generation.value)) yield generation;
+  }
+}
+
+/** The resources of one type that the principal may read, in the order of the store; those after the slug `after`. */
+export function readableResources(
+  registry: Registry,
+  principal: Principal,
+  org: string,
+  type: ResourceType,
+  after: string | null,
+): AsyncGenerator<Generation<Resource>> {
+  const start = after === null ? undefined : resourceRef({ org, type, slug: after });
+  return readableUnder(registry, principal, `resources/${org}/${type}/`, start);
+}
+
+/**
+ * Whether lists show the resource to the principal: it may be read, and has a version that can be read. A resource without one has only
+ * a page that says so; people of its organization see it in lists too.
+ */
+export function isListed(principal: Principal, resource: Resource): boolean {
+  return mayRead(principal, resource) && (principal.kind !== 'anonymous' || isPublished(resource));
+}
+
+/** Every resource that is listed for the principal (of one organization, of one type), by organization, type and slug. */
+export async function listReadable(
+  registry: Pick<Registry, 'refs' | 'log'>,
+  principal: Principal,
+  { org, type }: { org?: string; type?: ResourceType } = {},
+): Promise<Resource[]> {
+  const prefix = ['resources', ...(org === undefined ? [] : [org, ...(type === undefined ? [] : [type])])].join('/');
+  const found = await Array.fromAsync(readableUnder(registry, principal, `${prefix}/`), ({ value }) => value);
+  return found.filter((resource) => isListed(principal, resource)).sort(inOrder);
+}
+
+function inOrder(a: Resource, b: Resource): number {
+  if (a.org !== b.org) return a.org < b.org ? -1 : 1;
+  return resourceTypes.indexOf(a.type) - resourceTypes.indexOf(b.type) || (a.slug < b.slug ? -1 : 1);
+}
