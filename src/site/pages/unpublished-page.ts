@@ -1,8 +1,9 @@
-import { isAllowed, type Principal } from '../../model/access.ts';
+import type { Principal } from '../../model/access.ts';
 import { connectionState, publicDetail } from '../../model/connection.ts';
 import { coordinateOf, isPublished, nameOf, type Resource } from '../../model/resource.ts';
 import { readConnection } from '../../sync/connect.ts';
 import type { Granted } from '../../registry/read.ts';
+import { mayRead } from '../../registry/readable.ts';
 import { docPath } from '../docs/docs.ts';
 import { typeTitles } from './listings.ts';
 import { crumbsOf, versionsOf } from './resource-page.ts';
@@ -14,7 +15,7 @@ import type { Site } from '../site.ts';
  */
 export async function unpublishedPage(site: Site, { resource }: Granted, reader: Principal): Promise<string> {
   const { org, type, slug } = resource;
-  const isMember = isAllowed(reader, 'read', { org, resource: { type, slug } });
+  const isMember = mayRead(reader, { org, type, slug, visibility: 'private' });
   return site.page('unpublished', {
     title: resource.name,
     crumbs: crumbsOf(site, resource),
