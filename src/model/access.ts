@@ -24,7 +24,8 @@ export const anonymous: Principal = { kind: 'anonymous' };
 
 /**
  * The one policy: whether the principal may do to the target what the scope names. Every read, list, search, build and write
- * decides by it. Reading what is public is anybody's, also with a credential that is meant for something else.
+ * decides by it. Reading what is public is anybody's, also with a credential that is meant for something else. A ruleset
+ * decides what others may publish, so changing one needs `admin`, or a key whose globs cover it.
  */
 export function isAllowed(principal: Principal, scope: Scope, target: Target): boolean {
   if (principal.kind === 'operator') return true;
@@ -32,12 +33,17 @@ export function isAllowed(principal: Principal, scope: Scope, target: Target): b
   if (principal.kind === 'anonymous') return false;
   if (principal.kind === 'user') {
     const granted = Object.hasOwn(principal.organizations, target.org) ? principal.organizations[target.org]! : [];
-    return includesScope(granted, scope);
+    return includesScope(granted, unlessNamed(scope, target));
   }
   if (principal.org !== target.org || !includesScope(principal.scopes, scope)) return false;
-  if (principal.resources === null) return true;
+  if (principal.resources === null) return includesScope(principal.scopes, unlessNamed(scope, target));
   const { resource } = target;
   return resource !== undefined && principal.resources.some((glob) => coversResource(glob, resource));
+}
+
+/** The scope that is needed of whoever is not trusted with this very resource. */
+function unlessNamed(scope: Scope, { resource }: Target): Scope {
+  return scope === 'publish' && resource?.type === 'rulesets' ? 'admin' : scope;
 }
 
 function includesScope(granted: readonly Scope[], wanted: Scope): boolean {

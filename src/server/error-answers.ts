@@ -51,8 +51,9 @@ export const problemTypes: Readonly<Record<ProblemCode, { status: number; title:
   },
   conflict: {
     status: 409,
-    title: 'The name is taken',
-    meaning: 'The slug or the label belongs to something else already. Versions never change: choose another label.',
+    title: 'The state of things does not allow it',
+    meaning:
+      'The slug or the label belongs to something else already, or something else is in the way; the detail says what. Versions never change: choose another label.',
   },
   gone: {
     status: 410,

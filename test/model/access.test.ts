@@ -24,6 +24,7 @@ const principals: Record<string, Principal> = {
   publisher: keyOf('acme', ['publish']),
   admin: keyOf('acme', ['admin']),
   powerless: keyOf('acme', []),
+  styler: keyOf('acme', ['publish'], ['rulesets/st*']),
   narrowed: keyOf('acme', ['admin'], ['apis/pay-*', 'schemas/*']),
   shut: keyOf('acme', ['admin'], []),
   stranger: keyOf('other', ['admin']),
@@ -37,21 +38,23 @@ const targets: Record<string, Target> = {
   'its private apis/pay-in': { org: 'acme', resource: { type: 'apis', slug: 'pay-in', visibility: 'private' } },
   'its private apis/hr': { org: 'acme', resource: { type: 'apis', slug: 'hr', visibility: 'private' } },
   'its new schemas/hr': { org: 'acme', resource: { type: 'schemas', slug: 'hr' } },
+  'its private rulesets/style': { org: 'acme', resource: { type: 'rulesets', slug: 'style', visibility: 'private' } },
 };
 
 /** Who may do what: r, p and a for read, publish and admin, `-` where not. One column a target, in the order above. */
 const table: Record<string, string[]> = {
-  anonymous: ['---', 'r--', '---', '---', '---'],
-  operator: ['rpa', 'rpa', 'rpa', 'rpa', 'rpa'],
-  reader: ['r--', 'r--', 'r--', 'r--', 'r--'],
-  publisher: ['rp-', 'rp-', 'rp-', 'rp-', 'rp-'],
-  admin: ['rpa', 'rpa', 'rpa', 'rpa', 'rpa'],
-  powerless: ['---', 'r--', '---', '---', '---'],
-  narrowed: ['---', 'rpa', 'rpa', '---', 'rpa'],
-  shut: ['---', 'r--', '---', '---', '---'],
-  stranger: ['---', 'r--', '---', '---', '---'],
-  user: ['rp-', 'rp-', 'rp-', 'rp-', 'rp-'],
-  nobody: ['---', 'r--', '---', '---', '---'],
+  anonymous: ['---', 'r--', '---', '---', '---', '---'],
+  operator: ['rpa', 'rpa', 'rpa', 'rpa', 'rpa', 'rpa'],
+  reader: ['r--', 'r--', 'r--', 'r--', 'r--', 'r--'],
+  publisher: ['rp-', 'rp-', 'rp-', 'rp-', 'rp-', 'r--'],
+  admin: ['rpa', 'rpa', 'rpa', 'rpa', 'rpa', 'rpa'],
+  powerless: ['---', 'r--', '---', '---', '---', '---'],
+  styler: ['---', 'r--', '---', '---', '---', 'rp-'],
+  narrowed: ['---', 'rpa', 'rpa', '---', 'rpa', '---'],
+  shut: ['---', 'r--', '---', '---', '---', '---'],
+  stranger: ['---', 'r--', '---', '---', '---', '---'],
+  user: ['rp-', 'rp-', 'rp-', 'rp-', 'rp-', 'r--'],
+  nobody: ['---', 'r--', '---', '---', '---', '---'],
 };
 
 describe('the policy', () => {

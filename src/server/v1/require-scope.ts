@@ -1,5 +1,5 @@
 import { isAllowed, type Scope } from '../../model/access.ts';
-import type { Coordinate } from '../../model/address.ts';
+import { parseCoordinate, type Coordinate, type ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { nothingHere } from '../nothing-here.ts';
@@ -20,12 +20,26 @@ export async function findForCall(call: Call): Promise<ResourceCall> {
 
 /** Refuses with `forbidden` unless the key has the scope for the resource. */
 export function requireScope({ principal, found }: ResourceCall, scope: Scope): void {
-  if (!isAllowed(principal, scope, { org: principal.org, resource: found.value })) throw lacksScope(scope);
+  if (!isAllowed(principal, scope, { org: principal.org, resource: found.value }))
+    throw lacksScopeFor(scope, found.value);
 }
 
 /** Refuses with `forbidden` unless the key may make this resource. */
 export function requireScopeToMake({ principal }: Call, scope: Scope, { type, slug }: Coordinate): void {
-  if (!isAllowed(principal, scope, { org: principal.org, resource: { type, slug } })) throw lacksScope(scope);
+  if (!isAllowed(principal, scope, { org: principal.org, resource: { type, slug } }))
+    throw lacksScopeFor(scope, { type });
+}
+
+/**
+ * Refuses with `forbidden` a ruleset that a narrowed key's globs do not cover: it may be weaker than the one in force,
+ * and whoever narrowed the key did not put it in its hands. Nothing is told of whether the ruleset exists.
+ */
+export function requireAttachable({ principal }: Call, ruleset: string | null | undefined): void {
+  if (principal.resources === null || !ruleset) return;
+  const { org, type, slug } = parseCoordinate(ruleset)?.coordinate ?? {};
+  if (org && type && slug && isAllowed(principal, 'admin', { org, resource: { type, slug } })) return;
+  const message = `This key is narrowed to some resources, and ${ruleset} is not one of them: it cannot attach that ruleset.`;
+  throw new RegistryError('forbidden', message);
 }
 
 /** Refuses with `forbidden` unless the key has the scope for its whole organization. */
@@ -37,6 +51,13 @@ export function requireOrganizationScope({ principal }: Call, scope: Scope): voi
 /** Refuses with `forbidden` unless the key has the scope for its organization, or for the part of it that it is narrowed to. */
 export function requireScopeForPart({ principal }: Call, scope: Scope): void {
   if (!isAllowed({ ...principal, resources: null }, scope, { org: principal.org })) throw lacksScope(scope, '');
+}
+
+function lacksScopeFor(scope: Scope, { type }: { type: ResourceType }): RegistryError {
+  if (scope !== 'publish' || type !== 'rulesets') return lacksScope(scope);
+  const needed = 'the scope admin, or with publish and this ruleset in its resources';
+  const message = `A ruleset decides what others may publish. Changing it needs a key with ${needed}.`;
+  return new RegistryError('forbidden', message);
 }
 
 function lacksScope(scope: Scope, where = ' for this'): RegistryError {

@@ -5,7 +5,8 @@ import { readableResources } from '../../registry/readable.ts';
 import { resolveRuleset } from '../../registry/gate.ts';
 import { createResource, type NewResource } from '../../registry/create-resource.ts';
 import { resourceRef, type Resource } from '../../model/resource.ts';
-import { requireScope, requireScopeToMake } from './require-scope.ts';
+import { assertUnattached } from '../../registry/attached.ts';
+import { requireAttachable, requireScope, requireScopeToMake } from './require-scope.ts';
 import { bodyOf, type Handler, type ResourceHandler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
@@ -36,6 +37,7 @@ export const createOne: Handler = async (call) => {
   const coordinate: Coordinate = { org: principal.org, type: call.type!, slug };
   const isGate = gates.some((name) => (given[name] ?? null) !== null);
   requireScopeToMake(call, isGate ? 'admin' : 'publish', coordinate);
+  requireAttachable(call, given.ruleset);
   await resolveRuleset(registry, principal.org, given.ruleset ?? null);
   await createResource(registry, coordinate, given, author);
   const found = await registry.refs.read<Resource>(resourceRef(coordinate));
@@ -54,11 +56,14 @@ export const updateOne: ResourceHandler = async (call) => {
   const change = bodyOf<ResourceChange>(call);
   const isAdmins = [...gates, 'visibility' as const].some((name) => change[name] !== undefined);
   if (isAdmins) requireScope(call, 'admin');
+  if (change.ruleset !== call.found.value.ruleset) requireAttachable(call, change.ruleset);
   const changed = await changeResource(registry, coordinate, change, author, guardOf(call));
   return { status: 200, headers: { ETag: etagOf(changed.generation) }, body: resourceRecord(context.url, changed) };
 };
 
 export const deleteOne: ResourceHandler = async (call) => {
-  await deleteResource(call.registry, call.coordinate, call.author, guardOf(call));
+  const { registry, principal, coordinate, author, query } = call;
+  if (query['force'] !== true) await assertUnattached(registry, principal, coordinate);
+  await deleteResource(registry, coordinate, author, guardOf(call));
   return { status: 204 };
 };

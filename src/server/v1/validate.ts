@@ -55,7 +55,7 @@ export function createValidator(description: Description): Validator {
   }
 
   function readParameter(operation: string, parameter: Parameter, text: string): { value: unknown; faults: Fault[] } {
-    const value = parameter.schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+    const value = readText(parameter.schema['type'], text);
     const key = `parameter ${operation} ${parameter.in} ${parameter.name}`;
     const known = compiled.get(key);
     const reference = parameter.schema['$ref'];
@@ -128,6 +128,13 @@ function pointersIn(document: Schema): Map<Schema, string> {
   };
   walk(document, '');
   return pointers;
+}
+
+/** A parameter's value as its schema has it; the text itself where it is not of that form. `?name` alone is true. */
+function readText(type: unknown, text: string): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && ['', 'true', 'false'].includes(text)) return text !== 'false';
+  return text;
 }
 
 function faulty(what: string, faults: readonly Fault[]): RegistryError {

@@ -101,6 +101,112 @@ test('what is synced goes through the same gate', async () => {
   expect(passed.json['documents']).toMatchObject([{ outcome: 'published', version: '1.0.0' }]);
 });
 
+/** Two versions of a ruleset, the newer one stricter, and an API that must pass the latest. */
+async function attach(api: Api): Promise<void> {
+  await publishRuleset(api, 'rules: { operation-summary: warn }\nx-version: 1.0.0\n');
+  await publishRuleset(api, 'rules: { operation-summary: error }\nx-version: 2.0.0\n');
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', ruleset: '@acme/rulesets/style' } });
+}
+
+const style1 = '/v1/rulesets/style';
+const loosenings: [string, string, string, object][] = [
+  ['publishing a weaker version', 'POST', `${style1}/document`, { document: 'rules: {}\nx-version: 3.0.0\n' }],
+  ['pinning an older version as the latest', 'PATCH', style1, { latest: '1.0.0' }],
+  ['yanking the strict version', 'PATCH', `${style1}/versions/2.0.0`, { status: { state: 'yanked', reason: 'x' } }],
+  ['deprecating it', 'PATCH', `${style1}/versions/2.0.0`, { status: { state: 'deprecated', reason: 'x' } }],
+  ['withdrawing it', 'PATCH', `${style1}/versions/2.0.0`, { status: { state: 'withdrawn', reason: 'x' } }],
+  ['making another ruleset', 'POST', '/v1/rulesets', { name: 'Soft', slug: 'soft' }],
+  ['connecting it to a repository', 'PUT', `${style1}/connection`, { repository: repository.url, path: 'style.yaml' }],
+  ['attaching another ruleset', 'PATCH', '/v1/apis/pay', { ruleset: '@acme/rulesets/style@1.0.0' }],
+  ['detaching it', 'PATCH', '/v1/apis/pay', { ruleset: null }],
+];
+
+test.for(loosenings)('a key that may publish loosens no gate by %s', async ([, method, path, body]) => {
+  await using api = await open();
+  await attach(api);
+  const key = await api.makeKey({ scopes: ['publish'] });
+  const answer = await api.call(method, path, { key, body });
+  expect(answer.status).toBe(403);
+  const refused = await api.call('POST', '/v1/apis/pay/spec', { key, body: { document: documentWith('x-a: 1') } });
+  expect(refused.status).toBe(422);
+});
+
+test('a key that names a ruleset, or a glob that covers it, publishes it', async () => {
+  await using api = await open();
+  await attach(api);
+  for (const [index, resources] of [['rulesets/style'], ['rulesets/*'], ['apis/*', '*/st*']].entries()) {
+    const key = await api.makeKey({ scopes: ['publish'], resources });
+    const document = `rules: { operation-summary: warn }\nx-version: 3.${index}.0\n`;
+    expect((await api.call('POST', `${style1}/document`, { key, body: { document } })).status).toBe(201);
+  }
+  const key = await api.makeKey({ scopes: ['publish'], resources: ['rulesets/other-*'] });
+  expect((await api.call('POST', `${style1}/document`, { key, body: { document: style } })).status).toBe(404);
+  const detail = { detail: expect.stringContaining('needs a key with the scope admin') };
+  const unnarrowed = await api.makeKey({ scopes: ['publish'] });
+  const told = await api.call('POST', `${style1}/document`, { key: unnarrowed, body: { document: style } });
+  expect(told.json).toMatchObject(detail);
+});
+
+test('a pin holds whatever becomes of the ruleset: a label, or the digest of a version', async () => {
+  await using api = await open();
+  await attach(api);
+  const strict = (await api.call('GET', `${style1}/versions/2.0.0`)).json['digest'] as string;
+  await publishRuleset(api, 'rules: {}\nx-version: 3.0.0\n');
+  expect((await publish(api, documentWith('operationId: list'))).status).toBe(201);
+  for (const pin of ['2.0.0', strict]) {
+    await api.call('PATCH', '/v1/apis/pay', { body: { ruleset: `@acme/rulesets/style@${pin}` } });
+    expect((await publish(api, documentWith('operationId: list', '2.0.0'))).status).toBe(422);
+  }
+});
+
+test('a narrowed key attaches only the rulesets that its globs cover', async () => {
+  await using api = await open();
+  await attach(api);
+  await publishRuleset(api, 'rules: {}\n', 'pay-style');
+  const key = await api.makeKey({ scopes: ['admin'], resources: ['apis/pay', 'rulesets/pay-*'] });
+  const change = (ruleset: string) => api.call('PATCH', '/v1/apis/pay', { key, body: { ruleset, name: 'Payments' } });
+  expect((await change('@acme/rulesets/style@1.0.0')).status).toBe(403);
+  expect((await change('@other/rulesets/open')).status).toBe(403);
+  // What is not there is told as what is not covered.
+  expect((await change('@acme/rulesets/absent')).status).toBe(403);
+  expect((await change('@acme/rulesets/style')).status, 'as it is already').toBe(200);
+  expect((await change('@acme/rulesets/pay-style')).status).toBe(200);
+  const wide = await api.makeKey({ scopes: ['admin'], resources: ['apis/*'] });
+  const body = { name: 'New', slug: 'new', ruleset: '@acme/rulesets/pay-style' };
+  expect((await api.call('POST', '/v1/apis', { key: wide, body })).status).toBe(403);
+  expect((await api.call('POST', '/v1/apis', { body })).status).toBe(201);
+});
+
+test('a ruleset that checks something is deleted only by force, and who asks is told what they may read', async () => {
+  await using api = await open({ organizations: { acme: { defaults: { ruleset: '@acme/rulesets/style@^2' } } } });
+  await attach(api);
+  await api.call('PATCH', style1, { body: { visibility: 'public' } });
+  const foreign = await api.makeKey({ org: 'other' });
+  const body = { name: 'Theirs', slug: 'theirs', ruleset: '@acme/rulesets/style@2.0.0' };
+  expect((await api.call('POST', '/v1/apis', { key: foreign, body })).status).toBe(201);
+
+  const refused = await api.call('DELETE', style1);
+  expect(refused.status).toBe(409);
+  expect(refused.json).toMatchObject({ attached: ['the default of acme', '@acme/apis/pay'], others: 1 });
+  expect(refused.json['detail']).toContain('checks the default of acme, @acme/apis/pay and 1 other.');
+  expect(refused.text).not.toContain('theirs');
+  const narrowed = await api.makeKey({ scopes: ['admin'], resources: ['rulesets/style'] });
+  const counted = await api.call('DELETE', style1, { key: narrowed });
+  expect(counted.json).toMatchObject({ status: 409, attached: [], others: 3 });
+  expect((await api.call('DELETE', `${style1}?force=false`)).status).toBe(409);
+  expect((await api.call('DELETE', `${style1}?force=maybe`)).status).toBe(400);
+  expect((await api.call('DELETE', '/v1/apis/pay?force')).status, 'for rulesets alone').toBe(400);
+  expect((await api.call('DELETE', `${style1}?force`)).status).toBe(204);
+  expect((await publish(api, documentWith('summary: List.'))).status).toBe(422);
+});
+
+test('a ruleset that checks nothing is deleted', async () => {
+  await using api = await open();
+  await attach(api);
+  await api.call('PATCH', '/v1/apis/pay', { body: { ruleset: null } });
+  expect((await api.call('DELETE', style1)).status).toBe(204);
+});
+
 test.for([
   ['plugins', 'rules: {}\nplugins:\n  - ./evil.js\n', 2],
   ['a file to extend', 'extends:\n  - ./other.yaml\nrules: {}\n', 2],

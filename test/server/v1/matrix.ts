@@ -15,7 +15,10 @@ import { createTestRegistry, publishVersion, type TestRegistry } from '../regist
 import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
 import { description } from './described.ts';
 
-/** The columns of the table. `narrow-…`: keys for `apis/pay-*` alone. `other`: an admin of another organization. */
+/**
+ * The columns of the table. `narrow-…`: keys for `apis/pay-*` alone; `ruleset-publish`: one for `rulesets/style` alone.
+ * `other`: an admin of another organization.
+ */
 export const credentials = [
   'anonymous',
   'malformed',
@@ -27,6 +30,7 @@ export const credentials = [
   'narrow-read',
   'narrow-publish',
   'narrow-admin',
+  'ruleset-publish',
   'other',
 ] as const;
 export type Credential = (typeof credentials)[number];
@@ -52,6 +56,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   update: () => ({ name: 'Renamed' }),
   'update visibility': () => ({ visibility: 'public' }),
   'update ruleset': () => ({ ruleset: null }),
+  'update attach': () => ({ ruleset: '@acme/rulesets/style' }),
   'update lenient': () => ({ validation: 'lenient' }),
   'update latest': () => ({ latest: '1.0.0' }),
   publish: () => ({ document: documentOf('2.0.0') }),
@@ -182,6 +187,7 @@ async function makeKeys(registry: Registry, keys: Map<Credential, string>): Prom
   await make('narrow-read', { scopes: ['read'], resources });
   await make('narrow-publish', { scopes: ['publish'], resources });
   await make('narrow-admin', { resources });
+  await make('ruleset-publish', { scopes: ['publish'], resources: ['rulesets/style'] });
   await make('other', { org: 'other' });
   return revoked;
 }

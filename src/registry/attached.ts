@@ -1,0 +1,55 @@
+import { isAllowed, type Principal } from '../model/access.ts';
+import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import { nameOf, type Resource } from '../model/resource.ts';
+import { readAmong } from './read-among.ts';
+import type { Registry } from './registry.ts';
+
+/** So many of what a ruleset checks are named; the others are counted. */
+const mostNamed = 20;
+
+/**
+ * Refuses with `conflict` when the coordinate is a ruleset that documents must pass: by a resource of any organization,
+ * at whatever version, or as an organization's default. Names what the principal may read, and counts the rest.
+ */
+export async function assertUnattached(
+  registry: Registry,
+  principal: Principal,
+  coordinate: Coordinate,
+): Promise<void> {
+  if (coordinate.type !== 'rulesets') return;
+  const name = formatCoordinate(coordinate);
+  const isIt = (ruleset: string | null | undefined) => ruleset != null && nameOfRuleset(ruleset) === name;
+  const readable: string[] = [];
+  let others = 0;
+  for (const [org, { defaults }] of Object.entries(registry.config.organizations)) {
+    if (!isIt(defaults.ruleset)) continue;
+    if (isAllowed(principal, 'read', { org })) readable.push(`the default of ${org}`);
+    else others++;
+  }
+  for await (const ref of registry.refs.list('resources/')) {
+    const resource = (await readAmong<Resource>(registry, ref))?.value;
+    if (!resource || resource.deletedAt !== null || !isIt(resource.ruleset)) continue;
+    if (isAllowed(principal, 'read', { org: resource.org, resource })) readable.push(nameOf(resource));
+    else others++;
+  }
+  if (readable.length + others === 0) return;
+  const attached = readable.slice(0, mostNamed);
+  others += readable.length - attached.length;
+  const counted = others === 0 ? [] : [`${others} other${others === 1 ? '' : 's'}`];
+  throw new RegistryError(
+    'conflict',
+    `${name} checks ${joinAnd([...attached, ...counted])}. Detach it there first. With ?force it is deleted all the same, and nothing can be published there until another ruleset is named.`,
+    { extra: { attached, others } },
+  );
+}
+
+/** The ruleset that a name means, without the version; null for what is not a coordinate. */
+function nameOfRuleset(text: string): string | null {
+  const parsed = parseCoordinate(text);
+  return parsed && formatCoordinate(parsed.coordinate);
+}
+
+function joinAnd(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
