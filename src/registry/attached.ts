@@ -1,7 +1,8 @@
-import { isAllowed, type Principal } from '../model/access.ts';
+import type { Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { nameOf, type Resource } from '../model/resource.ts';
+import { mayRead, mayReadOrganization } from './readable.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
@@ -19,18 +20,18 @@ export async function assertUnattached(
 ): Promise<void> {
   if (coordinate.type !== 'rulesets') return;
   const name = formatCoordinate(coordinate);
-  const isIt = (ruleset: string | null | undefined) => ruleset != null && nameOfRuleset(ruleset) === name;
+  const isIt = (ruleset: string | null | undefined) => nameOfRuleset(ruleset ?? '') === name;
   const readable: string[] = [];
   let others = 0;
   for (const [org, { defaults }] of Object.entries(registry.config.organizations)) {
     if (!isIt(defaults.ruleset)) continue;
-    if (isAllowed(principal, 'read', { org })) readable.push(`the default of ${org}`);
+    if (mayReadOrganization(principal, org)) readable.push(`the default of ${org}`);
     else others++;
   }
   for await (const ref of registry.refs.list('resources/')) {
     const resource = (await readAmong<Resource>(registry, ref))?.value;
     if (!resource || resource.deletedAt !== null || !isIt(resource.ruleset)) continue;
-    if (isAllowed(principal, 'read', { org: resource.org, resource })) readable.push(nameOf(resource));
+    if (mayRead(principal, resource)) readable.push(nameOf(resource));
     else others++;
   }
   if (readable.length + others === 0) return;
