@@ -20,6 +20,7 @@ export interface OpenRegistry extends Registry {
 /** Puts a registry together from its configuration: the only place where a backend or a host is named. */
 export async function openRegistry(config: Config, log: Log = createLog(config.log)): Promise<OpenRegistry> {
   const now = () => new Date();
+  const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openFsBucket(config.store.path);
   const compiler = openLocalCompiler();
@@ -35,12 +36,13 @@ export async function openRegistry(config: Config, log: Log = createLog(config.l
     config,
     bucket,
     objects: createObjects(bucket),
-    refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes: random }) }),
+    refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }) }),
     cache: openFolderCache(`${config.cacheFolder}/derived`),
     source,
     hosts: createHosts(config),
     compiler,
     now,
+    monotonic,
     randomBytes: random,
     log,
     close: () => compiler.close(),

@@ -1,7 +1,7 @@
 import { RegistryError } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
 import { deliveryRef, type Attempt, type Delivery, type Webhook } from '../model/webhook.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000];

@@ -1,5 +1,5 @@
 import { webhookHealthRef, type Webhook, type WebhookHealth } from '../model/webhook.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** How an endpoint has been doing; null before its first delivery failed. */

@@ -3,7 +3,7 @@ import type { Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { EventType } from '../model/event.ts';
 import { webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 import type { Guard } from '../registry/change-resource.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
 import { readAmong } from '../registry/read-among.ts';

@@ -3,7 +3,7 @@ import { isWell, publicDetail, repositoryName, type DocumentState, type Reposito
 import { digestOf, hexOf } from '../model/digest.ts';
 import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
 import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 
 /** An event, and the resources that it says something about: only who may know of one of them is told. */
 export interface Happened {

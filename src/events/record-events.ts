@@ -3,7 +3,7 @@ import { isRegistryError } from '../model/errors.ts';
 import { typeOf, type Event } from '../model/event.ts';
 import type { Resource } from '../model/resource.ts';
 import type { Delivery, Webhook } from '../model/webhook.ts';
-import { newestGenerations, type Generation } from '../store/refs.ts';
+import { newestGenerations, type Generation } from '../store/generations.ts';
 import { createDelivery } from './delivery.ts';
 import { eventsOfRepository, eventsOfResource, type Happened } from './events.ts';
 import type { Registry } from '../registry/registry.ts';

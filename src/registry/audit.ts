@@ -2,7 +2,7 @@ import type { ResourceType } from '../model/address.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { nameOf, resourceRef, type Resource } from '../model/resource.ts';
 import type { Webhook } from '../model/webhook.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 import { listKeys } from './keys.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';

@@ -3,7 +3,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import { chooseLatest, findVersion, resourceRef, type Resource } from '../model/resource.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 import { resolveRuleset } from './gate.ts';
 import type { Author, Registry } from './registry.ts';
 

@@ -2,7 +2,7 @@ import type { Coordinate } from '../model/address.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { chooseLatest, findVersion, type Resource, type Status, type Version } from '../model/resource.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 import { updateResource, type Guard } from './change-resource.ts';
 import { purgeVersion } from './purge.ts';
 import type { Author, Registry } from './registry.ts';

@@ -2,7 +2,7 @@ import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import { listAll } from '../store/bucket.ts';
-import { generationKey, parseGenerationKey, type Generation } from '../store/refs.ts';
+import { generationKey, parseGenerationKey, type Generation } from '../store/generations.ts';
 import { objectKey } from '../store/objects.ts';
 import type { Registry } from './registry.ts';
 
@@ -41,7 +41,7 @@ export async function fsck(
     else damaged(checked, objectKey(digest), 'Its bytes do not match its digest.');
     progress(checked);
   }
-  for await (const [name, generations] of chains(registry)) {
+  for await (const [name, generations] of chains(registry, checked)) {
     checked.refs++;
     const newest = await checkChain(registry, name, generations, checked);
     progress(checked);
@@ -56,11 +56,15 @@ function damaged(checked: Checked, key: string, detail: string): void {
 }
 
 /** Every ref with the numbers of its generations, newest first. */
-async function* chains(registry: Registry): AsyncGenerator<[string, number[]]> {
+async function* chains(registry: Registry, checked: Checked): AsyncGenerator<[string, number[]]> {
   let name: string | null = null;
   let numbers: number[] = [];
   for await (const key of listAll(registry.bucket, 'refs/')) {
     const parsed = parseGenerationKey(key);
+    if (parsed === null) {
+      damaged(checked, key, 'Stele did not write this file. Reads pass it over; move it away.');
+      continue;
+    }
     if (parsed.name !== name) {
       if (name !== null) yield [name, numbers];
       name = parsed.name;

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError, type ErrorCode, type ErrorDetails } from '../model/errors.ts';
 import { decrypt, deriveKey, encrypt } from './cipher.ts';
-import { isAlive, processName } from './process.ts';
+import { isAlive, processName } from '../store/process.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** A request that may be repeated. */

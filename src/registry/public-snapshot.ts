@@ -1,7 +1,8 @@
 import { anonymous } from '../model/access.ts';
 import type { Coordinate } from '../model/address.ts';
 import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
-import type { Generation, Refs } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
+import type { Refs } from '../store/refs.ts';
 import { readAmong } from './read-among.ts';
 import { mayRead } from './readable.ts';
 import type { Registry } from './registry.ts';

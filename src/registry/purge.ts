@@ -2,7 +2,7 @@ import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
-import { isAlive, processName } from './process.ts';
+import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
 
 /** The purges that are at work, in all processes, each as `host/pid/id`: the value of one ref. */

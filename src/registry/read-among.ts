@@ -1,5 +1,6 @@
 import { isRegistryError } from '../model/errors.ts';
-import type { Generation, Refs } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
+import type { Refs } from '../store/refs.ts';
 import type { Registry } from './registry.ts';
 
 const told = new WeakMap<Refs, Set<string>>();

@@ -1,7 +1,7 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 

@@ -21,7 +21,10 @@ export interface Registry {
   /** The git hosts that this registry knows how to speak with. */
   hosts: readonly Host[];
   compiler: Compiler;
+  /** What the clock on the wall says: for what is written down. It may be stepped back and forth. */
   now: () => Date;
+  /** Milliseconds that never go back, since some moment: for what ages within this process. */
+  monotonic: () => number;
   /** Cryptographically random bytes. */
   randomBytes: (length: number) => Uint8Array;
   log: Log;

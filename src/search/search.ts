@@ -4,7 +4,7 @@ import type { Principal } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
-import { newestGenerations } from '../store/refs.ts';
+import { newestGenerations } from '../store/generations.ts';
 import { outlineVersion } from '../registry/derived.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { findAmong, mayRead } from '../registry/readable.ts';
@@ -69,7 +69,7 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
 
   /** Resolves when all that was written before is taken in, outlines apart. Of several who ask at once, one does the work. */
   function follow(): Promise<void> {
-    const startedAt = registry.now().getTime();
+    const startedAt = registry.monotonic();
     if (walk !== null && (!walk.done || startedAt - walk.startedAt < freshFor)) return walk.end;
     const running = { startedAt, done: false, end: Promise.resolve() };
     running.end = takeChanges().finally(() => (running.done = true));

@@ -15,11 +15,14 @@ export type Allowance = (name: string) => Left;
  * `limit` for each name in each window of `window` seconds. Names of windows past are forgotten, and all of
  * them when they are too many to remember.
  */
-export function createAllowance({ limit, window }: { limit: number; window: number }, now: () => Date): Allowance {
+export function createAllowance(
+  { limit, window }: { limit: number; window: number },
+  monotonic: () => number,
+): Allowance {
   let used = new Map<string, number>();
   let endsAt = 0;
   return (name) => {
-    const time = now().getTime();
+    const time = monotonic();
     if (time >= endsAt || used.size >= mostNames) {
       used = new Map();
       endsAt = time + window * 1000;

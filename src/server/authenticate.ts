@@ -25,7 +25,7 @@ export type Authenticate = (request: IncomingMessage) => Promise<Principal>;
 export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login'>): Authenticate {
   const { registry, login } = context;
   const { rateLimit, proxies } = registry.config;
-  const failure = createAllowance({ limit: rateLimit.failures, window: rateLimit.window }, registry.now);
+  const failure = createAllowance({ limit: rateLimit.failures, window: rateLimit.window }, registry.monotonic);
 
   async function authenticateHeader(request: IncomingMessage, authorization: string): Promise<Principal> {
     const key = keyIn(authorization);

@@ -13,7 +13,7 @@ export interface Bucket {
    * Writes the bytes unless the key has some already. Of any number of calls for one key, in any number of processes, exactly one
    * is told `created`; after that answer the bytes survive kill -9 and power loss. A reader sees all of the bytes or none.
    * When it rejects, the bytes may or may not be there: read back to know. It rejects with `unavailable` when it knows that nothing
-   * was written (a full disk).
+   * was written (a full disk), and with `outcome_unknown` when reading back proves nothing either (an fsync that failed).
    */
   putIfAbsent(key: string, bytes: Uint8Array): Promise<'created' | 'exists'>;
 
@@ -25,6 +25,9 @@ export interface Bucket {
 
   /** Removes the key. Absent already: nothing happens. For garbage collection and purges alone. */
   delete(key: string): Promise<void>;
+
+  /** Writes bytes where no key is, durably, and reads them back. Rejects with `unavailable` and why, when writes would fail now. */
+  check(): Promise<void>;
 }
 
 const segment = /^[A-Za-z0-9_+=@-][A-Za-z0-9._+=@-]{0,199}$/;

@@ -29,7 +29,7 @@ interface Planned {
 /** An empty memory bucket. Bytes are copied in and out, so that nobody changes what is stored. */
 export function createMemoryBucket(): MemoryBucket {
   const entries = new Map<string, Uint8Array>();
-  const counts = { get: 0, putIfAbsent: 0, list: 0, delete: 0 };
+  const counts = { get: 0, putIfAbsent: 0, list: 0, delete: 0, check: 0 };
   let planned: Planned[] = [];
 
   async function run<T>(method: keyof Bucket, key: string, work: () => T): Promise<T> {
@@ -70,6 +70,7 @@ export function createMemoryBucket(): MemoryBucket {
       assertKey(key);
       return run('delete', key, () => void entries.delete(key));
     },
+    check: () => run('check', '', () => undefined),
     fault(method, kind, { count = 1, when = () => true, rival = new Uint8Array() } = {}) {
       planned.push({ method, kind, left: count, when, rival });
     },

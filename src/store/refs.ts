@@ -1,27 +1,14 @@
 import { digestOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { assertKey, type Bucket } from './bucket.ts';
-
-/** One step in a ref's history: a JSON document that is never changed. */
-export interface Generation<T> {
-  /** 1 for the first. */
-  generation: number;
-  /** Digest of the previous generation's bytes; null for the first. */
-  previous: Digest | null;
-  /** Names this one write, so that a writer whose answer was lost can tell its own write from another's. */
-  writeId: string;
-  /** ISO 8601, UTC. */
-  at: string;
-  /** Who did it: a principal, or the part of Stele that did. Holds no secret. */
-  actor: string;
-  /** Where it came from: a network address, a sync run, `cli`; null where nothing is known. */
-  origin: string | null;
-  /** What was done, in one word or two: `publish 1.4.0`. */
-  action: string;
-  /** Names the request that asked for it, where that may be repeated; a repetition knows its own write by it. */
-  operation?: string;
-  value: T;
-}
+import {
+  corrupt,
+  decodeGeneration,
+  generationKey,
+  listGenerations,
+  parseGenerationKey,
+  type Generation,
+} from './generations.ts';
 
 /** Who does what: recorded with each generation. */
 export interface Change {
@@ -64,26 +51,17 @@ export interface Refs {
 }
 
 export interface RefsOptions {
+  /** What is written down as the time of a change. */
   now: () => Date;
+  /** Milliseconds that never go back, by which a value ages. */
+  monotonic: () => number;
   /** A string that no other call returns, of key characters. */
   uniqueId: () => string;
   /** Milliseconds for which a value read is taken as the newest. */
   maxAge?: number;
 }
 
-const highest = 10 ** 15 - 1;
 const attempts = 200;
-
-/** The bucket key of a generation: newest sorts first, so that a list of one key finds it. */
-export function generationKey(name: string, generation: number): string {
-  return `refs/${name}/${String(highest - generation).padStart(15, '0')}`;
-}
-
-/** The name and generation that a bucket key stands for. */
-export function parseGenerationKey(key: string): { name: string; generation: number } {
-  const cut = key.lastIndexOf('/');
-  return { name: key.slice('refs/'.length, cut), generation: highest - Number(key.slice(cut + 1)) };
-}
 
 interface Known {
   checkedAt: number;
@@ -91,7 +69,7 @@ interface Known {
 }
 
 /** Refs on a bucket. */
-export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: RefsOptions): Refs {
+export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 500 }: RefsOptions): Refs {
   const known = new Map<string, Known>();
   const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
   const turns = new Map<string, Promise<unknown>>();
@@ -109,21 +87,34 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
 
   async function readNewest(name: string): Promise<Known> {
     assertName(name);
-    const checkedAt = now().getTime();
-    const [key] = await bucket.list(`refs/${name}/`, { limit: 1 });
-    if (key === undefined) return remember(name, { checkedAt, newest: null });
-    const { generation } = parseGenerationKey(key);
+    const checkedAt = monotonic();
+    const generation = await newestNumber(name);
+    if (generation === null) return remember(name, { checkedAt, newest: null });
     const old = known.get(name)?.newest;
     if (old?.generation.generation === generation) return remember(name, { checkedAt, newest: old });
+    const key = generationKey(name, generation);
     const bytes = await bucket.get(key);
-    if (bytes === null)
-      throw new RegistryError('corrupt', `Generation ${generation} of ${name} was listed but is gone.`);
+    if (bytes === null) throw corrupt(`${key} was listed but is gone.`);
     return remember(name, { checkedAt, newest: { generation: decodeGeneration(key, bytes), digest: digestOf(bytes) } });
+  }
+
+  /** One listing of one key, unless somebody left a file there that sorts before the generations. */
+  async function newestNumber(name: string): Promise<number | null> {
+    const folder = `refs/${name}/`;
+    const [first] = await bucket.list(folder, { limit: 1 });
+    if (first === undefined) return null;
+    const found = parseGenerationKey(first);
+    if (found?.name === name) return found.generation;
+    for await (const page of listGenerations(bucket, folder)) {
+      const newest = page.find((each) => each.name === name);
+      if (newest) return newest.generation;
+    }
+    return null;
   }
 
   /** Readers that come while the bucket is being asked share its answer, unless it was asked too long ago for them. */
   function readShared(name: string): Promise<Known> {
-    const startedAt = now().getTime();
+    const startedAt = monotonic();
     const running = pending.get(name);
     if (running && startedAt - running.startedAt < maxAge) return running.answer;
     const answer = readNewest(name).finally(() => pending.get(name)?.answer === answer && pending.delete(name));
@@ -145,25 +136,27 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
     for (let attempt = 0; ; attempt++) {
       const answer = await bucket.putIfAbsent(key, bytes).catch((error: unknown) => ({ error }));
       if (answer === 'created') return true;
+      const failure = typeof answer === 'object' ? answer.error : undefined;
+      // Reading back proves nothing then.
+      if (isRegistryError(failure, 'outcome_unknown')) throw outcomeUnknown(failure);
+      // Only of a first write is it certain that nothing is on its way.
+      if (attempt === 0 && isRegistryError(failure, 'unavailable')) throw failure;
       try {
         const stored = await bucket.get(key);
         if (stored !== null) return decodeGeneration(key, stored).writeId === writeId;
       } catch (error) {
-        if (isRegistryError(error)) throw error;
-        throw outcomeUnknown(key, error);
+        if (isRegistryError(error, 'corrupt')) throw error;
+        throw outcomeUnknown(error);
       }
-      // Only of a first write is it certain that nothing is on its way.
-      if (attempt === 0 && typeof answer === 'object' && isRegistryError(answer.error, 'unavailable'))
-        throw answer.error;
       // Not there yet, though it may still arrive: the same write again, under the same writeId, is safe.
-      if (attempt === 2) throw outcomeUnknown(key, typeof answer === 'object' ? answer.error : undefined);
+      if (attempt === 2) throw outcomeUnknown(failure);
     }
   }
 
   return {
     async read<T>(name: string) {
       const entry = known.get(name);
-      const fresh = entry && now().getTime() - entry.checkedAt < maxAge ? entry : await readShared(name);
+      const fresh = entry && monotonic() - entry.checkedAt < maxAge ? entry : await readShared(name);
       return (fresh.newest?.generation ?? null) as Generation<T> | null;
     },
 
@@ -186,14 +179,13 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
           if (await append(generationKey(name, next.generation), bytes, next.writeId)) {
             // What is kept is what was stored, not an object that the caller holds too.
             const stored = JSON.parse(bytes.toString()) as Generation<T>;
-            remember(name, { checkedAt: now().getTime(), newest: { generation: stored, digest: digestOf(bytes) } });
+            remember(name, { checkedAt: monotonic(), newest: { generation: stored, digest: digestOf(bytes) } });
             for (const listener of listeners) listener(name);
             return stored;
           }
         }
-        throw new RegistryError('conflict', `Too many writers at once on ${name}; nothing was changed. Try again.`, {
-          retryAfter: 1,
-        });
+        const message = 'Too many others change the same thing at this moment; nothing was changed. Try again.';
+        throw new RegistryError('conflict', message, { retryAfter: 1, cause: new Error(name) });
       });
     },
 
@@ -203,10 +195,7 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
         const key = generationKey(name, generation);
         const bytes = await bucket.get(key);
         if (bytes === null || (expected !== undefined && expected !== digestOf(bytes))) {
-          throw new RegistryError(
-            'corrupt',
-            `The history of ${name} is broken at generation ${generation}. Run \`stele fsck\`.`,
-          );
+          throw corrupt(`The chain is broken at ${key}.`);
         }
         const decoded = decodeGeneration<T>(key, bytes);
         expected = decoded.previous;
@@ -215,14 +204,9 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
     },
 
     async *list(prefix, afterName) {
-      const start = `refs/${prefix}`;
-      let after = afterName === undefined ? undefined : `refs/${afterName}/~`;
-      for (;;) {
-        const keys = await bucket.list(start, after === undefined ? {} : { after });
-        if (keys.length === 0) return;
-        const names = new Set(keys.map((key) => parseGenerationKey(key).name));
-        yield* names;
-        after = `refs/${[...names].at(-1)!}/~`; // follows every generation of the last name
+      const after = afterName === undefined ? undefined : `refs/${afterName}/~`;
+      for await (const page of listGenerations(bucket, `refs/${prefix}`, after)) {
+        yield* new Set(page.map(({ name }) => name));
       }
     },
 
@@ -233,55 +217,13 @@ export function createRefs(bucket: Bucket, { now, uniqueId, maxAge = 500 }: Refs
   };
 }
 
-/**
- * The number of the newest generation of each name with the prefix, in order of the names: one listing, nothing is read. For what keeps many refs in
- * mind and wants to know which of them changed.
- */
-export async function* newestGenerations(
-  bucket: Pick<Bucket, 'list'>,
-  prefix: string,
-): AsyncGenerator<{ name: string; generation: number }> {
-  let after: string | undefined;
-  for (;;) {
-    const keys = await bucket.list(`refs/${prefix}`, after === undefined ? {} : { after });
-    if (keys.length === 0) return;
-    let last: string | null = null;
-    for (const found of keys.map(parseGenerationKey)) {
-      if (found.name === last) continue;
-      last = found.name;
-      yield found;
-    }
-    after = `refs/${last!}/~`; // follows every generation of the last name
-  }
-}
-
 function assertName(name: string): void {
   assertKey(generationKey(name, 1));
   if (!name.includes('/')) throw new TypeError(`Not the name of a ref: ${JSON.stringify(name)}`);
 }
 
-function decodeGeneration<T>(key: string, bytes: Uint8Array): Generation<T> {
-  const decoded = parseJson(Buffer.from(bytes).toString()) as Partial<Generation<T>> | null | undefined;
-  if (decoded?.generation !== parseGenerationKey(key).generation || typeof decoded.writeId !== 'string') {
-    throw new RegistryError('corrupt', `${key} does not hold its generation. Run \`stele fsck\`.`);
-  }
-  return decoded as Generation<T>;
-}
-
-/** The value, or undefined for what is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function outcomeUnknown(key: string, cause: unknown): RegistryError {
-  const { name } = parseGenerationKey(key);
-  return new RegistryError(
-    'outcome_unknown',
-    `The store did not say whether the change to ${name} was written. Ask for it again, or repeat the request with the same Idempotency-Key.`,
-    { cause },
-  );
+function outcomeUnknown(cause: unknown): RegistryError {
+  const message =
+    'The store did not say whether the change was written. Repeat the request with the same Idempotency-Key, or look whether it is there.';
+  return new RegistryError('outcome_unknown', message, { cause, retryAfter: 1 });
 }

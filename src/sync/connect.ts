@@ -10,7 +10,7 @@ import {
 } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
-import type { Generation } from '../store/refs.ts';
+import type { Generation } from '../store/generations.ts';
 import { isBranchName } from '../source/branch.ts';
 import { parseLocation, type Location } from '../source/location.ts';
 import { isPlainPath } from '../source/path.ts';

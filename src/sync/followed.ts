@@ -13,7 +13,7 @@ export async function listRepositories(registry: Registry): Promise<Repository[]
 export function createFollowed(registry: Registry): () => Promise<Repository[]> {
   let walk: { startedAt: number; answer: Promise<Repository[]> } | null = null;
   return () => {
-    const now = registry.now().getTime();
+    const now = registry.monotonic();
     if (walk === null || now - walk.startedAt >= 500) walk = { startedAt: now, answer: listRepositories(registry) };
     return walk.answer;
   };

@@ -1,37 +1,31 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
-import { isAlive, processName, processSpace } from '../registry/process.ts';
 import type { Registry } from '../registry/registry.ts';
+import { beginWork, mayWork, type Worker } from '../store/process.ts';
 
-/** Who holds a lease, and until when: the value of one ref. */
-interface Lease {
-  /** Of which process, where its number counts, and who in it. */
-  process: string;
-  space?: string;
-  holder: string;
-  /** By the holder's clock: ISO 8601, UTC. */
-  until: string;
+/** Who holds a lease: the value of one ref. */
+interface Lease extends Worker {
+  /** When it was taken or renewed, by the holder's clock: ISO 8601, UTC. For people: no clock decides by it. */
+  at: string;
+  isReleased: boolean;
 }
 
-/** Who is at work in this process: tells it from an earlier one of the same number. */
-const holders = new Set<string>();
+/** Milliseconds. Renewed three times as often. */
 const term = 60_000;
-/** Milliseconds by which clocks are believed not to differ. */
-const skew = 10 * 60_000;
 const actor = 'operator:lease';
 
-/** One who wants a lease, and what was seen of it last, by the own clock. */
+/** One who wants a lease, and which of its generations was seen last, since when by the monotonic clock. */
 interface Seeker {
-  holder: string;
+  worker: Worker;
   seen: { generation: number; at: number };
 }
 
 /**
  * Does the work while no other process does any under the same name (`leases/<name>`): two syncs of one repository would publish an older commit
- * after a newer one. Waits until the lease is free; one whose process of this machine is gone, or that was seen not to be renewed for a minute, is free:
- * clocks of machines need not agree. The work is told whether somebody else was at it meanwhile, and its signal ends it when somebody took the lease over.
- * Rejects when `signal` aborts. No fence: whoever was suspended for longer than a minute may do one more step before it finds that another one has begun.
+ * after a newer one. Waits until the lease is free. One is free when it was given back, when its process of this machine is gone, and when it was
+ * watched for a minute and not renewed: no clock on a wall counts, so that machines need not agree and a clock may be set. The work is told whether
+ * somebody else was at it meanwhile, and its signal ends it when somebody took the lease over. Rejects when `signal` aborts. No fence: whoever was
+ * suspended for longer than a minute may do one more step before it finds that another one has begun.
  */
 export async function withLease<T>(
   registry: Registry,
@@ -40,8 +34,8 @@ export async function withLease<T>(
   work: (hasWaited: boolean, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ref = `leases/${name}`;
-  const seeker: Seeker = { holder: randomUUID(), seen: { generation: 0, at: 0 } };
-  holders.add(seeker.holder);
+  const { worker, end } = beginWork();
+  const seeker: Seeker = { worker, seen: { generation: 0, at: 0 } };
   try {
     let hasWaited = false;
     for (let pause = 50; !(await take(registry, ref, seeker)); pause = Math.min(pause * 2, 1000)) {
@@ -50,7 +44,7 @@ export async function withLease<T>(
     }
     return await holding(registry, name, seeker, signal, (held) => work(hasWaited, held));
   } finally {
-    holders.delete(seeker.holder);
+    end();
   }
 }
 
@@ -82,33 +76,26 @@ async function holding<T>(
 
 /** Takes or renews the lease; false while somebody else holds it. */
 async function take(registry: Registry, ref: string, seeker: Seeker): Promise<boolean> {
-  const now = registry.now().getTime();
-  const { holder, seen } = seeker;
+  const time = registry.monotonic();
+  const { worker, seen } = seeker;
   const newest = await registry.refs.update<Lease>(ref, (current) => {
-    const isStill = current?.generation === seen.generation && now - seen.at >= term;
-    if (current && current.value.holder !== holder && !isStill && mayLive(current.value, now)) return null;
-    const until = new Date(now + term).toISOString();
-    const value = { process: processName(), space: processSpace(), holder, until };
+    const isStill = current?.generation === seen.generation && time - seen.at >= term;
+    const isOurs = current?.value.holder === worker.holder;
+    if (current && !isOurs && !isStill && !current.value.isReleased && mayWork(current.value)) return null;
+    const value = { ...worker, at: registry.now().toISOString(), isReleased: false };
     return { value, change: { actor, origin: null, action: 'take' } };
   });
   const { generation, value } = newest!;
-  if (generation !== seen.generation) seeker.seen = { generation, at: now };
-  return value.holder === holder;
+  if (generation !== seen.generation) seeker.seen = { generation, at: time };
+  return value.holder === worker.holder;
 }
 
-/** Whether its holder may still be at work. */
-function mayLive({ process, space, holder, until }: Lease, now: number): boolean {
-  if (Date.parse(until) + skew <= now) return false;
-  if (space !== undefined && space !== processSpace()) return true;
-  return process === processName() ? holders.has(holder) : isAlive(process);
-}
-
-async function release(registry: Registry, ref: string, { holder }: Seeker): Promise<void> {
+async function release(registry: Registry, ref: string, { worker }: Seeker): Promise<void> {
   await registry.refs
     .update<Lease>(ref, (current) =>
-      current?.value.holder === holder
+      current?.value.holder === worker.holder
         ? {
-            value: { ...current.value, until: new Date(0).toISOString() },
+            value: { ...current.value, isReleased: true },
             change: { actor, origin: null, action: 'release' },
           }
         : null,

@@ -1,5 +1,5 @@
 import { runRef, type Repository, type Run, type Trigger } from '../model/connection.ts';
-import { isAlive, processName } from '../registry/process.ts';
+import { isAlive, processName } from '../store/process.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 

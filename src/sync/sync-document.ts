@@ -48,7 +48,7 @@ export async function syncDocument(
   if (known !== null && known.resource === name && (await isUnchanged(registry, known, document, blobs))) {
     return { path, state: known, result: null };
   }
-  const started = registry.now().getTime();
+  const started = registry.monotonic();
   const result = await refusable(async () =>
     document.tags === null
       ? publishDocument(registry, repository, snapshot, document, {}, run, signal)
@@ -88,7 +88,7 @@ export async function syncDocument(
     outcome: result.outcome,
     label,
     detail,
-    milliseconds: registry.now().getTime() - started,
+    milliseconds: Math.round(registry.monotonic() - started),
   });
   return { path, state, result: { path, resource: name, outcome: result.outcome, label, report, detail } };
 }

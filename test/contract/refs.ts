@@ -1,13 +1,32 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { createRefs, generationKey, newestGenerations, type Refs } from '../../src/store/refs.ts';
+import { generationKey, newestGenerations } from '../../src/store/generations.ts';
+import { createRefs, type Refs } from '../../src/store/refs.ts';
 import { bytesOf, notKeys, type OpenedBucket } from './bucket.ts';
 
-/** A clock that stands until it is moved. */
-export function createClock(): { now: () => Date; advance: (milliseconds: number) => void } {
+/** The clocks of a process, which stand until they are moved. */
+export interface TestClock {
+  now: () => Date;
+  monotonic: () => number;
+  /** Lets time pass, on both. */
+  advance: (milliseconds: number) => void;
+  /** Sets the clock on the wall. */
+  step: (milliseconds: number) => void;
+}
+
+export function createClock(): TestClock {
   let time = Date.parse('2026-01-01T00:00:00Z');
-  return { now: () => new Date(time), advance: (milliseconds) => void (time += milliseconds) };
+  let passed = 0;
+  return {
+    now: () => new Date(time),
+    monotonic: () => passed,
+    advance(milliseconds) {
+      time += milliseconds;
+      passed += milliseconds;
+    },
+    step: (milliseconds) => void (time += milliseconds),
+  };
 }
 
 /** Ids in order, with who gave them. */
@@ -44,7 +63,7 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
     afterEach(() => opened.close());
 
     function openRefs(maxAge = 500): Refs {
-      return createRefs(bucket, { now: clock.now, uniqueId: createIds(`instance${++instances}`), maxAge });
+      return createRefs(bucket, { ...clock, uniqueId: createIds(`instance${++instances}`), maxAge });
     }
 
     test('a watcher is told of what is appended through the same object, and of nothing else', async () => {
@@ -58,6 +77,42 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       stop();
       await increment(refs, 'things/one');
       expect(told).toEqual(['things/one', 'things/three']);
+    });
+
+    test.each([3_600_000, -3_600_000])(
+      'what others wrote is seen in time, though the clock was set by %i ms',
+      async (step) => {
+        const [writer, reader] = [openRefs(), openRefs()];
+        await increment(writer, 'things/one');
+        await reader.read('things/one');
+        clock.step(step);
+        await increment(writer, 'things/one');
+        clock.advance(499);
+        expect((await reader.read('things/one'))?.value).toBe(1);
+        clock.advance(1);
+        expect((await reader.read('things/one'))?.value).toBe(2);
+      },
+    );
+
+    test('a file that somebody left among the generations is passed over', async () => {
+      await increment(openRefs(), 'things/one');
+      for (const stray of [
+        'things/one/0',
+        'things/one/999999999999998.bak',
+        'things/one/notes.txt',
+        'things/x.txt',
+        'things/two/y.txt',
+      ])
+        await bucket.putIfAbsent(`refs/${stray}`, bytesOf('not ours'));
+      const refs = openRefs();
+      expect((await refs.read('things/one'))?.value).toBe(1);
+      expect((await increment(refs, 'things/one'))?.value).toBe(2);
+      expect(await refs.read('things/two')).toBeNull();
+      expect(await Array.fromAsync(refs.list('things/'))).toEqual(['things/one']);
+      expect(await Array.fromAsync(newestGenerations(bucket, 'things/'))).toEqual([
+        { name: 'things/one', generation: 2 },
+      ]);
+      expect(await Array.fromAsync(refs.history('things/one'))).toHaveLength(2);
     });
 
     test('absent is null, and deciding on nothing writes nothing', async () => {

@@ -12,7 +12,7 @@ import { createResource } from '../../src/registry/create-resource.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
 import { createSearch } from '../../src/search/search.ts';
-import { generationKey } from '../../src/store/refs.ts';
+import { generationKey } from '../../src/store/generations.ts';
 import { createWorld, type World } from './world.ts';
 
 const author = { actor: 'operator:test', origin: null };

@@ -266,8 +266,10 @@ export interface World {
   compiler: FakeCompiler;
   /** What was logged. */
   events: { level: string; event: string; fields: Record<string, unknown> }[];
-  /** Moves the clock. */
+  /** Lets time pass. */
   pass(milliseconds: number): void;
+  /** Sets the clock on the wall forward or back, while no time passes. */
+  step(milliseconds: number): void;
   /** Another process on the same bucket: its own memory, the same clock. */
   another(): Registry;
 }
@@ -286,19 +288,22 @@ export function createWorld(
   const events: World['events'] = [];
   let time = Date.parse('2026-01-01T00:00:00Z');
   let counter = 0;
+  let passed = 0;
   const now = () => new Date(time);
+  const monotonic = () => passed;
   const randomBytes = (length: number) =>
     new Uint8Array(createHash('sha512').update(`${process.pid} ${counter++}`).digest()).slice(0, length);
   const open = (): Registry => ({
     config,
     bucket,
     objects: createObjects(bucket),
-    refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes }) }),
+    refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes }) }),
     cache: createMemoryCache(),
     source,
     hosts,
     compiler,
     now,
+    monotonic,
     randomBytes,
     log: (level, event, fields = {}) => void events.push({ level, event, fields }),
   });
@@ -308,7 +313,11 @@ export function createWorld(
     source,
     compiler,
     events,
-    pass: (milliseconds) => void (time += milliseconds),
+    pass(milliseconds) {
+      time += milliseconds;
+      passed += milliseconds;
+    },
+    step: (milliseconds) => void (time += milliseconds),
     another: open,
   };
 }

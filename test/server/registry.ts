@@ -39,17 +39,19 @@ export function createTestRegistry(user: UserConfig = {}): TestRegistry {
   const logged: LogLine[] = [];
   const bucket = createMemoryBucket();
   const now = () => new Date();
+  const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   return {
     config: checkConfig(user, { base: '/', data: '/nowhere' }),
     bucket,
     objects: createObjects(bucket),
-    refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
+    refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
     cache: createMemoryCache(),
     source: unreachable,
     hosts: [],
     compiler: createFakeCompiler(),
     now,
+    monotonic,
     randomBytes: random,
     log: (level, event, fields = {}) => void logged.push({ level, event, fields }),
     logged,

@@ -13,7 +13,7 @@ export type Order =
   | { do: 'increment'; name: string; times: number };
 
 const bucket = await openFsBucket(process.argv[2]!);
-const refs = createRefs(bucket, { now: () => new Date(), uniqueId: randomUUID });
+const refs = createRefs(bucket, { now: () => new Date(), monotonic: () => performance.now(), uniqueId: randomUUID });
 
 async function obey(order: Order): Promise<unknown> {
   if (order.do === 'put') return bucket.putIfAbsent(order.key, Buffer.from(order.text));

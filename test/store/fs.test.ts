@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { listAll } from '../../src/store/bucket.ts';
@@ -10,6 +10,7 @@ import { bucketContract, bytesOf } from '../contract/bucket.ts';
 import { createIds } from '../contract/refs.ts';
 import { localBuckets, openFolder } from './buckets.ts';
 import { openProcess, type OtherProcess } from './processes.ts';
+import { watchFiles } from './watched-files.ts';
 
 const folderBucket = localBuckets.find(({ name }) => name === 'a folder')!;
 bucketContract(folderBucket.name, () => folderBucket.open());
@@ -62,7 +63,11 @@ describe('a folder', () => {
   test('two processes that append to one ref lose nothing', async () => {
     const processes = await Promise.all([start(), start()]);
     await Promise.all(processes.map((other) => other.tell({ do: 'increment', name: 'things/one', times: 50 })));
-    const refs = createRefs(await openFsBucket(folder), { now: () => new Date(), uniqueId: createIds('reader') });
+    const refs = createRefs(await openFsBucket(folder), {
+      now: () => new Date(),
+      monotonic: () => performance.now(),
+      uniqueId: createIds('reader'),
+    });
     const history = await Array.fromAsync(refs.history<number>('things/one'));
     expect(history.map(({ value }) => value)).toEqual(Array.from({ length: 100 }, (_, index) => 100 - index));
     for (const { child } of processes) {
@@ -106,6 +111,35 @@ describe('a folder', () => {
     expect(await (await openFsBucket(folder)).list('')).toEqual(['a/b']);
   });
 
+  test('what killed processes left in .tmp is swept at the start, and nothing that may still be written', async () => {
+    const files = watchFiles(folder);
+    await (await openFsBucket(folder, { files })).putIfAbsent('a', bytesOf('x'));
+    const own = files.calls.find(({ name }) => name === 'write')!.path.slice('.tmp/'.length);
+    const other = await start();
+    const leave = (name: string) => writeFile(join(folder, '.tmp', name), 'x');
+    const [running, ended] = [other.child.pid!, 999_999_999].map((pid) => own.replace(`.${process.pid}.`, `.${pid}.`));
+    for (const name of [own, running!, ended!, 'old', 'of-somebody']) await leave(name);
+    const hoursAgo = new Date(Date.now() - 2 * 3_600_000);
+    await utimes(join(folder, '.tmp', 'old'), hoursAgo, hoursAgo);
+    await openFsBucket(folder);
+    expect((await readdir(join(folder, '.tmp'))).sort()).toEqual([running, 'of-somebody'].sort());
+    await other.close();
+    await openFsBucket(folder);
+    expect(await readdir(join(folder, '.tmp'))).toEqual(['of-somebody']);
+  });
+
+  test.each([
+    ['/proc/x', 'no folder can be made there'],
+    ['/proc/x/y', 'no folder can be made there'],
+    ['/dev/null', 'a file is in its place'],
+    ['/dev/null/x', 'a file is in its place'],
+  ])('cannot be at %s, and that is said at once', async (path, why) => {
+    await expect(openFsBucket(path)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `${path} cannot be the data folder: ${why}.`,
+    });
+  });
+
   test('when the folder itself is gone, nothing is called absent', async () => {
     const bucket = await openFsBucket(folder);
     await bucket.putIfAbsent('a/b', bytesOf('x'));
@@ -113,7 +147,8 @@ describe('a folder', () => {
     await mkdir(folder);
     await expect(bucket.get('a/b')).rejects.toMatchObject({ code: 'unavailable' });
     await expect(bucket.list('')).rejects.toMatchObject({ code: 'unavailable' });
-    await expect(bucket.putIfAbsent('a/c', bytesOf('x'))).rejects.toThrow('ENOENT');
+    await expect(bucket.putIfAbsent('a/c', bytesOf('x'))).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(bucket.check()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('what cannot be read is not absent', async () => {
@@ -126,7 +161,7 @@ describe('a folder', () => {
     const bucket = await openFsBucket(folder);
     await bucket.putIfAbsent('a', bytesOf('x'));
     await bucket.putIfAbsent('a', bytesOf('y'));
-    await expect(bucket.putIfAbsent('a/b', bytesOf('z'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(bucket.putIfAbsent('a/b', bytesOf('z'))).rejects.toMatchObject({ code: 'unavailable' });
     expect(await readdir(join(folder, '.tmp'))).toEqual([]);
   });
 
@@ -147,9 +182,7 @@ describe('a folder', () => {
       const mounted = wall === 'disk' && mountSmall(folder, room);
       const other = await start(mounted ? undefined : { limitBytes: room });
       expect(await other.tell({ do: 'fill', key: 'small/before', bytes: 1000 })).toBe('created');
-      expect(await other.tell({ do: 'fill', key: 'large/one', bytes: 4 * room })).toBe(
-        mounted ? 'unavailable' : 'EFBIG',
-      );
+      expect(await other.tell({ do: 'fill', key: 'large/one', bytes: 4 * room })).toBe('unavailable');
       expect(await other.tell({ do: 'fill', key: 'small/after', bytes: 1000 })).toBe('created');
       const bucket = await openFsBucket(folder);
       expect(await bucket.list('')).toEqual(['small/after', 'small/before']);

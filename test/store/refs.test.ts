@@ -4,7 +4,8 @@ import type { Digest } from '../../src/model/digest.ts';
 import { isRegistryError, RegistryError } from '../../src/model/errors.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { createMemoryBucket, type Fault, type MemoryBucket } from '../../src/store/memory.ts';
-import { createRefs, generationKey, parseGenerationKey, type Generation, type Refs } from '../../src/store/refs.ts';
+import { generationKey, parseGenerationKey, type Generation } from '../../src/store/generations.ts';
+import { createRefs, type Refs } from '../../src/store/refs.ts';
 import { bytesOf } from '../contract/bucket.ts';
 import { changeOf, createClock, createIds, increment, refsContract } from '../contract/refs.ts';
 import { localBuckets } from './buckets.ts';
@@ -14,7 +15,7 @@ for (const { name, open } of localBuckets) refsContract(name, open);
 const clock = createClock();
 
 function openRefs(bucket: Bucket, owner = 'own'): Refs {
-  return createRefs(bucket, { now: clock.now, uniqueId: createIds(owner) });
+  return createRefs(bucket, { ...clock, uniqueId: createIds(owner) });
 }
 
 function rivalOf(generation: number, previous: Digest | null, value: number): Uint8Array {
@@ -130,10 +131,9 @@ describe('refs on a bucket that goes wrong', () => {
     const bucket = createMemoryBucket();
     plan(bucket);
     const attempt = increment(openRefs(bucket), 'things/one');
-    await expect(attempt).rejects.toMatchObject({
-      code: 'outcome_unknown',
-      message: expect.stringContaining('things/one'),
-    });
+    await expect(attempt).rejects.toMatchObject({ code: 'outcome_unknown' });
+    // The names in the store are no business of whoever asked.
+    await expect(attempt).rejects.not.toMatchObject({ message: expect.stringContaining('things/one') });
     await expect(attempt).rejects.not.toMatchObject({ cause: undefined });
   });
 
@@ -258,7 +258,7 @@ describe('what refs cost', () => {
   test('a value that did not move is listed, not read again', async () => {
     const bucket = createMemoryBucket();
     const own = createClock();
-    const refs = createRefs(bucket, { now: own.now, uniqueId: createIds('own'), maxAge: 500 });
+    const refs = createRefs(bucket, { ...own, uniqueId: createIds('own'), maxAge: 500 });
     await increment(refs, 'things/one');
     const before = bucket.calls();
     for (let index = 0; index < 5; index++) {
@@ -281,7 +281,7 @@ describe('what refs cost', () => {
         return keys;
       },
     };
-    const refs = createRefs(slow, { now: clock.now, uniqueId: createIds('slow'), maxAge: 500 });
+    const refs = createRefs(slow, { ...clock, uniqueId: createIds('slow'), maxAge: 500 });
     const early = refs.read('things/one');
     expect((await increment(refs, 'things/one'))?.value).toBe(2);
     held.resolve();
@@ -303,7 +303,7 @@ describe('what refs cost', () => {
         return bytes;
       },
     };
-    const refs = createRefs(slow, { now: own.now, uniqueId: createIds('slow'), maxAge: 500 });
+    const refs = createRefs(slow, { ...own, uniqueId: createIds('slow'), maxAge: 500 });
     const early = refs.read('things/one');
     await new Promise((resolve) => setImmediate(resolve));
     await increment(openRefs(bucket, 'other'), 'things/one');

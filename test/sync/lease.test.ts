@@ -40,7 +40,7 @@ test('a lease that nobody renewed for a minute, and one of a process that is gon
   const { registry, pass } = createWorld();
   const held = (process: string) =>
     registry.refs.update('leases/acme/a', () => ({
-      value: { process, holder: 'x/y', until: new Date(registry.now().getTime() + 60_000).toISOString() },
+      value: { process, holder: 'x/y', at: registry.now().toISOString(), isReleased: false },
       change: { actor: 'operator:test', origin: null, action: 'take' },
     }));
   await held('elsewhere/1');
@@ -52,8 +52,21 @@ test('a lease that nobody renewed for a minute, and one of a process that is gon
   expect(await withLease(registry, 'acme/a', never, async (hasWaited) => hasWaited)).toBe(false);
 });
 
+test.each([3_600_000, -3_600_000])('a clock that is set by %i ms frees no lease and holds none', async (step) => {
+  const world = createWorld();
+  await holdElsewhere(world, {});
+  let got = false;
+  const work = withLease(world.registry, 'acme/a', never, async () => void (got = true));
+  await pause(100);
+  world.step(step);
+  await pause(300);
+  expect(got).toBe(false);
+  world.pass(60_000);
+  await work;
+});
+
 async function holdElsewhere({ registry }: World, held: object): Promise<void> {
-  const value = { process: 'elsewhere/1', holder: 'x/y', until: registry.now().toISOString(), ...held };
+  const value = { process: 'elsewhere/1', holder: 'x/y', at: registry.now().toISOString(), isReleased: false, ...held };
   const change = { actor: 'operator:test', origin: null, action: 'take' };
   await registry.refs.update('leases/acme/a', () => ({ value, change }));
 }
@@ -62,14 +75,14 @@ test('a process whose clock is ahead does not take what is renewed by a slower c
   const world = createWorld();
   const stop = new AbortController();
   let got = false;
-  // For this clock, it ran out two minutes ago.
-  const until = new Date(world.registry.now().getTime() - 120_000).toISOString();
-  await holdElsewhere(world, { until });
+  // For this clock, it was taken two hours ago.
+  const at = new Date(world.registry.now().getTime() - 7_200_000).toISOString();
+  await holdElsewhere(world, { at });
   const work = withLease(world.registry, 'acme/a', stop.signal, async () => void (got = true));
   for (let renewed = 0; renewed < 3; renewed++) {
     await pause(300);
     world.pass(50_000);
-    await holdElsewhere(world, { until, renewed });
+    await holdElsewhere(world, { at, renewed });
   }
   await pause(300);
   expect(got).toBe(false);
@@ -83,7 +96,7 @@ test('a process of another container of the same name and number is not taken fo
   const { hostname } = await import('node:os');
   const stop = new AbortController();
   for (const name of [`${hostname()}/999999999`, `${hostname()}/${process.pid}`]) {
-    await holdElsewhere(world, { process: name, space: 'another', until: new Date(8e15).toISOString() });
+    await holdElsewhere(world, { process: name, space: 'another' });
     const work = withLease(world.registry, 'acme/a', stop.signal, async () => 'got it');
     await expect(Promise.race([work, pause(400).then(() => 'waits')])).resolves.toBe('waits');
     work.catch(() => undefined);
@@ -96,7 +109,7 @@ test('work whose lease was taken over, since its process was suspended, is stopp
   try {
     const world = createWorld();
     const work = withLease(world.registry, 'acme/a', never, async (_hasWaited, signal) => {
-      await holdElsewhere(world, { until: new Date(8e15).toISOString() });
+      await holdElsewhere(world, {});
       await vi.advanceTimersByTimeAsync(20_000);
       await new Promise((_resolve, reject) => {
         if (signal.aborted) reject(signal.reason as Error);

@@ -14,7 +14,7 @@ export interface DiscoveryOptions {
   issuer: string;
   /** Who asks; null: only the issuer's keys are wanted. */
   client: { id: string; secret: string } | null;
-  now: () => Date;
+  monotonic: () => number;
   log: Log;
   /** Seconds for one request to the issuer. */
   timeout?: number;
@@ -33,7 +33,7 @@ const attempts = 2;
 export function createDiscovery({
   issuer,
   client,
-  now,
+  monotonic,
   log,
   timeout = 5,
 }: DiscoveryOptions): () => Promise<Configuration> {
@@ -57,7 +57,7 @@ export function createDiscovery({
           },
         );
         assertPlaces(configuration, client === null ? ['jwks_uri'] : places);
-        known = { configuration, at: now().getTime() };
+        known = { configuration, at: monotonic() };
         failure = null;
         return configuration;
       } catch (error) {
@@ -65,7 +65,7 @@ export function createDiscovery({
         log('warn', 'issuer not reachable', { issuer, error: explain(error) });
         failure = {
           error: new RegistryError('unavailable', notAnswering, { cause: error, retryAfter: 5 }),
-          at: now().getTime(),
+          at: monotonic(),
         };
         if (known !== null) return known.configuration;
         throw failure.error;
@@ -74,7 +74,7 @@ export function createDiscovery({
   }
 
   return async () => {
-    const time = now().getTime();
+    const time = monotonic();
     if (known !== null && time - known.at < maxAge) return known.configuration;
     if (failure !== null && time - failure.at < pause) {
       if (known !== null) return known.configuration;

@@ -14,7 +14,9 @@ import { isSecureUrl } from './secure-url.ts';
 import { createSessions, type Session } from './session.ts';
 
 /** The parts of a registry that sign-in works on, and its public URL. */
-export type LoginParts = Pick<Registry, 'config' | 'refs' | 'now' | 'randomBytes' | 'log'> & { url: string };
+export type LoginParts = Pick<Registry, 'config' | 'refs' | 'now' | 'monotonic' | 'randomBytes' | 'log'> & {
+  url: string;
+};
 
 /**
  * Browser sign-in with OpenID Connect, or null where the configuration has none. The provider is asked when somebody signs in, and

@@ -39,9 +39,13 @@ export interface Provider {
 }
 
 /** The provider that the configuration names. Nothing is asked of it yet. */
-export function createProvider(login: LoginConfig, url: string, { now, log }: Pick<Registry, 'now' | 'log'>): Provider {
+export function createProvider(
+  login: LoginConfig,
+  url: string,
+  { monotonic, log }: Pick<Registry, 'monotonic' | 'log'>,
+): Provider {
   const secret = readSecret(login.clientSecret);
-  const discover = createDiscovery({ issuer: login.issuer, client: { id: login.clientId, secret }, now, log });
+  const discover = createDiscovery({ issuer: login.issuer, client: { id: login.clientId, secret }, monotonic, log });
   const callback = new URL('/login/callback', url);
 
   async function readUserInfo(configuration: Configuration, accessToken: string, subject: string): Promise<string[]> {

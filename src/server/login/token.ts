@@ -100,8 +100,8 @@ function readIssuer(token: string): string {
 }
 
 /** An issuer's public keys, which are kept for 10 minutes and asked for again when an unknown one is named. */
-function createKeys(issuer: string, { now, log }: Registry): () => Promise<JWTVerifyGetKey> {
-  const discover = createDiscovery({ issuer, client: null, now, log });
+function createKeys(issuer: string, { monotonic, log }: Registry): () => Promise<JWTVerifyGetKey> {
+  const discover = createDiscovery({ issuer, client: null, monotonic, log });
   let known: { location: string; keys: JWTVerifyGetKey } | null = null;
   return async () => {
     const location = (await discover()).serverMetadata().jwks_uri!;

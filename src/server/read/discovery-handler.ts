@@ -25,7 +25,7 @@ export function createDiscovery(
   let walk: { startedAt: number; resources: Promise<Resource[]> } | null = null;
 
   function publicResources(): Promise<Resource[]> {
-    const startedAt = registry.now().getTime();
+    const startedAt = registry.monotonic();
     if (walk === null || startedAt - walk.startedAt >= sharedFor)
       walk = { startedAt, resources: listReadable(registry, anonymous) };
     return walk.resources;

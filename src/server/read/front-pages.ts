@@ -19,7 +19,7 @@ export function createFrontPages(site: Site): Router {
 
   function homeFor(principal: Principal): Promise<string> {
     if (principal.kind !== 'anonymous') return homePage(site, principal);
-    const time = registry.now().getTime();
+    const time = registry.monotonic();
     if (walk === null || time - walk.startedAt >= sharedFor)
       walk = { startedAt: time, html: homePage(site, principal) };
     return walk.html;

@@ -8,10 +8,10 @@ import { limitedName } from '../client-address.ts';
 export type ReadLimit = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The limit of reads that the configuration sets; null where it sets none (draft-ietf-httpapi-ratelimit-headers for the fields). */
-export function createReadLimit({ config, now }: Pick<Registry, 'config' | 'now'>): ReadLimit | null {
+export function createReadLimit({ config, monotonic }: Pick<Registry, 'config' | 'monotonic'>): ReadLimit | null {
   const { reads, window } = config.rateLimit;
   if (reads === undefined) return null;
-  const allowance = createAllowance({ limit: reads, window }, now);
+  const allowance = createAllowance({ limit: reads, window }, monotonic);
   return (request, response) => {
     const { remaining, seconds } = allowance(limitedName(request, config.proxies));
     response.setHeader('RateLimit-Policy', `"reads";q=${reads};w=${window}`);

@@ -30,7 +30,7 @@ const unfinishedFor = 60_000;
 interface Kept {
   resource: Resource;
   page: Promise<PageBytes>;
-  /** When it is made again, in milliseconds. */
+  /** When it is made again, by the monotonic clock. */
   until: number;
 }
 
@@ -45,14 +45,14 @@ export function createSendResourcePage(site: Site): SendResourcePage {
   function pageOf(granted: GrantedVersion, view: View, related: Related | null): Promise<PageBytes> {
     const { resource, version } = granted;
     const name = `${nameOf(resource)}@${version.label} ${view} ${digestOf(JSON.stringify(related))}`;
-    const now = site.registry.now().getTime();
+    const now = site.registry.monotonic();
     const known = kept.get(name);
     if (known?.resource === resource && now < known.until) return known.page;
     const make = (): Promise<Made> =>
       related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
     const forget = () => void (kept.get(name) === entry && kept.delete(name));
     const page = make().then(({ text, isWhole }) => {
-      if (!isWhole) entry.until = site.registry.now().getTime() + unfinishedFor;
+      if (!isWhole) entry.until = site.registry.monotonic() + unfinishedFor;
       return keepLarge(bytesOf(text), make, forget);
     });
     const entry: Kept = { resource, page, until: Infinity };

@@ -3,7 +3,7 @@ import type { Principal } from '../../model/access.ts';
 import type { Coordinate, ResourceType } from '../../model/address.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
-import type { Generation } from '../../store/refs.ts';
+import type { Generation } from '../../store/generations.ts';
 import type { ServerContext } from '../server-context.ts';
 import type { Body } from './read-body.ts';
 import type { Operation } from './api-description.ts';

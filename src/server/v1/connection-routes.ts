@@ -10,7 +10,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { connectResource, disconnectResource, readConnection } from '../../sync/connect.ts';
 import { hostOf } from '../../registry/host-of.ts';
-import type { Generation } from '../../store/refs.ts';
+import type { Generation } from '../../store/generations.ts';
 import { bodyOf, type Answer, type Call, type ResourceHandler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 

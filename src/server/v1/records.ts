@@ -4,7 +4,7 @@ import { typeOf } from '../../model/event.ts';
 import type { Key } from '../../model/key.ts';
 import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
-import type { Generation } from '../../store/refs.ts';
+import type { Generation } from '../../store/generations.ts';
 
 /** A resource as the description has it. */
 export function resourceRecord(url: string, { value: resource, at }: Generation<Resource>): object {

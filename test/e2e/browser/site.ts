@@ -33,6 +33,7 @@ export interface PublishOptions {
 export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
   const compiler = openCompiler({ children: 2 });
   const now = () => new Date();
+  const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = createMemoryBucket();
   const registry: Registry = {
@@ -40,10 +41,11 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
     config: checkConfig(user, { base: '/', data: '/nowhere' }),
     bucket,
     objects: createObjects(bucket),
-    refs: createRefs(bucket, { now, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
+    refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }), maxAge: 0 }),
     cache: createMemoryCache(),
     compiler,
     now,
+    monotonic,
     randomBytes: random,
   };
   let app: Parameters<typeof listen>[0] = (_request, response) => void response.writeHead(503).end();

@@ -11,7 +11,7 @@ import { unlimited } from './api.ts';
 
 const bucket = await openFsBucket(process.argv[2]!);
 const plain = createTestRegistry(unlimited);
-const refs = createRefs(bucket, { now: plain.now, uniqueId: () => newId(plain) });
+const refs = createRefs(bucket, { ...plain, uniqueId: () => newId(plain) });
 const registry = { ...plain, bucket, objects: createObjects(bucket), refs };
 const server = await openServer(registry, createSyncQueue(registry, createPulls), { host: '127.0.0.1', port: 0 });
 process.send!(server.url);

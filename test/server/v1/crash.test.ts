@@ -45,7 +45,7 @@ async function call(method: string, path: string, body?: object, repeatable?: st
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stele-crash-'));
   const registry = createTestRegistry();
-  const refs = createRefs(await openFsBucket(folder), { now: registry.now, uniqueId: () => newId(registry) });
+  const refs = createRefs(await openFsBucket(folder), { ...registry, uniqueId: () => newId(registry) });
   const author = { actor: 'operator:test', origin: null };
   key = (await createKey({ ...registry, refs }, { org: 'acme', name: 'test', scopes: ['admin'] }, author)).text;
   await start();

@@ -96,8 +96,7 @@ export async function openWorld(): Promise<World> {
   async function renew(): Promise<void> {
     const bucket = createMemoryBucket();
     for (const [key, bytes] of pristine) await bucket.putIfAbsent(key, bytes);
-    const { now } = template;
-    const refs = createRefs(bucket, { now, uniqueId: () => newId(template), maxAge: 0 });
+    const refs = createRefs(bucket, { ...template, uniqueId: () => newId(template), maxAge: 0 });
     Object.assign(current, { bucket, objects: createObjects(bucket), refs });
   }
 

@@ -109,7 +109,7 @@ test('a change of visibility and a revoked key hold in another process within a 
   // As the server has it: what it read is taken as the newest for a while.
   const asServed = () => ({
     ...registry,
-    refs: createRefs(registry.bucket, { now: registry.now, uniqueId: () => newId(registry) }),
+    refs: createRefs(registry.bucket, { ...registry, uniqueId: () => newId(registry) }),
   });
   await using one = await openApi(registry, asServed);
   await using two = await openApi(registry, asServed);
