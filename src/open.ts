@@ -51,5 +51,6 @@ export async function openRegistry(config: Config, log: Log = createLog(config.l
 
 /** The compiler alone, for what needs no store. */
 export function openLocalCompiler(): Compiler {
-  return openCompiler({ children: Math.min(4, availableParallelism()) });
+  // One more than there are processors to use: an organization never takes the last one, and yet may use every processor.
+  return openCompiler({ children: Math.min(4, availableParallelism()) + 1 });
 }

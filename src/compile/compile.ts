@@ -22,7 +22,7 @@ export interface CompileLimits {
   aliases: number;
   /** Nodes of one document with its aliases expanded. */
   nodes: number;
-  /** Wall-clock seconds for one document, enforced with SIGKILL. */
+  /** Seconds of processor time for one document, enforced with SIGKILL. */
   seconds: number;
   /** Megabytes of memory for one sandbox. */
   memoryMegabytes: number;
@@ -160,42 +160,54 @@ export interface Rendered {
   truncated: boolean;
 }
 
+/** Whose work it is, and how long it waits for a sandbox. */
+export interface Turn {
+  /** The organization. Organizations share the sandboxes evenly; work that names none is one more. */
+  org?: string;
+  /** What readers wait for counts as their organization's, but takes turns with what it publishes. Default: `publish`. */
+  lane?: 'publish' | 'read';
+  /**
+   * Whether somebody waits for the answer. Such work waits a minute for its turn, then it rejects with `rate_limited` (the
+   * organization's own work is in the way) or `unavailable` (others' is). All other work waits as long as it takes.
+   */
+  isAwaited?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * The compiler behind its sandbox (design §6). A pure function of the files: the same input gives the same bytes and report. Whatever a
- * document does to the sandbox (time, memory, a crash) becomes a blocking problem of that document, and nothing else notices. `owner` is whose
- * the work is: owners take turns.
+ * The compiler behind its sandbox. A pure function of the files: the same input gives the same bytes and report. A document
+ * that goes over its own limits (processor time, memory) gets a blocking problem. A sandbox that dies for any other reason
+ * is no fault of the document's: the work is done once more in a fresh one, and where that dies too, it rejects with
+ * `unavailable` (see `isSandboxLost`).
  */
 export interface Compiler {
   /** Name, version and runtime: part of every artifact's provenance. */
   readonly id: string;
   /** Names the code that outlines and renders: what it made under another name is not used again. */
   readonly renderer: string;
-  compile(input: CompileInput, load: Load, signal?: AbortSignal, owner?: string): Promise<Compiled>;
+  compile(input: CompileInput, load: Load, turn?: Turn): Promise<Compiled>;
   /** Which of these files are documents of a kind that Stele knows. Files that do not parse are left out, like any other file. */
   detect(
     files: readonly { path: string; bytes: Uint8Array }[],
     limits: CompileLimits,
-    signal?: AbortSignal,
-    owner?: string,
+    turn?: Turn,
   ): Promise<Detected[]>;
   /** Reads a `stele.yaml`. `settings` is null exactly when the report blocks. */
   readSettings(
     file: { path: string; bytes: Uint8Array },
     limits: CompileLimits,
-    signal?: AbortSignal,
-    owner?: string,
+    turn?: Turn,
   ): Promise<{ settings: Settings | null; report: Report }>;
   /** The version that a file holds, or why it holds none. */
   readVersion(
     file: VersionFile,
     limits: CompileLimits,
-    signal?: AbortSignal,
-    owner?: string,
+    turn?: Turn,
   ): Promise<{ version: string } | { problem: Problem }>;
-  /** What is in a published document. Null when the sandbox could not tell within the limits. */
-  outline(document: Published, limits: CompileLimits, signal?: AbortSignal, owner?: string): Promise<Outline | null>;
-  /** A published document made readable. Null when the sandbox could not do it within the limits. */
-  render(document: Published, limits: CompileLimits, signal?: AbortSignal, owner?: string): Promise<Rendered | null>;
+  /** What is in a published document. Null when the document is over its limits. */
+  outline(document: Published, limits: CompileLimits, turn?: Turn): Promise<Outline | null>;
+  /** A published document made readable. Null when the document is over its limits. */
+  render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
   /** Stops the sandboxes. Whatever still runs or waits rejects with `unavailable`. */
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export async function detectDocuments(
   let size = 0;
   const flush = async () => {
     if (batch.length > 0)
-      detected.push(...(await registry.compiler.detect(batch, registry.config.limits, signal, org)));
+      detected.push(...(await registry.compiler.detect(batch, registry.config.limits, { org, signal })));
     batch = [];
     size = 0;
   };

@@ -36,7 +36,7 @@ export async function readSettingsOf(
   const problems: Problem[] = [];
   let settings: Settings | null = null;
   if (file?.found) {
-    const read = await registry.compiler.readSettings(file, registry.config.limits, signal, org);
+    const read = await registry.compiler.readSettings(file, registry.config.limits, { org, signal });
     settings = read.settings;
     problems.push(...read.report.problems);
   } else if (file !== undefined && !isAbsent) problems.push(file.problem);

@@ -20,7 +20,7 @@ export async function statedVersion(
     throw new RegistryError('refused', `Its version is in ${path}. ${file?.problem.message ?? ''}`.trim());
   const { bytes } = file;
   const { limits } = registry.config;
-  const read = await registry.compiler.readVersion({ path, bytes, pointer }, limits, signal, coordinate.org);
+  const read = await registry.compiler.readVersion({ path, bytes, pointer }, limits, { org: coordinate.org, signal });
   if ('version' in read) return read.version;
   const { line, column, message } = read.problem;
   throw new RegistryError('refused', `${path}:${line}:${column} ${message}`);

@@ -124,7 +124,7 @@ async function changesOf(
   if (!artifact || !json) return '';
   const { type, kind } = artifact;
   const limits = registry.config.limits;
-  const after = await registry.compiler.outline({ type, kind, json: json.bytes }, limits, undefined, coordinate.org);
+  const after = await registry.compiler.outline({ type, kind, json: json.bytes }, limits, { org: coordinate.org });
   const before = await outlineVersion(registry, resource, latest.version);
   if (before === null || after === null) return '';
   return describeChanges(compareOutlines(before, after), latest.version.label);

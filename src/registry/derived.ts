@@ -24,7 +24,7 @@ export async function outlineVersion(
   return derive(registry, 'outline', org, version, async () => {
     const manifest = await readJson<Manifest>(registry, version.manifest);
     const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest);
-    return compiler.outline(await publishedOf(registry, manifest, json), config.limits, undefined, readersOf(org));
+    return compiler.outline(await publishedOf(registry, manifest, json), config.limits, { org, lane: 'read' });
   });
 }
 
@@ -36,7 +36,7 @@ export async function renderedOf(registry: Registry, granted: GrantedVersion): P
     const manifest = await readManifest(registry, granted);
     const json = await openRepresentation(registry, granted, findRepresentation(manifest, 'json', 'identity')!);
     const document = await publishedOf(registry, manifest, json);
-    return compiler.render(document, config.limits, undefined, readersOf(org));
+    return compiler.render(document, config.limits, { org, lane: 'read' });
   });
 }
 
@@ -44,11 +44,6 @@ async function publishedOf(registry: Registry, manifest: Manifest, json: Uint8Ar
   const { kind } = await readJson<ArtifactConfig>(registry, manifest.config.digest);
   const type = kind === 'openapi' ? 'apis' : kind === 'json-schema' ? 'schemas' : 'rulesets';
   return { type, kind, json };
-}
-
-/** Whose work in the sandboxes it is: that of an organization's readers, so that it does not stand before what the organization publishes. */
-function readersOf(org: string): string {
-  return `readers of ${org}`;
 }
 
 /** Documents that are held for the sandboxes at once; those of one organization are half of them at most. Others wait, and hold nothing. */

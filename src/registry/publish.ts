@@ -40,6 +40,8 @@ export interface PublishRequest {
   /** Set on the resource in the same step; undefined leaves its connection alone. */
   connection?: Connection;
   author: Author;
+  /** Whether somebody waits for the answer: see `Turn`. */
+  isAwaited?: boolean;
   signal?: AbortSignal;
 }
 
@@ -129,8 +131,7 @@ async function compileDocument(
       limits: registry.config.limits,
     },
     (paths) => request.snapshot.read(paths),
-    request.signal,
-    resource.org,
+    { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },
   );
 }
 

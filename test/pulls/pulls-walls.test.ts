@@ -62,10 +62,11 @@ describe('one does not stop another', () => {
     const given = { url: other, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
     await follow(registry, 'other', { ...given, discover: '' });
     const compile = registry.compiler.compile.bind(registry.compiler);
-    registry.compiler.compile = async (input, load, signal, owner) => {
-      if (owner !== 'other') return compile(input, load, signal, owner);
+    registry.compiler.compile = async (input, load, turn) => {
+      if (turn?.org !== 'other') return compile(input, load, turn);
+      const signal = turn.signal!;
       return new Promise((_resolve, reject) =>
-        signal!.addEventListener('abort', () => reject(signal!.reason as Error), { once: true }),
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
       );
     };
     for (let number = 1; number <= 5; number++) {
@@ -100,7 +101,7 @@ describe('one does not stop another', () => {
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
     let begun = 0;
-    registry.compiler.compile = (_input, _load, signal) => {
+    registry.compiler.compile = (_input, _load, { signal } = {}) => {
       begun++;
       return new Promise((_resolve, reject) =>
         signal!.addEventListener('abort', () => reject(signal!.reason as Error), { once: true }),

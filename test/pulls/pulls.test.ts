@@ -105,13 +105,13 @@ describe('pull requests', () => {
     const held = Promise.withResolvers<void>();
     const compile = registry.compiler.compile.bind(registry.compiler);
     let isHeld = false;
-    registry.compiler.compile = async (input, load, signal) => {
+    registry.compiler.compile = async (input, load, turn) => {
       if (!isHeld) {
         isHeld = true;
-        signal?.addEventListener('abort', () => held.reject(signal.reason as Error));
+        turn?.signal?.addEventListener('abort', () => held.reject(turn.signal!.reason as Error));
         await held.promise;
       }
-      return compile(input, load, signal);
+      return compile(input, load, turn);
     };
     await hook(pull);
     await waitFor(() => expect(isHeld).toBe(true));

@@ -1,38 +1,137 @@
-import { expect, test } from 'vitest';
-import { createFairQueue } from '../../src/scheduling/fair-queue.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createFairQueue, type FairQueue } from '../../src/scheduling/fair-queue.ts';
 
-const never = new AbortController().signal;
+afterEach(() => void vi.useRealTimers());
 
-test('an owner with much to do does not keep the others waiting, and is not kept waiting by them', async () => {
-  const queue = createFairQueue(1);
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Adds work that runs until it is told to end, and keeps what has begun. */
+function watched(queue: FairQueue): {
+  begun: string[];
+  add(owner: string, name?: string, lane?: string): Promise<void>;
+  end(name: string): Promise<unknown>;
+} {
   const begun: string[] = [];
-  const add = (owner: string, name: string) => queue.add(owner, async () => void begun.push(name), never);
-  const all = ['a1', 'a2', 'a3', 'a4'].map((name) => add('a', name));
-  all.push(add('b', 'b1'), add('b', 'b2'), add('c', 'c1'));
-  await Promise.all(all);
-  expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
+  const ends = new Map<string, () => void>();
+  return {
+    begun,
+    add: (owner, name = owner, lane = owner) =>
+      queue.add({ owner, lane }, () => {
+        begun.push(name);
+        return new Promise<void>((resolve) => ends.set(name, resolve));
+      }),
+    end(name) {
+      ends.get(name)!();
+      return settled();
+    },
+  };
+}
+
+describe('turns', () => {
+  test('an owner with much to do does not keep the others waiting, and is not kept waiting by them', async () => {
+    const queue = createFairQueue(1);
+    const begun: string[] = [];
+    const add = (owner: string, name: string) => queue.add({ owner }, async () => void begun.push(name));
+    const all = ['a1', 'a2', 'a3', 'a4'].map((name) => add('a', name));
+    all.push(add('b', 'b1'), add('b', 'b2'), add('c', 'c1'));
+    await Promise.all(all);
+    expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4']);
+  });
+
+  test('who comes again and again does not overtake what waits', async () => {
+    const queue = createFairQueue(1);
+    const begun: string[] = [];
+    const waiting = ['a1', 'a2', 'a3'].map((name) => queue.add({ owner: 'a' }, async () => void begun.push(name)));
+    for (let n = 1; n <= 5; n++) await queue.add({ owner: 'b' }, async () => void begun.push(`b${n}`));
+    await Promise.all(waiting);
+    expect(begun.indexOf('a3')).toBeLessThan(begun.indexOf('b4'));
+  });
 });
 
-test('who comes again and again does not overtake what waits', async () => {
-  const queue = createFairQueue(1);
-  const begun: string[] = [];
-  const waiting = ['a1', 'a2', 'a3'].map((name) => queue.add('a', async () => void begun.push(name), never));
-  for (let n = 1; n <= 5; n++) await queue.add('b', async () => void begun.push(`b${n}`), never);
-  await Promise.all(waiting);
-  expect(begun.indexOf('a3')).toBeLessThan(begun.indexOf('b4'));
+describe('places', () => {
+  test.each([2, 3, 5])('of %i places an owner never takes the last free one', async (places) => {
+    const { begun, add } = watched(createFairQueue(places));
+    for (let n = 0; n < 10; n++) void add('greedy', `greedy ${n}`);
+    await settled();
+    expect(begun).toHaveLength(places - 1);
+    void add('other');
+    await settled();
+    expect(begun.at(-1)).toBe('other');
+  });
+
+  test('an owner takes the only place that there is', async () => {
+    const { begun, add } = watched(createFairQueue(1));
+    void add('a');
+    await settled();
+    expect(begun).toEqual(['a']);
+  });
+
+  test('an owner has at most half of the places while others wait', async () => {
+    const { begun, add, end } = watched(createFairQueue(6));
+    for (let n = 0; n < 9; n++) void add('a', `a${n}`);
+    for (let n = 0; n < 9; n++) void add('b', `b${n}`);
+    await settled();
+    expect(begun).toEqual(['a0', 'a1', 'a2', 'a3', 'a4', 'b0']);
+    await end('a0');
+    await end('a1');
+    // Three of `a` work still, which is half: its next one is not begun, though its number is lower.
+    expect(begun.slice(6)).toEqual(['b1']);
+    await end('b0');
+    await end('b1');
+    expect(begun.slice(7)).toEqual(['b2', 'b3']);
+  });
+
+  test('the lanes of one owner share its places and take turns', async () => {
+    const { begun, add, end } = watched(createFairQueue(2));
+    for (let n = 0; n < 3; n++) void add('a', `read ${n}`, 'readers of a');
+    void add('a', 'publish');
+    await settled();
+    expect(begun).toEqual(['read 0']);
+    await end('read 0');
+    expect(begun).toEqual(['read 0', 'publish']);
+  });
 });
 
-test('what is called off while it waits never begins', async () => {
-  const queue = createFairQueue(1);
-  const gate = Promise.withResolvers<void>();
-  const first = queue.add('a', () => gate.promise, never);
-  const stop = new AbortController();
-  let isBegun = false;
-  const second = queue.add('a', async () => void (isBegun = true), stop.signal);
-  stop.abort(new Error('called off'));
-  await expect(second).rejects.toThrow('called off');
-  gate.resolve();
-  await first;
-  await queue.onIdle();
-  expect(isBegun).toBe(false);
+describe('what waits', () => {
+  test('never begins when it is called off', async () => {
+    const queue = createFairQueue(1);
+    const gate = Promise.withResolvers<void>();
+    const first = queue.add({ owner: 'a' }, () => gate.promise);
+    const stop = new AbortController();
+    let isBegun = false;
+    const second = queue.add({ owner: 'a', signal: stop.signal }, async () => void (isBegun = true));
+    stop.abort(new Error('called off'));
+    await expect(second).rejects.toThrow('called off');
+    gate.resolve();
+    await first;
+    await queue.onIdle();
+    expect(isBegun).toBe(false);
+  });
+
+  test('is refused with a time to ask again when its patience ends, and says whose work was in the way', async () => {
+    vi.useFakeTimers();
+    const queue = createFairQueue(1);
+    const never = () => new Promise<never>(() => undefined);
+    void queue.add({ owner: 'a' }, never);
+    const own = queue.add({ owner: 'a', patience: 60_000 }, never).catch((error: unknown) => error);
+    const others = queue.add({ owner: 'b', patience: 60_000 }, never).catch((error: unknown) => error);
+    vi.advanceTimersByTime(59_000);
+    const late = queue.add({ owner: 'b', patience: 60_000 }, never);
+    vi.advanceTimersByTime(1000);
+    expect(await own).toMatchObject({ code: 'rate_limited', retryAfter: 10 });
+    expect(await others).toMatchObject({ code: 'unavailable', retryAfter: 10 });
+    expect(await Promise.race([late, Promise.resolve('waits')])).toBe('waits');
+  });
+
+  test('waits as long as it takes where it has no limit', async () => {
+    vi.useFakeTimers();
+    const queue = createFairQueue(1);
+    const gate = Promise.withResolvers<void>();
+    const first = queue.add({ owner: 'a' }, () => gate.promise);
+    const second = queue.add({ owner: 'a' }, async () => 'done');
+    vi.advanceTimersByTime(24 * 3_600_000);
+    gate.resolve();
+    await first;
+    expect(await second).toBe('done');
+  });
 });

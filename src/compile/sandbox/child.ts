@@ -1,21 +1,28 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoadedFile } from '../collect.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
+import { watchLimits, type Breach } from './watch-limits.ts';
 
 export type Answer = Extract<
   ChildMessage,
   { type: 'compiled' | 'detected' | 'settings' | 'version' | 'outlined' | 'rendered' }
 >;
 
-/** How a job ended: with an answer, or with the sandbox. */
-export type Outcome = { answer: Answer } | { died: 'sandbox-timeout' | 'sandbox-memory' | 'sandbox-crash' };
+export type Job = Exclude<ParentMessage, { type: 'files' }>;
+
+/**
+ * How a job ended: with an answer; over a limit of its own; or the sandbox was lost, with why, for the log: something else
+ * killed it, it broke down, or, `isStalled`, it did nothing any more.
+ */
+export type Outcome =
+  { answer: Answer } | { died: 'sandbox-timeout' | 'sandbox-memory' } | { lost: string; isStalled: boolean };
 
 export interface JobOptions {
-  /** Wall-clock seconds of the sandbox's own; waiting for `load` is not counted. */
+  /** Seconds of processor time. */
   seconds: number;
   load: (paths: string[]) => Promise<LoadedFile[]>;
   signal: AbortSignal | undefined;
@@ -25,10 +32,12 @@ export interface JobOptions {
 export interface Child {
   readonly memoryMegabytes: number;
   readonly pid: number | undefined;
+  /** Whether it has done no job yet: what it holds is then the document's alone. */
+  isFresh(): boolean;
   /** False: it must not be given another job. */
   isUsable(): boolean;
-  /** Rejects when `signal` aborts, when `load` rejects, and when the sandbox does not start at all; never because of a document. */
-  run(job: ParentMessage, options: JobOptions): Promise<Outcome>;
+  /** Rejects when `signal` aborts and when `load` rejects; never because of a document. */
+  run(job: Job, options: JobOptions): Promise<Outcome>;
   kill(): void;
 }
 
@@ -36,6 +45,8 @@ const here = fileURLToPath(import.meta.url);
 const worker = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
 const startSeconds = 30;
 const jobsPerChild = 500;
+/** Of sandboxes; the registry's own is 0 (`nice`). */
+const priority = 5;
 
 /** What the sandbox may read: the program's own code, its own content, and its packages. */
 function readable(): string[] {
@@ -76,7 +87,7 @@ export function startChild(memoryMegabytes: number): Child {
     errors = (errors + text).slice(-4000);
   });
   const ready = whenReady(child, () => errors);
-  ready.catch(() => {});
+  ready.then(giveWay, () => {});
   let jobs = 0;
   let usable = true;
 
@@ -85,6 +96,13 @@ export function startChild(memoryMegabytes: number): Child {
     else child.ref();
     if (idle) child.channel?.unref();
     else child.channel?.ref();
+  }
+
+  /** Answering readers goes before compiling. Where the system does not allow it, both are equal. */
+  function giveWay(): void {
+    try {
+      setPriority(child.pid!, priority);
+    } catch {}
   }
 
   function kill(): void {
@@ -101,17 +119,25 @@ export function startChild(memoryMegabytes: number): Child {
     get pid() {
       return child.pid;
     },
+    isFresh: () => jobs === 0,
     isUsable: () => usable && jobs < jobsPerChild,
     kill,
     async run(job, options) {
       setIdle(false);
       jobs++;
-      await ready;
+      const failure = await ready.then(
+        () => null,
+        (error: Error) => error,
+      );
+      if (failure !== null) {
+        kill();
+        return { lost: failure.message, isStalled: false };
+      }
       const outcome = await runJob(child, job, memoryMegabytes, options, () => errors).catch((error: unknown) => {
         kill();
         throw error;
       });
-      if ('died' in outcome) kill();
+      if (!('answer' in outcome)) kill();
       // A heap that has grown this much is cheaper to throw away than to clean.
       else if (outcome.answer.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
       setIdle(true);
@@ -124,10 +150,12 @@ function whenReady(child: ChildProcess, errors: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => child.kill('SIGKILL'), startSeconds * 1000);
     timer.unref();
-    child.once('exit', () => {
+    const fail = (error?: Error) => {
       clearTimeout(timer);
-      reject(new Error(`The sandbox does not start: ${errors() || 'no reason given'}`));
-    });
+      reject(new Error(`The sandbox does not start: ${error?.message || errors() || 'no reason given'}`));
+    };
+    child.once('error', fail);
+    child.once('exit', () => fail());
     child.once('message', (message) => {
       clearTimeout(timer);
       if (readChildMessage(message)?.type === 'ready') resolve();
@@ -138,58 +166,44 @@ function whenReady(child: ChildProcess, errors: () => string): Promise<void> {
 
 function runJob(
   child: ChildProcess,
-  job: ParentMessage,
+  job: Job,
   memoryMegabytes: number,
   { seconds, load, signal }: JobOptions,
   errors: () => string,
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    let left = seconds * 1000;
-    let since = performance.now();
-    let died: Extract<Outcome, { died: string }>['died'] = 'sandbox-crash';
-    let timer = setTimeout(expire, left);
-    const watch = setInterval(() => void watchMemory(), 200);
+    let breach: Breach | null = null;
+    const stop = (why: Breach | null) => {
+      breach = why;
+      child.kill('SIGKILL');
+    };
+    const watch = watchLimits(child.pid!, { seconds, memoryMegabytes }, stop);
 
     function end(settle: () => void): void {
-      clearTimeout(timer);
-      clearInterval(watch);
+      watch.end();
       signal?.removeEventListener('abort', abort);
       child.off('message', receive);
       child.off('exit', exit);
       settle();
     }
-    function stop(why: typeof died): void {
-      died = why;
-      child.kill('SIGKILL');
-    }
-    function expire(): void {
-      stop('sandbox-timeout');
-    }
     function abort(): void {
       end(() => reject(signal!.reason as Error));
     }
     function exit(): void {
-      if (died === 'sandbox-crash' && /heap out of memory|Allocation failed|Cannot create a string/.test(errors()))
-        died = 'sandbox-memory';
-      end(() => resolve({ died }));
-    }
-    async function watchMemory(): Promise<void> {
-      const bytes = await residentBytes(child.pid);
-      if (bytes !== null && bytes > memoryMegabytes * 1024 * 1024) stop('sandbox-memory');
+      end(() => resolve(explainDeath(child, breach, errors())));
     }
     function receive(raw: unknown): void {
       const message = readChildMessage(raw);
-      if (message === null || message.type === 'ready') stop('sandbox-crash');
-      else if (message.type !== 'load') end(() => resolve({ answer: message }));
-      else void answerLoad(message.paths);
+      if (message === null || message.type === 'ready') stop(null);
+      else if (message.type === 'load') void answerLoad(message.paths);
+      else if (message.type === answers[job.type]) end(() => resolve({ answer: message }));
+      else stop(null);
     }
     async function answerLoad(paths: string[]): Promise<void> {
-      clearTimeout(timer);
-      left -= performance.now() - since;
+      watch.pause();
       try {
         const files = await load(paths);
-        since = performance.now();
-        timer = setTimeout(expire, Math.max(left, 0));
+        watch.resume();
         if (child.connected) child.send({ type: 'files', files } satisfies ParentMessage);
       } catch (error) {
         end(() => reject(error as Error));
@@ -205,10 +219,24 @@ function runJob(
   });
 }
 
-/** Memory that a process holds, where the system tells (Linux); the wall of V8's heap holds everywhere. */
-async function residentBytes(pid: number | undefined): Promise<number | null> {
-  if (process.platform !== 'linux' || pid === undefined) return null;
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
-  return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+/** What each job is answered with. A sandbox that says anything else is not to be trusted any more. */
+const answers: Readonly<Record<Job['type'], Answer['type']>> = {
+  compile: 'compiled',
+  detect: 'detected',
+  settings: 'settings',
+  version: 'version',
+  outline: 'outlined',
+  render: 'rendered',
+};
+
+/** V8 ends a process whose heap is full. A heap that the machine has no memory for is another matter. */
+const heapIsFull = /heap out of memory|Cannot create a string/;
+const machineIsFull = /Committing semi space failed|Failed to (?:reserve|commit)/;
+
+function explainDeath({ exitCode, signalCode }: ChildProcess, breach: Breach | null, errors: string): Outcome {
+  if (breach === 'processor') return { died: 'sandbox-timeout' };
+  if (breach === 'memory' || (heapIsFull.test(errors) && !machineIsFull.test(errors)))
+    return { died: 'sandbox-memory' };
+  if (breach === 'stalled') return { lost: 'It did nothing any more.', isStalled: true };
+  return { lost: `It ended with ${signalCode ?? `code ${exitCode}`}. ${errors}`.trim(), isStalled: false };
 }

@@ -2,14 +2,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
-import { startChild, type Child, type JobOptions, type Outcome } from './child.ts';
+import { startChild, type Child, type Job, type JobOptions, type Outcome } from './child.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
 import { fileTooLarge } from '../text/parse.ts';
 import type { SnapshotFile } from '../../source/snapshot.ts';
-import type { CollectedFile, CompileInput, CompileLimits, Compiled, Compiler, Detected, Load } from '../compile.ts';
+import type {
+  CollectedFile,
+  CompileInput,
+  CompileLimits,
+  Compiled,
+  Compiler,
+  Detected,
+  Load,
+  Turn,
+} from '../compile.ts';
 import { mayBeDocument } from '../detect.ts';
-import type { ParentMessage } from './sandbox-messages.ts';
+import { sandboxLost } from '../sandbox-lost.ts';
 
 export interface CompilerOptions {
   /** How many sandboxes work at once. Each is started when it is first needed and then kept warm. */
@@ -18,6 +27,11 @@ export interface CompilerOptions {
 
 const batchBytes = 8 * 1024 * 1024;
 const batchFiles = 500;
+/** How long work that somebody waits for may wait for a sandbox. */
+const patienceMilliseconds = 60_000;
+
+/** How a job ended that was done: anything else rejects. */
+type Ended = Exclude<Outcome, { lost: string }>;
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
 export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
@@ -28,23 +42,38 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
     version: string;
   };
 
+  /**
+   * Does a job in a sandbox. Where that is lost it is done once more in a fresh one; also where the memory was full, and
+   * other documents had used the sandbox before.
+   */
   async function run(
-    owner: string,
-    job: ParentMessage,
+    job: Job,
     limits: CompileLimits,
-    options: Omit<JobOptions, 'seconds'>,
-  ): Promise<Outcome> {
-    const signal = AbortSignal.any([closing.signal, ...(options.signal ? [options.signal] : [])]);
-    const task = async (): Promise<Outcome> => {
-      const child = takeChild(limits.memoryMegabytes);
+    { org = '', lane = 'publish', isAwaited = false, signal: calledOff }: Turn,
+    createLoad: () => JobOptions['load'] = () => noFiles,
+  ): Promise<Ended> {
+    const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
+    const attempt = async (child: Child): Promise<Outcome> => {
       try {
-        return await child.run(job, { ...options, signal, seconds: limits.seconds });
+        return await child.run(job, { load: createLoad(), signal, seconds: limits.seconds });
       } finally {
         if (child.isUsable()) idle.push(child);
         else child.kill();
       }
     };
-    return queue.add(owner, task, signal);
+    const task = async (): Promise<Ended> => {
+      const child = takeChild(limits.memoryMegabytes);
+      const wasFresh = child.isFresh();
+      const first = await attempt(child);
+      if ('answer' in first) return first;
+      if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
+      if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
+      const second = await attempt(startChild(limits.memoryMegabytes));
+      if ('lost' in second) throw sandboxLost(second.lost);
+      return second;
+    };
+    const patience = isAwaited ? patienceMilliseconds : undefined;
+    return queue.add({ owner: org, lane: `${lane} ${org}`, patience, signal }, task);
   }
 
   function takeChild(memoryMegabytes: number): Child {
@@ -55,49 +84,46 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
     return startChild(memoryMegabytes);
   }
 
-  /** A batch whose sandbox died is taken apart: only the files that kill it are left out. */
+  /** A batch that goes over the limits is taken apart: only the files that do so alone are left out. */
   async function detectBatch(
     files: { path: string; bytes: Uint8Array }[],
     limits: CompileLimits,
-    signal: AbortSignal | undefined,
-    owner: string,
+    turn: Turn,
   ): Promise<Detected[]> {
-    const outcome = await run(owner, { type: 'detect', files, limits }, limits, { load: noFiles, signal });
+    const outcome = await run({ type: 'detect', files, limits }, limits, turn);
     if ('answer' in outcome) return outcome.answer.type === 'detected' ? outcome.answer.detected : [];
     if (files.length === 1) return [];
     const middle = Math.ceil(files.length / 2);
     const halves = [files.slice(0, middle), files.slice(middle)];
-    return (await Promise.all(halves.map((half) => detectBatch(half, limits, signal, owner)))).flat();
+    return (await Promise.all(halves.map((half) => detectBatch(half, limits, turn)))).flat();
   }
 
   return {
     id: `stele/${version} node/${process.versions.node}`,
     renderer: rendererName(),
 
-    async compile(input, load, signal, owner = '') {
-      const read = new Map<string, CollectedFile>();
-      const outcome = await run(owner, { type: 'compile', input }, input.limits, {
-        load: createLoad(input, load, read),
-        signal,
-      });
+    async compile(input, load, turn = {}) {
+      let read = new Map<string, CollectedFile>();
+      const loadAgain = () => createLoad(input, load, (read = new Map()));
+      const outcome = await run({ type: 'compile', input }, input.limits, turn, loadAgain);
       const files = [...read.values()].sort((a, b) => rank(a, input) - rank(b, input) || (a.path < b.path ? -1 : 1));
       if ('answer' in outcome && outcome.answer.type === 'compiled')
         return { artifact: outcome.answer.artifact, report: outcome.answer.report, files };
       return { artifact: null, report: createReport([diedProblem(outcome, input)]), files } satisfies Compiled;
     },
 
-    async detect(files, limits, signal, owner = '') {
+    async detect(files, limits, turn = {}) {
       const candidates = files.filter(
         ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
       );
       const batches = splitBatches(candidates);
-      const found = await Promise.all(batches.map((batch) => detectBatch(batch, limits, signal, owner)));
+      const found = await Promise.all(batches.map((batch) => detectBatch(batch, limits, turn)));
       const asked = new Set(candidates.map(({ path }) => path));
       return found.flat().filter(({ path }) => asked.delete(path));
     },
 
-    async readSettings(file, limits, signal, owner = '') {
-      const outcome = await run(owner, { type: 'settings', file, limits }, limits, { load: noFiles, signal });
+    async readSettings(file, limits, turn = {}) {
+      const outcome = await run({ type: 'settings', file, limits }, limits, turn);
       if ('answer' in outcome && outcome.answer.type === 'settings') {
         const { settings, report } = outcome.answer;
         return { settings, report };
@@ -105,21 +131,21 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
       return { settings: null, report: createReport([diedProblem(outcome, { entry: file.path, limits })]) };
     },
 
-    async readVersion(file, limits, signal, owner = '') {
-      const outcome = await run(owner, { type: 'version', file, limits }, limits, { load: noFiles, signal });
+    async readVersion(file, limits, turn = {}) {
+      const outcome = await run({ type: 'version', file, limits }, limits, turn);
       if (!('answer' in outcome) || outcome.answer.type !== 'version')
         return { problem: diedProblem(outcome, { entry: file.path, limits }) };
       const { answer } = outcome;
       return 'version' in answer ? { version: answer.version } : { problem: answer.problem };
     },
 
-    async outline(document, limits, signal, owner = '') {
-      const outcome = await run(owner, { type: 'outline', document, limits }, limits, { load: noFiles, signal });
+    async outline(document, limits, turn = {}) {
+      const outcome = await run({ type: 'outline', document, limits }, limits, turn);
       return 'answer' in outcome && outcome.answer.type === 'outlined' ? outcome.answer.outline : null;
     },
 
-    async render(document, limits, signal, owner = '') {
-      const outcome = await run(owner, { type: 'render', document, limits }, limits, { load: noFiles, signal });
+    async render(document, limits, turn = {}) {
+      const outcome = await run({ type: 'render', document, limits }, limits, turn);
       return 'answer' in outcome && outcome.answer.type === 'rendered' ? outcome.answer.rendered : null;
     },
 
@@ -174,16 +200,15 @@ function createLoad(input: CompileInput, load: Load, read: Map<string, Collected
 }
 
 function diedProblem(
-  outcome: Outcome,
+  outcome: Ended,
   { entry, limits }: Pick<CompileInput, 'entry' | 'limits'>,
 ): ReturnType<typeof problemAtFile> {
-  const rule = 'died' in outcome ? outcome.died : 'sandbox-crash';
+  if ('answer' in outcome) throw new Error(`The sandbox answered another question: ${outcome.answer.type}.`);
   const messages = {
-    'sandbox-timeout': `Compiling the document took longer than ${limits.seconds} seconds and was stopped.`,
+    'sandbox-timeout': `Compiling the document took more than ${limits.seconds} seconds of processor time and was stopped.`,
     'sandbox-memory': `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`,
-    'sandbox-crash': 'The process that compiled the document broke down over it.',
   };
-  return problemAtFile(rule, entry, messages[rule]);
+  return problemAtFile(outcome.died, entry, messages[outcome.died]);
 }
 
 function splitBatches(files: readonly { path: string; bytes: Uint8Array }[]): { path: string; bytes: Uint8Array }[][] {

@@ -36,6 +36,7 @@ export const publishOne: ResourceHandler = async (call) => {
     dryRun: given.dryRun,
     create: null,
     author,
+    isAwaited: true,
   });
   return describe(call, result, given.dryRun);
 };

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { sandboxArguments, startChild } from '../../../src/compile/sandbox/child
 import type { Compiler } from '../../../src/compile/compile.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
+import { isSandboxLost } from '../../../src/compile/sandbox-lost.ts';
 import { isRegistryError } from '../../../src/model/errors.ts';
 import { formatProblem } from '../../../src/model/problem.ts';
 import { limits } from '../limits.ts';
@@ -41,7 +43,7 @@ async function rulesOf(entry: string, content: string, changes: Partial<typeof l
   const { artifact, report } = await compiler.compile(
     inputOf(entry, { limits: { ...limits, ...changes } }),
     memoryLoad({ [entry]: content }),
-    signal,
+    { signal },
   );
   return { artifact, lines: report.problems.map(formatProblem) };
 }
@@ -85,7 +87,7 @@ describe('the sandbox', () => {
     expect(stopped).toEqual({
       artifact: null,
       lines: [
-        'slow.json:1:1 error sandbox-timeout: Compiling the document took longer than 1 seconds and was stopped.',
+        'slow.json:1:1 error sandbox-timeout: Compiling the document took more than 1 seconds of processor time and was stopped.',
       ],
     });
     expect(beside.lines).toEqual([]);
@@ -100,7 +102,7 @@ describe('the sandbox', () => {
     ]);
   });
 
-  it('is a crash of that document when its process dies', async () => {
+  it('is done with when something else kills it, and that is no verdict', async () => {
     const child = startChild(256);
     const load = async () => {
       process.kill(child.pid!, 'SIGKILL');
@@ -110,8 +112,23 @@ describe('the sandbox', () => {
       { type: 'compile', input: inputOf('a.yaml') },
       { seconds: 60, load, signal: undefined },
     );
-    expect(outcome).toEqual({ died: 'sandbox-crash' });
+    expect(outcome).toEqual({ lost: expect.stringContaining('It ended with') as string, isStalled: false });
     expect(child.isUsable()).toBe(false);
+  });
+
+  it('counts the time that it works, not the time that passes', async () => {
+    const child = startChild(256);
+    const files = memoryLoad({ 'a.yaml': valid });
+    const compile = (load: typeof files | (() => ReturnType<typeof files>), seconds: number) =>
+      child.run({ type: 'compile', input: inputOf('a.yaml') }, { seconds, load: load as never, signal: undefined });
+    await compile(files, 60);
+    const outcome = await compile(async () => {
+      process.kill(child.pid!, 'SIGSTOP');
+      setTimeout(() => process.kill(child.pid!, 'SIGCONT'), 1200);
+      return files(['a.yaml']);
+    }, 0.8);
+    expect(outcome).toMatchObject({ answer: { report: { problems: [] } } });
+    child.kill();
   });
 
   it('goes on when a terminal or a service manager tells every process to stop', async () => {
@@ -165,6 +182,53 @@ describe('the sandbox', () => {
     );
     const { report } = await compiler.compile(inputOf('a.yaml', { limits: { ...limits, seconds: 2 } }), late);
     expect(report.problems).toEqual([]);
+  });
+});
+
+describe('a sandbox that dies', () => {
+  /** The processes that this one started, straight from the system. */
+  function sandboxes(): number[] {
+    return readdirSync(`/proc/${process.pid}/task`)
+      .flatMap((thread) => readFileSync(`/proc/${process.pid}/task/${thread}/children`, 'utf8').split(' '))
+      .filter((pid) => pid !== '')
+      .map(Number);
+  }
+
+  /** A compiler, a load that kills its sandbox as many times, and how often that was asked. */
+  function killedTimes(times: number) {
+    const before = new Set(sandboxes());
+    const load = memoryLoad({ 'a.yaml': valid });
+    const killing = Object.assign(
+      async (paths: readonly string[]) => {
+        const files = await load(paths);
+        if (load.asked.length <= times)
+          for (const pid of sandboxes()) if (!before.has(pid)) process.kill(pid, 'SIGKILL');
+        return files;
+      },
+      { asked: load.asked },
+    );
+    return { compiler: openCompiler({ children: 2 }), load: killing };
+  }
+
+  it('killed by something else is not the document’s fault: it is compiled in a fresh one', async () => {
+    const { compiler: own, load } = killedTimes(1);
+    const { artifact, report, files } = await own.compile(inputOf('a.yaml'), load);
+    expect(report.problems).toEqual([]);
+    expect(artifact).not.toBeNull();
+    expect(files.map(({ path }) => path)).toEqual(['a.yaml']);
+    expect(load.asked).toHaveLength(2);
+    await own.close();
+  });
+
+  it('twice is unavailable, with a time to try again, and never a verdict', async () => {
+    const { compiler: own, load } = killedTimes(2);
+    const error: unknown = await own.compile(inputOf('a.yaml'), load).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'unavailable', retryAfter: 30 });
+    expect(isSandboxLost(error)).toBe(true);
+    expect(load.asked).toHaveLength(2);
+    const { report } = await own.compile(inputOf('a.yaml'), load);
+    expect(report.problems).toEqual([]);
+    await own.close();
   });
 });
 

@@ -1,0 +1,66 @@
+import { readUsage, type Usage } from './process-usage.ts';
+
+/** How a sandbox went over what one job may have. `stalled`: it neither worked nor ended. */
+export type Breach = 'processor' | 'memory' | 'stalled';
+
+export interface JobLimits {
+  /** Seconds of processor time for the job. */
+  seconds: number;
+  memoryMegabytes: number;
+}
+
+export interface Watch {
+  /** From now on the sandbox waits for others: that is not its time. */
+  pause(): void;
+  resume(): void;
+  end(): void;
+}
+
+const lookMilliseconds = 200;
+/** A job that works gets its processor time long before this many times as much has passed, also on a busy machine. */
+const patience = 10;
+
+/**
+ * Watches one job of a process, and tells the first limit that it goes over. What counts is the processor time that the
+ * system says it used, so that a busy machine refuses nothing. A process that does nothing is told after ten times that
+ * long. Where the system does not tell (macOS, Windows) the time that passes counts instead, and only V8's heap is limited.
+ */
+export function watchLimits(
+  pid: number,
+  { seconds, memoryMegabytes }: JobLimits,
+  tell: (breach: Breach) => void,
+  usageOf: (pid: number) => Usage | null = readUsage,
+): Watch {
+  const atStart = usageOf(pid);
+  let passed = 0;
+  let since: number | null = performance.now();
+  const timer = setInterval(look, lookMilliseconds);
+
+  function pause(): void {
+    if (since !== null) passed += performance.now() - since;
+    since = null;
+  }
+
+  function look(): void {
+    const breach = findBreach();
+    if (breach === null) return;
+    clearInterval(timer);
+    tell(breach);
+  }
+
+  function findBreach(): Breach | null {
+    const elapsed = (passed + (since === null ? 0 : performance.now() - since)) / 1000;
+    if (atStart === null) return elapsed > seconds ? 'processor' : null;
+    const usage = usageOf(pid);
+    if (usage === null) return null;
+    if (usage.residentBytes > memoryMegabytes * 1024 * 1024) return 'memory';
+    if (usage.processorSeconds - atStart.processorSeconds > seconds) return 'processor';
+    return elapsed > patience * seconds ? 'stalled' : null;
+  }
+
+  return {
+    pause,
+    resume: () => void (since ??= performance.now()),
+    end: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Usage } from '../../../src/compile/sandbox/process-usage.ts';
+import { readUsage } from '../../../src/compile/sandbox/process-usage.ts';
+import { watchLimits, type Breach } from '../../../src/compile/sandbox/watch-limits.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const limits = { seconds: 10, memoryMegabytes: 100 };
+
+/** A watch over a process that says what a test lets it use, or, for null, of which the system tells nothing. */
+function watched(usage: Usage | null) {
+  const told: Breach[] = [];
+  const watch = watchLimits(
+    1,
+    limits,
+    (breach) => told.push(breach),
+    () => (usage === null ? null : { ...usage }),
+  );
+  return { told, watch };
+}
+
+test('work that has not used its processor time goes on, however long a busy machine takes', () => {
+  const usage = { processorSeconds: 500, residentBytes: 0 };
+  const { told } = watched(usage);
+  for (let second = 0; second < 95; second++) {
+    usage.processorSeconds += 0.1;
+    vi.advanceTimersByTime(1000);
+  }
+  expect(told).toEqual([]);
+  usage.processorSeconds = 510.5;
+  vi.advanceTimersByTime(1000);
+  expect(told).toEqual(['processor']);
+});
+
+test('work that does nothing is told after ten times its processor time', () => {
+  const { told } = watched({ processorSeconds: 0, residentBytes: 0 });
+  vi.advanceTimersByTime(99_000);
+  expect(told).toEqual([]);
+  vi.advanceTimersByTime(2000);
+  expect(told).toEqual(['stalled']);
+});
+
+test('what a sandbox waits for others is not its time', () => {
+  const { told, watch } = watched({ processorSeconds: 0, residentBytes: 0 });
+  vi.advanceTimersByTime(60_000);
+  watch.pause();
+  vi.advanceTimersByTime(3_600_000);
+  watch.resume();
+  vi.advanceTimersByTime(39_000);
+  expect(told).toEqual([]);
+  vi.advanceTimersByTime(2000);
+  expect(told).toEqual(['stalled']);
+});
+
+test('more memory than allowed is told at once', () => {
+  const usage = { processorSeconds: 0, residentBytes: 0 };
+  const { told } = watched(usage);
+  usage.residentBytes = 101 * 1024 * 1024;
+  vi.advanceTimersByTime(200);
+  expect(told).toEqual(['memory']);
+});
+
+test('where the system tells nothing, the time that passes counts', () => {
+  const { told } = watched(null);
+  vi.advanceTimersByTime(9000);
+  expect(told).toEqual([]);
+  vi.advanceTimersByTime(2000);
+  expect(told).toEqual(['processor']);
+});
+
+test.runIf(process.platform === 'linux')('the system tells of this process what it tells of itself', () => {
+  const before = process.cpuUsage();
+  const { processorSeconds, residentBytes } = readUsage(process.pid)!;
+  const after = process.cpuUsage();
+  expect(processorSeconds).toBeGreaterThan((before.user + before.system) / 1e6 - 0.1);
+  expect(processorSeconds).toBeLessThan((after.user + after.system) / 1e6 + 0.1);
+  expect(residentBytes).toBeGreaterThan(10 * 1024 * 1024);
+});
