@@ -7,7 +7,7 @@ import { isLabel } from '../model/label.ts';
 import type { Report } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import { chooseLatest, insertByDate, resourceRef, type Resource, type Version } from '../model/resource.ts';
-import type { Compiled, GivenRuleset } from '../compile/compile.ts';
+import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { buildArtifact, encodeJson, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
@@ -83,23 +83,56 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   const report = compiled.report;
   const rulesetDigest = ruleset?.digest ?? null;
   if (compiled.artifact === null) {
+    const standing = ruleset === null ? null : await findStanding(registry, request, existing, compiled);
+    if (standing !== null) return { ...standing, report, ruleset: rulesetDigest };
     const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(report));
     return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
   }
   const built = buildFor(registry, request, resource, compiled, ruleset);
   const { title } = compiled.artifact;
-  const stated = request.stated === undefined ? compiled.artifact.version : request.stated;
+  const stated = statedOf(request, compiled.artifact);
   const made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
   // A label that is taken stays taken: what conflicts already leaves no bytes behind.
-  const foreseen = await appendVersion(registry, { ...request, dryRun: true }, made);
+  const foreseen = (await appendVersion(registry, { ...request, dryRun: true }, made))!;
   if (request.dryRun || foreseen.outcome === 'conflict') {
     return { ...foreseen, report, compiled, ruleset: rulesetDigest };
   }
   const wasPurged = await watchPurges(registry);
   await storeArtifact(registry, built);
-  const appended = await appendVersion(registry, request, made);
+  const appended = (await appendVersion(registry, request, made))!;
   if (appended.outcome === 'published' && (await wasPurged())) await storeArtifact(registry, built);
   return { ...appended, report, compiled, ruleset: rulesetDigest };
+}
+
+/**
+ * Whether a document that was refused is what stands published already. Then it is unchanged: a ruleset that has become
+ * stricter decides on what is new. To tell, it is compiled without the ruleset.
+ */
+async function findStanding(
+  registry: Registry,
+  request: PublishRequest,
+  existing: Resource | null,
+  { report }: Compiled,
+): Promise<(Extract<Appended, { outcome: 'unchanged' | 'published' }> & { compiled: Compiled }) | null> {
+  const isOverLimits = report.problems.some(({ rule }) => rule.startsWith('sandbox-'));
+  if (existing === null || existing.versions.length === 0 || isOverLimits) return null;
+  const compiled = await compileDocument(registry, request, existing, null);
+  if (compiled.artifact === null) return null;
+  const built = buildFor(registry, request, existing, compiled, null);
+  const { title } = compiled.artifact;
+  const made = {
+    manifest: digestOf(built.manifest),
+    content: built.content,
+    stated: statedOf(request, compiled.artifact),
+    title,
+  };
+  const appended = await appendVersion(registry, request, made, { mayPublish: false });
+  return appended?.outcome === 'unchanged' ? { ...appended, compiled } : null;
+}
+
+/** The version that the document states, unless the request knows better. */
+function statedOf({ stated }: PublishRequest, artifact: Artifact): string | null {
+  return stated === undefined ? artifact.version : stated;
 }
 
 function createFor(registry: Registry, { coordinate, create }: PublishRequest, title: string | null): Resource {
@@ -177,8 +210,16 @@ type Appended =
   | { outcome: 'published' | 'unchanged'; resource: Resource; version: Version }
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
-/** The commit point: one new generation of the resource's ref, decided against the newest one. */
-async function appendVersion(registry: Registry, request: PublishRequest, made: Made): Promise<Appended> {
+/**
+ * The commit point: one new generation of the resource's ref, decided against the newest one. `mayPublish` false: null, and
+ * nothing is written, where it would be a new version.
+ */
+async function appendVersion(
+  registry: Registry,
+  request: PublishRequest,
+  made: Made,
+  { mayPublish = true } = {},
+): Promise<Appended | null> {
   let result: Appended | null = null;
   const at = registry.now().toISOString();
   const decide = (current: Resource | null): Resource | null => {
@@ -194,6 +235,10 @@ async function appendVersion(registry: Registry, request: PublishRequest, made: 
       isPast: request.isPast ?? false,
       committedAt: request.snapshot.committedAt,
     });
+    if (placed.outcome === 'published' && !mayPublish) {
+      result = null;
+      return null;
+    }
     if (placed.outcome === 'conflict') {
       result = placed;
       return null;
@@ -221,7 +266,7 @@ async function appendVersion(registry: Registry, request: PublishRequest, made: 
   };
   if (request.dryRun) {
     decide(await currentResource(registry, request.coordinate));
-    return result!;
+    return result;
   }
   await registry.refs.update<Resource>(resourceRef(request.coordinate), (generation) => {
     const value = decide(generation?.value ?? null);
@@ -229,7 +274,7 @@ async function appendVersion(registry: Registry, request: PublishRequest, made: 
     const action = result?.outcome === 'published' ? `publish ${result.version.label}` : 'connect';
     return { value, change: { ...request.author, action } };
   });
-  return result!;
+  return result;
 }
 
 function malformedLabel(text: string): RegistryError {

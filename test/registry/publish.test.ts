@@ -238,4 +238,27 @@ describe('the gate', () => {
     const passed = await publish(registry, upload(api('1.0.0', 'ok: true')));
     expect(passed).toMatchObject({ outcome: 'published', ruleset: 'version' in first ? first.version.manifest : '' });
   });
+
+  test('the same bytes again are unchanged, also when the ruleset has become stricter since; others are refused', async () => {
+    const { registry } = createWorld();
+    const attach = { create: { ruleset: '@acme/rulesets/style' } };
+    const other = { ...coordinate, slug: 'other' } as const;
+    await publish(registry, upload(api('1.0.0')));
+    await publish(registry, upload('rules: {}', { coordinate: ruleset }));
+    await registry.refs.update<Resource>(resourceRef(coordinate), (current) => ({
+      value: { ...current!.value, ruleset: '@acme/rulesets/style' },
+      change: { actor: 'operator:test', origin: null, action: 'attach' },
+    }));
+    const before = await registry.refs.read(resourceRef(coordinate));
+    const again = await publish(registry, upload(api('1.0.0')));
+    expect(again).toMatchObject({ outcome: 'unchanged', version: { label: '1.0.0' } });
+    expect(again.report.counts.error).toBe(1);
+    expect(await published(registry, upload(api('1.0.0'), { version: '1.0.0' }))).toBe('unchanged 1.0.0');
+    expect(await published(registry, upload(api('1.0.0'), { dryRun: true }))).toBe('unchanged 1.0.0');
+    for (const text of [api('1.0.1'), api('1.0.0', 'x: 1')])
+      expect(await published(registry, upload(text))).toBe('rejected');
+    expect(await published(registry, upload(api('1.0.0'), { version: '2.0.0' }))).toBe('rejected');
+    expect(await published(registry, upload(api('1.0.0'), { coordinate: other, ...attach }))).toBe('rejected');
+    expect(await registry.refs.read(resourceRef(coordinate))).toEqual(before);
+  });
 });

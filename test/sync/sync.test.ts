@@ -434,6 +434,26 @@ describe('following a repository', () => {
     expect(compiler.compiled.sort()).toEqual(['a.yaml', 'a.yaml', 'b.yaml']);
   });
 
+  test('what is published stays as it is when its ruleset becomes stricter; what changes then is refused', async () => {
+    const { source, sync, names, registry, repository } = await connected();
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '1.0.0'), 'style.yaml': 'rules: {}' });
+    await sync();
+    await changeResource(
+      registry,
+      { org: 'acme', type: 'apis', slug: 'a' },
+      { ruleset: '@acme/rulesets/style' },
+      { actor: 'operator:test', origin: null },
+    );
+    const run = await sync();
+    expect(run.documents).toMatchObject([{ path: 'a.yaml', outcome: 'unchanged', label: '1.0.0' }]);
+    expect((await repository()).documents['a.yaml']).toMatchObject({ outcome: 'unchanged', label: '1.0.0' });
+    source.push(url, { 'a.yaml': api('A', '1.0.0', 'x: 1'), 'style.yaml': 'rules: {}' });
+    expect((await sync()).documents).toMatchObject([{ path: 'a.yaml', outcome: 'rejected' }]);
+    expect((await names())[0]).toBe('apis/a@1.0.0');
+  });
+
   test('an unreachable repository is told once and tried again', async () => {
     const { source, sync, repository, names } = await connected();
     source.push(url, { 'a.yaml': api('A', '1.0.0') });
