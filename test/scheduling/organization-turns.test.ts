@@ -27,3 +27,14 @@ test('work that fails gives its place to the next', async () => {
   expect(ends.every(({ status }) => status === 'rejected')).toBe(true);
   expect(await turns.take('one', async () => 7)).toBe(7);
 });
+
+test('of one organization no more than 32 wait; further ones are told when to come again, and others come in', async () => {
+  const turns = createTurns();
+  const gate = Promise.withResolvers<void>();
+  const all = Array.from({ length: 40 }, () => turns.take('one', () => gate.promise));
+  await expect(turns.take('one', async () => 1)).rejects.toMatchObject({ code: 'rate_limited', retryAfter: 5 });
+  expect(await turns.take('two', async () => 2)).toBe(2);
+  gate.resolve();
+  await Promise.all(all);
+  expect(await turns.take('one', async () => 3)).toBe(3);
+});

@@ -57,6 +57,13 @@ test('a finding of severity error blocks, with the whole report; a warning stays
   const published = await publish(api, documentWith('summary: List charges.'));
   expect(published.status).toBe(201);
   expect(published.json['report']).toMatchObject({ counts: { error: 0, warning: 1 } });
+
+  const stricter = style.replace('description: warn', 'description: error');
+  expect((await publishRuleset(api, stricter)).status).toBe(201);
+  const again = await publish(api, documentWith('summary: List charges.'));
+  expect(again.status).toBe(200);
+  expect(again.json).toMatchObject({ outcome: 'unchanged', label: '1.0.0', report: { counts: { error: 1 } } });
+  expect((await publish(api, documentWith('summary: List all charges.'))).status).toBe(422);
 });
 
 test('the ruleset is pinned at each publish: a newer one counts from then on, and what is published stays', async () => {
