@@ -50,12 +50,12 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
     job: Job,
     limits: CompileLimits,
     { org = '', lane = 'publish', isAwaited = false, signal: calledOff }: Turn,
-    createLoad: () => JobOptions['load'] = () => noFiles,
+    newLoad: () => JobOptions['load'] = () => noFiles,
   ): Promise<Ended> {
     const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
     const attempt = async (child: Child): Promise<Outcome> => {
       try {
-        return await child.run(job, { load: createLoad(), signal, seconds: limits.seconds });
+        return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds });
       } finally {
         if (child.isUsable()) idle.push(child);
         else child.kill();

@@ -62,7 +62,7 @@ test('a finding of severity error blocks, with the whole report; a warning stays
   expect((await publishRuleset(api, stricter)).status).toBe(201);
   const again = await publish(api, documentWith('summary: List charges.'));
   expect(again.status).toBe(200);
-  expect(again.json).toMatchObject({ outcome: 'unchanged', label: '1.0.0', report: { counts: { error: 1 } } });
+  expect(again.json).toMatchObject({ outcome: 'unchanged', version: '1.0.0', report: { counts: { error: 1 } } });
   expect((await publish(api, documentWith('summary: List all charges.'))).status).toBe(422);
 });
 
