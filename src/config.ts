@@ -94,6 +94,8 @@ export interface Config {
     sizeLimit: number;
   };
   limits: CompileLimits & { treeEntries: number };
+  /** What documents are parsed in: bwrap where it works, bwrap or nothing, or Node's permission model alone. */
+  sandbox: 'auto' | 'bwrap' | 'node';
   cache: { pinned: number; latest: number };
   /** Folder of templates that take the place of Stele's own; null: none. */
   templates: string | null;
@@ -169,7 +171,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     throw new RegistryError('malformed', `The configuration is not valid: ${[...new Set(lines)].join('; ')}`);
   }
   const given = filled as UserConfig &
-    Pick<Config, 'sync' | 'limits' | 'cache' | 'rateLimit' | 'log' | 'proxies' | 'webhooks'>;
+    Pick<Config, 'sync' | 'limits' | 'sandbox' | 'cache' | 'rateLimit' | 'log' | 'proxies' | 'webhooks'>;
   const folder = resolve(base, given.store?.path ?? data);
   const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
     const { repositories = [], defaults = {}, ...rest } = organization as Partial<OrganizationConfig>;
@@ -189,6 +191,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
     sync: given.sync,
     limits: given.limits,
+    sandbox: given.sandbox,
     cache: given.cache,
     templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: given.rateLimit,

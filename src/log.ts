@@ -42,6 +42,11 @@ const formats: Record<string, (fields: Fields) => string> = {
         : `${text(published)} published, ${text(documentsRefused)} refused, ${text(documents)} followed`;
     return `${text(repository)} at ${text(to ?? 'no commit').slice(0, 12)}: ${counts}`;
   },
+  sandbox({ kind, reason }) {
+    return kind === 'bwrap'
+      ? "documents are parsed in bwrap and under Node's permission model"
+      : `documents are parsed under Node's permission model alone: ${text(reason)}`;
+  },
 };
 
 function withName(repository: string, detail: string): string {

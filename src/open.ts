@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { allowedHosts, type Config } from './config.ts';
-import type { Compiler } from './compile/compile.ts';
-import { openCompiler } from './compile/sandbox/sandbox.ts';
+import type { Isolation } from './compile/sandbox/isolation.ts';
+import { openCompiler, type SandboxCompiler } from './compile/sandbox/sandbox.ts';
 import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
@@ -14,6 +14,8 @@ import { createRefs } from './store/refs.ts';
 
 /** A registry that holds processes and folders open. */
 export interface OpenRegistry extends Registry {
+  /** What documents are parsed in. Rejects with `unavailable` where the configuration asks for what cannot be had. */
+  isolation(): Promise<Isolation>;
   close(): Promise<void>;
 }
 
@@ -23,7 +25,7 @@ export async function openRegistry(config: Config, log: Log = createLog(config.l
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openFsBucket(config.store.path);
-  const compiler = openLocalCompiler();
+  const compiler = openLocalCompiler(config);
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,
@@ -45,12 +47,13 @@ export async function openRegistry(config: Config, log: Log = createLog(config.l
     monotonic,
     randomBytes: random,
     log,
+    isolation: () => compiler.isolation(),
     close: () => compiler.close(),
   };
 }
 
 /** The compiler alone, for what needs no store. */
-export function openLocalCompiler(): Compiler {
+export function openLocalCompiler({ sandbox }: Pick<Config, 'sandbox'>): SandboxCompiler {
   // One more than there are processors to use: an organization never takes the last one, and yet may use every processor.
-  return openCompiler({ children: Math.min(4, availableParallelism()) + 1 });
+  return openCompiler({ children: Math.min(4, availableParallelism()) + 1, mode: sandbox });
 }

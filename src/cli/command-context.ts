@@ -46,7 +46,7 @@ export async function withCompiler<T>(
   work: (compiler: Compiler, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = await readConfig(command);
-  const compiler = openLocalCompiler();
+  const compiler = openLocalCompiler(config);
   try {
     return await work(compiler, config);
   } finally {

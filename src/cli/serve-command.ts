@@ -97,6 +97,7 @@ async function serveOnce(
   assertSecretKey({ config });
   // What changes under somebody's hands is asked for each time.
   const registry = await openRegistry(isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config);
+  await logIsolation(registry);
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
   // The other commands are spared the time that loading a server takes.
@@ -119,6 +120,12 @@ async function serveOnce(
   await deliveries.close();
   await registry.close();
   return next;
+}
+
+/** Says what documents are parsed in; a warning where it could be more. */
+async function logIsolation({ config, isolation, log }: OpenRegistry): Promise<void> {
+  const { kind, ...rest } = await isolation();
+  log(kind === 'node' && config.sandbox !== 'node' ? 'warn' : 'info', 'sandbox', { kind, ...rest });
 }
 
 /** Refuses a folder of the command line that is no repository, before it is written down as followed. */

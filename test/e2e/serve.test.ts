@@ -1,7 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findIsolation } from '../../src/compile/sandbox/isolation.ts';
 import { createFixtureRepository, type FixtureRepository } from '../servers/fixture-repository.ts';
 import { openGitServer } from '../servers/git-http.ts';
 import { runStele, serveStele, type Serving } from './stele.ts';
@@ -177,7 +178,6 @@ test('commands work beside a running server, and check what it wrote', async () 
     expect((await runStele(['log', '@local/apis/pay', ...where], { ...options, env })).stderr).toMatch(
       /^connection synced since \S+\n$/,
     );
-  const { writeFile } = await import('node:fs/promises');
   await writeFile(join(folder, 'mine.yaml'), api('Mine', '2.0.0'));
   await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {}\n');
   const published = await runStele(['publish', 'mine.yaml', '@local/apis/mine', '--public', ...data], options);
@@ -197,4 +197,23 @@ test('commands work beside a running server, and check what it wrote', async () 
   expect((await runStele(['publish', 'mine.yaml', 'nonsense', ...data], options)).code).toBe(2);
   expect((await runStele(['frobnicate'], options)).code).toBe(2);
   expect(await stele.stop()).toBe(0);
+});
+
+test('it says at the start what documents are parsed in, and refuses to start without the walls it is to have', async () => {
+  const found = await findIsolation('auto');
+  const stele = await serve();
+  expect(await stele.logged(({ msg }) => msg === 'sandbox')).toMatchObject({ ...found });
+  await stele.stop();
+  const config = join(folder, 'registry.config.mjs');
+  await writeFile(config, "export default { sandbox: 'bwrap' };");
+  if (found.kind === 'bwrap') {
+    const strict = await serve('--config', config);
+    expect(await strict.logged(({ msg }) => msg === 'sandbox')).toMatchObject({ kind: 'bwrap' });
+  } else {
+    const ended = await runStele(['serve', '--port', '0', '--config', config, ...data], { cwd: folder });
+    expect(ended).toMatchObject({
+      code: expect.any(Number) as number,
+      stderr: expect.stringContaining(found.reason) as string,
+    });
+  }
 });

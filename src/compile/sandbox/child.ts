@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoadedFile } from '../collect.ts';
+import { infoDescriptor, sandboxCommand, type Isolation } from './isolation.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
 
@@ -42,51 +42,42 @@ export interface Child {
 }
 
 const here = fileURLToPath(import.meta.url);
-const worker = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
+const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
 const startSeconds = 30;
 const jobsPerChild = 500;
 /** Of sandboxes; the registry's own is 0 (`nice`). */
 const priority = 5;
 
-/** What the sandbox may read: the program's own code, its own content, and its packages. */
-function readable(): string[] {
-  const code = dirname(dirname(dirname(here)));
-  const folders = [];
-  for (let folder = dirname(code); ; folder = dirname(folder)) {
-    const packages = join(folder, 'node_modules');
-    if (existsSync(packages)) folders.push(join(packages, '*'));
-    if (folder === dirname(folder)) break;
-  }
-  return [join(code, '*'), join(dirname(code), 'content', '*'), join(dirname(code), 'package.json'), ...folders];
-}
-
-/** Node's arguments for a sandbox: no network, files, processes, threads or addons, and a wall on memory. */
-export function sandboxArguments(memoryMegabytes: number): string[] {
-  return [
-    '--permission',
-    ...readable().map((path) => `--allow-fs-read=${path}`),
-    `--max-old-space-size=${Math.floor(memoryMegabytes * 0.8)}`,
-    '--disable-proto=delete',
-    '--no-addons',
-  ];
-}
-
-/** Starts a sandbox with an empty environment. */
-export function startChild(memoryMegabytes: number): Child {
-  const child = fork(worker, [], {
-    execArgv: sandboxArguments(memoryMegabytes),
+/** Starts a script with an empty environment and the walls of a sandbox. It may read itself, the program's code and its packages. */
+export function forkSandbox(
+  script: string,
+  isolation: Isolation,
+  memoryMegabytes: number,
+  args: readonly string[] = [],
+): ChildProcess {
+  const child = fork(script, args, {
+    ...sandboxCommand(isolation, memoryMegabytes, [script]),
     env: {},
     cwd: dirname(here),
     serialization: 'advanced',
     // A process group of its own: Ctrl-C on a terminal is for the registry, which then lets its sandboxes finish or ends them.
     detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(isolation.kind === 'bwrap' ? (['pipe'] as const) : [])],
   });
+  // Node takes messages of its own from the channel. One of them, sent out of turn by a sandbox, would end this process.
+  child.removeAllListeners('internalMessage');
+  return child;
+}
+
+/** Starts a sandbox that waits for jobs. */
+export function startChild(memoryMegabytes: number, isolation: Isolation): Child {
+  const child = forkSandbox(workerScript, isolation, memoryMegabytes);
+  const worker = workerOf(child);
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-4000);
   });
-  const ready = whenReady(child, () => errors);
+  const ready = whenReady(child, worker, () => errors);
   ready.then(giveWay, () => {});
   let jobs = 0;
   let usable = true;
@@ -101,13 +92,13 @@ export function startChild(memoryMegabytes: number): Child {
   /** Answering readers goes before compiling. Where the system does not allow it, both are equal. */
   function giveWay(): void {
     try {
-      setPriority(child.pid!, priority);
+      setPriority(worker.pid()!, priority);
     } catch {}
   }
 
   function kill(): void {
     usable = false;
-    child.kill('SIGKILL');
+    worker.kill();
   }
 
   child.once('exit', () => (usable = false));
@@ -117,7 +108,7 @@ export function startChild(memoryMegabytes: number): Child {
   return {
     memoryMegabytes,
     get pid() {
-      return child.pid;
+      return worker.pid();
     },
     isFresh: () => jobs === 0,
     isUsable: () => usable && jobs < jobsPerChild,
@@ -133,10 +124,12 @@ export function startChild(memoryMegabytes: number): Child {
         kill();
         return { lost: failure.message, isStalled: false };
       }
-      const outcome = await runJob(child, job, memoryMegabytes, options, () => errors).catch((error: unknown) => {
-        kill();
-        throw error;
-      });
+      const outcome = await runJob(child, job, memoryMegabytes, options, worker, () => errors).catch(
+        (error: unknown) => {
+          kill();
+          throw error;
+        },
+      );
       if (!('answer' in outcome)) kill();
       // A heap that has grown this much is cheaper to throw away than to clean.
       else if (outcome.answer.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
@@ -146,9 +139,41 @@ export function startChild(memoryMegabytes: number): Child {
   };
 }
 
-function whenReady(child: ChildProcess, errors: () => string): Promise<void> {
+/** The process that works: the one that was started, or the one that bwrap started and tells of. */
+interface Worker {
+  pid(): number | undefined;
+  kill(): void;
+}
+
+function workerOf(child: ChildProcess): Worker {
+  let inner: number | undefined;
+  let told = '';
+  child.stdio[infoDescriptor]?.on('data', (json: Buffer) => {
+    told += json.toString();
+    const pid = /"child-pid": *(\d+)\D/.exec(told)?.[1];
+    if (pid !== undefined) inner ??= Number(pid);
+  });
+  return {
+    pid: () => inner ?? child.pid,
+    kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      // Bwrap reaps the process and ends with it. Killed itself, it would leave a zombie wherever process 1 does not reap.
+      if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
+    },
+  };
+}
+
+function tryKill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
+
+function whenReady(child: ChildProcess, worker: Worker, errors: () => string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), startSeconds * 1000);
+    const timer = setTimeout(() => worker.kill(), startSeconds * 1000);
     timer.unref();
     const fail = (error?: Error) => {
       clearTimeout(timer);
@@ -169,15 +194,16 @@ function runJob(
   job: Job,
   memoryMegabytes: number,
   { seconds, load, signal }: JobOptions,
+  worker: Worker,
   errors: () => string,
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     let breach: Breach | null = null;
     const stop = (why: Breach | null) => {
       breach = why;
-      child.kill('SIGKILL');
+      worker.kill();
     };
-    const watch = watchLimits(child.pid!, { seconds, memoryMegabytes }, stop);
+    const watch = watchLimits(worker.pid()!, { seconds, memoryMegabytes }, stop);
 
     function end(settle: () => void): void {
       watch.end();

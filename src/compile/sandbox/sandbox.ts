@@ -3,6 +3,7 @@ import { digestOf, hexOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
 import { startChild, type Child, type Job, type JobOptions, type Outcome } from './child.ts';
+import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
 import { fileTooLarge } from '../text/parse.ts';
@@ -23,6 +24,14 @@ import { sandboxLost } from '../sandbox-lost.ts';
 export interface CompilerOptions {
   /** How many sandboxes work at once. Each is started when it is first needed and then kept warm. */
   children?: number;
+  /** What each runs in; default: bwrap where it works. */
+  mode?: SandboxMode;
+}
+
+/** A compiler that can say which walls its sandboxes have. */
+export interface SandboxCompiler extends Compiler {
+  /** Rejects with `unavailable` where the walls that are asked for cannot be had. */
+  isolation(): Promise<Isolation>;
 }
 
 const batchBytes = 8 * 1024 * 1024;
@@ -34,7 +43,7 @@ const patienceMilliseconds = 60_000;
 type Ended = Exclude<Outcome, { lost: string }>;
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
-export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
+export function openCompiler({ children = 2, mode = 'auto' }: CompilerOptions = {}): SandboxCompiler {
   const queue = createFairQueue(children);
   const idle: Child[] = [];
   const closing = new AbortController();
@@ -62,13 +71,13 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
       }
     };
     const task = async (): Promise<Ended> => {
-      const child = takeChild(limits.memoryMegabytes);
+      const child = await takeChild(limits.memoryMegabytes);
       const wasFresh = child.isFresh();
       const first = await attempt(child);
       if ('answer' in first) return first;
       if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
       if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
-      const second = await attempt(startChild(limits.memoryMegabytes));
+      const second = await attempt(startChild(limits.memoryMegabytes, await findIsolation(mode)));
       if ('lost' in second) throw sandboxLost(second.lost);
       return second;
     };
@@ -76,12 +85,12 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
     return queue.add({ owner: org, lane: `${lane} ${org}`, patience, signal }, task);
   }
 
-  function takeChild(memoryMegabytes: number): Child {
+  async function takeChild(memoryMegabytes: number): Promise<Child> {
     for (let child = idle.pop(); child !== undefined; child = idle.pop()) {
       if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
       child.kill();
     }
-    return startChild(memoryMegabytes);
+    return startChild(memoryMegabytes, await findIsolation(mode));
   }
 
   /** A batch that goes over the limits is taken apart: only the files that do so alone are left out. */
@@ -101,6 +110,7 @@ export function openCompiler({ children = 2 }: CompilerOptions = {}): Compiler {
   return {
     id: `stele/${version} node/${process.versions.node}`,
     renderer: rendererName(),
+    isolation: () => findIsolation(mode),
 
     async compile(input, load, turn = {}) {
       let read = new Map<string, CollectedFile>();

@@ -1,7 +1,8 @@
 // The process inside the sandbox. It knows nothing but what its parent sends, and asks its parent for every file.
 import type { LoadedFile } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
-import type { ChildMessage, ParentMessage } from './sandbox-messages.ts';
+import { closeProcess } from './close-process.ts';
+import type { ParentMessage } from './sandbox-messages.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
 import { renderDocument } from '../../render/render.ts';
 import { runCompile } from '../run.ts';
@@ -19,11 +20,9 @@ for (const shared of [
 ])
   Object.preventExtensions(shared);
 
+// Everything is loaded.
+const send = closeProcess();
 const waiting: ((files: LoadedFile[]) => void)[] = [];
-
-function send(message: ChildMessage): void {
-  process.send!(message);
-}
 
 function load(paths: string[]): Promise<LoadedFile[]> {
   return new Promise((resolve) => {
@@ -34,7 +33,8 @@ function load(paths: string[]): Promise<LoadedFile[]> {
 
 async function receive(message: ParentMessage): Promise<void> {
   if (message.type === 'files') return waiting.shift()?.(message.files);
-  const rss = () => process.memoryUsage.rss();
+  // Asked of the kernel itself: in a sandbox without /proc there is no other way to know.
+  const rss = () => process.resourceUsage().maxRSS * 1024;
   if (message.type === 'detect')
     return send({ type: 'detected', detected: detectFiles(message.files, message.limits), rss: rss() });
   if (message.type === 'settings')
@@ -50,7 +50,6 @@ async function receive(message: ParentMessage): Promise<void> {
 }
 
 // A shutdown is told to every process of a service. The parent decides when this one ends: a document is not refused for it.
-process.on('SIGINT', () => undefined).on('SIGTERM', () => undefined);
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('message', (message: ParentMessage) => void receive(message));
-process.on('disconnect', () => process.exit(0));
 send({ type: 'ready' });

@@ -1,11 +1,8 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxArguments, startChild } from '../../../src/compile/sandbox/child.ts';
+import { startChild } from '../../../src/compile/sandbox/child.ts';
 import type { Compiler } from '../../../src/compile/compile.ts';
+import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { isSandboxLost } from '../../../src/compile/sandbox-lost.ts';
@@ -49,33 +46,6 @@ async function rulesOf(entry: string, content: string, changes: Partial<typeof l
 }
 
 describe('the sandbox', () => {
-  it('reads no file, writes none, reaches no network, starts no process and no thread, and knows no environment', async () => {
-    const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const probe = new URL('../../fixtures/compile/probe.ts', import.meta.url).pathname;
-    const child = fork(probe, [String(port)], {
-      execArgv: [...sandboxArguments(256), `--allow-fs-read=${probe}`],
-      env: {},
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    const [told] = (await once(child, 'message')) as [unknown];
-    child.kill();
-    server.close();
-    expect(told).toEqual({
-      outcomes: {
-        readFile: 'ERR_ACCESS_DENIED',
-        writeFile: 'ERR_ACCESS_DENIED',
-        spawn: 'ERR_ACCESS_DENIED',
-        thread: 'ERR_ACCESS_DENIED',
-        connect: 'ERR_ACCESS_DENIED',
-        fetch: 'ERR_ACCESS_DENIED',
-      },
-      environment: [],
-      proto: false,
-    });
-  });
-
   it('gives the same bytes for the same input', async () => {
     const [first, second] = await Promise.all([rulesOf('a.yaml', valid), rulesOf('a.yaml', valid)]);
     expect(first.artifact).not.toBeNull();
@@ -103,7 +73,7 @@ describe('the sandbox', () => {
   });
 
   it('is done with when something else kills it, and that is no verdict', async () => {
-    const child = startChild(256);
+    const child = startChild(256, await findIsolation('auto'));
     const load = async () => {
       process.kill(child.pid!, 'SIGKILL');
       return [];
@@ -117,7 +87,7 @@ describe('the sandbox', () => {
   });
 
   it('counts the time that it works, not the time that passes', async () => {
-    const child = startChild(256);
+    const child = startChild(256, await findIsolation('auto'));
     const files = memoryLoad({ 'a.yaml': valid });
     const compile = (load: typeof files | (() => ReturnType<typeof files>), seconds: number) =>
       child.run({ type: 'compile', input: inputOf('a.yaml') }, { seconds, load: load as never, signal: undefined });
@@ -127,21 +97,6 @@ describe('the sandbox', () => {
       setTimeout(() => process.kill(child.pid!, 'SIGCONT'), 1200);
       return files(['a.yaml']);
     }, 0.8);
-    expect(outcome).toMatchObject({ answer: { report: { problems: [] } } });
-    child.kill();
-  });
-
-  it('goes on when a terminal or a service manager tells every process to stop', async () => {
-    const child = startChild(256);
-    const load = async () => {
-      process.kill(child.pid!, 'SIGINT');
-      process.kill(child.pid!, 'SIGTERM');
-      return memoryLoad({ 'a.yaml': valid })(['a.yaml']);
-    };
-    const outcome = await child.run(
-      { type: 'compile', input: inputOf('a.yaml') },
-      { seconds: 60, load, signal: undefined },
-    );
     expect(outcome).toMatchObject({ answer: { report: { problems: [] } } });
     child.kill();
   });
