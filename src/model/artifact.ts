@@ -1,6 +1,7 @@
 import type { Format, ResourceType } from './address.ts';
 import type { Validation } from './problem.ts';
 import { digestOf, type Digest } from './digest.ts';
+import type { JobOrigin } from './job.ts';
 
 export type Coding = 'identity' | 'gzip' | 'br' | 'zstd';
 
@@ -15,13 +16,17 @@ export interface Descriptor {
   annotations?: Record<string, string>;
 }
 
-/** Where the input came from. Null members: the document was uploaded. */
+/**
+ * Where the input came from. Null members: the document was uploaded. With `job` it was uploaded as well, by a CI job: then
+ * repository and commit are those that the job ran for, as its issuer says, and `path` is no file of theirs.
+ */
 export interface Provenance {
   repository: string | null;
   commit: string | null;
   path: string;
   /** Git blob ids of every file that was read, by path; null where a file that was looked for is absent. */
   blobs: Record<string, string | null>;
+  job?: Omit<JobOrigin, 'repository' | 'commit'>;
 }
 
 /** What a version says about itself: the manifest's `config` object. Holds no time, so that it can be made again. */

@@ -20,7 +20,7 @@ import type { Validation } from '../model/problem.ts';
 export interface ArtifactInput {
   coordinate: Coordinate;
   entry: string;
-  origin: Pick<Provenance, 'repository' | 'commit'>;
+  origin: Pick<Provenance, 'repository' | 'commit' | 'job'>;
   compiled: Compiled;
   /** Name and version of the compiler. */
   compiler: string;
@@ -48,7 +48,7 @@ export function buildArtifact({
   const { type } = coordinate;
   const { artifact, report, files } = compiled;
   const reportBytes = encodeJson(report);
-  const { repository, commit } = origin;
+  const { repository, commit, job } = origin;
   const config: ArtifactConfig = {
     kind: artifact!.kind,
     specification: artifact!.specification,
@@ -60,6 +60,7 @@ export function buildArtifact({
       commit,
       path: entry,
       blobs: Object.fromEntries(files.map(({ path, blob }) => [path, blob])),
+      ...(job && { job }),
     },
     compiler,
     validation,

@@ -14,7 +14,7 @@ interface NewVersion {
 }
 
 export const publishOne: ResourceHandler = async (call) => {
-  const { registry, coordinate, author, body } = call;
+  const { registry, coordinate, author, body, principal } = call;
   const given = bodyOf<NewVersion>(call);
   const isText = typeof given.document === 'string';
   // An object is taken as it was written, so that no number loses a digit on its way.
@@ -35,6 +35,7 @@ export const publishOne: ResourceHandler = async (call) => {
     latest: given.latest,
     dryRun: given.dryRun,
     create: null,
+    ...(principal.job && { job: principal.job }),
     author,
     isAwaited: true,
   });

@@ -3,6 +3,7 @@ import type { ArtifactConfig } from '../../model/artifact.ts';
 import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
 import { renderedOf } from '../../registry/derived.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
+import { formatJob } from '../../model/job.ts';
 import { commitLinks } from './commit-links.ts';
 import { dayOf } from './dates.ts';
 import { feedLink } from '../feeds.ts';
@@ -81,7 +82,7 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
     latestUrl: links.whole(links.to(coordinate)),
     versions: versionsOf(site, resource, version),
     changes,
-    report: describeReport(report, commitLinks(config.provenance.repository, config.provenance.commit)),
+    report: describeReport(report, fileLinks(config)),
     reportHref: links.to(coordinate, { label: version.label, view: 'report' }),
     provenance: provenanceOf(config),
     provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),
@@ -147,8 +148,14 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
   };
 }
 
-function provenanceOf({ provenance, compiler }: ArtifactConfig): object {
-  const { repository, commit, path } = provenance;
+/** Links into the commit; null where the document is no file of it. */
+function fileLinks({ provenance: { repository, commit, job } }: ArtifactConfig): ReturnType<typeof commitLinks> {
+  return job ? null : commitLinks(repository, commit);
+}
+
+function provenanceOf(config: ArtifactConfig): object {
+  const { provenance, compiler } = config;
+  const { repository, commit, path, job } = provenance;
   const pages = commitLinks(repository, commit);
   return {
     repository: pages?.repository.replace('https://', '') ?? repository,
@@ -156,7 +163,9 @@ function provenanceOf({ provenance, compiler }: ArtifactConfig): object {
     commit,
     commitHref: pages?.commit ?? null,
     path,
-    fileHref: pages?.file(path) ?? null,
+    fileHref: fileLinks(config)?.file(path) ?? null,
+    job: job ? formatJob(job) : null,
+    jobHref: job?.run?.startsWith('https://') ? job.run : null,
     compiler,
   };
 }
