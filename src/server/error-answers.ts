@@ -9,6 +9,7 @@ import type { Site } from '../site/site.ts';
 import { pageHeaders, securityHeaders, type FlatHeaders } from './headers.ts';
 import { prefersPage } from './read/negotiate.ts';
 import { splitTarget } from './read/read-request.ts';
+import { endResponse } from './request-body.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** A code of a refusal, or `internal` for a bug. */
@@ -197,7 +198,7 @@ export function sendProblem(
   }
   response.setHeader('Content-Length', body.byteLength);
   response.statusCode = status;
-  response.end(request.method === 'HEAD' ? undefined : body);
+  endResponse(request, response, request.method === 'HEAD' ? undefined : body);
 }
 
 /** A refusal as people read it; null where an operator's template cannot be rendered, which is no reason to say nothing. */

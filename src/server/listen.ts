@@ -56,6 +56,8 @@ export async function listen(
     response.writeHead(refusal.status, refusal.headers).end(refusal.body);
   };
   server.on('request', receive);
+  // Whoever reads the body asks for it, and a refusal comes before it is sent.
+  server.on('checkContinue', receive);
   server.on('clientError', refuseUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explain(error, host, port)));

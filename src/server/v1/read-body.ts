@@ -1,84 +1,92 @@
-import express, { type Request, type Response } from 'express';
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { parseJson, type JsonBody, type JsonOptions } from './json-body.ts';
+import { hasBody, readPieces } from '../request-body.ts';
+import { createDocumentScan } from './document-scan.ts';
+import { joinPieces, slicePieces } from './pieces.ts';
+import { parseJson } from './json-body.ts';
+import { decodeText } from './text-document.ts';
 
 /** What a body may be. */
 export interface BodyLimits {
   /** Bytes, as sent and after inflation. */
   bytes: number;
-  /** Nesting of its JSON. */
+  /** What is beside a document: its bytes, its nesting, its values and names. */
+  rest: number;
   depth: number;
-  /** Values and names in its JSON. */
   nodes: number;
-  /** The member that holds a document, which is read as text alone. */
-  document?: string;
+  /** Nesting, and values and names, of a body that holds a document; absent: it holds none. */
+  document?: { depth: number; nodes: number };
 }
 
 /** A body that was read. */
-export interface Body extends JsonBody {
-  bytes: Buffer;
+export interface Body {
+  /** Its JSON; in place of a document something of the same type. */
+  value: unknown;
+  /** The document: its object as it was written, or its text. Null where the body has none. */
+  document: Buffer | null;
+  /** Digest and bytes of all of it, inflated. */
+  digest: Digest;
+  size: number;
 }
 
 const json = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i;
-const readers = new Map<number, ReturnType<typeof express.raw>>();
 
 /**
- * Reads a request's body as JSON; null where it has none. Refuses with `unsupported_media_type` another type, charset or coding, with
- * `too_large` one over the limit (what it says about its length is believed when it says too much, and never otherwise), with `malformed`
- * what is no JSON.
+ * Reads a request's body as JSON; null where it has none. A document in it is not parsed. Refuses
+ * with `unsupported_media_type` another type, charset or coding, with `too_large` one over a limit,
+ * with `malformed` what is not JSON. Never holds the event loop for long, whatever the size.
  */
-export async function readBody(request: Request, response: Response, limits: BodyLimits): Promise<Body | null> {
-  const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared === 0 && request.headers['transfer-encoding'] === undefined) return null;
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limits: BodyLimits,
+): Promise<Body | null> {
+  if (!hasBody(request)) return null;
   const type = request.headers['content-type'];
   if (type !== undefined && !json.test(type)) {
     throw new RegistryError('unsupported_media_type', 'Send the body as application/json, in UTF-8.');
   }
-  if (declared > limits.bytes) throw tooLarge(limits.bytes);
-  const bytes = await readBytes(request, response, limits.bytes);
-  if (bytes.byteLength === 0) return null;
+  const scan = limits.document ? createDocumentScan({ ...limits.document, rest: limits.rest }) : null;
+  const hash = createHash('sha256');
+  let size = 0;
+  const look = (piece: Buffer) => {
+    size += piece.length;
+    scan?.look(piece);
+    hash.update(piece);
+  };
+  const pieces = await readPieces(request, response, { limit: limits.bytes, inflate: true, look });
+  if (size === 0) return null;
   if (type === undefined) {
     throw new RegistryError('unsupported_media_type', 'Name the type of the body: Content-Type: application/json.');
   }
-  return { bytes, ...parseJson(decode(bytes), limits.depth, jsonOptions(limits)) };
-}
-
-function jsonOptions({ nodes, document }: BodyLimits): JsonOptions {
-  return { nodes, ...(document !== undefined && { opaque: document }) };
-}
-
-/** The bytes of a request's body, inflated where they are packed; none where it has none. Refuses with `too_large` more than the limit. */
-export async function readBytes(request: Request, response: Response, limit: number): Promise<Buffer> {
-  const read = readers.get(limit) ?? express.raw({ type: () => true, limit });
-  readers.set(limit, read);
-  await new Promise<void>((resolve, reject) => {
-    read(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(explain(error, limit))));
-  });
-  const body: unknown = request.body;
-  return Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-}
-
-/** What the body parser says, as ours: it knows only what is wrong with requests. */
-function explain(error: unknown, limit: number): unknown {
-  const { type, status } = error as { type?: string; status?: number };
-  if (type === 'entity.too.large') return tooLarge(limit);
-  if (type === 'encoding.unsupported') {
-    return new RegistryError('unsupported_media_type', 'Send the body plain, or with Content-Encoding: gzip.');
+  const digest: Digest = `sha256:${hash.digest('hex')}`;
+  const span = scan?.span() ?? null;
+  if (span === null) {
+    const text = decode(await joinPieces(pieces));
+    return { value: parseJson(text, limits), document: null, digest, size };
   }
-  if (status !== undefined && status < 500) {
-    return new RegistryError('malformed', 'The body ends too early, or is not packed as its Content-Encoding says.');
-  }
-  return error;
-}
-
-function tooLarge(limit: number): RegistryError {
-  return new RegistryError('too_large', `The body has more than ${limit} bytes.`, { extra: { limit } });
+  const written = await joinPieces(slicePieces(pieces, span.from, span.to));
+  const isText = written[0] === 0x22;
+  const head = decode(await joinPieces(slicePieces(pieces, 0, span.from)));
+  const tail = decode(await joinPieces(slicePieces(pieces, span.to, size)));
+  const standIn = !isText ? '{}' : written.length === 2 ? '""' : '"-"';
+  const before = (offset: number) =>
+    offset <= head.length
+      ? head.slice(0, offset)
+      : head + decode(written) + tail.slice(0, offset - head.length - standIn.length);
+  const value = parseJson(head + standIn + tail, { ...limits, before });
+  if (!isUtf8(written)) throw notUtf8();
+  return { value, document: isText ? await decodeText(written, head) : written, digest, size };
 }
 
 function decode(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new RegistryError('malformed', 'The body is not UTF-8.');
-  }
+  if (!isUtf8(bytes)) throw notUtf8();
+  return bytes.toString();
+}
+
+function notUtf8(): RegistryError {
+  return new RegistryError('malformed', 'The body is not UTF-8.');
 }
