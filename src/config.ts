@@ -119,6 +119,8 @@ export interface Config {
   templates: string | null;
   rateLimit: { window: number; key: number; address: number; failures: number; reads?: number };
   proxies: number;
+  /** Sockets of the server that may be open at once. */
+  connections: number;
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
 
@@ -189,7 +191,10 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     throw new RegistryError('malformed', `The configuration is not valid: ${[...new Set(lines)].join('; ')}`);
   }
   const given = filled as UserConfig &
-    Pick<Config, 'sync' | 'limits' | 'sandbox' | 'cache' | 'rateLimit' | 'log' | 'proxies' | 'webhooks'>;
+    Pick<
+      Config,
+      'sync' | 'limits' | 'sandbox' | 'cache' | 'rateLimit' | 'log' | 'proxies' | 'connections' | 'webhooks'
+    >;
   const folder = resolve(base, given.store?.path ?? data);
   const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
     const { repositories = [], defaults = {}, ...rest } = organization as Partial<OrganizationConfig>;
@@ -214,6 +219,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: given.rateLimit,
     proxies: given.proxies,
+    connections: given.connections,
     log: given.log,
   };
   assertCredentials(config);

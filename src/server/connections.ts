@@ -6,19 +6,21 @@ const spare = 64;
 
 /** The open connections of a server. */
 export interface Connections {
-  /** Whether all are busy with a request, so that another request is to be refused. */
-  isFull(): boolean;
+  /** Whether this socket is one more than may be open, so that its request is to be refused. */
+  isExtra(socket: Socket): boolean;
 }
 
 /**
  * Keeps a server's open sockets at `most`. At the cap a new socket takes the place of the one that
- * has waited longest without a request: idle between two, or with a request half sent. Where every
- * socket has a request under way, some more are let in for an answer that says so.
+ * has waited longest without a request: idle between two, which is closed, or before its first one
+ * or with half of it sent, which is turned away. Where every socket has a request under way, some
+ * more are let in for an answer that says so.
  */
-export function capConnections(server: Server, most: number): Connections {
+export function capConnections(server: Server, most: number, turnAway: (socket: Socket) => void): Connections {
   // A set remembers the order in which sockets began to wait.
   const waiting = new Set<Socket>();
   const open = new Set<Socket>();
+  const extra = new WeakSet<Socket>();
   const requests = new WeakMap<Socket, number>();
   const count = (socket: Socket, by: 1 | -1) => {
     const left = (requests.get(socket) ?? 0) + by;
@@ -35,9 +37,11 @@ export function capConnections(server: Server, most: number): Connections {
     const [longest] = waiting;
     if (open.size >= most && longest !== undefined) {
       leave(longest);
-      longest.destroy();
+      if (requests.has(longest)) longest.destroy();
+      else turnAway(longest);
     }
     open.add(socket);
+    if (open.size > most) extra.add(socket);
     waiting.add(socket);
     socket.once('close', () => leave(socket));
   });
@@ -47,7 +51,7 @@ export function capConnections(server: Server, most: number): Connections {
   };
   server.prependListener('request', watch);
   server.prependListener('checkContinue', watch);
-  return { isFull: () => open.size > most };
+  return { isExtra: (socket) => extra.has(socket) && open.size > most };
 }
 
 /**

@@ -249,9 +249,20 @@ const codesByStatus = new Map<number, ErrorCode>([
 /** The refusal in what was thrown: ours, or what Express and its body parsers say about a request. Null for anything else. */
 function asRefusal(error: unknown): RegistryError | null {
   if (isRegistryError(error)) return error;
+  if (lacksDescriptors(error))
+    return new RegistryError('unavailable', outOfDescriptors, { retryAfter: 1, cause: error });
   if (!(error instanceof Error) || !('status' in error)) return null;
   const code = codesByStatus.get(Number(error.status));
   return code === undefined ? null : new RegistryError(code, explain(error, code));
+}
+
+const outOfDescriptors = 'The server has no file descriptors left. Try again.';
+
+/** Whether this process, or the whole machine, has as many files open as it may. */
+function lacksDescriptors(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE' || lacksDescriptors(error.cause);
 }
 
 const explanations: Partial<Record<ErrorCode, string>> = {

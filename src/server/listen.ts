@@ -1,6 +1,5 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { AddressInfo, Socket } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
 import { capConnections } from './connections.ts';
 import { requestFault } from './request-faults.ts';
@@ -48,17 +47,18 @@ export async function listen(
   // Node's default looks for late requests every 30 s only.
   const connectionsCheckingInterval = Math.min(1000, headTimeout / 4);
   const server = createServer({ ...options, headersTimeout: headTimeout, connectionsCheckingInterval });
-  const { isFull } = capConnections(server, connections);
+  const { isExtra } = capConnections(server, connections, (socket) => answerRaw(socket, refuse(503, full)));
   const receive: RequestListener = (request, response) => {
     const fault = requestFault(request);
-    const refusal = fault !== null ? refuse(400, fault) : isFull() ? refuse(503, full) : null;
+    const refusal = fault !== null ? refuse(400, fault) : isExtra(request.socket) ? refuse(503, full) : null;
     if (refusal === null) return app(request, response);
     response.writeHead(refusal.status, refusal.headers).end(refusal.body);
   };
   server.on('request', receive);
   // Whoever reads the body asks for it, and a refusal comes before it is sent.
   server.on('checkContinue', receive);
-  server.on('clientError', refuseUnreadable);
+  // The sockets of a plain HTTP server are TCP's.
+  server.on('clientError', (error, socket) => refuseUnreadable(error, socket as Socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
@@ -105,18 +105,29 @@ const statuses = new Map([
 ]);
 
 /** Answers what Node could not read as HTTP, also a target or header over 16 KiB, in the form that every refusal has. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const { status, headers, body } = refuse(statuses.get(error.code ?? '') ?? 400, 'The request cannot be read.');
+  answerRaw(socket, refuse(statuses.get(error.code ?? '') ?? 400, 'The request cannot be read.'));
+}
+
+/** Answers on a socket that has no response, and closes it. */
+function answerRaw(socket: Socket, { status, headers, body }: Refusal): void {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`);
+  socket.destroySoon();
+}
+
+interface Refusal {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
 }
 
 /** A refusal that needs neither the registry nor a page, and ends the connection. */
-function refuse(status: number, detail: string): { status: number; headers: Record<string, string>; body: string } {
+function refuse(status: number, detail: string): Refusal {
   // RFC 9457 §4.2.1: of `about:blank`, the status says all.
   const body = JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail });
   const headers = {

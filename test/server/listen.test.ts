@@ -120,10 +120,11 @@ describe('at the cap on connections', () => {
   test('a new one takes the place of the one that waits longest', async () => {
     const server = await listen((_request, response) => void response.end('here'), { ...local, connections: 3 });
     const sockets = await connectMany(server.port, 3);
-    const closed = once(sockets[0]!, 'close');
+    const turnedAway = once(sockets[0]!, 'data') as Promise<[Buffer]>;
     sockets[1]!.write('GET / HTTP/1.1\r\n');
     expect((await ask(server.port, { target: '/' })).body.toString()).toBe('here');
-    await closed;
+    const [answer] = await turnedAway;
+    expect(parseAnswer(answer).status).toBe(503);
     sockets[1]!.write('Host: a\r\n\r\n');
     const [bytes] = (await once(sockets[1]!, 'data')) as [Buffer];
     expect(bytes.toString()).toMatch(/^HTTP\/1\.1 200/);

@@ -41,7 +41,7 @@ export function hookKindOf(operation: string): HostKind | null {
 export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'registry' | 'queue'>): ReceiveHook {
   const large = createFairQueue(largeAtOnce);
   const { rateLimit, proxies } = registry.config;
-  const refusal = createAllowance({ limit: rateLimit.address, window: rateLimit.window }, registry.now);
+  const refusal = createAllowance({ limit: rateLimit.address, window: rateLimit.window }, registry.monotonic);
   // Stands in for a secret where there is none, so that it takes the same work.
   const unknown = Buffer.from(registry.randomBytes(32)).toString('base64url');
 
@@ -81,7 +81,8 @@ export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'regi
     const [org = '', id = ''] = connection?.split('/') ?? [];
     const only = connection === null ? null : { org, id };
     const read = () => readGenuine(host, only, request, response);
-    const reading = isLarge(request) ? large.add(limitedName(request, proxies), read, untilClosed(response)) : read();
+    const claim = { owner: limitedName(request, proxies), signal: untilClosed(response) };
+    const reading = isLarge(request) ? large.add(claim, read) : read();
     const delivery = await reading.catch((error: unknown) => {
       throw countRefused(request, error);
     });
