@@ -119,6 +119,11 @@ function tooDense(): RegistryError {
   );
 }
 
+/** So few bytes that they are read to their end, and the connection goes on. */
+function isSmall({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= 65_536;
+}
+
 /** RFC 9110 §10.1.1: the client waits for a word before it sends the body. */
 function isAskedToInvite(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue' && !invited.has(request);
@@ -131,7 +136,7 @@ function isAskedToInvite(request: IncomingMessage): boolean {
  */
 export function endResponse(request: IncomingMessage, response: ServerResponse, body?: Buffer): void {
   if (!hasBody(request) || request.complete || request.destroyed) return void response.end(body);
-  response.setHeader('Connection', 'close');
+  if (!isSmall(request) || isAskedToInvite(request)) response.setHeader('Connection', 'close');
   if (isAskedToInvite(request)) return void response.end(body);
   response.flushHeaders();
   if (body !== undefined) response.write(body);
