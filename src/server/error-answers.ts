@@ -9,7 +9,7 @@ import type { Site } from '../site/site.ts';
 import { pageHeaders, securityHeaders, type FlatHeaders } from './headers.ts';
 import { prefersPage } from './read/negotiate.ts';
 import { splitTarget } from './read/read-request.ts';
-import { endResponse } from './request-body.ts';
+import { endResponse } from './body/request-body.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** A code of a refusal, or `internal` for a bug. */

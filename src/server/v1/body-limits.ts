@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { BodyLimits } from './read-body.ts';
+import type { BodyLimits } from '../body/read-body.ts';
 import type { Operation } from './api-description.ts';
 
 /** Bytes of a body that holds no document. */

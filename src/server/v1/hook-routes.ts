@@ -6,9 +6,9 @@ import type { ServerContext } from '../server-context.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import { createAllowance } from '../allowance.ts';
 import { limitedName } from '../client-address.ts';
-import { readPieces } from '../request-body.ts';
+import { readPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';
-import { joinPieces } from './pieces.ts';
+import { joinPieces } from '../body/pieces.ts';
 
 /** The most that GitHub sends (https://docs.github.com/webhooks/webhook-events-and-payloads). */
 const mostBytes = 25 * 1024 * 1024;

@@ -10,7 +10,7 @@ import { nothingHere } from '../nothing-here.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { nameRoute } from '../route-name.ts';
 import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './require-scope.ts';
-import { readBody } from './read-body.ts';
+import { readBody } from '../body/read-body.ts';
 import type { Answer, Call } from './call.ts';
 import { readDescription, type Operation } from './api-description.ts';
 import { createReceiveHook, hookKindOf } from './hook-routes.ts';

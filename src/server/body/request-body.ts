@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { RegistryError } from '../model/errors.ts';
+import { RegistryError } from '../../model/errors.ts';
 
 /** What a body may be, and who looks at it while it comes in. */
 export interface BodyReading {

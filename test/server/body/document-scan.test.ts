@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isRegistryError } from '../../../src/model/errors.ts';
-import { createDocumentScan } from '../../../src/server/v1/document-scan.ts';
+import { createDocumentScan } from '../../../src/server/body/document-scan.ts';
 
 const limits = { depth: 20, nodes: 1000, rest: 1000 };
 

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listen, type Listening } from '../../src/server/listen.ts';
-import { readPieces } from '../../src/server/request-body.ts';
-import { exchange, parseAnswer } from './http.ts';
+import { listen, type Listening } from '../../../src/server/listen.ts';
+import { readPieces } from '../../../src/server/body/request-body.ts';
+import { exchange, parseAnswer } from '../http.ts';
 
 const limit = 100 * 1024 * 1024;
 let server: Listening;

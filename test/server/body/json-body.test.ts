@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isRegistryError } from '../../../src/model/errors.ts';
-import { parseJson } from '../../../src/server/v1/json-body.ts';
+import { parseJson } from '../../../src/server/body/json-body.ts';
 
 function attempt(parse: () => unknown): { value: unknown } | null {
   try {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Digest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { hasBody, readPieces } from '../request-body.ts';
+import { hasBody, readPieces } from './request-body.ts';
 import { createDocumentScan } from './document-scan.ts';
 import { joinPieces, slicePieces } from './pieces.ts';
 import { parseJson } from './json-body.ts';
