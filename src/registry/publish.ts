@@ -10,13 +10,14 @@ import type { Validation } from '../model/problem.ts';
 import { chooseLatest, insertByDate, resourceRef, type Resource, type Version } from '../model/resource.ts';
 import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import { buildArtifact, encodeJson, type ArtifactInput, type Built } from './store-artifact.ts';
+import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
 import { placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
 import { newResource, type NewResource } from './create-resource.ts';
+import { encodeJson } from '../model/json.ts';
 
 /** What to publish, and what to do where it meets what is there. */
 export interface PublishRequest {

@@ -4,6 +4,7 @@ import { isRegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
+import { decodeJson } from '../model/json.ts';
 
 /** The purges that are at work, in all processes, each as `host/pid/id`: the value of one ref. */
 interface Purges {
@@ -80,7 +81,7 @@ type Kept = ReadonlyMap<Digest, Uint8Array>;
 async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
   const read = async <T>(digest: Digest): Promise<T | null> => {
     const bytes = kept.get(digest) ?? (await registry.objects.get(digest));
-    return bytes && (JSON.parse(Buffer.from(bytes).toString()) as T);
+    return bytes && decodeJson<T>(bytes);
   };
   const digests = new Set<Digest>([manifest]);
   const named = await read<Manifest>(manifest);

@@ -15,6 +15,7 @@ import {
 import { repositoryName } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
+import { encodeJson } from '../model/json.ts';
 
 /** What an artifact is made of. The same of everything gives the same bytes. */
 export interface ArtifactInput {
@@ -90,9 +91,4 @@ export function buildArtifact({
 
 function describe(mediaType: string, bytes: Uint8Array, annotations?: Record<string, string>): Descriptor {
   return { mediaType, digest: digestOf(bytes), size: bytes.byteLength, ...(annotations && { annotations }) };
-}
-
-/** The one way in which Stele writes JSON objects down: as they are, without spaces. */
-export function encodeJson(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value));
 }

@@ -9,6 +9,7 @@ import {
   parseGenerationKey,
   type Generation,
 } from './generations.ts';
+import { decodeJson, encodeJson } from '../model/json.ts';
 
 /** Who does what: recorded with each generation. */
 export interface Change {
@@ -175,10 +176,10 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
             ...decision.change,
             value: decision.value,
           };
-          const bytes = Buffer.from(JSON.stringify(next));
+          const bytes = encodeJson(next);
           if (await append(generationKey(name, next.generation), bytes, next.writeId)) {
             // What is kept is what was stored, not an object that the caller holds too.
-            const stored = JSON.parse(bytes.toString()) as Generation<T>;
+            const stored = decodeJson<Generation<T>>(bytes);
             remember(name, { checkedAt: monotonic(), newest: { generation: stored, digest: digestOf(bytes) } });
             for (const listener of listeners) listener(name);
             return stored;
@@ -222,8 +223,26 @@ function assertName(name: string): void {
   if (!name.includes('/')) throw new TypeError(`Not the name of a ref: ${JSON.stringify(name)}`);
 }
 
+<<<<<<< HEAD
 function outcomeUnknown(cause: unknown): RegistryError {
   const message =
     'The store did not say whether the change was written. Repeat the request with the same Idempotency-Key, or look whether it is there.';
   return new RegistryError('outcome_unknown', message, { cause, retryAfter: 1 });
+=======
+function decodeGeneration<T>(key: string, bytes: Uint8Array): Generation<T> {
+  const decoded = parseJson(bytes) as Partial<Generation<T>> | null | undefined;
+  if (decoded?.generation !== parseGenerationKey(key).generation || typeof decoded.writeId !== 'string') {
+    throw new RegistryError('corrupt', `${key} does not hold its generation. Run \`stele fsck\`.`);
+  }
+  return decoded as Generation<T>;
+}
+
+function outcomeUnknown(key: string, cause: unknown): RegistryError {
+  const { name } = parseGenerationKey(key);
+  return new RegistryError(
+    'outcome_unknown',
+    `The store did not say whether the change to ${name} was written. Ask for it again, or repeat the request with the same Idempotency-Key.`,
+    { cause },
+  );
+>>>>>>> c443dcc (model: one reader and writer of Stele's own JSON)
 }
