@@ -1,12 +1,10 @@
-import type { Format, ResourceType } from './address.ts';
+import type { Kind } from './kinds.ts';
+import type { Format } from './address.ts';
 import type { Validation } from './problem.ts';
 import { digestOf, type Digest } from './digest.ts';
 import type { JobOrigin } from './job.ts';
 
 export type Coding = 'identity' | 'gzip' | 'br' | 'zstd';
-
-/** What kind of document it is, more exactly than its resource type. */
-export type Kind = 'openapi' | 'json-schema' | 'redocly-ruleset' | 'spectral-ruleset';
 
 /** A digest with what is needed to fetch it (OCI image specification, content descriptors). */
 export interface Descriptor {
@@ -58,20 +56,6 @@ export interface Manifest {
 export const formatAnnotation = 'dev.stele.format';
 export const codingAnnotation = 'dev.stele.coding';
 export const sourceAnnotation = 'dev.stele.source';
-
-const singular: Record<ResourceType, string> = { apis: 'api', schemas: 'schema', rulesets: 'ruleset' };
-
-/** `artifactType` of a resource type's manifests: `application/vnd.stele.api.v1`. */
-export function artifactType(type: ResourceType): string {
-  return `application/vnd.stele.${singular[type]}.v1`;
-}
-
-/** The media type under which a representation is stored. What is sent depends on what was asked for. */
-export function storedMediaType(type: ResourceType, format: Format): string {
-  if (type === 'apis') return `application/openapi+${format}`;
-  if (type === 'schemas' && format === 'json') return 'application/schema+json';
-  return `application/${format}`;
-}
 
 /** The layer that holds a format in a coding, or null. */
 export function findLayer(manifest: Manifest, format: Format, coding: Coding): Descriptor | null {

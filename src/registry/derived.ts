@@ -1,3 +1,4 @@
+import { kinds } from '../model/kinds.ts';
 import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import { hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
@@ -43,8 +44,7 @@ export async function renderedOf(registry: Registry, granted: GrantedVersion): P
 
 async function publishedOf(registry: Registry, manifest: Manifest, json: Uint8Array): Promise<Published> {
   const { kind } = await readJson<ArtifactConfig>(registry, manifest.config.digest);
-  const type = kind === 'openapi' ? 'apis' : kind === 'json-schema' ? 'schemas' : 'rulesets';
-  return { type, kind, json };
+  return { type: kinds[kind].type, kind, json };
 }
 
 /** Documents that are held for the sandboxes at once; those of one organization are half of them at most. Others wait, and hold nothing. */

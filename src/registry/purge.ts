@@ -15,7 +15,7 @@ const purgesRef = 'purges/all';
 
 /** Names the purges that were made or are at work. Read past every cache. */
 async function readPurges(registry: Registry): Promise<{ generation: number; isRunning: boolean }> {
-  const newest = await registry.refs.update<Purges>(purgesRef, () => null);
+  const newest = await registry.refs.readFresh<Purges>(purgesRef);
   return { generation: newest?.generation ?? 0, isRunning: (newest?.value.running ?? []).some(isAlive) };
 }
 
@@ -97,7 +97,7 @@ async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Prom
 async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>> {
   const held = new Set<Digest>();
   for await (const name of registry.refs.list('resources/')) {
-    const resource = (await registry.refs.update<Resource>(name, () => null))?.value;
+    const resource = (await registry.refs.readFresh<Resource>(name))?.value;
     for (const version of resource?.versions ?? []) {
       if (version.status.state === 'withdrawn') continue;
       for (const digest of await digestsOf(registry, version.manifest, kept)) held.add(digest);

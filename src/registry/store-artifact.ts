@@ -1,12 +1,11 @@
+import { types } from '../model/kinds.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Coordinate } from '../model/address.ts';
 import {
-  artifactType,
   codingAnnotation,
   contentDigest,
   formatAnnotation,
   sourceAnnotation,
-  storedMediaType,
   type ArtifactConfig,
   type Descriptor,
   type Manifest,
@@ -72,7 +71,7 @@ export function buildArtifact({
   const objects: Uint8Array[] = [reportBytes, configBytes];
   const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) => {
     objects.push(bytes);
-    return describe(storedMediaType(type, format), bytes, { [formatAnnotation]: format, [codingAnnotation]: coding });
+    return describe(types[type].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding });
   });
   for (const { path, bytes } of files) {
     if (bytes === null) continue;
@@ -82,7 +81,7 @@ export function buildArtifact({
   const manifest: Manifest = {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    artifactType: artifactType(type),
+    artifactType: types[type].artifactType,
     config: describe('application/vnd.stele.config.v1+json', configBytes),
     layers,
   };

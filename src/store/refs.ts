@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { assertKey, type Bucket } from './bucket.ts';
@@ -30,6 +31,9 @@ export type Decide<T> = (current: Generation<T> | null) => Decision<T> | Promise
 export interface Refs {
   /** The newest generation, or null. What another process wrote is seen within `maxAge`; what this one wrote, at once. */
   read<T>(name: string): Promise<Generation<T> | null>;
+
+  /** The newest generation as the bucket has it when it is asked, past everything that is remembered. */
+  readFresh<T>(name: string): Promise<Generation<T> | null>;
 
   /**
    * Appends a generation. `decide` gets the newest one and returns the next value with what to record, or null to leave all as it
@@ -71,7 +75,7 @@ interface Known {
 
 /** Refs on a bucket. */
 export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 500 }: RefsOptions): Refs {
-  const known = new Map<string, Known>();
+  const known = new LRUCache<string, Known>({ max: 50_000 });
   const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
   const turns = new Map<string, Promise<unknown>>();
   const listeners = new Set<(name: string) => void>();
@@ -80,9 +84,7 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
     const old = known.get(name);
     // A listing that began before a write may end after it: generations never vanish, so the higher one is the truth.
     if ((old?.newest?.generation.generation ?? 0) > (entry.newest?.generation.generation ?? 0)) return old!;
-    known.delete(name);
     known.set(name, entry);
-    if (known.size > 50_000) known.delete(known.keys().next().value!);
     return entry;
   }
 
@@ -161,6 +163,10 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
       return (fresh.newest?.generation ?? null) as Generation<T> | null;
     },
 
+    async readFresh<T>(name: string) {
+      return ((await readNewest(name)).newest?.generation ?? null) as Generation<T> | null;
+    },
+
     async update<T>(name: string, decide: Decide<T>) {
       return takeTurn(name, async () => {
         for (let attempt = 0; attempt < attempts; attempt++) {
@@ -223,26 +229,8 @@ function assertName(name: string): void {
   if (!name.includes('/')) throw new TypeError(`Not the name of a ref: ${JSON.stringify(name)}`);
 }
 
-<<<<<<< HEAD
 function outcomeUnknown(cause: unknown): RegistryError {
   const message =
     'The store did not say whether the change was written. Repeat the request with the same Idempotency-Key, or look whether it is there.';
   return new RegistryError('outcome_unknown', message, { cause, retryAfter: 1 });
-=======
-function decodeGeneration<T>(key: string, bytes: Uint8Array): Generation<T> {
-  const decoded = parseJson(bytes) as Partial<Generation<T>> | null | undefined;
-  if (decoded?.generation !== parseGenerationKey(key).generation || typeof decoded.writeId !== 'string') {
-    throw new RegistryError('corrupt', `${key} does not hold its generation. Run \`stele fsck\`.`);
-  }
-  return decoded as Generation<T>;
-}
-
-function outcomeUnknown(key: string, cause: unknown): RegistryError {
-  const { name } = parseGenerationKey(key);
-  return new RegistryError(
-    'outcome_unknown',
-    `The store did not say whether the change to ${name} was written. Ask for it again, or repeat the request with the same Idempotency-Key.`,
-    { cause },
-  );
->>>>>>> c443dcc (model: one reader and writer of Stele's own JSON)
 }

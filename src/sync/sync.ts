@@ -67,7 +67,7 @@ export async function syncRepository(
   }
   return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited, held) => {
     // Not from memory: what another process noted a moment ago decides whether the tip is still the newest that anybody saw.
-    const current = await registry.refs.update<Repository>(repositoryRef(repository.org, run.repository), () => null);
+    const current = await registry.refs.readFresh<Repository>(repositoryRef(repository.org, run.repository));
     const isStale = hasWaited || current?.value.commit !== repository.commit;
     const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held) : tip;
     const standing = current?.value ?? repository;

@@ -1,3 +1,4 @@
+import { kinds, types } from '../../model/kinds.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
@@ -8,7 +9,7 @@ import { commitLinks } from './commit-links.ts';
 import { dayOf } from './dates.ts';
 import { feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
-import { organizationTitle, typeTitles } from './listings.ts';
+import { organizationTitle } from './listings.ts';
 import type { Related } from './related.ts';
 import { describeReport } from './report-groups.ts';
 import type { Site } from '../site.ts';
@@ -58,7 +59,7 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
       name: resource.name,
       coordinate: nameOf(resource),
       type: resource.type,
-      typeTitle: typeTitles[resource.type],
+      typeTitle: types[resource.type].many,
       description: resource.description,
       isPrivate: resource.visibility === 'private',
       ruleset: related.ruleset,
@@ -100,15 +101,14 @@ export function crumbsOf(site: Site, { org, type, name }: Resource): { text: str
   const path = (address: Parameters<typeof formatAddress>[0]) => site.links.path(formatAddress(address));
   return [
     { text: organizationTitle(site, org), href: path({ kind: 'organization', org }) },
-    { text: typeTitles[type], href: path({ kind: 'type', org, type }) },
+    { text: types[type].many, href: path({ kind: 'type', org, type }) },
     { text: name },
   ];
 }
 
 function specificationOf({ kind, specification }: ArtifactConfig): string {
-  if (kind === 'openapi') return `OpenAPI ${specification}`;
-  if (kind === 'json-schema') return `JSON Schema ${specification}`;
-  return kind === 'spectral-ruleset' ? 'Spectral ruleset' : 'Redocly ruleset';
+  const { title, isVersioned } = kinds[kind];
+  return isVersioned ? `${title} ${specification}` : title;
 }
 
 function bannerOf(site: Site, resource: Resource, version: Version): object | null {
