@@ -78,4 +78,3 @@ export function notAnswering(host: string, error: unknown): RegistryError {
   const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown };
   return new RegistryError('unreachable', `${host} does not answer${typeof code === 'string' ? ` (${code})` : ''}.`);
 }
-

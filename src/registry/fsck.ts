@@ -129,8 +129,7 @@ async function checkResource(
 
 /** Every digest that a version's manifest leads to. */
 async function namedBy(registry: Registry, manifest: Digest, sound: ReadonlySet<Digest>): Promise<Digest[]> {
-  const read = async <T>(digest: Digest) =>
-    decodeJson<T>((await registry.bucket.get(objectKey(digest)))!);
+  const read = async <T>(digest: Digest) => decodeJson<T>((await registry.bucket.get(objectKey(digest)))!);
   const { config, layers } = await read<Manifest>(manifest);
   const digests = [manifest, config.digest, ...layers.map(({ digest }) => digest)];
   if (sound.has(config.digest)) digests.push((await read<ArtifactConfig>(config.digest)).report);
