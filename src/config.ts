@@ -99,7 +99,7 @@ export interface Config {
   credentials: Record<string, CredentialConfig>;
   hosts: Record<HostKind, HostConfig>;
   webhooks: { allowPrivateAddresses: boolean };
-  /** With what secrets in the store are sealed; null: they are not. */
+  /** With what secrets in the store are sealed; null: with the registry's own key. */
   secretKey: SecretName | null;
   login: LoginConfig | null;
   trustedPublishing: TrustedPublisher[];

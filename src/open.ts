@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { allowedHosts, type Config } from './config.ts';
 import type { Isolation } from './compile/sandbox/isolation.ts';
 import { openCompiler, type SandboxCompiler } from './compile/sandbox/sandbox.ts';
@@ -10,6 +11,7 @@ import { createHosts } from './hosts/hosts.ts';
 import { openFolderCache } from './store/cache.ts';
 import { openFsBucket } from './store/fs.ts';
 import { createObjects } from './store/objects.ts';
+import { createOwnKey } from './store/own-key.ts';
 import { createRefs } from './store/refs.ts';
 
 /** A registry that holds processes and folders open. */
@@ -43,6 +45,7 @@ export async function openRegistry(config: Config, log: Log = createLog(config.l
     source,
     hosts: createHosts(config),
     compiler,
+    ownKey: createOwnKey(dirname(config.cacheFolder)),
     now,
     monotonic,
     randomBytes: random,

@@ -10,6 +10,7 @@ import { createSyncQueue } from '../sync/queue.ts';
 import { openReconciler } from '../sync/reconcile.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
+import { isOpenToOthers } from '../store/private.ts';
 import { gitDirectory } from '../source/local.ts';
 import { configFile, readConfig } from './command-context.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
@@ -97,6 +98,8 @@ async function serveOnce(
   assertSecretKey({ config });
   // What changes under somebody's hands is asked for each time.
   const registry = await openRegistry(isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config);
+  if (config.secretKey === null) registry.ownKey!.make();
+  await warnOfOpenFolders(registry);
   await logIsolation(registry);
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
@@ -120,6 +123,15 @@ async function serveOnce(
   await deliveries.close();
   await registry.close();
   return next;
+}
+
+/** Others on this machine can read private documents in a folder that an older version made, or `mkdir` with the usual umask. */
+async function warnOfOpenFolders({ config, log }: OpenRegistry): Promise<void> {
+  const folders = new Set([config.store.path, dirname(config.cacheFolder), config.cacheFolder]);
+  for (const folder of folders) {
+    if (await isOpenToOthers(folder))
+      log('warn', 'folder is open to others', { folder, mend: 'chmod -R go= <folder>' });
+  }
 }
 
 /** Says what documents are parsed in; a warning where it could be more. */

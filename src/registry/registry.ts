@@ -4,6 +4,7 @@ import type { Source } from '../source/source.ts';
 import type { Host } from '../hosts/host.ts';
 import type { Bucket } from '../store/bucket.ts';
 import type { Cache } from '../store/cache.ts';
+import type { OwnKey } from '../store/own-key.ts';
 import type { Objects } from '../store/objects.ts';
 import type { Refs } from '../store/refs.ts';
 
@@ -21,6 +22,8 @@ export interface Registry {
   /** The git hosts that this registry knows how to speak with. */
   hosts: readonly Host[];
   compiler: Compiler;
+  /** Seals what the store has to hold where no `secretKey` is configured. Absent for a registry without a folder. */
+  ownKey?: OwnKey;
   /** What the clock on the wall says: for what is written down. It may be stepped back and forth. */
   now: () => Date;
   /** Milliseconds that never go back, since some moment: for what ages within this process. */

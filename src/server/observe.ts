@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Router } from 'express';
 import type { Registry } from '../registry/registry.ts';
+import { principalOf } from './authenticate.ts';
+import { assertMayReadMetrics } from './metrics-access.ts';
 import type { Metrics } from './metrics.ts';
 import { requestIdOf } from './request-id.ts';
 import { onlyGet } from './methods.ts';
@@ -17,7 +19,8 @@ export interface Observer {
 export function createObserver({ config, log }: Pick<Registry, 'config' | 'log'>, metrics: Metrics): Observer {
   const isLogged = config.log.level === 'debug';
   const router = Router({ caseSensitive: true, strict: true });
-  router.get('/metrics', async (_request, response) => {
+  router.get('/metrics', async (request, response) => {
+    assertMayReadMetrics(request, principalOf(request), config.proxies);
     const text = await metrics.render();
     response.set({ 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' }).send(text);
   });

@@ -6,7 +6,7 @@ import type { Transport } from './transport.ts';
 /** Where the remote's ref stands. `folder` is where git is started. */
 export async function askTip(transport: Transport, folder: string, ref: string): Promise<Tip> {
   const { location, hasCredential } = transport;
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const { ok, stdout } = await transport.run({
     folder,
     args: (url) => ['ls-remote', '--quiet', '--', url, ref, `${ref}^{}`],
@@ -19,7 +19,7 @@ export async function askTip(transport: Transport, folder: string, ref: string):
 
 /** The remote's tags, in order of name. */
 export async function askTags(transport: Transport, folder: string): Promise<Tag[]> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--tags', '--', url] });
   return parseTags(stdout.toString());
 }

@@ -89,7 +89,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
 
   async function remove(): Promise<void> {
     const aside = join(options.folder, 'scratch', `0-${randomUUID()}`);
-    await mkdir(join(options.folder, 'scratch'), { recursive: true });
+    await mkdir(join(options.folder, 'scratch'), { recursive: true, mode: 0o700 });
     await rename(folder, aside).catch(ignoringAbsence);
     await rm(aside, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -110,7 +110,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   /** Other processes read the file meanwhile. */
   async function write(file: string, commits: readonly string[]): Promise<void> {
     const temporary = `${file}-${randomUUID()}`;
-    await writeFile(temporary, commits.map((commit) => `${commit}\n`).join('')).catch(ignoringAbsence);
+    await writeFile(temporary, commits.map((commit) => `${commit}\n`).join(''), { mode: 0o600 }).catch(ignoringAbsence);
     await rename(temporary, file).catch(ignoringAbsence);
   }
 

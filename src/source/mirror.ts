@@ -42,7 +42,7 @@ export function openSource(options: SourceOptions): Source {
 
   /** Once: older versions of git ignore the address that a host was resolved to. */
   async function checkGit(signal: AbortSignal): Promise<void> {
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const { stdout } = await runGit({ args: ['version'], folder, protocols: 'none', searchPath, signal });
     const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout.toString()) ?? [];
     if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 37)) return;

@@ -34,15 +34,17 @@ export async function withScratch<T>(
     await createBareRepository(repository);
     if (base !== null) {
       const lines = (format: (commit: string) => string): string => base.commits.map(format).join('');
-      await writeFile(join(repository, 'objects', 'info', 'alternates'), `${base.objects}\n`);
+      await writeFile(join(repository, 'objects', 'info', 'alternates'), `${base.objects}\n`, { mode: 0o600 });
       await writeFile(
         join(repository, 'packed-refs'),
         lines((id) => `${id} refs/heads/${id}\n`),
+        { mode: 0o600 },
       );
       if (base.isShallow)
         await writeFile(
           join(repository, 'shallow'),
           lines((id) => `${id}\n`),
+          { mode: 0o600 },
         );
     }
     return await work(repository);
@@ -63,24 +65,27 @@ async function isThere(folder: string): Promise<boolean> {
 
 /** Removes what killed processes left, begun longer ago than these milliseconds. */
 async function sweep(folder: string, age: number): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const left = (await readdir(folder)).filter((name) => Number.parseInt(name, 10) < Date.now() - age);
   await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true, maxRetries: 3 })));
 }
 
 /** Lays out an empty bare repository (gitrepository-layout(5)). Where there is one already, it stays as it is. */
 export async function createBareRepository(folder: string): Promise<void> {
-  await mkdir(join(folder, 'objects', 'pack'), { recursive: true });
-  await mkdir(join(folder, 'objects', 'info'), { recursive: true });
-  await mkdir(join(folder, 'refs'), { recursive: true });
-  await ensureFile(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
+  await mkdir(join(folder, 'objects', 'pack'), { recursive: true, mode: 0o700 });
+  await mkdir(join(folder, 'objects', 'info'), { recursive: true, mode: 0o700 });
+  await mkdir(join(folder, 'refs'), { recursive: true, mode: 0o700 });
+  await ensureFile(
+    join(folder, 'config'),
+    '[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tsharedRepository = 0600\n',
+  );
   await ensureFile(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
 }
 
 async function ensureFile(path: string, content: string): Promise<void> {
   if ((await readFile(path, 'utf8').catch(() => null)) === content) return;
   const temporary = `${path}-${randomUUID()}`;
-  await writeFile(temporary, content);
+  await writeFile(temporary, content, { mode: 0o600 });
   await rename(temporary, path);
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
+import { fileMode, folderMode } from './private.ts';
 
 /**
  * What was derived from stored bytes and can be made again: never the truth. Whatever is in it may vanish at any time, and a cache that cannot be
@@ -49,8 +50,8 @@ export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeL
       const path = join(folder, key);
       const temporary = `${path}.${randomUUID()}.tmp`;
       try {
-        await mkdir(dirname(path), { recursive: true });
-        await writeFile(temporary, bytes);
+        await mkdir(dirname(path), { recursive: true, mode: folderMode });
+        await writeFile(temporary, bytes, { mode: fileMode });
         await rename(temporary, path);
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => undefined);

@@ -4,6 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { createConfirm, syncFolder, withOpen } from './folder/confirm.ts';
 import { codeOf, ignoring, type Files } from './folder/files.ts';
+import { folderMode } from './private.ts';
 import { notConfirmed, refuseFolder, refuseRead, refuseWrite } from './folder/reasons.ts';
 import { createScratch, sweepScratch } from './folder/scratch.ts';
 
@@ -26,7 +27,7 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
   async function makeFolder(folder: string): Promise<void> {
     if (durable.has(folder)) return;
     await makeFolder(dirname(folder));
-    await files.mkdir(folder).catch(ignoring('EEXIST'));
+    await files.mkdir(folder, folderMode).catch(ignoring('EEXIST'));
     await confirm.folder(dirname(folder));
     if (durable.size > 50_000) durable.clear();
     durable.add(root).add(folder);
@@ -147,7 +148,7 @@ async function walk(files: Files, root: string, folder: string, search: Walk): P
 async function makePath(files: Files, folder: string): Promise<void> {
   if (await isFolder(files, folder)) return;
   if (dirname(folder) !== folder) await makePath(files, dirname(folder));
-  await files.mkdir(folder).catch(async (error: unknown) => {
+  await files.mkdir(folder, folderMode).catch(async (error: unknown) => {
     if (codeOf(error) !== 'EEXIST' || !(await isFolder(files, folder))) throw error;
   });
   await syncFolder(files, dirname(folder));

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -216,4 +216,25 @@ test('it says at the start what documents are parsed in, and refuses to start wi
       stderr: expect.stringContaining(found.reason) as string,
     });
   }
+});
+
+test('what is made in the data folder is for its owner alone, whatever the umask, and a folder that is not is told', async () => {
+  const before = process.umask(0);
+  const commit = repository.commit({ files: { 'payments.yaml': api('Payments', '1.0.0') } });
+  const stele = await serve(repository.folder, '--org', 'acme').finally(() => process.umask(before));
+  await synced(stele, commit);
+  await get(`${stele.url}/@acme/apis/payments`, { Accept: 'text/html' });
+  const root = join(folder, 'data');
+  const made = await readdir(root, { recursive: true });
+  expect(made).toEqual(expect.arrayContaining(['.secret-key', 'objects', 'refs', 'cache', 'cache/mirrors']));
+  const modes = await Promise.all(
+    ['', ...made].map(async (name) => ({ name, mode: (await lstat(join(root, name))).mode })),
+  );
+  expect(modes.filter(({ mode }) => (mode & 0o077) !== 0)).toEqual([]);
+  expect(stele.log.filter(({ msg }) => msg === 'folder is open to others')).toEqual([]);
+  await stele.stop();
+
+  await chmod(root, 0o755);
+  const again = await serve(repository.folder, '--org', 'acme');
+  expect(await again.logged(({ msg }) => msg === 'folder is open to others')).toMatchObject({ folder: root });
 });

@@ -1,5 +1,9 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openSecret, sealSecret } from '../../src/registry/seal.ts';
+import { createOwnKey } from '../../src/store/own-key.ts';
 import { createWorld } from './world.ts';
 
 const [first, second] = ['first secret key '.repeat(2), 'second secret key '.repeat(2)] as const;
@@ -39,4 +43,40 @@ test('without a key a secret is stored as it is, and opens still when there is o
 test('a short key is refused', () => {
   vi.stubEnv('STELE_TEST_SECRET_KEY', `${first}\nshort`);
   expect(() => sealSecret(world(), 'x')).toThrow(/at least 32/);
+});
+
+describe('without a secretKey', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'stele-own-key-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const keyed = (registry = createWorld().registry) => ({ ...registry, ownKey: createOwnKey(folder) });
+
+  test('a secret is sealed under a key that the registry makes for itself, for its owner alone', async () => {
+    const stored = sealSecret(keyed(), 'whsec_abc');
+    expect(stored).toMatch(/^sealed:/);
+    expect(stored).not.toContain('whsec_abc');
+    expect(openSecret(keyed(), stored)).toBe('whsec_abc');
+    expect((await stat(join(folder, '.secret-key'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(folder)).toEqual(['.secret-key']);
+  });
+
+  test('processes that start at once make one key', () => {
+    const both = [createOwnKey(folder), createOwnKey(folder)].map((key) => key.make());
+    expect(both[0]).toHaveLength(43);
+    expect(new Set(both).size).toBe(1);
+  });
+
+  test('a secretKey takes its place: new secrets are sealed under that, older ones stay readable', async () => {
+    vi.stubEnv('STELE_TEST_SECRET_KEY', first);
+    const plain = sealSecret(createWorld().registry, 'plain');
+    const own = sealSecret(keyed(), 'own');
+    const registry = keyed(world());
+    const fresh = sealSecret(registry, 'fresh');
+    expect([plain, own, fresh].map((stored) => openSecret(registry, stored))).toEqual(['plain', 'own', 'fresh']);
+    await rm(join(folder, '.secret-key'));
+    expect(openSecret(keyed(world()), fresh)).toBe('fresh');
+    expect(() => openSecret(keyed(world()), own)).toThrow(/bring back the file/);
+  });
 });

@@ -105,7 +105,7 @@ test('metrics name patterns and nothing that clients made up', async () => {
   for (const path of ['/@acme/apis/pay', '/made-up', '/@made-up', '/@acme/made-up/pay', '/problems/made-up']) {
     await ask(served.port, { target: path });
   }
-  const { body } = await ask(served.port, { target: '/metrics' });
+  const body = await (await fetch(`http://127.0.0.1:${served.port}/metrics`)).text();
   expect(body.toString()).toContain('route="/@{org}/{type}/{slug}"');
   expect(body.toString()).toContain('route="unmatched"');
   expect(body.toString()).not.toContain('made-up');

@@ -100,10 +100,10 @@ export function watchFiles(root: string): WatchedFiles {
     return answer;
   }
 
-  async function open(path: string, flags: 'r' | 'wx'): Promise<OpenFile> {
+  async function open(path: string, flags: 'r' | 'wx', mode: number): Promise<OpenFile> {
     const disk: Disk | null = flags === 'wx' ? { isDirty: true, isDurable: false } : null;
     let file: nodeFiles.FileHandle | null = null;
-    const opened = async () => void (file = await nodeFiles.open(path, flags));
+    const opened = async () => void (file = await nodeFiles.open(path, flags, mode));
     try {
       await call('open', path, opened, () => disk && gain(path, disk));
     } catch (error) {
@@ -145,11 +145,11 @@ export function watchFiles(root: string): WatchedFiles {
     stat: (path) => call('stat', path, () => nodeFiles.stat(path)),
     readFile: (path) => call('read', path, () => nodeFiles.readFile(path)),
     readdir: (path, options) => call('readdir', path, () => nodeFiles.readdir(path, options)),
-    mkdir: (path) =>
+    mkdir: (path, mode) =>
       call(
         'mkdir',
         path,
-        () => nodeFiles.mkdir(path),
+        () => nodeFiles.mkdir(path, mode),
         () => gain(path, null),
       ),
     unlink: (path) =>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Files, OpenFile } from './files.ts';
+import { fileMode } from '../private.ts';
 import { notConfirmed, notWritable } from './reasons.ts';
 
 /**
@@ -94,7 +95,7 @@ export async function withOpen(
   flags: 'r' | 'wx',
   work: (file: OpenFile) => Promise<void>,
 ): Promise<void> {
-  const file = await files.open(path, flags);
+  const file = await files.open(path, flags, fileMode);
   try {
     await work(file);
   } finally {

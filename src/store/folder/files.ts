@@ -7,8 +7,8 @@ import type { Dirent } from 'node:fs';
 export interface Files {
   access(path: string): Promise<void>;
   link(from: string, to: string): Promise<void>;
-  mkdir(path: string): Promise<unknown>;
-  open(path: string, flags: 'r' | 'wx'): Promise<OpenFile>;
+  mkdir(path: string, mode: number): Promise<unknown>;
+  open(path: string, flags: 'r' | 'wx', mode: number): Promise<OpenFile>;
   readFile(path: string): Promise<Buffer>;
   readdir(path: string, options: { withFileTypes: true }): Promise<Dirent[]>;
   /** `nlink` counts the names of a file. */

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKey, type NewKey } from '../../src/registry/keys.ts';
+import { exchange, parseAnswer } from './http.ts';
+import { openServed, type Served } from './served.ts';
+
+let direct: Served;
+let behindProxy: Served;
+beforeAll(async () => {
+  [direct, behindProxy] = await Promise.all([openServed(), openServed({ proxies: 1 })]);
+});
+afterAll(() => Promise.all([direct[Symbol.asyncDispose](), behindProxy[Symbol.asyncDispose]()]));
+
+async function statusOf({ port }: Served, host: string, ...fields: string[]): Promise<number> {
+  const lines = ['GET /metrics HTTP/1.1', `Host: ${host}`, ...fields, 'Connection: close', '', ''];
+  return parseAnswer(await exchange(port, lines.join('\r\n'))).status;
+}
+
+async function bearer({ registry }: Served, given: Partial<NewKey>): Promise<string> {
+  const author = { actor: 'operator:test', origin: null };
+  const { text } = await createKey(registry, { org: 'acme', name: 'scrape', scopes: ['admin'], ...given }, author);
+  return `Authorization: Bearer ${text}`;
+}
+
+describe('metrics', () => {
+  test.each(['127.0.0.1:7700', 'localhost', '[::1]:7700'])(
+    'answer a program on this machine (Host: %s)',
+    async (host) => {
+      expect(await statusOf(direct, host)).toBe(200);
+    },
+  );
+
+  test.each([
+    ['its name of the registry', 'registry.test'],
+    ['X-Forwarded-For', '127.0.0.1', 'X-Forwarded-For: 127.0.0.1'],
+    ['Forwarded', '127.0.0.1', 'Forwarded: for=127.0.0.1'],
+    ['Via', '127.0.0.1', 'Via: 1.1 proxy'],
+    ['X-Real-IP', '127.0.0.1', 'X-Real-IP: 127.0.0.1'],
+  ])('do not answer what came through a proxy: %s', async (_, host, ...fields) => {
+    expect(await statusOf(direct, host, ...fields)).toBe(401);
+  });
+
+  test('answer no connection without a key where proxies are configured', async () => {
+    expect(await statusOf(behindProxy, '127.0.0.1')).toBe(401);
+  });
+
+  test('answer a key with the scope admin for a whole organization, and no other', async () => {
+    for (const served of [direct, behindProxy]) {
+      expect(await statusOf(served, 'registry.test', await bearer(served, {}))).toBe(200);
+      expect(await statusOf(served, 'registry.test', await bearer(served, { scopes: ['publish'] }))).toBe(403);
+      expect(await statusOf(served, 'registry.test', await bearer(served, { resources: ['apis/*'] }))).toBe(403);
+    }
+  });
+});
