@@ -155,15 +155,13 @@ function repositoryAround(folder: string): string | null {
   return dirname(folder) === folder ? null : repositoryAround(dirname(folder));
 }
 
-const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-
-/** Resolves on SIGTERM, SIGINT or SIGHUP. A second one ends the process at once, as everybody expects. */
+/** Resolves on SIGTERM or SIGINT. A second one ends the process at once, as everybody expects. */
 function untilStopped(): Promise<null> {
   return new Promise((settle) => {
     const stop = () => {
-      for (const signal of stopSignals) process.off(signal, stop);
+      process.off('SIGTERM', stop).off('SIGINT', stop);
       settle(null);
     };
-    for (const signal of stopSignals) process.on(signal, stop);
+    process.on('SIGTERM', stop).on('SIGINT', stop);
   });
 }

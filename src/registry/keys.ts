@@ -4,7 +4,6 @@ import { isResourceGlob, scopes, type Principal, type Scope } from '../model/acc
 import { isSlug } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
-import type { JobOrigin } from '../model/job.ts';
 import { formatKey, keyRef, parseKey, type Key } from '../model/key.ts';
 import { readAmong } from './read-among.ts';
 import type { Author, Registry } from './registry.ts';
@@ -17,8 +16,6 @@ export interface NewKey {
   resources?: string[] | null;
   /** ISO 8601; null: does not expire. */
   expiresAt?: string | null;
-  /** The CI job that it is for. */
-  job?: JobOrigin;
 }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -54,7 +51,6 @@ export async function createKey(
     createdAt: registry.now().toISOString(),
     expiresAt: given.expiresAt ?? null,
     revokedAt: null,
-    ...(given.job && { job: given.job }),
   };
   await registry.refs.update<Key>(keyRef(id), (current) => {
     if (current !== null) throw new RegistryError('conflict', 'The random id is taken; try again.');
@@ -78,8 +74,7 @@ export async function authenticateKey(
   // Compared also when there is no such key, so that both take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
   if (key === null || !matches || !isUsable(key, registry.now())) return null;
-  const { id, org, resources, job } = key;
-  return { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) };
+  return { kind: 'key', id: key.id, org: key.org, scopes: key.scopes, resources: key.resources };
 }
 
 /** Whether a key is neither revoked nor expired at that time. */

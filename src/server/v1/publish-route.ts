@@ -14,16 +14,18 @@ interface NewVersion {
 }
 
 export const publishOne: ResourceHandler = async (call) => {
-  const { registry, coordinate, author, body, principal } = call;
+  const { registry, coordinate, author, body } = call;
   const given = bodyOf<NewVersion>(call);
-  // A document is taken as it was written, so that no number loses a digit on its way.
-  const bytes = body!.document!;
+  const isText = typeof given.document === 'string';
+  // An object is taken as it was written, so that no number loses a digit on its way.
+  const text = isText ? (given.document as string) : body!.textOf('document')!;
+  const bytes = Buffer.from(text);
   const { fileBytes } = registry.config.limits;
   if (bytes.byteLength > fileBytes) {
     const extra = { limit: fileBytes };
     throw new RegistryError('too_large', `The document has more than ${fileBytes} bytes.`, { extra });
   }
-  const entry = /^\s*[{[]/.test(bytes.toString('utf8', 0, 65_536)) ? 'document.json' : 'document.yaml';
+  const entry = /^\s*[{[]/.test(text) ? 'document.json' : 'document.yaml';
   const result = await publish(registry, {
     coordinate,
     snapshot: createUpload(entry, bytes),
@@ -33,7 +35,6 @@ export const publishOne: ResourceHandler = async (call) => {
     latest: given.latest,
     dryRun: given.dryRun,
     create: null,
-    ...(principal.job && { job: principal.job }),
     author,
     isAwaited: true,
   });
