@@ -61,12 +61,30 @@ export type CredentialConfig = (
   organizations?: '*' | string[];
 };
 
+/** A CI job whose token is exchanged for a key. What is absent is not asked for, except where a default is named. */
 export interface TrustedPublisher {
   issuer: string;
+  /** Default: the registry's URL. */
   audience?: string;
   organization: string;
   repository: string;
+  /** Ids of the repository and of its owner. Default: those of the first job whose token was taken. */
+  repositoryId?: string;
+  ownerId?: string;
+  /** Full, such as `refs/heads/main`. */
   ref?: string;
+  refType?: 'branch' | 'tag';
+  /** Default: true where no `ref` is named. */
+  refProtected?: boolean;
+  /** File that starts the run: a path in the repository at the job's own ref, or a full name with `@` and a ref. */
+  workflow?: string;
+  /** File that defines the job, where that is another one. Default: `workflow`. */
+  jobWorkflow?: string;
+  environment?: string;
+  /** What may start the job. Default: what only those can who may write to the repository. */
+  events?: string[];
+  /** Whether it may run for a fork's merge request. Default: false. */
+  forks?: boolean;
   scopes: Scope[];
   resources?: string[];
 }
@@ -101,6 +119,8 @@ export interface Config {
   templates: string | null;
   rateLimit: { window: number; key: number; address: number; failures: number; reads?: number };
   proxies: number;
+  /** Sockets of the server that may be open at once. */
+  connections: number;
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
 
@@ -171,7 +191,10 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     throw new RegistryError('malformed', `The configuration is not valid: ${[...new Set(lines)].join('; ')}`);
   }
   const given = filled as UserConfig &
-    Pick<Config, 'sync' | 'limits' | 'sandbox' | 'cache' | 'rateLimit' | 'log' | 'proxies' | 'webhooks'>;
+    Pick<
+      Config,
+      'sync' | 'limits' | 'sandbox' | 'cache' | 'rateLimit' | 'log' | 'proxies' | 'connections' | 'webhooks'
+    >;
   const folder = resolve(base, given.store?.path ?? data);
   const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
     const { repositories = [], defaults = {}, ...rest } = organization as Partial<OrganizationConfig>;
@@ -196,6 +219,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: given.rateLimit,
     proxies: given.proxies,
+    connections: given.connections,
     log: given.log,
   };
   assertCredentials(config);

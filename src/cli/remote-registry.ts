@@ -4,6 +4,7 @@ import type { Compiled, Compiler } from '../compile/compile.ts';
 import type { Config } from '../config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Run } from '../model/connection.ts';
+import { types } from '../model/kinds.ts';
 import { createReport, isBlocking, type Problem } from '../model/problem.ts';
 import { openFolder } from '../source/folder.ts';
 import { askRegistry, readTarget, type Answer } from './registry-client.ts';
@@ -33,7 +34,7 @@ export async function publishRemotely(
   if (read === null) return 1;
   const { document, name } = read;
   const collection = `/v1/${coordinate.type}`;
-  const path = `${collection}/${coordinate.slug}/${coordinate.type === 'apis' ? 'spec' : 'document'}`;
+  const path = `${collection}/${coordinate.slug}/${types[coordinate.type].upload}`;
   const body = {
     document,
     latest: options.latest,

@@ -155,13 +155,15 @@ function repositoryAround(folder: string): string | null {
   return dirname(folder) === folder ? null : repositoryAround(dirname(folder));
 }
 
-/** Resolves on SIGTERM or SIGINT. A second one ends the process at once, as everybody expects. */
+const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Resolves on SIGTERM, SIGINT or SIGHUP. A second one ends the process at once, as everybody expects. */
 function untilStopped(): Promise<null> {
   return new Promise((settle) => {
     const stop = () => {
-      process.off('SIGTERM', stop).off('SIGINT', stop);
+      for (const signal of stopSignals) process.off(signal, stop);
       settle(null);
     };
-    process.on('SIGTERM', stop).on('SIGINT', stop);
+    for (const signal of stopSignals) process.on(signal, stop);
   });
 }

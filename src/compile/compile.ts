@@ -1,5 +1,6 @@
 import type { ResourceType, Format } from '../model/address.ts';
-import type { Coding, Kind } from '../model/artifact.ts';
+import type { Coding } from '../model/artifact.ts';
+import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { OnConflict } from '../model/connection.ts';

@@ -1,5 +1,5 @@
 import type { ResourceType } from '../model/address.ts';
-import type { Kind } from '../model/artifact.ts';
+import type { Kind } from '../model/kinds.ts';
 import type { CompileLimits, Detected } from './compile.ts';
 import { parseFile } from './text/parse.ts';
 import { isObject } from './schema/schema-dialect.ts';

@@ -1,4 +1,4 @@
-import type { Kind } from '../model/artifact.ts';
+import type { Kind } from '../model/kinds.ts';
 import type { Problem, Severity } from '../model/problem.ts';
 import type { CompileInput } from './compile.ts';
 import type { ParsedFile } from './text/parse.ts';

@@ -1,4 +1,5 @@
 import type { ResourceType } from '../model/address.ts';
+import { types } from '../model/kinds.ts';
 import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../model/problem.ts';
 import { collect, type LoadedFile } from './collect.ts';
 import type { Artifact, CompileInput } from './compile.ts';
@@ -13,34 +14,18 @@ import { lintWithRuleset } from './ruleset/ruleset-evaluate.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { schemaReferencePaths } from './schema/schema-refs.ts';
 
-const compilers: Record<ResourceType, CompileKind> = {
-  apis: compileOpenapi,
-  schemas: compileJsonSchema,
-  rulesets: compileRuleset,
-};
-
-const nouns: Record<ResourceType, string> = {
-  apis: 'an OpenAPI document',
-  schemas: 'a JSON Schema',
-  rulesets: 'a ruleset',
+/** How the documents of each type are compiled, and how their files refer to others. */
+const compilers: Record<
+  ResourceType,
+  { compile: CompileKind; referencePaths: (file: ParsedFile) => Iterable<string> }
+> = {
+  apis: { compile: compileOpenapi, referencePaths: openapiReferencePaths },
+  schemas: { compile: compileJsonSchema, referencePaths: schemaReferencePaths },
+  rulesets: { compile: compileRuleset, referencePaths: schemaReferencePaths },
 };
 
 /** Compiles one document: collects its files, compiles it as its kind, and makes its representations. Runs in the sandbox. */
 export async function runCompile(
-  input: CompileInput,
-  load: (paths: string[]) => Promise<LoadedFile[]>,
-): Promise<{ artifact: Artifact | null; report: Report }> {
-  try {
-    return await compileEntry(input, load);
-  } catch (error) {
-    // Libraries follow references by recursion: what leads on through thousands of schemas is more than their stack holds.
-    if (!(error instanceof RangeError) || !error.message.includes('call stack')) throw error;
-    const message = 'The references lead too deep: through thousands of schemas, each inside the one before.';
-    return refused([problemAtFile('limit-depth', input.entry, message)]);
-  }
-}
-
-async function compileEntry(
   input: CompileInput,
   load: (paths: string[]) => Promise<LoadedFile[]>,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
@@ -52,7 +37,7 @@ async function compileEntry(
 
   const type = typeOf(entry, input);
   if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
-  const result = await compilers[type]({ entry, files, input });
+  const result = await compilers[type].compile({ entry, files, input });
   const problems = [...result.problems];
   for (const [path, found] of findings)
     if (path === input.entry || (result.used?.has(path) ?? true)) problems.push(...found);
@@ -80,7 +65,7 @@ async function compileEntry(
 function createPathsOf(): (file: ParsedFile) => Iterable<string> {
   let read: ((file: ParsedFile) => Iterable<string>) | null = null;
   return (file) => {
-    read ??= kindOf(file.value)?.type === 'apis' ? openapiReferencePaths : schemaReferencePaths;
+    read ??= compilers[kindOf(file.value)?.type ?? 'schemas'].referencePaths;
     return read(file);
   };
 }
@@ -104,7 +89,7 @@ function typeOf(entry: ParsedFile, { type }: CompileInput): ResourceType | Probl
     return problemAt(entry, '', 'kind-unknown', message);
   }
   if (found !== null && found.type !== type)
-    return problemAt(entry, '', 'kind-mismatch', `The document is ${nouns[found.type]}, not ${nouns[type]}.`);
+    return problemAt(entry, '', 'kind-mismatch', `The document is ${types[found.type].noun}, not ${types[type].noun}.`);
   if (found === null && type === 'apis')
     return problemAt(
       entry,

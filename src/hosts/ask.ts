@@ -3,6 +3,7 @@ import { RegistryError } from '../model/errors.ts';
 import { createFetch } from './host-fetch.ts';
 import type { HostRepository } from './host.ts';
 import { refusalOf, type ApiCredential, type HostSettings } from './host-settings.ts';
+import { parseJson } from '../model/json.ts';
 
 /** What an API answered: a success. */
 export interface Answer {
@@ -50,7 +51,7 @@ export function createAsk(
       const response = await fetchApi(apiUrl + path, init).catch((error: unknown) => notAnswering(host, error));
       const text = response instanceof Response ? await response.text() : '';
       if (response instanceof Response) {
-        if (response.ok || isDone?.(response.status, text)) return { headers: response.headers, json: parse(text) };
+        if (response.ok || isDone?.(response.status, text)) return { headers: response.headers, json: parseJson(text) };
         if (response.status !== 429 && response.status < 500) throw refusalOf(host, name, response.status);
       }
       const asked = response instanceof Response ? readRetryAfter(response.headers.get('retry-after')) : null;
@@ -76,12 +77,4 @@ function readRetryAfter(value: string | null): number | null {
 export function notAnswering(host: string, error: unknown): RegistryError {
   const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown };
   return new RegistryError('unreachable', `${host} does not answer${typeof code === 'string' ? ` (${code})` : ''}.`);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import type { ResourceType } from './address.ts';
 import { matchesGlob } from './glob.ts';
+import { formatJob, type JobOrigin } from './job.ts';
 
 export type Visibility = 'public' | 'private';
 
@@ -11,7 +12,15 @@ export type Scope = (typeof scopes)[number];
 export type Principal =
   | { kind: 'anonymous' }
   | { kind: 'operator'; id: string }
-  | { kind: 'key'; id: string; org: string; scopes: readonly Scope[]; resources: readonly string[] | null }
+  | {
+      kind: 'key';
+      id: string;
+      org: string;
+      scopes: readonly Scope[];
+      resources: readonly string[] | null;
+      /** The CI job that the key was made for; absent for every other key. */
+      job?: JobOrigin;
+    }
   | { kind: 'user'; id: string; organizations: Readonly<Record<string, readonly Scope[]>> };
 
 /** What is asked for: an organization, or a resource of it (with its visibility, where it exists). */
@@ -62,7 +71,8 @@ function coversResource(glob: string, { type, slug }: { type: ResourceType; slug
   return matchesGlob(globType!, type) && matchesGlob(globSlug!, slug);
 }
 
-/** How a principal is written down in refs and logs. Holds no secret. */
+/** How a principal is written down in refs and logs: a CI job by its own name, not by that of its key. Holds no secret. */
 export function formatPrincipal(principal: Principal): string {
+  if (principal.kind === 'key' && principal.job) return `job:${formatJob(principal.job)}`;
   return principal.kind === 'anonymous' ? 'anonymous' : `${principal.kind}:${principal.id}`;
 }

@@ -1,11 +1,10 @@
-import type { Format, ResourceType } from './address.ts';
+import type { Kind } from './kinds.ts';
+import type { Format } from './address.ts';
 import type { Validation } from './problem.ts';
 import { digestOf, type Digest } from './digest.ts';
+import type { JobOrigin } from './job.ts';
 
 export type Coding = 'identity' | 'gzip' | 'br' | 'zstd';
-
-/** What kind of document it is, more exactly than its resource type. */
-export type Kind = 'openapi' | 'json-schema' | 'redocly-ruleset' | 'spectral-ruleset';
 
 /** A digest with what is needed to fetch it (OCI image specification, content descriptors). */
 export interface Descriptor {
@@ -15,13 +14,17 @@ export interface Descriptor {
   annotations?: Record<string, string>;
 }
 
-/** Where the input came from. Null members: the document was uploaded. */
+/**
+ * Where the input came from. Null members: the document was uploaded. With `job` it was uploaded as well, by a CI job: then
+ * repository and commit are those that the job ran for, as its issuer says, and `path` is no file of theirs.
+ */
 export interface Provenance {
   repository: string | null;
   commit: string | null;
   path: string;
   /** Git blob ids of every file that was read, by path; null where a file that was looked for is absent. */
   blobs: Record<string, string | null>;
+  job?: Omit<JobOrigin, 'repository' | 'commit'>;
 }
 
 /** What a version says about itself: the manifest's `config` object. Holds no time, so that it can be made again. */
@@ -53,20 +56,6 @@ export interface Manifest {
 export const formatAnnotation = 'dev.stele.format';
 export const codingAnnotation = 'dev.stele.coding';
 export const sourceAnnotation = 'dev.stele.source';
-
-const singular: Record<ResourceType, string> = { apis: 'api', schemas: 'schema', rulesets: 'ruleset' };
-
-/** `artifactType` of a resource type's manifests: `application/vnd.stele.api.v1`. */
-export function artifactType(type: ResourceType): string {
-  return `application/vnd.stele.${singular[type]}.v1`;
-}
-
-/** The media type under which a representation is stored. What is sent depends on what was asked for. */
-export function storedMediaType(type: ResourceType, format: Format): string {
-  if (type === 'apis') return `application/openapi+${format}`;
-  if (type === 'schemas' && format === 'json') return 'application/schema+json';
-  return `application/${format}`;
-}
 
 /** The layer that holds a format in a coding, or null. */
 export function findLayer(manifest: Manifest, format: Format, coding: Coding): Descriptor | null {

@@ -76,6 +76,14 @@ export interface TagState {
   moved?: string;
 }
 
+/** When a commit is looked at again. */
+export interface Retry {
+  commit: string;
+  tries: number;
+  /** ISO 8601, UTC. */
+  at: string;
+}
+
 /** One repository and branch that an organization follows: the value of one ref. */
 export interface Repository {
   org: string;
@@ -98,6 +106,8 @@ export interface Repository {
   detail: string | null;
   /** Commit that was last synced. */
   commit: string | null;
+  /** Set while a commit could not be read though nothing is wrong with it: the timer looks at it again, later and later. */
+  retry?: Retry | null;
   syncedAt: string | null;
   /** By path. */
   documents: Record<string, DocumentState>;

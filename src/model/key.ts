@@ -1,5 +1,6 @@
 import type { Scope } from './access.ts';
 import type { Digest } from './digest.ts';
+import type { JobOrigin } from './job.ts';
 
 /** An API key: the value of one ref. The secret itself is told once and kept by nobody. */
 export interface Key {
@@ -14,6 +15,8 @@ export interface Key {
   createdAt: string;
   expiresAt: string | null;
   revokedAt: string | null;
+  /** The CI job that it was made for; absent for every other key. */
+  job?: JobOrigin;
 }
 
 /** The name of the ref that holds a key. */

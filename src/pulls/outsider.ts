@@ -7,6 +7,7 @@ import { rulesetName } from '../registry/gate.ts';
 import { connectedResources } from '../plan/plan.ts';
 import { mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
+import type { Generation } from '../store/generations.ts';
 
 /**
  * The registry as somebody sees it who can read a repository and nothing else: whoever opens a pull request, whose check anybody may read. There are public resources,
@@ -24,15 +25,16 @@ export async function viewFromOutside(registry: Registry, repository: Repository
   }
   const isThere = (name: string, resource: Resource) =>
     gates.has(name) || resource.connection?.repository === repository.url || mayRead(anonymous, resource);
+  function seen<T>(name: string, found: Generation<T> | null): Generation<T> | null {
+    if (found === null || !name.startsWith('resources/')) return found;
+    return isThere(name, found.value as Resource) ? found : null;
+  }
   return {
     ...registry,
     refs: {
       ...refs,
-      async read<T>(name: string) {
-        const found = await refs.read<T>(name);
-        if (found === null || !name.startsWith('resources/')) return found;
-        return isThere(name, found.value as Resource) ? found : null;
-      },
+      read: async <T>(name: string) => seen(name, await refs.read<T>(name)),
+      readFresh: async <T>(name: string) => seen(name, await refs.readFresh<T>(name)),
       async update() {
         throw new TypeError('Nothing is changed on behalf of a pull request.');
       },

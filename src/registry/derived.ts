@@ -1,3 +1,4 @@
+import { kinds } from '../model/kinds.ts';
 import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import { hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
@@ -8,6 +9,7 @@ import { findRepresentation, openRepresentation, readManifest, type GrantedVersi
 import type { Registry } from './registry.ts';
 import { readJson, readObject } from './stored.ts';
 import { findLayer } from '../model/artifact.ts';
+import { encodeJson, parseJson } from '../model/json.ts';
 
 /** What is in a version's document, in short; null where the sandbox could not tell. Made once, then kept in the cache. */
 export async function outlineOf(registry: Registry, granted: GrantedVersion): Promise<Outline | null> {
@@ -42,8 +44,7 @@ export async function renderedOf(registry: Registry, granted: GrantedVersion): P
 
 async function publishedOf(registry: Registry, manifest: Manifest, json: Uint8Array): Promise<Published> {
   const { kind } = await readJson<ArtifactConfig>(registry, manifest.config.digest);
-  const type = kind === 'openapi' ? 'apis' : kind === 'json-schema' ? 'schemas' : 'rulesets';
-  return { type, kind, json };
+  return { type: kinds[kind].type, kind, json };
 }
 
 /** Documents that are held for the sandboxes at once; those of one organization are half of them at most. Others wait, and hold nothing. */
@@ -75,7 +76,7 @@ async function derive<T>(
     if (kept !== null) return kept;
     const made = await places.take(org, make);
     // A cache that cannot be written to costs time and nothing else.
-    if (made !== null) await cache.put(key, Buffer.from(JSON.stringify(made))).catch(() => undefined);
+    if (made !== null) await cache.put(key, encodeJson(made)).catch(() => undefined);
     return made;
   })().finally(() => running.delete(key));
   running.set(key, answer);
@@ -84,9 +85,5 @@ async function derive<T>(
 
 /** What the cache has; null where that is nothing, or torn by a power cut. */
 function parseKept<T>(kept: Uint8Array | null): T | null {
-  try {
-    return kept === null ? null : (JSON.parse(Buffer.from(kept).toString()) as T);
-  } catch {
-    return null;
-  }
+  return kept === null ? null : ((parseJson(kept) as T | undefined) ?? null);
 }

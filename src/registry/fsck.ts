@@ -5,6 +5,7 @@ import { listAll } from '../store/bucket.ts';
 import { generationKey, parseGenerationKey, type Generation } from '../store/generations.ts';
 import { objectKey } from '../store/objects.ts';
 import type { Registry } from './registry.ts';
+import { decodeJson, parseJson } from '../model/json.ts';
 
 /** One thing that is not as it was written. */
 export interface Damage {
@@ -107,11 +108,7 @@ async function checkChain(
 }
 
 function parseGeneration(bytes: Uint8Array): Generation<unknown> | null {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString()) as Generation<unknown>;
-  } catch {
-    return null;
-  }
+  return (parseJson(bytes) as Generation<unknown> | undefined) ?? null;
 }
 
 async function checkResource(
@@ -132,8 +129,7 @@ async function checkResource(
 
 /** Every digest that a version's manifest leads to. */
 async function namedBy(registry: Registry, manifest: Digest, sound: ReadonlySet<Digest>): Promise<Digest[]> {
-  const read = async <T>(digest: Digest) =>
-    JSON.parse(Buffer.from((await registry.bucket.get(objectKey(digest)))!).toString()) as T;
+  const read = async <T>(digest: Digest) => decodeJson<T>((await registry.bucket.get(objectKey(digest)))!);
   const { config, layers } = await read<Manifest>(manifest);
   const digests = [manifest, config.digest, ...layers.map(({ digest }) => digest)];
   if (sound.has(config.digest)) digests.push((await read<ArtifactConfig>(config.digest)).report);

@@ -4,6 +4,7 @@ import { isResourceGlob, scopes, type Principal, type Scope } from '../model/acc
 import { isSlug } from '../model/address.ts';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
+import type { JobOrigin } from '../model/job.ts';
 import { formatKey, keyRef, parseKey, type Key } from '../model/key.ts';
 import { readAmong } from './read-among.ts';
 import type { Author, Registry } from './registry.ts';
@@ -16,6 +17,8 @@ export interface NewKey {
   resources?: string[] | null;
   /** ISO 8601; null: does not expire. */
   expiresAt?: string | null;
+  /** The CI job that it is for. */
+  job?: JobOrigin;
 }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -51,6 +54,7 @@ export async function createKey(
     createdAt: registry.now().toISOString(),
     expiresAt: given.expiresAt ?? null,
     revokedAt: null,
+    ...(given.job && { job: given.job }),
   };
   await registry.refs.update<Key>(keyRef(id), (current) => {
     if (current !== null) throw new RegistryError('conflict', 'The random id is taken; try again.');
@@ -74,7 +78,8 @@ export async function authenticateKey(
   // Compared also when there is no such key, so that both take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
   if (key === null || !matches || !isUsable(key, registry.now())) return null;
-  return { kind: 'key', id: key.id, org: key.org, scopes: key.scopes, resources: key.resources };
+  const { id, org, resources, job } = key;
+  return { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) };
 }
 
 /** Whether a key is neither revoked nor expired at that time. */

@@ -67,8 +67,10 @@ function hasLost(before: Resource, now: Resource): boolean {
 
 /** Refs that hold these values for ever. */
 function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
+  const read = async <T>(name: string) => (taken.get(name) as Generation<T> | undefined) ?? null;
   return {
-    read: async <T>(name: string) => (taken.get(name) as Generation<T> | undefined) ?? null,
+    read,
+    readFresh: read,
     async update() {
       throw new TypeError('A snapshot is not written to.');
     },

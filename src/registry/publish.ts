@@ -3,19 +3,21 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, OnConflict } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
+import type { JobOrigin } from '../model/job.ts';
 import { isLabel } from '../model/label.ts';
 import type { Report } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import { chooseLatest, insertByDate, resourceRef, type Resource, type Version } from '../model/resource.ts';
 import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
-import { buildArtifact, encodeJson, type Built } from './store-artifact.ts';
+import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
 import { placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
 import { newResource, type NewResource } from './create-resource.ts';
+import { encodeJson } from '../model/json.ts';
 
 /** What to publish, and what to do where it meets what is there. */
 export interface PublishRequest {
@@ -39,6 +41,8 @@ export interface PublishRequest {
   create: (Omit<NewResource, 'name'> & { /** Default: the document's title, else the slug. */ name?: string }) | null;
   /** Set on the resource in the same step; undefined leaves its connection alone. */
   connection?: Connection;
+  /** The CI job that sends the document: named in its provenance. */
+  job?: JobOrigin;
   author: Author;
   /** Whether somebody waits for the answer: see `Turn`. */
   isAwaited?: boolean;
@@ -192,12 +196,16 @@ function buildFor(
   return buildArtifact({
     coordinate: request.coordinate,
     entry: request.entry,
-    origin: request.snapshot.origin,
+    origin: request.job ? jobOrigin(request.job) : request.snapshot.origin,
     compiled,
     compiler: registry.compiler.id,
     validation: validationOf(registry, resource),
     ruleset,
   });
+}
+
+function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['origin'] {
+  return { repository, commit, job };
 }
 
 /** Stores every byte of the artifact. The manifest goes last: whoever finds it finds all that it names. */

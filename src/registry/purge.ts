@@ -4,6 +4,7 @@ import { isRegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
+import { decodeJson } from '../model/json.ts';
 
 /** The purges that are at work, in all processes, each as `host/pid/id`: the value of one ref. */
 interface Purges {
@@ -14,7 +15,7 @@ const purgesRef = 'purges/all';
 
 /** Names the purges that were made or are at work. Read past every cache. */
 async function readPurges(registry: Registry): Promise<{ generation: number; isRunning: boolean }> {
-  const newest = await registry.refs.update<Purges>(purgesRef, () => null);
+  const newest = await registry.refs.readFresh<Purges>(purgesRef);
   return { generation: newest?.generation ?? 0, isRunning: (newest?.value.running ?? []).some(isAlive) };
 }
 
@@ -80,7 +81,7 @@ type Kept = ReadonlyMap<Digest, Uint8Array>;
 async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
   const read = async <T>(digest: Digest): Promise<T | null> => {
     const bytes = kept.get(digest) ?? (await registry.objects.get(digest));
-    return bytes && (JSON.parse(Buffer.from(bytes).toString()) as T);
+    return bytes && decodeJson<T>(bytes);
   };
   const digests = new Set<Digest>([manifest]);
   const named = await read<Manifest>(manifest);
@@ -96,7 +97,7 @@ async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Prom
 async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>> {
   const held = new Set<Digest>();
   for await (const name of registry.refs.list('resources/')) {
-    const resource = (await registry.refs.update<Resource>(name, () => null))?.value;
+    const resource = (await registry.refs.readFresh<Resource>(name))?.value;
     for (const version of resource?.versions ?? []) {
       if (version.status.state === 'withdrawn') continue;
       for (const digest of await digestsOf(registry, version.manifest, kept)) held.add(digest);

@@ -1,12 +1,11 @@
+import { types } from '../model/kinds.ts';
 import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Coordinate } from '../model/address.ts';
 import {
-  artifactType,
   codingAnnotation,
   contentDigest,
   formatAnnotation,
   sourceAnnotation,
-  storedMediaType,
   type ArtifactConfig,
   type Descriptor,
   type Manifest,
@@ -15,12 +14,13 @@ import {
 import { repositoryName } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
+import { encodeJson } from '../model/json.ts';
 
 /** What an artifact is made of. The same of everything gives the same bytes. */
 export interface ArtifactInput {
   coordinate: Coordinate;
   entry: string;
-  origin: Pick<Provenance, 'repository' | 'commit'>;
+  origin: Pick<Provenance, 'repository' | 'commit' | 'job'>;
   compiled: Compiled;
   /** Name and version of the compiler. */
   compiler: string;
@@ -48,7 +48,7 @@ export function buildArtifact({
   const { type } = coordinate;
   const { artifact, report, files } = compiled;
   const reportBytes = encodeJson(report);
-  const { repository, commit } = origin;
+  const { repository, commit, job } = origin;
   const config: ArtifactConfig = {
     kind: artifact!.kind,
     specification: artifact!.specification,
@@ -60,6 +60,7 @@ export function buildArtifact({
       commit,
       path: entry,
       blobs: Object.fromEntries(files.map(({ path, blob }) => [path, blob])),
+      ...(job && { job }),
     },
     compiler,
     validation,
@@ -70,7 +71,7 @@ export function buildArtifact({
   const objects: Uint8Array[] = [reportBytes, configBytes];
   const layers: Descriptor[] = artifact!.representations.map(({ format, coding, bytes }) => {
     objects.push(bytes);
-    return describe(storedMediaType(type, format), bytes, { [formatAnnotation]: format, [codingAnnotation]: coding });
+    return describe(types[type].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding });
   });
   for (const { path, bytes } of files) {
     if (bytes === null) continue;
@@ -80,7 +81,7 @@ export function buildArtifact({
   const manifest: Manifest = {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    artifactType: artifactType(type),
+    artifactType: types[type].artifactType,
     config: describe('application/vnd.stele.config.v1+json', configBytes),
     layers,
   };
@@ -89,9 +90,4 @@ export function buildArtifact({
 
 function describe(mediaType: string, bytes: Uint8Array, annotations?: Record<string, string>): Descriptor {
   return { mediaType, digest: digestOf(bytes), size: bytes.byteLength, ...(annotations && { annotations }) };
-}
-
-/** The one way in which Stele writes JSON objects down: as they are, without spaces. */
-export function encodeJson(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value));
 }

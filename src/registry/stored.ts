@@ -3,6 +3,7 @@ import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { GivenRuleset } from '../compile/compile.ts';
 import type { Registry } from './registry.ts';
+import { decodeJson } from '../model/json.ts';
 
 /** The bytes of an object that something stored refers to. Its absence is `corrupt`: what is referred to was durable before. */
 export async function readObject(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<Uint8Array> {
@@ -13,7 +14,7 @@ export async function readObject(registry: Pick<Registry, 'objects'>, digest: Di
 
 /** The JSON document in an object that Stele wrote. */
 export async function readJson<T>(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<T> {
-  return JSON.parse(Buffer.from(await readObject(registry, digest)).toString()) as T;
+  return decodeJson<T>(await readObject(registry, digest));
 }
 
 /** A published ruleset, as the compiler takes it. */

@@ -1,6 +1,7 @@
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { contentDigest, type ArtifactConfig, type Manifest } from '../model/artifact.ts';
 import { RegistryError } from '../model/errors.ts';
+import { formatJob } from '../model/job.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
 import type { Compiled } from '../compile/compile.ts';
@@ -39,7 +40,13 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const { version } = selected;
   const manifest = await readJson<Manifest>(registry, version.manifest);
   const config = await readJson<ArtifactConfig>(registry, manifest.config.digest);
-  const { commit, path } = config.provenance;
+  const { commit, path, job } = config.provenance;
+  if (job) {
+    throw new RegistryError(
+      'refused',
+      `Version ${version.label} was uploaded by a CI job, ${formatJob(job)}: only that job knows how its commit gave the document.`,
+    );
+  }
   if (commit === null) {
     throw new RegistryError('refused', `Version ${version.label} was uploaded: there is no commit to derive it from.`);
   }

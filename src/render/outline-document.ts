@@ -1,3 +1,4 @@
+import type { Kind } from '../model/kinds.ts';
 import type { Published } from '../compile/compile.ts';
 import type { Outline, OutlineOperation, OutlineSchema } from '../model/outline.ts';
 import type { Digest } from '../model/digest.ts';
@@ -18,10 +19,15 @@ const descriptionLength = 500;
 export function outlineDocument({ kind, json }: Published): Outline | null {
   const document = parseObject(json);
   if (document === null) return null;
-  if (kind === 'openapi') return outlineApi(document);
-  if (kind === 'json-schema') return outlineSchema(document);
-  return outlineRuleset(document, kind === 'redocly-ruleset' ? 'redocly' : 'spectral');
+  return outlines[kind](document);
 }
+
+const outlines: Record<Kind, (document: JsonObject) => Outline> = {
+  openapi: outlineApi,
+  'json-schema': outlineSchema,
+  'redocly-ruleset': (document) => outlineRuleset(document, 'redocly'),
+  'spectral-ruleset': (document) => outlineRuleset(document, 'spectral'),
+};
 
 const empty: Omit<Outline, 'title' | 'description'> = {
   operations: [],

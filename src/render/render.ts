@@ -23,6 +23,7 @@
 //   nav           <ul>, nested: the table of contents; <details> fold the groups of long ones, <a> holds .method and text
 //
 // Elements without a class: <details> that fold nested members and scopes. Ids are those of `model/anchor.ts`; `security/…` beside them.
+import type { Kind } from '../model/kinds.ts';
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createAnchors } from '../model/anchor.ts';
 import { apiHtml } from './openapi/api-html.ts';
@@ -52,10 +53,15 @@ const budget = 12 * 1024 * 1024;
 export function renderDocument({ kind, json }: Published): Rendered | null {
   const document = parseObject(json);
   if (document === null) return null;
-  if (kind === 'openapi') return renderApi(document);
-  if (kind === 'json-schema') return renderSchema(document);
-  return renderRuleset(document, kind === 'redocly-ruleset' ? 'redocly' : 'spectral');
+  return renderers[kind](document);
 }
+
+const renderers: Record<Kind, (document: JsonObject) => Rendered> = {
+  openapi: renderApi,
+  'json-schema': renderSchema,
+  'redocly-ruleset': (document) => renderRuleset(document, 'redocly'),
+  'spectral-ruleset': (document) => renderRuleset(document, 'spectral'),
+};
 
 function renderApi(document: JsonObject): Rendered {
   const api = readApi(document);

@@ -9,6 +9,7 @@ import type { Site } from '../site/site.ts';
 import { pageHeaders, securityHeaders, type FlatHeaders } from './headers.ts';
 import { prefersPage } from './read/negotiate.ts';
 import { splitTarget } from './read/read-request.ts';
+import { endResponse } from './body/request-body.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** A code of a refusal, or `internal` for a bug. */
@@ -197,7 +198,7 @@ export function sendProblem(
   }
   response.setHeader('Content-Length', body.byteLength);
   response.statusCode = status;
-  response.end(request.method === 'HEAD' ? undefined : body);
+  endResponse(request, response, request.method === 'HEAD' ? undefined : body);
 }
 
 /** A refusal as people read it; null where an operator's template cannot be rendered, which is no reason to say nothing. */
@@ -248,9 +249,20 @@ const codesByStatus = new Map<number, ErrorCode>([
 /** The refusal in what was thrown: ours, or what Express and its body parsers say about a request. Null for anything else. */
 function asRefusal(error: unknown): RegistryError | null {
   if (isRegistryError(error)) return error;
+  if (lacksDescriptors(error))
+    return new RegistryError('unavailable', outOfDescriptors, { retryAfter: 1, cause: error });
   if (!(error instanceof Error) || !('status' in error)) return null;
   const code = codesByStatus.get(Number(error.status));
   return code === undefined ? null : new RegistryError(code, explain(error, code));
+}
+
+const outOfDescriptors = 'The server has no file descriptors left. Try again.';
+
+/** Whether this process, or the whole machine, has as many files open as it may. */
+function lacksDescriptors(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE' || lacksDescriptors(error.cause);
 }
 
 const explanations: Partial<Record<ErrorCode, string>> = {

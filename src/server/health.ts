@@ -1,3 +1,5 @@
+import { open } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { Router } from 'express';
 import { RegistryError } from '../model/errors.ts';
 import type { ServerContext } from './server-context.ts';
@@ -9,8 +11,10 @@ export function createHealth({ isReady }: Pick<ServerContext, 'isReady'>): Route
   router.get('/healthz', (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ status: 'ok' });
   });
-  router.get('/readyz', (_request, response) => {
+  router.get('/readyz', async (_request, response) => {
     if (!isReady()) throw new RegistryError('unavailable', 'Not ready.', { retryAfter: 1 });
+    // Fails where no file can be opened.
+    await (await open(devNull)).close();
     response.set('Cache-Control', 'no-store').json({ status: 'ready' });
   });
   router.all(['/healthz', '/readyz'], onlyGet);

@@ -1,7 +1,8 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
+import type { AddressInfo, Socket } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
+import { capConnections } from './connections.ts';
+import { requestFault } from './request-faults.ts';
 
 /** A server that listens. */
 export interface Listening {
@@ -15,19 +16,49 @@ export interface Listening {
   close(deadline?: number): Promise<void>;
 }
 
-/** Milliseconds. A connection is kept longer than the 60 s that load balancers use it again within. */
+/** Where to listen, and how much to put up with. */
+export interface ListenOptions {
+  host: string;
+  /** 0 picks one. */
+  port: number;
+  /** Sockets that may be open at once. Default: 4,096. */
+  connections?: number;
+  /** Milliseconds within which the head of a request arrives. Default: 10,000. */
+  headTimeout?: number;
+}
+
+/** Milliseconds. */
 const options = {
-  headersTimeout: 20_000,
   requestTimeout: 120_000,
+  // Load balancers use a connection again within 60 s.
   keepAliveTimeout: 65_000,
   // A request without a body is one that was read to its end: reads are spared a stream.
   optimizeEmptyRequests: true,
 };
 
-/** Starts to listen; port 0 picks one. Rejects with `unavailable` when the address cannot be had. */
-export async function listen(app: RequestListener, { host, port }: { host: string; port: number }): Promise<Listening> {
-  const server = createServer(options, app);
-  server.on('clientError', refuseUnreadable);
+/**
+ * Starts to listen. Requests that HTTP leaves open to two readings are refused with 400, those over
+ * the cap on connections with 503. Rejects with `unavailable` when the address cannot be had.
+ */
+export async function listen(
+  app: RequestListener,
+  { host, port, connections = 4096, headTimeout = 10_000 }: ListenOptions,
+): Promise<Listening> {
+  // Node's default looks for late requests every 30 s only.
+  const connectionsCheckingInterval = Math.min(1000, headTimeout / 4);
+  const server = createServer({ ...options, headersTimeout: headTimeout, connectionsCheckingInterval });
+  const { isExtra } = capConnections(server, connections, (socket) => answerRaw(socket, refuse(503, full)));
+  const receive: RequestListener = (request, response) => {
+    const fault = requestFault(request);
+    const refusal = fault !== null ? refuse(400, fault) : isExtra(request.socket) ? refuse(503, full) : null;
+    if (refusal === null) return app(request, response);
+    response.writeHead(refusal.status, refusal.headers).end(refusal.body);
+  };
+  server.on('request', receive);
+  // Whoever reads the body asks for it, and a refusal comes before it is sent.
+  server.on('checkContinue', receive);
+  // The sockets of a plain HTTP server are TCP's.
+  server.on('clientError', (error, socket) => refuseUnreadable(error, socket as Socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explain(error, host, port)));
     server.listen({ host, port }, resolve);
@@ -65,28 +96,47 @@ async function shutDown(server: Server, deadline: number): Promise<void> {
   clearInterval(sweep);
 }
 
+const full = 'Too many connections are open. Try again.';
+
 const statuses = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ]);
 
 /** Answers what Node could not read as HTTP, also a target or header over 16 KiB, in the form that every refusal has. */
-function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
-  const status = statuses.get(error.code ?? '') ?? 400;
-  const title = STATUS_CODES[status]!;
+  answerRaw(socket, refuse(statuses.get(error.code ?? '') ?? 400, 'The request cannot be read.'));
+}
+
+/** Answers on a socket that has no response, and closes it. */
+function answerRaw(socket: Socket, { status, headers, body }: Refusal): void {
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`);
+  socket.destroySoon();
+}
+
+interface Refusal {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** A refusal that needs neither the registry nor a page, and ends the connection. */
+function refuse(status: number, detail: string): Refusal {
   // RFC 9457 §4.2.1: of `about:blank`, the status says all.
-  const body = JSON.stringify({ type: 'about:blank', title, status, detail: 'The request cannot be read.' });
-  const head = [
-    `HTTP/1.1 ${status} ${title}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'X-Content-Type-Options: nosniff',
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  const body = JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail });
+  const headers = {
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    ...(status === 503 && { 'Retry-After': '1' }),
+    Connection: 'close',
+  };
+  return { status, headers, body };
 }

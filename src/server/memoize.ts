@@ -1,17 +1,16 @@
+import { LRUCache } from 'lru-cache';
+
 /**
- * The pure function, with its answers to short texts kept: at most `capacity` of them, all forgotten when full. Clients choose the texts
- * (header values), so long ones are answered and not kept.
+ * The pure function, with its answers to short texts kept, the least recently used out first. Clients choose the texts (header values), so long
+ * ones are answered and not kept.
  */
 export function memoize<T>(answer: (text: string) => T, { capacity = 1000, length = 256 } = {}): (text: string) => T {
-  const known = new Map<string, T>();
+  const known = new LRUCache<string, { answer: T }>({ max: capacity });
   return (text) => {
     const kept = known.get(text);
-    if (kept !== undefined) return kept;
+    if (kept !== undefined) return kept.answer;
     const made = answer(text);
-    if (text.length <= length) {
-      if (known.size >= capacity) known.clear();
-      known.set(text, made);
-    }
+    if (text.length <= length) known.set(text, { answer: made });
     return made;
   };
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import type { Coding } from '../model/artifact.ts';
@@ -37,7 +38,7 @@ export function keptPage(cache: Cache, digest: Digest, make: () => Promise<Uint8
   return keptBytes(cache, `${hexOf(digest)}.identity`, make);
 }
 
-const atHand = new WeakMap<Cache, Map<string, Promise<Uint8Array> | WeakRef<Uint8Array>>>();
+const atHand = new WeakMap<Cache, LRUCache<string, Promise<Uint8Array> | WeakRef<Uint8Array>>>();
 
 /** Names that are remembered; what they stand for is not kept by it. */
 const mostAtHand = 1000;
@@ -47,13 +48,12 @@ const mostAtHand = 1000;
  * the bytes share them: many slow readers of a large page need no more memory than one.
  */
 async function keptBytes(cache: Cache, name: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
-  const known = atHand.get(cache) ?? new Map<string, Promise<Uint8Array> | WeakRef<Uint8Array>>();
+  const known = atHand.get(cache) ?? new LRUCache({ max: mostAtHand });
   atHand.set(cache, known);
   const found = known.get(name);
   const bytes = found instanceof WeakRef ? found.deref() : found;
   if (bytes !== undefined) return bytes;
   const answer = readOrMake(cache, `pages/${name}`, make);
-  if (known.size >= mostAtHand) known.delete(known.keys().next().value!);
   known.set(name, answer);
   try {
     const made = await answer;

@@ -3,6 +3,7 @@ import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import { createApp } from './app.ts';
+import { affordableConnections } from './connections.ts';
 import type { Dev } from './dev.ts';
 import { listen } from './listen.ts';
 import { createLogin } from './login/login.ts';
@@ -29,7 +30,8 @@ export async function openServer(
   let open: () => RequestListener;
   let app: RequestListener = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
   // With port 0 the public URL is known only once it listens.
-  const listening = await listen((request, response) => app(request, response), address);
+  const connections = affordableConnections(registry.config.connections);
+  const listening = await listen((request, response) => app(request, response), { ...address, connections });
   const url = registry.config.url ?? listening.url;
   try {
     const login = createLogin({ ...registry, url });

@@ -1,3 +1,4 @@
+import { parseJson } from '../model/json.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Bucket } from './bucket.ts';
@@ -72,20 +73,11 @@ export async function* newestGenerations(
 
 /** The generation that is stored under the key. Throws `corrupt` for anything else. */
 export function decodeGeneration<T>(key: string, bytes: Uint8Array): Generation<T> {
-  const decoded = parseJson(Buffer.from(bytes).toString()) as Partial<Generation<T>> | null | undefined;
+  const decoded = parseJson(bytes) as Partial<Generation<T>> | null | undefined;
   if (decoded?.generation !== parseGenerationKey(key)!.generation || typeof decoded.writeId !== 'string') {
     throw corrupt(`${key} does not hold its generation.`);
   }
   return decoded as Generation<T>;
-}
-
-/** The value, or undefined for what is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What is stored under a name is damaged. The names in the store are for the log alone. */

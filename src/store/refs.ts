@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { assertKey, type Bucket } from './bucket.ts';
@@ -9,6 +10,7 @@ import {
   parseGenerationKey,
   type Generation,
 } from './generations.ts';
+import { decodeJson, encodeJson } from '../model/json.ts';
 
 /** Who does what: recorded with each generation. */
 export interface Change {
@@ -29,6 +31,9 @@ export type Decide<T> = (current: Generation<T> | null) => Decision<T> | Promise
 export interface Refs {
   /** The newest generation, or null. What another process wrote is seen within `maxAge`; what this one wrote, at once. */
   read<T>(name: string): Promise<Generation<T> | null>;
+
+  /** The newest generation as the bucket has it when it is asked, past everything that is remembered. */
+  readFresh<T>(name: string): Promise<Generation<T> | null>;
 
   /**
    * Appends a generation. `decide` gets the newest one and returns the next value with what to record, or null to leave all as it
@@ -70,7 +75,7 @@ interface Known {
 
 /** Refs on a bucket. */
 export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 500 }: RefsOptions): Refs {
-  const known = new Map<string, Known>();
+  const known = new LRUCache<string, Known>({ max: 50_000 });
   const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
   const turns = new Map<string, Promise<unknown>>();
   const listeners = new Set<(name: string) => void>();
@@ -79,9 +84,7 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
     const old = known.get(name);
     // A listing that began before a write may end after it: generations never vanish, so the higher one is the truth.
     if ((old?.newest?.generation.generation ?? 0) > (entry.newest?.generation.generation ?? 0)) return old!;
-    known.delete(name);
     known.set(name, entry);
-    if (known.size > 50_000) known.delete(known.keys().next().value!);
     return entry;
   }
 
@@ -160,6 +163,10 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
       return (fresh.newest?.generation ?? null) as Generation<T> | null;
     },
 
+    async readFresh<T>(name: string) {
+      return ((await readNewest(name)).newest?.generation ?? null) as Generation<T> | null;
+    },
+
     async update<T>(name: string, decide: Decide<T>) {
       return takeTurn(name, async () => {
         for (let attempt = 0; attempt < attempts; attempt++) {
@@ -175,10 +182,10 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
             ...decision.change,
             value: decision.value,
           };
-          const bytes = Buffer.from(JSON.stringify(next));
+          const bytes = encodeJson(next);
           if (await append(generationKey(name, next.generation), bytes, next.writeId)) {
             // What is kept is what was stored, not an object that the caller holds too.
-            const stored = JSON.parse(bytes.toString()) as Generation<T>;
+            const stored = decodeJson<Generation<T>>(bytes);
             remember(name, { checkedAt: monotonic(), newest: { generation: stored, digest: digestOf(bytes) } });
             for (const listener of listeners) listener(name);
             return stored;

@@ -1,5 +1,12 @@
 import PQueue from 'p-queue';
-import { repositoryRef, type DocumentState, type Repository, type Run, type Trigger } from '../model/connection.ts';
+import {
+  repositoryRef,
+  type DocumentState,
+  type Repository,
+  type Retry,
+  type Run,
+  type Trigger,
+} from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -130,8 +137,14 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   try {
     signal.throwIfAborted();
     if (isAsked) await recordRun(registry, run);
-    const { repository: next, documents, changed, detail } = await syncRepository(registry, repository, run, signal);
+    const synced = await syncRepository(registry, repository, run, signal);
+    const { repository: next, documents, changed, detail, lost } = synced;
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail };
+    if (lost !== null) {
+      run = { ...run, state: 'failed', detail: lost.detail };
+      const isNews = await noteFailure(registry, run, null, lost.detail, lost.commit);
+      isRecorded ||= isNews;
+    }
     followed = Object.values(next.documents).filter(({ outcome }) => outcome !== 'detached');
     isRecorded ||= changed;
   } catch (error) {
@@ -163,6 +176,15 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   return isRecorded ? recordRun(registry, run).catch(() => run) : run;
 }
 
+const minute = 60_000;
+
+/** After a minute, then after twice as long each time, up to an hour or so. */
+function nextTry({ now }: Registry, { retry }: Repository, commit: string): Retry {
+  const tries = retry?.commit === commit ? retry.tries + 1 : 1;
+  const at = new Date(now().getTime() + minute * 2 ** Math.min(tries - 1, 6)).toISOString();
+  return { commit, tries, at };
+}
+
 /** Whether somebody waits for the run to be written down: a person, or a host whose hook was answered. */
 function isAskedFor(trigger: Trigger): boolean {
   return trigger === 'manual' || trigger === 'hook';
@@ -172,20 +194,30 @@ function isRefused({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
   return outcome === 'rejected' || outcome === 'conflict';
 }
 
-/** Notes on the repository that it did not answer, once. Whether this failure is news. */
-async function noteFailure(registry: Registry, run: Run, error: unknown, detail: string): Promise<boolean> {
-  if (!isRegistryError(error))
+/**
+ * Notes on the repository that a sync failed, once; and, where a commit could not be read, when it is tried again: `lost`
+ * is that commit. Whether this failure is news.
+ */
+async function noteFailure(
+  registry: Registry,
+  run: Run,
+  error: unknown,
+  detail: string,
+  lost: string | null = null,
+): Promise<boolean> {
+  if (lost === null && !isRegistryError(error))
     registry.log('error', 'sync failed', { run: run.id, error: error instanceof Error ? error.stack : error });
   let isNews = false;
   await registry.refs
     .update<Repository>(repositoryRef(run.org, run.repository), (current) => {
       const value = current!.value;
       isNews = value.state !== 'failed' || value.detail !== detail;
-      if (!isNews) return null;
+      if (!isNews && lost === null) return null;
+      const retry = lost === null ? (value.retry ?? null) : nextTry(registry, value, lost);
       const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'sync failed' };
       const at = registry.now().toISOString();
       const since = value.state === 'failed' ? (value.since ?? at) : at;
-      return { value: { ...value, state: 'failed' as const, since, detail }, change };
+      return { value: { ...value, state: 'failed' as const, since, detail, ...(retry && { retry }) }, change };
     })
     .catch((cause: unknown) =>
       registry.log('error', 'sync failure not recorded', { run: run.id, error: String(cause) }),

@@ -20,6 +20,7 @@ import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
+import { decodeJson } from '../model/json.ts';
 
 /** What a sync made of one document. */
 export interface Looked {
@@ -155,7 +156,7 @@ export async function isUnchanged(
     return false;
   const bytes = await registry.objects.get(known.inputs);
   if (bytes === null) return false;
-  const inputs = JSON.parse(Buffer.from(bytes).toString()) as Record<string, string | null>;
+  const inputs = decodeJson<Record<string, string | null>>(bytes);
   if (!versionFile(document).every((path) => Object.hasOwn(inputs, path))) return false;
   return Object.entries(inputs).every(([path, blob]) => (blobs.get(path) ?? null) === blob);
 }

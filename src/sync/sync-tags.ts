@@ -1,3 +1,6 @@
+import { inspect } from 'node:util';
+import { isSandboxLost } from '../compile/sandbox-lost.ts';
+import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
@@ -20,6 +23,8 @@ export interface SyncedTags {
   moved: string | null;
   /** What a person should know besides; null where all is well. */
   note: string | null;
+  /** Which tag could not be read, in one sentence; null where all were. It is looked at again. */
+  lost: string | null;
 }
 
 /** A tag that is new for a document, or was moved. */
@@ -83,7 +88,7 @@ export async function syncTags(
   run: Run,
   signal: AbortSignal,
 ): Promise<SyncedTags> {
-  const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], moved: null, note: null };
+  const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], moved: null, note: null, lost: null };
   if (documents.length === 0) return synced;
   const remote = await remoteOf(registry, repository);
   const all = await registry.source.tags(remote, signal);
@@ -99,7 +104,13 @@ export async function syncTags(
   }
   for (const { document, tag, snapshot } of await openAll(registry, remote, fresh, signal)) {
     signal.throwIfAborted();
-    const { told: result, ruleset } = await publishTag(registry, repository, document, tag, snapshot, run, signal);
+    const published = await publishTag(registry, repository, document, tag, snapshot, run, signal).catch(orLost);
+    if (isSandboxLost(published)) {
+      synced.lost ??= `Tag ${tag.name}: ${published.message}`;
+      registry.log('warn', 'document not read', { run: run.id, tag: tag.name, error: inspect(published) });
+      continue;
+    }
+    const { told: result, ruleset } = published;
     const refused = result.outcome === 'rejected' ? { refused: { ruleset, compiler: registry.compiler.id } } : {};
     synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: result.label, ...refused };
     synced.documents.push(result);
@@ -107,6 +118,12 @@ export async function syncTags(
     registry.log(level, 'document', { run: run.id, tag: tag.name, ...result, report: undefined });
   }
   return synced;
+}
+
+/** A lost sandbox as a value: the other tags go on. */
+function orLost(error: unknown): RegistryError {
+  if (isSandboxLost(error)) return error;
+  throw error;
 }
 
 function noteOnNumber(documents: readonly Planned[], all: readonly Tag[]): string | null {

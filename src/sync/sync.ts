@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { inspect } from 'node:util';
 import PQueue from 'p-queue';
 import {
   documentAt,
@@ -9,6 +10,7 @@ import {
   type Run,
   type RunDocument,
 } from '../model/connection.ts';
+import { isSandboxLost } from '../compile/sandbox-lost.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tip } from '../source/source.ts';
 import { checksOfDocuments, mergeChecks } from './checks.ts';
@@ -32,6 +34,14 @@ export interface Synced {
   changed: boolean;
   /** What a person should know of this run; null where all is well. */
   detail: string | null;
+  /** Why something in this commit could not be read and has to be looked at again; null where all was. */
+  lost: Lost | null;
+}
+
+/** A sandbox died over something in a commit, which is no fault of what it read. */
+interface Lost {
+  commit: string;
+  detail: string;
 }
 
 /**
@@ -47,26 +57,47 @@ export async function syncRepository(
 ): Promise<Synced> {
   // Connected once, and to nothing any more: nobody is to be asked.
   const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
-  if (isIdle) return { repository, documents: [], changed: false, detail: null };
+  if (isIdle) return { repository, documents: [], changed: false, detail: null, lost: null };
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
-  if (!(await hasNews(registry, repository, tip, signal))) {
+  if (isTooEarly(registry, repository, tip, run))
+    return { repository, documents: [], changed: false, detail: repository.detail, lost: null };
+  if (!(await hasNews(registry, repository, tip, run, signal))) {
     const isGone = repository.state === 'detached';
     return settle(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
   }
   return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited, held) => {
     // Not from memory: what another process noted a moment ago decides whether the tip is still the newest that anybody saw.
-    const current = await registry.refs.update<Repository>(repositoryRef(repository.org, run.repository), () => null);
+    const current = await registry.refs.readFresh<Repository>(repositoryRef(repository.org, run.repository));
     const isStale = hasWaited || current?.value.commit !== repository.commit;
     const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held) : tip;
-    return bringIn(registry, current?.value ?? repository, now, run, held);
+    const standing = current?.value ?? repository;
+    try {
+      return await bringIn(registry, standing, now, run, held);
+    } catch (error) {
+      if (!now.found || !isSandboxLost(error)) throw error;
+      const lost = { commit: now.commit, detail: error.message };
+      return { repository: standing, documents: [], changed: false, detail: null, lost };
+    }
   });
 }
 
+/** Whether the timer asks for a commit whose next try is not due yet. Whoever else asks wants it now. */
+function isTooEarly({ now }: Registry, { retry }: Repository, tip: Tip, { trigger }: Run): boolean {
+  if (!retry || !tip.found || tip.commit !== retry.commit || trigger !== 'timer') return false;
+  return now().toISOString() < retry.at;
+}
+
 /** Whether there is anything to bring in. Moves no objects. */
-async function hasNews(registry: Registry, repository: Repository, tip: Tip, signal: AbortSignal): Promise<boolean> {
+async function hasNews(
+  registry: Registry,
+  repository: Repository,
+  tip: Tip,
+  run: Run,
+  signal: AbortSignal,
+): Promise<boolean> {
   if (!tip.found) return repository.state !== 'detached';
   if (tip.commit !== repository.commit || repository.state === 'detached') return true;
-  if (await needsAnotherLook(registry, repository)) return true;
+  if (await needsAnotherLook(registry, repository, run)) return true;
   return (await findNewTags(registry, repository, await taggedDocuments(registry, repository), signal)).length > 0;
 }
 
@@ -82,7 +113,7 @@ async function bringIn(
   if (stranger !== null) {
     return settle(registry, repository, run, { state: 'detached', detail: stranger }, [], stranger);
   }
-  const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository));
+  const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository, run));
   const branch = isKnown ? unmoved : await syncBranch(registry, repository, tip.commit, run, signal);
   const tagged = await syncTags(registry, repository, await taggedDocuments(registry, repository), run, signal);
   const rewritten = branch.rewritten ?? tagged.moved;
@@ -92,9 +123,15 @@ async function bringIn(
       : { since: registry.now().toISOString(), ...repository.diverged, detail: rewritten };
   const checks = await checksOfDocuments(registry, [...branch.documents, ...tagged.documents], tip.commit);
   await noteChecks(registry, repository, mergeChecks(checks));
-  const change = { ...branch.change, tags: tagged.tags, diverged, state: 'following' as const, detail: tagged.note };
   const documents = [...branch.documents, ...tagged.documents];
-  return settle(registry, repository, run, change, documents, rewritten ?? tagged.note);
+  const change = { ...branch.change, tags: tagged.tags, diverged };
+  const detail = branch.lost ?? tagged.lost;
+  if (detail !== null) {
+    const settled = await settle(registry, repository, run, change, documents);
+    return { ...settled, lost: { commit: tip.commit, detail } };
+  }
+  const end = { ...change, state: 'following' as const, detail: tagged.note };
+  return settle(registry, repository, run, end, documents, rewritten ?? tagged.note);
 }
 
 async function taggedDocuments(registry: Registry, repository: Repository): Promise<Planned[]> {
@@ -123,9 +160,11 @@ interface Progress {
   documents: RunDocument[];
   /** How history was rewritten, in one sentence; null where it was not. */
   rewritten: string | null;
+  /** What could not be read, in one sentence; null where all was. The commit is then looked at again. */
+  lost: string | null;
 }
 
-const unmoved: Progress = { change: {}, documents: [], rewritten: null };
+const unmoved: Progress = { change: {}, documents: [], rewritten: null, lost: null };
 
 async function syncBranch(
   registry: Registry,
@@ -142,7 +181,7 @@ async function syncBranch(
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
-  const looked = await syncDocuments(registry, repository, snapshot, planned, run, signal);
+  const { looked, lost } = await syncDocuments(registry, repository, snapshot, planned, run, signal);
   const detached = detachedDocuments(repository, planned, isRefused);
   // Where `stele.yaml` is refused nothing is looked at: that is noted, or every look would ask for another one.
   const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
@@ -151,7 +190,7 @@ async function syncBranch(
   const documents = dated(repository, { ...repository.documents, ...detached.states, ...states }, at);
   const rewritten = await findRewritten(registry, remote, repository, commit, signal);
   const results = [...notes, ...detached.results, ...looked.flatMap(({ result }) => result ?? [])];
-  return { change: { commit, documents }, documents: results, rewritten };
+  return { change: lost === null ? { commit, documents } : { documents }, documents: results, rewritten, lost };
 }
 
 /** Since when each document is well, or is not. */
@@ -169,7 +208,10 @@ function dated(
 }
 
 /** Whether there is something to do though the commit is the one that was synced: other rulesets, a newer compiler, another connection. */
-async function needsAnotherLook(registry: Registry, repository: Repository): Promise<boolean> {
+async function needsAnotherLook(registry: Registry, repository: Repository, { trigger }: Run): Promise<boolean> {
+  // What went over its limits may pass now (they may be others): whoever asks is told.
+  const mayPass = ({ outcome, inputs }: DocumentState) => outcome === 'rejected' && inputs === null;
+  if (trigger === 'manual' && Object.values(repository.documents).some(mayPass)) return true;
   const outdated = await outdatedDocuments(registry, repository).next();
   if (outdated.done !== true) return true;
   const connected = await connectedResources(registry, repository);
@@ -183,18 +225,26 @@ async function syncDocuments(
   planned: readonly Planned[],
   run: Run,
   signal: AbortSignal,
-): Promise<Looked[]> {
+): Promise<{ looked: Looked[]; lost: string | null }> {
   const blobs = filesOf(await snapshot.entries());
   const queue = new PQueue({ concurrency: availableParallelism() });
+  let lost: string | null = null;
   const task = (document: Planned) => async () => {
     signal.throwIfAborted();
-    return syncDocument(registry, repository, snapshot, document, blobs, run, signal);
+    try {
+      return [await syncDocument(registry, repository, snapshot, document, blobs, run, signal)];
+    } catch (error) {
+      if (!isSandboxLost(error)) throw error;
+      lost ??= `${document.path}: ${error.message}`;
+      registry.log('warn', 'document not read', { run: run.id, path: document.path, error: inspect(error) });
+      return [];
+    }
   };
   // Rulesets first: documents of the same commit may have to pass them.
   const isRuleset = ({ coordinate }: Planned) => coordinate.type === 'rulesets';
   const rulesets = await queue.addAll(planned.filter(isRuleset).map(task));
   const others = await queue.addAll(planned.filter((document) => !isRuleset(document)).map(task));
-  return [...rulesets, ...others];
+  return { looked: [...rulesets, ...others].flat(), lost };
 }
 
 async function findRewritten(
@@ -218,6 +268,8 @@ async function settle(
   documents: RunDocument[],
   detail: string | null = null,
 ): Promise<Synced> {
+  // Whatever was to be tried again was tried.
+  if (change.state !== undefined && repository.retry) change = { ...change, retry: null };
   const next = { ...repository, ...change };
   const changed =
     documents.length > 0 ||
@@ -225,7 +277,7 @@ async function settle(
     next.state !== repository.state ||
     next.detail !== repository.detail ||
     next.diverged?.detail !== repository.diverged?.detail;
-  if (!changed && run.trigger !== 'manual') return { repository, documents, changed, detail };
+  if (!changed && run.trigger !== 'manual') return { repository, documents, changed, detail, lost: null };
   const at = registry.now().toISOString();
   const since = next.state === repository.state ? (repository.since ?? at) : at;
   const generation = await registry.refs.update<Repository>(
@@ -239,5 +291,5 @@ async function settle(
       },
     }),
   );
-  return { repository: generation!.value, documents, changed, detail };
+  return { repository: generation!.value, documents, changed, detail, lost: null };
 }

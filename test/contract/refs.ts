@@ -123,6 +123,16 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       expect(await bucket.list('')).toEqual([]);
     });
 
+    test('a fresh read sees what another wrote a moment ago; a read may not', async () => {
+      const refs = openRefs();
+      expect(await refs.readFresh('things/one')).toBeNull();
+      await increment(refs, 'things/one');
+      await increment(openRefs(), 'things/one');
+      expect((await refs.read<number>('things/one'))?.value).toBe(1);
+      expect((await refs.readFresh<number>('things/one'))?.value).toBe(2);
+      expect((await refs.read<number>('things/one'))?.value).toBe(2);
+    });
+
     test('a generation says who did what, when, and after which one', async () => {
       const refs = openRefs();
       const change = { actor: 'key:k1', origin: '192.0.2.7', action: 'publish 1.0.0' };

@@ -4,6 +4,13 @@ import { createInterface } from 'node:readline';
 
 const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
 
+interface StartOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Files and sockets that the process may have open. Default: as many as this process. */
+  descriptors?: number;
+}
+
 /** What a finished command printed, and how it ended. */
 export interface Ended {
   code: number | null;
@@ -12,10 +19,7 @@ export interface Ended {
 }
 
 /** Runs one `stele` command to its end. */
-export async function runStele(
-  args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<Ended> {
+export async function runStele(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
   const child = start(args, options);
   let stdout = '';
   let stderr = '';
@@ -38,10 +42,7 @@ export interface Serving {
 }
 
 /** Starts `stele serve` on a port of its own and waits until it answers. */
-export async function serveStele(
-  args: readonly string[],
-  options: { cwd?: string; env?: Record<string, string> } = {},
-): Promise<Serving> {
+export async function serveStele(args: readonly string[], options: StartOptions = {}): Promise<Serving> {
   const child = start(['serve', '--port', '0', ...args], options);
   const log: Record<string, unknown>[] = [];
   const waiting = new Set<() => void>();
@@ -83,8 +84,10 @@ export async function serveStele(
   };
 }
 
-function start(args: readonly string[], { cwd, env }: { cwd?: string; env?: Record<string, string> }): ChildProcess {
-  return spawn(process.execPath, [cli, ...args], {
+function start(args: readonly string[], { cwd, env, descriptors }: StartOptions): ChildProcess {
+  const limited = ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh'];
+  const [command, ...before] = [...(descriptors === undefined ? [] : limited), process.execPath, cli];
+  return spawn(command!, [...before, ...args], {
     ...(cwd !== undefined && { cwd }),
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,13 +1,12 @@
+import { types } from '../../src/model/kinds.ts';
 import { describe, expect, test } from 'vitest';
 import {
-  artifactType,
   codingAnnotation,
   contentDigest,
   findLayer,
   formatAnnotation,
   sourceAnnotation,
   sourceLayers,
-  storedMediaType,
   type Descriptor,
   type Manifest,
 } from '../../src/model/artifact.ts';
@@ -26,7 +25,7 @@ function manifestOf(layers: Descriptor[]): Manifest {
   return {
     schemaVersion: 2,
     mediaType: 'application/vnd.oci.image.manifest.v1+json',
-    artifactType: artifactType('apis'),
+    artifactType: types.apis.artifactType,
     config: layerOf('config'),
     layers,
   };
@@ -69,16 +68,13 @@ describe('a manifest', () => {
   });
 
   test('names its kind and its media types', () => {
-    expect((['apis', 'schemas', 'rulesets'] as const).map(artifactType)).toEqual([
+    expect((['apis', 'schemas', 'rulesets'] as const).map((type) => types[type].artifactType)).toEqual([
       'application/vnd.stele.api.v1',
       'application/vnd.stele.schema.v1',
       'application/vnd.stele.ruleset.v1',
     ]);
     expect(
-      (['apis', 'schemas', 'rulesets'] as const).map((type) => [
-        storedMediaType(type, 'json'),
-        storedMediaType(type, 'yaml'),
-      ]),
+      (['apis', 'schemas', 'rulesets'] as const).map((type) => [types[type].stored.json, types[type].stored.yaml]),
     ).toEqual([
       ['application/openapi+json', 'application/openapi+yaml'],
       ['application/schema+json', 'application/yaml'],

@@ -1,7 +1,7 @@
-import { Agent, createServer, request, type IncomingMessage } from 'node:http';
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, test } from 'vitest';
 import { listen } from '../../src/server/listen.ts';
 import { ask, exchange, parseAnswer } from './http.ts';
 import { openServed } from './served.ts';
@@ -68,6 +68,13 @@ test.each([
   ['a target over the limit', `GET /@acme/apis/${'a'.repeat(100_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431],
   ['a field over the limit', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(100_000)}\r\n\r\n`, 431],
   ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
+  ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400],
+  ['the same host twice', 'GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n', 400],
+  ['two credentials', 'GET / HTTP/1.1\r\nHost: a\r\nAuthorization: b\r\nauthorization: c\r\n\r\n', 400],
+  ['HTTP/0.9', 'GET / HTTP/0.9\r\nHost: a\r\n\r\n', 400],
+  ['HTTP/0.9 without a version', 'GET /\r\n\r\n', 400],
+  ['HTTP/2.0', 'GET / HTTP/2.0\r\nHost: a\r\n\r\n', 400],
+  ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ['a NUL', 'GET /@acme\0 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
   ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
   ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
@@ -100,3 +107,67 @@ test('a client that leaves in the middle harms nobody', async () => {
   expect(served.registry.logged).toEqual([]);
   await served[Symbol.asyncDispose]();
 });
+
+test('a request that is half sent is closed in time', async () => {
+  const server = await listen(() => undefined, { ...local, headTimeout: 40 });
+  const halves = ['', 'G', 'GET / HTTP/1.1\r\nHost: a\r\nX: '];
+  const answers = await Promise.all(halves.map((half) => exchange(server.port, half)));
+  for (const answer of answers) expect(parseAnswer(answer).status).toBe(408);
+  await server.close();
+});
+
+describe('at the cap on connections', () => {
+  test('a new one takes the place of the one that waits longest', async () => {
+    const server = await listen((_request, response) => void response.end('here'), { ...local, connections: 3 });
+    const sockets = await connectMany(server.port, 3);
+    const turnedAway = once(sockets[0]!, 'data') as Promise<[Buffer]>;
+    sockets[1]!.write('GET / HTTP/1.1\r\n');
+    expect((await ask(server.port, { target: '/' })).body.toString()).toBe('here');
+    const [answer] = await turnedAway;
+    expect(parseAnswer(answer).status).toBe(503);
+    sockets[1]!.write('Host: a\r\n\r\n');
+    const [bytes] = (await once(sockets[1]!, 'data')) as [Buffer];
+    expect(bytes.toString()).toMatch(/^HTTP\/1\.1 200/);
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  });
+
+  test('and with a request on each, another is told to come back', async () => {
+    const busy = Promise.withResolvers<void>();
+    const responses: ServerResponse[] = [];
+    const server = await listen(
+      (_request, response) => {
+        if (responses.push(response) === 3) busy.resolve();
+      },
+      { ...local, connections: 3 },
+    );
+    const sockets = await connectMany(server.port, 3);
+    for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await busy.promise;
+    for (const target of ['/', '/readyz']) {
+      const { status, headers, body } = await ask(server.port, { target });
+      expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+      expect(JSON.parse(body.toString())).toMatchObject({
+        status: 503,
+        detail: expect.stringContaining('connections'),
+      });
+    }
+    for (const response of responses) response.end('whole');
+    const [bytes] = (await once(sockets[2]!, 'data')) as [Buffer];
+    expect(bytes.toString()).toContain('whole');
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  });
+});
+
+/** Sockets that are open, in this order. */
+async function connectMany(port: number, count: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let i = 0; i < count; i++) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    sockets.push(socket);
+  }
+  return sockets;
+}

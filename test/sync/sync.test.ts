@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { repositoryRef, type Repository, type Run } from '../../src/model/connection.ts';
+import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
+import { repositoryRef, type Repository, type Run, type Trigger } from '../../src/model/connection.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
@@ -19,7 +20,11 @@ function api(title: string, version: string, more = ''): string {
 }
 
 async function connected(): Promise<
-  World & { sync: () => Promise<Run>; repository: () => Promise<Repository>; names: () => Promise<string[]> }
+  World & {
+    sync: (trigger?: Trigger) => Promise<Run>;
+    repository: () => Promise<Repository>;
+    names: () => Promise<string[]>;
+  }
 > {
   const world = createWorld();
   const { registry } = world;
@@ -34,7 +39,7 @@ async function connected(): Promise<
   const queue = createSyncQueue(registry, createPulls);
   return {
     ...world,
-    sync: async () => (await queue.request('acme', id, 'manual')).done,
+    sync: async (trigger = 'manual') => (await queue.request('acme', id, trigger)).done,
     repository: async () => (await registry.refs.read<Repository>(repositoryRef('acme', id)))!.value,
     names: async () =>
       (await listReadable(registry, operator, { org: 'acme' })).map(
@@ -452,6 +457,109 @@ describe('following a repository', () => {
     source.push(url, { 'a.yaml': api('A', '1.0.0', 'x: 1'), 'style.yaml': 'rules: {}' });
     expect((await sync()).documents).toMatchObject([{ path: 'a.yaml', outcome: 'rejected' }]);
     expect((await names())[0]).toBe('apis/a@1.0.0');
+  });
+
+  test('what went over its limits is looked at again when somebody asks, and not by the timer', async () => {
+    const { source, sync, compiler } = await connected();
+    source.push(url, { 'a.yaml': `${api('A', '1.0.0')}died: true`, 'b.yaml': `${api('B', '1.0.0')}broken: true` });
+    await sync();
+    compiler.compiled.length = 0;
+    await sync('timer');
+    expect(compiler.compiled).toEqual([]);
+    await sync('manual');
+    expect(compiler.compiled).toEqual(['a.yaml']);
+  });
+
+  describe('where sandboxes die over a document', () => {
+    /** The compiler's sandboxes die over what states this title, until they are mended. */
+    async function dying(title: string) {
+      const world = await connected();
+      const { compiler } = world;
+      const compile = compiler.compile.bind(compiler);
+      let isBroken = true;
+      let tries = 0;
+      compiler.compile = async (input, load, turn) => {
+        const [file] = await load([input.entry]);
+        const isIt = file?.found && Buffer.from(file.bytes).includes(`title: ${title},`);
+        if (isIt) tries++;
+        if (isIt && isBroken) throw sandboxLost('It ended with SIGKILL.');
+        return compile(input, load, turn);
+      };
+      return { ...world, mend: () => void (isBroken = false), tries: () => tries };
+    }
+
+    test('the run fails, the others are published, and the next run reads it', async () => {
+      const { source, sync, repository, names, compiler, mend } = await dying('A');
+      const commit = source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') });
+      const run = await sync();
+      expect(run).toMatchObject({ state: 'failed', documents: [{ path: 'b.yaml', outcome: 'published' }] });
+      expect(run.detail).toMatch(/^a\.yaml: The process that reads documents ended/);
+      expect(await names()).toEqual(['apis/b@1.0.0']);
+      expect(await repository()).toMatchObject({ state: 'failed', detail: run.detail, commit: null });
+      expect((await repository()).documents).not.toHaveProperty('a.yaml');
+      compiler.compiled.length = 0;
+      mend();
+      expect(await sync()).toMatchObject({ state: 'succeeded', detail: null });
+      expect(compiler.compiled).toEqual(['a.yaml']);
+      expect(await repository()).toMatchObject({ state: 'following', detail: null, commit, retry: null });
+      expect(await names()).toEqual(['apis/a@1.0.0', 'apis/b@1.0.0']);
+    });
+
+    test('the timer tries again later and later; a new commit and whoever asks are not kept waiting', async () => {
+      const { source, sync, pass, tries, mend, names } = await dying('A');
+      source.push(url, { 'a.yaml': api('A', '1.0.0') });
+      const look = async (trigger: Trigger, milliseconds = 0) => {
+        const before = tries();
+        pass(milliseconds);
+        await sync(trigger);
+        return tries() - before;
+      };
+      expect(await look('timer')).toBe(1);
+      expect(await look('timer', 59_000)).toBe(0);
+      expect(await look('timer', 1000)).toBe(1);
+      expect(await look('timer', 119_000)).toBe(0);
+      expect(await look('timer', 1000)).toBe(1);
+      expect(await look('manual')).toBe(1);
+      expect(await look('hook')).toBe(1);
+      expect(await look('timer', 60_000)).toBe(0);
+      source.push(url, { 'a.yaml': api('A', '1.1.0') });
+      expect(await look('timer')).toBe(1);
+      mend();
+      expect(await look('timer', 60_000)).toBe(1);
+      expect(await names()).toEqual(['apis/a@1.1.0']);
+    });
+
+    test('a tag is published once its document can be read; the other tags are not kept waiting', async () => {
+      const { source, sync, names, registry, mend } = await dying('Bad');
+      const settings = "resources: [{path: a.yaml, slug: a, tags: 'v*'}]";
+      const bad = source.push(url, { 'a.yaml': api('Bad', '1.0.0'), 'stele.yaml': settings });
+      const good = source.push(url, { 'a.yaml': api('Good', '1.1.0'), 'stele.yaml': settings });
+      source.tag(url, 'v1.0.0', bad);
+      source.tag(url, 'v1.1.0', good);
+      const run = await sync();
+      expect(run).toMatchObject({ state: 'failed', detail: expect.stringMatching(/^Tag v1\.0\.0: /) as string });
+      expect(await names()).toEqual(['apis/a@1.1.0']);
+      mend();
+      expect(await sync()).toMatchObject({ state: 'succeeded' });
+      const resource = (await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!;
+      expect(resource.versions.map(({ label }) => label).sort()).toEqual(['1.0.0', '1.1.0']);
+    });
+
+    test('no document counts as gone because the sandbox that looks for documents died', async () => {
+      const { source, sync, repository, compiler } = await connected();
+      source.push(url, { 'a.yaml': api('A', '1.0.0') });
+      await sync();
+      const { detect } = compiler;
+      compiler.detect = async () => {
+        throw sandboxLost('It ended with SIGKILL.');
+      };
+      source.push(url, { 'a.yaml': api('A', '1.0.0'), 'note.md': 'x' });
+      expect(await sync()).toMatchObject({ state: 'failed' });
+      expect((await repository()).documents['a.yaml']).toMatchObject({ outcome: 'published' });
+      compiler.detect = detect;
+      expect(await sync()).toMatchObject({ state: 'succeeded' });
+      expect((await repository()).documents['a.yaml']).toMatchObject({ outcome: 'published' });
+    });
   });
 
   test('an unreachable repository is told once and tried again', async () => {

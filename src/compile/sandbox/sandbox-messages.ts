@@ -1,5 +1,6 @@
 import { resourceTypes } from '../../model/address.ts';
-import type { Coding, Kind } from '../../model/artifact.ts';
+import type { Coding } from '../../model/artifact.ts';
+import { isKind } from '../../model/kinds.ts';
 import { isDigest } from '../../model/digest.ts';
 import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
 import type { Problem, Report } from '../../model/problem.ts';
@@ -41,7 +42,6 @@ export type ChildMessage =
   | { type: 'outlined'; outline: Outline | null; rss: number }
   | { type: 'rendered'; rendered: Rendered | null; rss: number };
 
-const kinds: readonly Kind[] = ['openapi', 'json-schema', 'redocly-ruleset', 'spectral-ruleset'];
 const codings: readonly Coding[] = ['identity', 'gzip', 'br', 'zstd'];
 const longestText = 10_000_000;
 const longestPage = 64_000_000;
@@ -108,7 +108,7 @@ function readArtifact(value: unknown): Artifact | null {
   if (!isRecord(value)) return null;
   const { specification, title, description, version } = value;
   const type = resourceTypes.find((known) => known === value['type']);
-  const kind = kinds.find((known) => known === value['kind']);
+  const kind = isKind(value['kind']) ? value['kind'] : undefined;
   if (type === undefined || kind === undefined) return null;
   if (!isText(specification) || !isText(title) || !isText(description) || !(version === null || isText(version)))
     return null;
@@ -130,7 +130,7 @@ function readDetected(value: unknown): Detected | null {
   if (!isRecord(value)) return null;
   const { path, title } = value;
   const type = resourceTypes.find((known) => known === value['type']);
-  const kind = kinds.find((known) => known === value['kind']);
+  const kind = isKind(value['kind']) ? value['kind'] : undefined;
   if (!isText(path) || type === undefined || kind === undefined || !(title === null || isText(title))) return null;
   return { path, type, kind, title };
 }

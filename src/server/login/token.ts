@@ -11,7 +11,9 @@ import {
 import { RegistryError } from '../../model/errors.ts';
 import type { Key } from '../../model/key.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { exchangeToken, findPublisher, readJob } from '../../registry/trust.ts';
+import { exchangeToken } from '../../registry/trust.ts';
+import { findPublisher } from '../../registry/trusted-publisher.ts';
+import { readJob } from './job-claims.ts';
 import { askIssuer, createDiscovery, notAnswering } from './issuer-discovery.ts';
 
 /**
@@ -78,12 +80,12 @@ export function createTokenExchange(registry: Registry, url: string): TokenExcha
     });
     const job = readJob(claims);
     if (job === null) throw refuse('token names no repository', { issuer, origin });
-    const { subject, repository, ref, audiences } = job;
-    const facts = { issuer, subject, repository, ref, audiences: audiences.join(' '), origin };
-    const publisher = findPublisher(publishers, job, url);
-    if (publisher === null) throw refuse('no trusted publisher matches', facts);
-    const exchanged = await exchangeToken(registry, publisher, job, origin);
-    if (exchanged === null) throw refuse('token used before', facts);
+    const { subject, repository, ref, audiences, event, run } = job;
+    const facts = { issuer, subject, repository, ref, event, run, audiences: audiences.join(' '), origin };
+    const found = findPublisher(publishers, job, url);
+    if ('reason' in found) throw refuse(`no trusted publisher matches: ${found.reason}`, facts);
+    const exchanged = await exchangeToken(registry, found.publisher, job, origin);
+    if ('reason' in exchanged) throw refuse(exchanged.reason, facts);
     registry.log('info', 'token exchanged', { ...facts, organization: exchanged.key.org, key: exchanged.key.id });
     return exchanged;
   };

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
 import type { Coding, Manifest } from '../../model/artifact.ts';
@@ -32,13 +33,12 @@ const versionsKept = 1000;
 /** The sender of documents, with what it keeps ready: nothing of a manifest is parsed twice while its version is asked for. */
 export function createSendDocument(links: Links): SendDocument {
   // A changed resource has new Version objects, so that what is kept under an old one is never sent again.
-  const kept = new Map<Version, Map<string, Ready>>();
+  const kept = new LRUCache<Version, Map<string, Ready>>({ max: versionsKept });
 
   function readyOf(version: Version): Map<string, Ready> {
     const known = kept.get(version);
     if (known) return known;
     const fresh = new Map<string, Ready>();
-    if (kept.size >= versionsKept) kept.delete(kept.keys().next().value!);
     kept.set(version, fresh);
     return fresh;
   }

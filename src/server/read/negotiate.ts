@@ -1,7 +1,7 @@
 import Negotiator from 'negotiator';
 import { resourceTypes, type Format, type ResourceType } from '../../model/address.ts';
 import type { Coding } from '../../model/artifact.ts';
-import { mediaTypes } from '../../model/media-type.ts';
+import { types } from '../../model/kinds.ts';
 import { memoize } from '../memoize.ts';
 
 /** A representation's format under the media type that was asked for. */
@@ -16,7 +16,9 @@ export function offersOf(type: ResourceType): readonly Offer[] {
 }
 
 const offers = byType((type) =>
-  (['json', 'yaml'] as const).flatMap((format) => mediaTypes[type][format].map((mediaType) => ({ format, mediaType }))),
+  (['json', 'yaml'] as const).flatMap((format) =>
+    types[type].mediaTypes[format].map((mediaType) => ({ format, mediaType })),
+  ),
 );
 
 function byType<T>(make: (type: ResourceType) => T): Record<ResourceType, T> {
@@ -48,9 +50,9 @@ function preferred(accept: string, among: readonly Offer[]): Offer | null {
  * The one of these media types that an `Accept` value prefers (RFC 9110 §12.5.1), or null. Parameters other than the weight are passed over:
  * none of our media types has any, and a reader that names some (`;charset=utf-8`, `;version=3.0`) reads what there is.
  */
-export function chooseType(accept: string, types: readonly string[]): string | null {
+export function chooseType(accept: string, mediaTypes: readonly string[]): string | null {
   const headers = { accept: accept.replace(parameter, '') };
-  return new Negotiator({ headers }).mediaType([...types]) ?? null;
+  return new Negotiator({ headers }).mediaType([...mediaTypes]) ?? null;
 }
 
 const parameter = /;(?!\s*q\s*=)[^;,"]*(?:"(?:[^"\\]|\\.)*"[^;,"]*)*/gi;

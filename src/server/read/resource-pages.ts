@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { RegistryError } from '../../model/errors.ts';
 import { digestOf } from '../../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
@@ -40,7 +41,7 @@ interface Kept {
  */
 export function createSendResourcePage(site: Site): SendResourcePage {
   const { cache, config } = site.registry;
-  const kept = new Map<string, Kept>();
+  const kept = new LRUCache<string, Kept>({ max: pagesKept });
 
   function pageOf(granted: GrantedVersion, view: View, related: Related | null): Promise<PageBytes> {
     const { resource, version } = granted;
@@ -56,8 +57,6 @@ export function createSendResourcePage(site: Site): SendResourcePage {
       return keepLarge(bytesOf(text), make, forget);
     });
     const entry: Kept = { resource, page, until: Infinity };
-    kept.delete(name);
-    if (kept.size >= pagesKept) kept.delete(kept.keys().next().value!);
     kept.set(name, entry);
     page.catch(forget);
     return page;

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import type { BodyLimits } from './read-body.ts';
+import type { BodyLimits } from '../body/read-body.ts';
 import type { Operation } from './api-description.ts';
 
 /** Bytes of a body that holds no document. */
@@ -20,8 +20,9 @@ export function takesDocument({ id }: Operation): boolean {
 
 /** What the body of this operation may be. A document may be as deep as any, within the object that holds it. */
 export function bodyLimits(config: Config, operation: Operation): BodyLimits {
-  if (!takesDocument(operation)) return { bytes: plainBodyBytes, depth: 20, nodes: plainBodyNodes };
+  const plain = { rest: plainBodyBytes, depth: 20, nodes: plainBodyNodes };
+  if (!takesDocument(operation)) return { ...plain, bytes: plainBodyBytes };
   const { depth, nodes } = config.limits;
   // A node of a document is a value and perhaps its name.
-  return { bytes: documentBodyBytes(config), depth: depth + 1, nodes: 2 * nodes + 100, document: 'document' };
+  return { ...plain, bytes: documentBodyBytes(config), document: { depth: depth + 1, nodes: 2 * nodes + 100 } };
 }

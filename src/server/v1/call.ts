@@ -5,7 +5,7 @@ import type { Resource } from '../../model/resource.ts';
 import type { Author, Registry } from '../../registry/registry.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { ServerContext } from '../server-context.ts';
-import type { Body } from './read-body.ts';
+import type { Body } from '../body/read-body.ts';
 import type { Operation } from './api-description.ts';
 
 /** An API key, as it acts: what everything under `/v1` is done by. */

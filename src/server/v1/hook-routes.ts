@@ -1,16 +1,19 @@
 import type { Request, Response } from 'express';
-import PQueue from 'p-queue';
 import { hostKinds, type Delivery, type Hint, type Host, type HostKind } from '../../hosts/host.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receive-hook.ts';
 import type { ServerContext } from '../server-context.ts';
-import { readBytes } from './read-body.ts';
+import { createFairQueue } from '../../scheduling/fair-queue.ts';
+import { createAllowance } from '../allowance.ts';
+import { limitedName } from '../client-address.ts';
+import { readPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';
+import { joinPieces } from '../body/pieces.ts';
 
 /** The most that GitHub sends (https://docs.github.com/webhooks/webhook-events-and-payloads). */
 const mostBytes = 25 * 1024 * 1024;
 
-/** More bytes than most payloads have: of such bodies a few are in memory at once, whoever sends them. */
+/** More bytes than most payloads have: of such bodies a few are in memory at once, addresses in turn. */
 const largeBytes = 1024 * 1024;
 const largeAtOnce = 4;
 
@@ -36,7 +39,9 @@ export function hookKindOf(operation: string): HostKind | null {
  * the same words and after like work, what no secret signed, where there is no secret, and where there is no such connection.
  */
 export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'registry' | 'queue'>): ReceiveHook {
-  const large = new PQueue({ concurrency: largeAtOnce });
+  const large = createFairQueue(largeAtOnce);
+  const { rateLimit, proxies } = registry.config;
+  const refusal = createAllowance({ limit: rateLimit.address, window: rateLimit.window }, registry.monotonic);
   // Stands in for a secret where there is none, so that it takes the same work.
   const unknown = Buffer.from(registry.randomBytes(32)).toString('base64url');
 
@@ -52,32 +57,47 @@ export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'regi
     }
   }
 
-  /** What a genuine delivery hints at. */
-  async function readHint(
-    host: Host,
-    only: RepositoryName | null,
-    request: Request,
-    response: Response,
-  ): Promise<Hint> {
+  /** The delivery, when one of the secrets signed it. */
+  async function readGenuine(host: Host, only: RepositoryName | null, request: Request, response: Response) {
     const body = await readRaw(host.kind, request, response);
     const delivery: Delivery = { headers: headersOf(request), body };
-    const secrets = await secretsFor(host.kind, only);
-    if (host.isGenuine(delivery, secrets, registry.now())) return host.readHint(delivery);
+    if (host.isGenuine(delivery, await secretsFor(host.kind, only), registry.now())) return delivery;
     registry.log('warn', 'hook refused', { host: host.kind, repository: only, origin: request.ip ?? null });
     throw notSigned();
   }
 
+  /** Counts what is refused, and nothing else: a genuine delivery is taken whoever sent what before it. */
+  function countRefused(request: Request, error: unknown): unknown {
+    if (!isRegistryError(error)) return error;
+    const { remaining, seconds } = refusal(limitedName(request, proxies));
+    if (remaining >= 0) return error;
+    const message = 'Too many hooks that were refused came from your address.';
+    return new RegistryError('rate_limited', message, { retryAfter: seconds });
+  }
+
   return async (kind, connection, request, response) => {
     const host = registry.hosts.find((each) => each.kind === kind);
-    if (host === undefined) throw notSigned();
+    if (host === undefined) throw countRefused(request, notSigned());
     const [org = '', id = ''] = connection?.split('/') ?? [];
     const only = connection === null ? null : { org, id };
-    const read = () => readHint(host, only, request, response);
-    const hint = await (isLarge(request) ? large.add(read) : read());
+    const read = () => readGenuine(host, only, request, response);
+    const claim = { owner: limitedName(request, proxies), signal: untilClosed(response) };
+    const reading = isLarge(request) ? large.add(claim, read) : read();
+    const delivery = await reading.catch((error: unknown) => {
+      throw countRefused(request, error);
+    });
+    const hint: Hint = host.readHint(delivery);
     const repositories = await receiveHook(registry, queue, host, hint, only);
     registry.log('debug', 'hook', { host: kind, hint: hint.kind, repositories });
     return { status: 202, body: { repositories } };
   };
+}
+
+/** Aborts when the client has left. */
+function untilClosed(response: Response): AbortSignal {
+  const closed = new AbortController();
+  response.once('close', () => closed.abort(new RegistryError('malformed', 'The client has left.')));
+  return closed.signal;
 }
 
 function notSigned(): RegistryError {
@@ -101,7 +121,5 @@ async function readRaw(kind: HostKind, request: Request, response: Response): Pr
   const type = request.headers['content-type'] ?? '';
   if (!json.test(type) && !(kind === 'github' && form.test(type)))
     throw new RegistryError('unsupported_media_type', 'A hook sends application/json.');
-  if (request.headers['content-encoding'] !== undefined)
-    throw new RegistryError('unsupported_media_type', 'A hook sends its body plain.');
-  return readBytes(request, response, mostBytes);
+  return joinPieces(await readPieces(request, response, { limit: mostBytes, inflate: false }));
 }

@@ -10,7 +10,7 @@ export async function answerOnce<C extends Call>(
 ): Promise<Answer> {
   if (key === undefined) return answer(call);
   const { registry, request, principal, author, body } = call;
-  const subject = `${request.method} ${request.originalUrl}\n${digestOf(body?.bytes ?? '')}`;
+  const subject = `${request.method} ${request.originalUrl}\n${body?.digest ?? digestOf('')}`;
   const { answer: given, isReplay } = await performOnce(
     registry,
     {

@@ -14,18 +14,16 @@ interface NewVersion {
 }
 
 export const publishOne: ResourceHandler = async (call) => {
-  const { registry, coordinate, author, body } = call;
+  const { registry, coordinate, author, body, principal } = call;
   const given = bodyOf<NewVersion>(call);
-  const isText = typeof given.document === 'string';
-  // An object is taken as it was written, so that no number loses a digit on its way.
-  const text = isText ? (given.document as string) : body!.textOf('document')!;
-  const bytes = Buffer.from(text);
+  // A document is taken as it was written, so that no number loses a digit on its way.
+  const bytes = body!.document!;
   const { fileBytes } = registry.config.limits;
   if (bytes.byteLength > fileBytes) {
     const extra = { limit: fileBytes };
     throw new RegistryError('too_large', `The document has more than ${fileBytes} bytes.`, { extra });
   }
-  const entry = /^\s*[{[]/.test(text) ? 'document.json' : 'document.yaml';
+  const entry = /^\s*[{[]/.test(bytes.toString('utf8', 0, 65_536)) ? 'document.json' : 'document.yaml';
   const result = await publish(registry, {
     coordinate,
     snapshot: createUpload(entry, bytes),
@@ -35,6 +33,7 @@ export const publishOne: ResourceHandler = async (call) => {
     latest: given.latest,
     dryRun: given.dryRun,
     create: null,
+    ...(principal.job && { job: principal.job }),
     author,
     isAwaited: true,
   });

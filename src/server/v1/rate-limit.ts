@@ -2,23 +2,18 @@ import type { RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import type { Config } from '../../config.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { hostKinds } from '../../hosts/host.ts';
 import { principalOf } from '../authenticate.ts';
 
-/**
- * Limits requests for each key, and without a key for each address; tells by `RateLimit` and `RateLimit-Policy` what is left. Of hooks, those
- * that were taken are given back: a host sends all its repositories' from a few addresses, and does not send again what was refused.
- */
-export function createRateLimit(config: Pick<Config, 'rateLimit'>): RequestHandler {
-  const all = createLimit(config, false);
-  const hooks = createLimit(config, true);
-  return (request, response, next) =>
-    request.path.startsWith('/hooks/') ? hooks(request, response, next) : all(request, response, next);
-}
+const hookPaths = hostKinds.map((kind) => `/hooks/${kind}`);
 
-function createLimit(
-  { rateLimit: limits }: Pick<Config, 'rateLimit'>,
-  skipSuccessfulRequests: boolean,
-): RequestHandler {
+/**
+ * Limits requests for each key, and without a key for each address; tells by `RateLimit` and
+ * `RateLimit-Policy` what is left. Deliveries of hooks count only where they are refused, which
+ * `createReceiveHook` knows: a host sends all its repositories' from a few addresses, and does not
+ * send again what was refused.
+ */
+export function createRateLimit({ rateLimit: limits }: Pick<Config, 'rateLimit'>): RequestHandler {
   const isKey = (request: Parameters<RequestHandler>[0]) => principalOf(request).kind === 'key';
   return rateLimit({
     windowMs: limits.window * 1000,
@@ -28,7 +23,7 @@ function createLimit(
       const principal = principalOf(request);
       return principal.kind === 'key' ? `key ${principal.id}` : `address ${ipKeyGenerator(request.ip ?? '')}`;
     },
-    skipSuccessfulRequests,
+    skip: ({ method, path }) => method === 'POST' && hookPaths.includes(path),
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     validate: false,

@@ -1,4 +1,5 @@
-import { resourceTypes, type ResourceType } from '../../model/address.ts';
+import { resourceTypes } from '../../model/address.ts';
+import { types } from '../../model/kinds.ts';
 import type { Handler, ResourceHandler } from './call.ts';
 import * as connections from './connection-routes.ts';
 import * as keys from './key-routes.ts';
@@ -9,12 +10,6 @@ import * as syncs from './sync-routes.ts';
 import * as versions from './version-routes.ts';
 import * as webhooks from './webhook-routes.ts';
 
-const names: Record<ResourceType, { one: string; many: string }> = {
-  apis: { one: 'Api', many: 'Apis' },
-  schemas: { one: 'Schema', many: 'Schemas' },
-  rulesets: { one: 'Ruleset', many: 'Rulesets' },
-};
-
 /**
  * What a key must be allowed to, before its body is read: something with one resource, with its organization, with the part of it that the key is
  * narrowed to, or nothing in particular.
@@ -24,7 +19,7 @@ export type Route =
 
 /** The one table: every operation that needs a key, by its id, with what answers it. Its scope is in the description. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
-  ...resourceTypes.flatMap((type) => resourceRoutes(names[type])),
+  ...resourceTypes.flatMap((type) => resourceRoutes(types[type].operations)),
   ['listKeys', { about: 'organization', answer: keys.listAll }],
   ['createKey', { about: 'organization', answer: keys.createOne }],
   ['getKey', { about: 'organization', answer: keys.getOne }],

@@ -10,7 +10,7 @@ import { nothingHere } from '../nothing-here.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { nameRoute } from '../route-name.ts';
 import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './require-scope.ts';
-import { readBody } from './read-body.ts';
+import { readBody } from '../body/read-body.ts';
 import type { Answer, Call } from './call.ts';
 import { readDescription, type Operation } from './api-description.ts';
 import { createReceiveHook, hookKindOf } from './hook-routes.ts';
@@ -91,7 +91,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   async function checkedBody(operation: Operation, request: Request, response: Response): Promise<Call['body']> {
     if (operation.body === null) return null;
     const body = await readBody(request, response, bodyLimits(registry.config, operation));
-    if (body !== null) validator.checkBody(operation, body.value, body.bytes.byteLength);
+    if (body !== null) validator.checkBody(operation, body.value, body.size);
     else if (operation.body.required)
       throw new RegistryError('malformed', 'This takes a JSON body, and there is none.');
     return body;

@@ -6,6 +6,7 @@ import type { Beginnings } from './build-folder.ts';
 import { codingEndings, type Item } from './build-items.ts';
 import type { BuiltFile, BuiltUnit, Fields } from './build-manifest.ts';
 import type { Unit } from './build-plan.ts';
+import { decodeJson } from '../../model/json.ts';
 
 /** What a build works with. */
 export interface Making {
@@ -86,7 +87,7 @@ async function makePages(making: Making, item: Item): Promise<BuiltFile[]> {
   const files: BuiltFile[] = [];
   let { body } = await ask(making, { path: item.ask }, item);
   for (;;) {
-    const { next } = JSON.parse(Buffer.from(body).toString()) as { next: string | null };
+    const { next } = decodeJson<{ next: string | null }>(body);
     if (next === null) return files;
     ({ body } = await ask(making, { path: `${item.ask}?cursor=${next}` }, item));
     const path = item.file.replace(/\.json$/, `.${next}.json`);
@@ -163,6 +164,6 @@ function digestIn({ headers, body }: Answered): `sha256:${string}` {
 /** A refusal without the number of the request, which is another each time. */
 function withoutInstance({ headers, body }: Answered): Uint8Array {
   if (!headers['content-type']?.includes('json')) return body;
-  const { instance: _, ...document } = JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>;
+  const { instance: _, ...document } = decodeJson<Record<string, unknown>>(body);
   return Buffer.from(JSON.stringify(document));
 }

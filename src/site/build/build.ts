@@ -13,6 +13,7 @@ import { latestBases } from './build-items.ts';
 import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';
 import { rulesFor } from './server-rules.ts';
 import { createSite, type Site } from '../site.ts';
+import { decodeJson } from '../../model/json.ts';
 
 export interface BuildOptions {
   /** The folder to build in. */
@@ -98,7 +99,7 @@ async function basisOf({ registry, url }: Site, { program }: BuildOptions): Prom
 /** The codes of problems, each of which has a page. */
 async function problemCodes(answers: Answers): Promise<string[]> {
   const { body } = await answers.ask({ path: '/problems', accept: 'application/json' });
-  const { items } = JSON.parse(Buffer.from(body).toString()) as { items: { code: string }[] };
+  const { items } = decodeJson<{ items: { code: string }[] }>(body);
   return items.map(({ code }) => code);
 }
 

@@ -1,5 +1,5 @@
 import { resourceTypes } from '../../model/address.ts';
-import { mediaTypes } from '../../model/media-type.ts';
+import { types } from '../../model/kinds.ts';
 import { exactly, map, type Row } from './rules-nginx-text.ts';
 
 /**
@@ -10,7 +10,7 @@ export function acceptMaps(): string[] {
   return [
     '# What is asked for: of the types that there are the first with the full weight, else the first of any.',
     ...resourceTypes.map((type) =>
-      acceptMap(`$stele_wants_${type}`, [...mediaTypes[type].json, ...mediaTypes[type].yaml]),
+      acceptMap(`$stele_wants_${type}`, [...types[type].mediaTypes.json, ...types[type].mediaTypes.yaml]),
     ),
     acceptMap('$stele_wants_record', ['application/json']),
     map('$http_accept', '$stele_wants_doc', [['~*^\\s*text/markdown\\s*(?:[,;]|$)', 'text/markdown']]),
@@ -33,18 +33,18 @@ const some = '(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)';
 const parameter = '\\s*(?:;\\s*charset=[^,;]*)?\\s*';
 
 /** The media type that an `Accept` value asks for: one of these, `text/html`, or nothing. The first of these where it takes anything. */
-function acceptMap(variable: string, types: readonly string[]): string {
-  const all = ['text/html', ...types];
+function acceptMap(variable: string, mediaTypes: readonly string[]): string {
+  const all = ['text/html', ...mediaTypes];
   const names = `(?:${all.map(exactly).join('|')})`;
   const first = (type: string, weight: string) =>
     `~*^(?:(?!\\s*${names}${parameter}${weight})[^,]*,)*\\s*${exactly(type)}${parameter}${weight}`;
   const wild = (pattern: string, weight: string) => `~*(?:^|,)\\s*(?:${pattern})\\s*${weight}`;
   const rows = [full, some].flatMap((weight): Row[] => [
     ...all.map((type): Row => [first(type, weight), type]),
-    [wild('\\*/\\*|application/\\*', weight), types[0]!],
-    ...(types.includes('text/yaml') ? [[wild('text/\\*', weight), 'text/yaml'] as Row] : []),
+    [wild('\\*/\\*|application/\\*', weight), mediaTypes[0]!],
+    ...(mediaTypes.includes('text/yaml') ? [[wild('text/\\*', weight), 'text/yaml'] as Row] : []),
   ]);
-  return map('$http_accept', variable, [['', types[0]!], ...rows]);
+  return map('$http_accept', variable, [['', mediaTypes[0]!], ...rows]);
 }
 
 function taken(coding: string, ending: string): Row {

@@ -1,3 +1,4 @@
+import { types } from '../../model/kinds.ts';
 import { organizationIn } from '../../config.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
@@ -6,13 +7,6 @@ import { listReadable } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
 import { feedLink } from '../feeds.ts';
 import type { Site } from '../site.ts';
-
-/** How people call the types, in headings. */
-export const typeTitles: Readonly<Record<ResourceType, string>> = {
-  apis: 'APIs',
-  schemas: 'Schemas',
-  rulesets: 'Rulesets',
-};
 
 /** Resources of one organization on the first page, and of one type on the page of an organization or type. What is beyond is only counted. */
 const shown = { home: 50, listing: 2000 };
@@ -58,7 +52,7 @@ export function organizationPage(
     const all = resources.filter((resource) => resource.type === each);
     return {
       type: each,
-      title: typeTitles[each],
+      title: types[each].many,
       href: site.links.path(formatAddress({ kind: 'type', org, type: each })),
       count: all.length,
       resources: all.slice(0, shown.listing).map((resource) => rowOf(site, resource)),
@@ -66,12 +60,12 @@ export function organizationPage(
     };
   });
   return site.page('organization', {
-    title: type === null ? name : `${typeTitles[type]} of ${name}`,
+    title: type === null ? name : `${types[type].many} of ${name}`,
     canonical: site.links.whole(site.links.path(path)),
     alternates: resources.some(({ visibility }) => visibility === 'public')
       ? [feedLink(site, { kind: 'organization', org })]
       : [],
-    crumbs: type === null ? [{ text: name }] : [ofOrganization, { text: typeTitles[type] }],
+    crumbs: type === null ? [{ text: name }] : [ofOrganization, { text: types[type].many }],
     org,
     name,
     type,

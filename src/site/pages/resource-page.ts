@@ -1,13 +1,15 @@
+import { kinds, types } from '../../model/kinds.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
 import { renderedOf } from '../../registry/derived.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
+import { formatJob } from '../../model/job.ts';
 import { commitLinks } from './commit-links.ts';
 import { dayOf } from './dates.ts';
 import { feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
-import { organizationTitle, typeTitles } from './listings.ts';
+import { organizationTitle } from './listings.ts';
 import type { Related } from './related.ts';
 import { describeReport } from './report-groups.ts';
 import type { Site } from '../site.ts';
@@ -57,7 +59,7 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
       name: resource.name,
       coordinate: nameOf(resource),
       type: resource.type,
-      typeTitle: typeTitles[resource.type],
+      typeTitle: types[resource.type].many,
       description: resource.description,
       isPrivate: resource.visibility === 'private',
       ruleset: related.ruleset,
@@ -81,7 +83,7 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
     latestUrl: links.whole(links.to(coordinate)),
     versions: versionsOf(site, resource, version),
     changes,
-    report: describeReport(report, commitLinks(config.provenance.repository, config.provenance.commit)),
+    report: describeReport(report, fileLinks(config)),
     reportHref: links.to(coordinate, { label: version.label, view: 'report' }),
     provenance: provenanceOf(config),
     provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),
@@ -99,15 +101,14 @@ export function crumbsOf(site: Site, { org, type, name }: Resource): { text: str
   const path = (address: Parameters<typeof formatAddress>[0]) => site.links.path(formatAddress(address));
   return [
     { text: organizationTitle(site, org), href: path({ kind: 'organization', org }) },
-    { text: typeTitles[type], href: path({ kind: 'type', org, type }) },
+    { text: types[type].many, href: path({ kind: 'type', org, type }) },
     { text: name },
   ];
 }
 
 function specificationOf({ kind, specification }: ArtifactConfig): string {
-  if (kind === 'openapi') return `OpenAPI ${specification}`;
-  if (kind === 'json-schema') return `JSON Schema ${specification}`;
-  return kind === 'spectral-ruleset' ? 'Spectral ruleset' : 'Redocly ruleset';
+  const { title, isVersioned } = kinds[kind];
+  return isVersioned ? `${title} ${specification}` : title;
 }
 
 function bannerOf(site: Site, resource: Resource, version: Version): object | null {
@@ -147,8 +148,14 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
   };
 }
 
-function provenanceOf({ provenance, compiler }: ArtifactConfig): object {
-  const { repository, commit, path } = provenance;
+/** Links into the commit; null where the document is no file of it. */
+function fileLinks({ provenance: { repository, commit, job } }: ArtifactConfig): ReturnType<typeof commitLinks> {
+  return job ? null : commitLinks(repository, commit);
+}
+
+function provenanceOf(config: ArtifactConfig): object {
+  const { provenance, compiler } = config;
+  const { repository, commit, path, job } = provenance;
   const pages = commitLinks(repository, commit);
   return {
     repository: pages?.repository.replace('https://', '') ?? repository,
@@ -156,7 +163,9 @@ function provenanceOf({ provenance, compiler }: ArtifactConfig): object {
     commit,
     commitHref: pages?.commit ?? null,
     path,
-    fileHref: pages?.file(path) ?? null,
+    fileHref: fileLinks(config)?.file(path) ?? null,
+    job: job ? formatJob(job) : null,
+    jobHref: job?.run?.startsWith('https://') ? job.run : null,
     compiler,
   };
 }

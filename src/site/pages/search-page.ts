@@ -1,6 +1,6 @@
+import { types } from '../../model/kinds.ts';
 import { resourceTypes, type ResourceType } from '../../model/address.ts';
 import type { Found } from '../../search/search.ts';
-import { typeTitles } from './listings.ts';
 import { searchResult } from './search-results.ts';
 import type { Site } from '../site.ts';
 
@@ -28,7 +28,7 @@ export function searchPage(site: Site, { text, type, org, items, next, complete 
     query: text,
     type,
     org,
-    types: resourceTypes.map((each) => ({ value: each, text: typeTitles[each] })),
+    types: resourceTypes.map((each) => ({ value: each, text: types[each].many })),
     results: items.map((found) => searchResult(site, found)),
     next: next === null ? null : `${site.links.path('/search')}?${parameters}&cursor=${encodeURIComponent(next)}`,
     complete,

@@ -1,3 +1,4 @@
+import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
 import { connectionState, publicDetail } from '../../model/connection.ts';
 import { coordinateOf, isPublished, nameOf, type Resource } from '../../model/resource.ts';
@@ -5,7 +6,6 @@ import { readConnection } from '../../sync/connect.ts';
 import type { Granted } from '../../registry/read.ts';
 import { mayRead } from '../../registry/readable.ts';
 import { docPath } from '../docs/docs.ts';
-import { typeTitles } from './listings.ts';
 import { crumbsOf, versionsOf } from './resource-page.ts';
 import type { Site } from '../site.ts';
 
@@ -24,7 +24,7 @@ export async function unpublishedPage(site: Site, { resource }: Granted, reader:
       name: resource.name,
       coordinate: nameOf(coordinateOf(resource)),
       type,
-      typeTitle: typeTitles[type],
+      typeTitle: types[type].many,
       description: resource.description,
       isPrivate: resource.visibility === 'private',
     },

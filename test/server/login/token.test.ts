@@ -18,6 +18,8 @@ let world: World;
 let exchange: TokenExchange;
 let number = 0;
 
+const refused = 'unauthenticated: The token is not accepted here.';
+
 beforeAll(async () => {
   issuer = await openIssuer();
 });
@@ -48,7 +50,46 @@ function claims(): JWTPayload & Record<string, unknown> {
     nbf: now,
     exp: now + 300,
     repository: 'acme/payments',
+    repository_id: '74',
+    repository_owner: 'acme',
+    repository_owner_id: '65',
     ref: 'refs/heads/main',
+    ref_type: 'branch',
+    ref_protected: 'true',
+    sha: 'c0ffee'.padEnd(40, '0'),
+    event_name: 'push',
+    environment: 'production',
+    workflow_ref: 'acme/payments/.github/workflows/release.yml@refs/heads/main',
+    job_workflow_ref: 'acme/payments/.github/workflows/release.yml@refs/heads/main',
+    run_id: '30433642',
+    run_attempt: '1',
+  };
+}
+
+/** The same job on GitLab. */
+function gitLabClaims(): JWTPayload & Record<string, unknown> {
+  const gitHubs = ['repository', 'repository_id', 'repository_owner', 'repository_owner_id', 'event_name'];
+  const more = ['workflow_ref', 'job_workflow_ref', 'run_id', 'run_attempt'];
+  const common = Object.entries(claims()).filter(([name]) => ![...gitHubs, ...more].includes(name));
+  return {
+    ...Object.fromEntries(common),
+    sub: 'project_path:acme/payments:ref_type:branch:ref:main',
+    project_path: 'acme/payments',
+    project_id: '74',
+    namespace_path: 'acme',
+    namespace_id: '65',
+    ref: 'main',
+    ref_type: 'branch',
+    ref_path: 'refs/heads/main',
+    ref_protected: 'true',
+    sha: 'c0ffee'.padEnd(40, '0'),
+    pipeline_source: 'push',
+    environment: 'production',
+    ci_config_ref_uri: `${issuer.issuer.replace('http://', '')}/acme/payments//.gitlab-ci.yml@refs/heads/main`,
+    pipeline_id: '123',
+    job_id: '234',
+    job_project_id: '74',
+    job_project_path: 'acme/payments',
   };
 }
 
@@ -62,8 +103,6 @@ async function outcomeOf(token: string): Promise<string> {
     throw error;
   }
 }
-
-const refused = 'unauthenticated: The token is not accepted here.';
 
 describe('a token is exchanged', () => {
   test('for a key', async () => {
@@ -81,8 +120,7 @@ describe('a token is exchanged', () => {
   });
 
   test('of GitLab', async () => {
-    const { repository: project_path, ...rest } = claims();
-    expect(await outcomeOf(await issuer.sign({ ...rest, project_path, ref: 'main', ref_type: 'branch' }))).toBe('key');
+    expect(await outcomeOf(await issuer.sign(gitLabClaims()))).toBe('key');
   });
 
   test('by a clock that goes a minute wrong', async () => {
@@ -99,6 +137,154 @@ describe('a token is exchanged', () => {
     expect(await outcomeOf(await rotating.sign({ ...claims(), iss: rotating.issuer }))).toBe('key');
     expect(await outcomeOf(await rotating.sign({ ...claims(), iss: rotating.issuer }))).toBe('key');
     expect(rotating.requests).toEqual(['/.well-known/openid-configuration', '/jwks']);
+  });
+});
+
+describe('an entry that binds everything', () => {
+  beforeEach(() => {
+    const common = {
+      issuer: issuer.issuer,
+      organization: 'acme',
+      repository: 'acme/payments',
+      repositoryId: '74',
+      ownerId: '65',
+      ref: 'refs/heads/main',
+      refType: 'branch',
+      refProtected: true,
+      environment: 'production',
+    } as const;
+    world = createWorld({
+      organizations: { acme: {} },
+      trustedPublishing: [
+        { ...common, workflow: '.github/workflows/release.yml' },
+        { ...common, workflow: '.gitlab-ci.yml' },
+      ],
+    });
+    exchange = createTokenExchange(world.registry, url);
+  });
+
+  test('takes the tokens of both hosts', async () => {
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe('key');
+    expect(await outcomeOf(await issuer.sign(gitLabClaims()))).toBe('key');
+    const atCommit = `acme/payments/.github/workflows/release.yml@${String(claims()['sha'])}`;
+    expect(await outcomeOf(await issuer.sign({ ...claims(), job_workflow_ref: atCommit }))).toBe('key');
+  });
+
+  const file = 'acme/payments/.github/workflows/';
+  const forgeries: [string, Record<string, unknown>][] = [
+    ['another repository of that name', { repository_id: '75' }],
+    ['no repository id', { repository_id: undefined }],
+    ['another owner of that name', { repository_owner_id: '66' }],
+    ['no owner id', { repository_owner_id: undefined }],
+    ['another branch', { ref: 'refs/heads/evil' }],
+    ['a tag called as the branch', { ref: 'refs/tags/main', ref_type: 'tag' }],
+    ['a ref whose type says otherwise', { ref_type: 'tag' }],
+    ['a short ref', { ref: 'main' }],
+    ['a ref that is not protected', { ref_protected: 'false' }],
+    ['a ref of which nothing is said', { ref_protected: undefined }],
+    ['another environment', { environment: 'staging' }],
+    ['no environment', { environment: undefined }],
+    ['another workflow', { workflow_ref: `${file}evil.yml@refs/heads/main` }],
+    ['a workflow of another branch', { workflow_ref: `${file}release.yml@refs/heads/evil` }],
+    ['a workflow of another repository', { workflow_ref: 'evil/x/.github/workflows/release.yml@refs/heads/main' }],
+    ['another workflow that defines the job', { job_workflow_ref: `${file}evil.yml@refs/heads/main` }],
+    ['a reusable workflow of a stranger', { job_workflow_ref: 'evil/x/.github/workflows/release.yml@refs/heads/main' }],
+    ['no workflow', { workflow_ref: undefined, job_workflow_ref: undefined }],
+    ['a pull request', { event_name: 'pull_request' }],
+    ['a pull request target', { event_name: 'pull_request_target' }],
+    ['what follows a pull request', { event_name: 'workflow_run' }],
+    ['no event', { event_name: undefined }],
+    ['the names of both hosts', { project_path: 'acme/payments' }],
+  ];
+  test.each(forgeries)('refuses %s', async (_name, difference) => {
+    expect(await outcomeOf(await issuer.sign({ ...claims(), ...difference } as JWTPayload))).toBe(refused);
+  });
+
+  const here = () => issuer.issuer.replace('http://', '');
+  const gitLabForgeries: [string, () => Record<string, unknown>][] = [
+    ['another project of that name', () => ({ project_id: '75', job_project_id: '75' })],
+    ['another namespace of that name', () => ({ namespace_id: '66' })],
+    ['a branch called refs/heads/main', () => ({ ref: 'refs/heads/main', ref_path: 'refs/heads/refs/heads/main' })],
+    ['the same without its path', () => ({ ref: 'refs/heads/main', ref_path: undefined })],
+    ['a ref path that says otherwise', () => ({ ref_path: 'refs/heads/evil' })],
+    ['a tag called as the branch', () => ({ ref_type: 'tag', ref_path: 'refs/tags/main' })],
+    ['no ref type', () => ({ ref_type: undefined })],
+    ['a ref that is not protected', () => ({ ref_protected: 'false' })],
+    ['another environment', () => ({ environment: 'review/evil' })],
+    ['another pipeline file', () => ({ ci_config_ref_uri: `${here()}/acme/payments//evil.yml@refs/heads/main` })],
+    ['a file of another branch', () => ({ ci_config_ref_uri: `${here()}/acme/payments//.gitlab-ci.yml@refs/heads/x` })],
+    ['a file of another project', () => ({ ci_config_ref_uri: `${here()}/evil/x//.gitlab-ci.yml@refs/heads/main` })],
+    ['a file from elsewhere', () => ({ ci_config_ref_uri: undefined })],
+    ['a merge request', () => ({ pipeline_source: 'merge_request_event' })],
+    ['a pull request of another host', () => ({ pipeline_source: 'external_pull_request_event' })],
+    ['what a merge request may have started', () => ({ pipeline_source: 'parent_pipeline' })],
+    ['a fork in the project', () => ({ job_project_id: '12', job_project_path: 'acme/upstream' })],
+    ['a merge request of a fork', () => ({ source_project_id: '99', source_project_path: 'evil/payments' })],
+  ];
+  test.each(gitLabForgeries)('refuses of GitLab %s', async (_name, difference) => {
+    expect(await outcomeOf(await issuer.sign({ ...gitLabClaims(), ...difference() } as JWTPayload))).toBe(refused);
+  });
+});
+
+describe('an entry that names no more than it must', () => {
+  const exchangeFor = (entry: object) => {
+    const required = { issuer: issuer.issuer, organization: 'acme', repository: 'acme/payments' };
+    world = createWorld({ organizations: { acme: {} }, trustedPublishing: [{ ...required, ...entry }] });
+    exchange = createTokenExchange(world.registry, url);
+  };
+
+  test('trusts the repository and the owner of the first job for ever', async () => {
+    exchangeFor({});
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe('key');
+    expect(await outcomeOf(await issuer.sign({ ...claims(), repository_id: '99' }))).toBe(refused);
+    expect(await outcomeOf(await issuer.sign({ ...claims(), repository_owner_id: '99' }))).toBe(refused);
+    expect(await outcomeOf(await issuer.sign({ ...claims(), repository_id: undefined }))).toBe(refused);
+    await expect(
+      createTokenExchange(world.another(), url)(await issuer.sign({ ...claims(), repository_id: '99' }), null),
+    ).rejects.toThrow('not accepted');
+    expect(JSON.stringify(world.events.at(-1))).toContain('another repository or owner');
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe('key');
+  });
+
+  test('trusts what the configuration names in place of what was recorded', async () => {
+    exchangeFor({});
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe('key');
+    const { registry } = world;
+    const [entry] = registry.config.trustedPublishing;
+    registry.config.trustedPublishing = [{ ...entry!, repositoryId: '99' }];
+    exchange = createTokenExchange(registry, url);
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe(refused);
+    expect(await outcomeOf(await issuer.sign({ ...claims(), repository_id: '99' }))).toBe('key');
+  });
+
+  test('takes any protected ref, and others only where it says so', async () => {
+    exchangeFor({});
+    const tag = { ref: 'refs/tags/v1', ref_type: 'tag' };
+    expect(await outcomeOf(await issuer.sign({ ...claims(), ...tag }))).toBe('key');
+    expect(await outcomeOf(await issuer.sign({ ...claims(), ref_protected: 'false' }))).toBe(refused);
+    exchangeFor({ refProtected: false, refType: 'tag' });
+    expect(await outcomeOf(await issuer.sign({ ...claims(), ...tag, ref_protected: 'false' }))).toBe('key');
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe(refused);
+  });
+
+  test('takes pull requests, merge requests and forks only where it says so', async () => {
+    const pull = { event_name: 'pull_request', ref: 'refs/pull/1/merge', ref_protected: 'false' };
+    const merge = { pipeline_source: 'merge_request_event', job_project_id: '12', job_project_path: 'acme/upstream' };
+    exchangeFor({ refProtected: false });
+    expect(await outcomeOf(await issuer.sign({ ...claims(), ...pull }))).toBe(refused);
+    exchangeFor({ refProtected: false, events: ['pull_request', 'merge_request_event'] });
+    expect(await outcomeOf(await issuer.sign({ ...claims(), ...pull }))).toBe('key');
+    expect(await outcomeOf(await issuer.sign({ ...gitLabClaims(), ...merge }))).toBe(refused);
+    exchangeFor({ events: ['merge_request_event'], forks: true });
+    expect(await outcomeOf(await issuer.sign({ ...gitLabClaims(), ...merge }))).toBe('key');
+  });
+
+  test('takes a reusable workflow that it names', async () => {
+    const shared = 'acme/ci/.github/workflows/publish.yml@refs/tags/v3';
+    exchangeFor({ workflow: '.github/workflows/release.yml', jobWorkflow: shared });
+    expect(await outcomeOf(await issuer.sign({ ...claims(), job_workflow_ref: shared }))).toBe('key');
+    expect(await outcomeOf(await issuer.sign(claims()))).toBe(refused);
+    expect(await outcomeOf(await issuer.sign({ ...claims(), job_workflow_ref: undefined }))).toBe(refused);
   });
 });
 

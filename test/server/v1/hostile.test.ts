@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exchange, parseAnswer } from '../http.ts';
@@ -107,6 +108,22 @@ const documents: [string, Ask, number, string][] = [
   ['one that is nested too deep', { raw: nested(300) }, 400, 'nested deeper than'],
   ['one that is too large', { body: { document: `"${'x'.repeat(100_000)}"` } }, 413, '100000'],
   ['one that is far too large', { body: { document: 'x'.repeat(400_000) } }, 413, 'bytes'],
+  [
+    'an array of millions, packed',
+    { raw: new Uint8Array(gzipSync(`{"document":[${'"",'.repeat(4_000_000)}""]}`)), headers: gzipped },
+    400,
+    '/document',
+  ],
+  [
+    'an array, packed',
+    { raw: new Uint8Array(gzipSync('{"document":["","",""]}')), headers: gzipped },
+    400,
+    '/document',
+  ],
+  ['there twice', { raw: '{"document":"x","document":"y"}' }, 400, 'twice'],
+  ['not JSON within', { raw: '{"document":{"a":tru}}' }, 422, 'error'],
+  ['a text that is not one', { raw: '{"document":"\\x"}' }, 400, 'line 1, column 14: there is no such escape'],
+  ['fine, and followed by a fault', { raw: '{"document":\n{"a":1\n},"version":}' }, 400, 'line 3, column 13'],
   ['a label that is none', { body: { document: documentOf('1.0.0'), version: '../1' } }, 400, '/version'],
   [
     'a label that is reserved',
@@ -178,22 +195,55 @@ test.for(paths)('GET %s is a %i', async ([path, status]) => {
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
 });
 
+/** Sends all of a request before it reads the first byte of the answer. */
+async function sendThenRead(lines: string[], body: string, head = authorized()): Promise<Buffer> {
+  const socket = connect(Number(new URL(api.url).port), '127.0.0.1').pause();
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.write(`${[...head, ...lines].join('\r\n')}\r\n\r\n${body}`, () => resolve());
+  });
+  return Buffer.concat(await socket.toArray());
+}
+
 /** What a client says about itself when it does not keep to HTTP. */
 function send(lines: string[], body = ''): Promise<Buffer> {
-  const head = [
+  return exchange(Number(new URL(api.url).port), `${[...authorized(), ...lines].join('\r\n')}\r\n\r\n${body}`);
+}
+
+function authorized(): string[] {
+  return [
     'POST /v1/apis HTTP/1.1',
     'Host: x',
     `Authorization: Bearer ${api.admin}`,
     'Content-Type: application/json',
+    'Connection: close',
   ];
-  return exchange(
-    Number(new URL(api.url).port),
-    `${[...head, 'Connection: close', ...lines].join('\r\n')}\r\n\r\n${body}`,
-  );
 }
 
 test('a length that is too large is refused before a byte of it came', async () => {
   expect(parseAnswer(await send(['Content-Length: 999999999999'])).status).toBe(413);
+});
+
+const tooMuch = 4 * plainLimit;
+
+test.each([
+  ['a length', [`Content-Length: ${tooMuch}`], 'x'.repeat(tooMuch)],
+  ['pieces', ['Transfer-Encoding: chunked'], `${tooMuch.toString(16)}\r\n${'x'.repeat(tooMuch)}\r\n0\r\n\r\n`],
+])('who sends a body over the limit with %s, and reads then, gets the 413', async (_name, lines, body) => {
+  expect(parseAnswer(await sendThenRead(lines, body)).status).toBe(413);
+});
+
+test('who sends a large body without a key, and reads then, gets the 401', async () => {
+  const lines = ['POST /v1/apis HTTP/1.1', 'Host: x', 'Connection: close', `Content-Length: ${tooMuch}`];
+  const answer = await sendThenRead([], 'x'.repeat(tooMuch), lines);
+  expect(parseAnswer(answer).status).toBe(401);
+});
+
+test('who asks before sending a body is refused before sending it, or invited', async () => {
+  const refused = await send(['Expect: 100-continue', `Content-Length: ${tooMuch}`]);
+  expect(refused.toString()).toMatch(/^HTTP\/1\.1 413 /);
+  const invited = await send(['Expect: 100-continue', 'Content-Length: 2'], '{}');
+  expect(invited.toString()).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
 });
 
 test('a length that says too little cuts the body off, and it is no JSON', async () => {

@@ -1,42 +1,35 @@
 import { RegistryError } from '../../model/errors.ts';
 
-/** A JSON object that was sent, and the text of its members as they were written. */
-export interface JsonBody {
-  value: unknown;
-  /** The text of the value of a member of the outermost object; null where it has none of that name. */
-  textOf(member: string): string | null;
-}
-
 const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const space = /[ \t\n\r]*/y;
 
 /** How a JSON text is read. */
 export interface JsonOptions {
+  /** Nesting that is taken. */
+  depth: number;
   /** The most values and names in it. Default: any number. */
   nodes?: number;
-  /** A member of the outermost object whose object or array is empty in `value`: only its text is wanted. */
-  opaque?: string;
+  /** What was sent before this offset in the text, where the text is only a part of it. */
+  before?: (offset: number) => string;
 }
 
 /**
- * Reads a JSON text (RFC 8259) as strictly as it is meant: refuses with `malformed`, naming line and column, what is no JSON, an object
- * that has a name twice, a surrogate without its partner, and nesting deeper than `depth`; with `too_large` more than `nodes`.
+ * Reads a JSON text (RFC 8259) strictly: refuses with `malformed`, naming line and column, what is
+ * not JSON, an object that has a name twice, a surrogate without its partner, and nesting deeper than
+ * `depth`; with `too_large` more than `nodes`.
  */
-export function parseJson(text: string, depth: number, { nodes = Infinity, opaque }: JsonOptions = {}): JsonBody {
+export function parseJson(
+  text: string,
+  { depth, nodes = Infinity, before = (offset) => text.slice(0, offset) }: JsonOptions,
+): unknown {
   let at = 0;
   let count = 0;
-  const members = new Map<string, [number, number]>();
 
   function fail(message: string, where = at): never {
-    let line = 1;
-    let start = 0;
-    for (let end = text.indexOf('\n'); end >= 0 && end < where; end = text.indexOf('\n', start)) {
-      line++;
-      start = end + 1;
-    }
-    const column = where - start + 1;
-    throw new RegistryError('malformed', `The body is no valid JSON: line ${line}, column ${column}: ${message}`);
+    const lines = before(where).split('\n');
+    const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
+    throw new RegistryError('malformed', `The body is no valid JSON: ${place}: ${message}`);
   }
   function take(pattern: RegExp): string | null {
     pattern.lastIndex = at;
@@ -102,10 +95,7 @@ export function parseJson(text: string, depth: number, { nodes = Infinity, opaqu
       names.add(name);
       if (next() !== ':') fail('":" is expected.');
       at++;
-      next();
-      const from = at;
       readValue(left);
-      if (left === depth - 1) members.set(name, [from, at]);
       const mark = next();
       at++;
       if (mark === '}') return;
@@ -139,22 +129,8 @@ export function parseJson(text: string, depth: number, { nodes = Infinity, opaqu
     else if (take(literal) === null) fail('a value is expected.');
   }
 
-  function withoutOpaque(): string {
-    const [from, to] = (opaque !== undefined && members.get(opaque)) || [0, 0];
-    const empty = { '{': '{}', '[': '[]' }[text[from]!];
-    return to === 0 || empty === undefined ? text : text.slice(0, from) + empty + text.slice(to);
-  }
-
   readValue(depth);
   take(space);
   if (at < text.length) fail('nothing more is expected.');
-  const value: unknown = JSON.parse(withoutOpaque());
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return {
-    value,
-    textOf: (member) => {
-      const span = isObject ? members.get(member) : undefined;
-      return span ? text.slice(...span) : null;
-    },
-  };
+  return JSON.parse(text);
 }

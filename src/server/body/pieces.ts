@@ -1,0 +1,42 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+/** Bytes that are copied at once: some milliseconds. */
+const atOnce = 4 * 1024 * 1024;
+
+/** Lets the event loop turn after so many bytes of work. */
+export function createPacer(): (bytes: number) => Promise<void> {
+  let done = 0;
+  return async (bytes) => {
+    done += bytes;
+    if (done < atOnce) return;
+    done = 0;
+    await turn();
+  };
+}
+
+/** The bytes of the pieces in one buffer, without holding the event loop over it. */
+export async function joinPieces(pieces: readonly Buffer[]): Promise<Buffer> {
+  const [only, ...more] = pieces;
+  if (only !== undefined && more.length === 0) return only;
+  const whole = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0));
+  const pause = createPacer();
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+    await pause(piece.length);
+  }
+  return whole;
+}
+
+/** The pieces of the bytes from one offset up to another. */
+export function slicePieces(pieces: readonly Buffer[], from: number, to: number): Buffer[] {
+  const slices: Buffer[] = [];
+  let at = 0;
+  for (const piece of pieces) {
+    const slice = piece.subarray(Math.max(0, from - at), Math.max(0, to - at));
+    if (slice.length > 0) slices.push(slice);
+    at += piece.length;
+  }
+  return slices;
+}

@@ -1,0 +1,155 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { RegistryError } from '../../model/errors.ts';
+
+/** What a body may be, and who looks at it while it comes in. */
+export interface BodyReading {
+  /** Bytes, as sent and after inflation. */
+  limit: number;
+  /** Inflate what is packed; else a coding is refused. */
+  inflate: boolean;
+  /** Sees every piece as it comes; what it throws ends the reading. */
+  look?: (piece: Buffer) => void;
+}
+
+/** Documents shrink by a tenth to a fiftieth; what shrinks by more, beyond the first bytes, is made to. */
+const mostInflation = 200;
+const freeBytes = 1024 * 1024;
+
+/** A body arrives at this rate or more, bytes in each so many milliseconds. */
+const pace = { bytes: 32 * 1024, milliseconds: 10_000 };
+
+/** What is still read after a refusal, so that the client gets to read it. */
+const discard = { bytes: 64 * 1024 * 1024, milliseconds: 10_000 };
+
+const inflaters: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+const invited = new WeakSet<IncomingMessage>();
+
+/** Whether the request has a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Reads a request's body, inflated where it is packed, in the pieces that it came in. Refuses with
+ * `too_large` more bytes than the limit (a length that says so is believed at once) or what inflates
+ * beyond reason, with `unsupported_media_type` another coding, with `malformed` what ends too early,
+ * is not packed as it says, or comes in too slowly.
+ */
+export async function readPieces(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { limit, inflate, look }: BodyReading,
+): Promise<Buffer[]> {
+  if (!hasBody(request)) return [];
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  const inflater = createInflater(request, inflate);
+  if (isAskedToInvite(request)) {
+    invited.add(request);
+    response.writeContinue();
+  }
+  const pieces: Buffer[] = [];
+  let sent = 0;
+  let size = 0;
+  let seen = 0;
+  const stream: Readable = inflater === null ? request : request.pipe(inflater);
+  let tick: NodeJS.Timeout | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const cut = () => reject(new RegistryError('malformed', tooEarly));
+      let isOver = false;
+      const take = (piece: Buffer) => {
+        if (isOver) return;
+        size += piece.length;
+        try {
+          if (size > limit) throw tooLarge(limit);
+          if (size > freeBytes && size > sent * mostInflation) throw tooDense();
+          look?.(piece);
+          pieces.push(piece);
+        } catch (error) {
+          isOver = true;
+          reject(error);
+        }
+      };
+      request.on('data', (piece: Buffer) => void (sent += piece.length));
+      stream.on('data', take).once('end', resolve).once('error', cut);
+      request.once('error', cut).once('close', () => request.complete || cut());
+      tick = setInterval(() => {
+        if (sent - seen < pace.bytes) reject(new RegistryError('malformed', tooSlow));
+        seen = sent;
+      }, pace.milliseconds);
+    });
+  } finally {
+    clearInterval(tick);
+    request.removeAllListeners('data').pause();
+    if (inflater !== null) {
+      request.unpipe(inflater);
+      inflater.removeAllListeners('data').destroy();
+    }
+  }
+  return pieces;
+}
+
+const tooEarly = 'The body ends too early, or is not packed as its Content-Encoding says.';
+const tooSlow = 'The body comes in too slowly.';
+
+function createInflater({ headers }: IncomingMessage, inflate: boolean): Transform | null {
+  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (coding === 'identity') return null;
+  if (inflate && Object.hasOwn(inflaters, coding)) return inflaters[coding]!();
+  const detail = inflate ? 'Send the body plain, or with Content-Encoding: gzip.' : 'Send the body plain.';
+  throw new RegistryError('unsupported_media_type', detail);
+}
+
+function tooLarge(limit: number): RegistryError {
+  return new RegistryError('too_large', `The body has more than ${limit} bytes.`, { extra: { limit } });
+}
+
+function tooDense(): RegistryError {
+  return new RegistryError(
+    'too_large',
+    `The body inflates to more than ${mostInflation} times what was sent. Send it plain.`,
+  );
+}
+
+/** So few bytes that they are read to their end, and the connection goes on. */
+function isSmall({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= 65_536;
+}
+
+/** RFC 9110 §10.1.1: the client waits for a word before it sends the body. */
+function isAskedToInvite(request: IncomingMessage): boolean {
+  return request.headers.expect?.toLowerCase() === '100-continue' && !invited.has(request);
+}
+
+/**
+ * Ends a response to a request whose body may not have been read. A client that sends first and reads
+ * then would find its connection reset and never see the answer: the rest is read and thrown away,
+ * within bounds, before the connection closes.
+ */
+export function endResponse(request: IncomingMessage, response: ServerResponse, body?: Buffer): void {
+  if (!hasBody(request) || request.complete || request.destroyed) return void response.end(body);
+  if (!isSmall(request) || isAskedToInvite(request)) response.setHeader('Connection', 'close');
+  if (isAskedToInvite(request)) return void response.end(body);
+  response.flushHeaders();
+  if (body !== undefined) response.write(body);
+  let left = discard.bytes;
+  const end = () => {
+    clearTimeout(timer);
+    request.off('data', take).off('end', end).off('close', end);
+    response.end();
+  };
+  const take = (piece: Buffer) => {
+    left -= piece.length;
+    if (left < 0) end();
+  };
+  const timer = setTimeout(end, discard.milliseconds);
+  request.on('data', take).once('end', end).once('close', end).resume();
+}

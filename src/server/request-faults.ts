@@ -1,0 +1,22 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * What makes a request ambiguous although Node reads it: a version of HTTP that nobody sends over
+ * this connection (RFC 9112 §2.3), or a field that two readers may each take another of (RFC 9110
+ * §5.3, §7.2). Null for a request as it should be.
+ */
+export function requestFault({ httpVersion, rawHeaders }: IncomingMessage): string | null {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `Send HTTP/1.1: HTTP/${httpVersion} is not served here.`;
+  if (isRepeated(rawHeaders, 'host')) return 'Send one Host field.';
+  if (isRepeated(rawHeaders, 'authorization')) return 'Send one Authorization field.';
+  return null;
+}
+
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const field = rawHeaders[i]!;
+    if (field.length === name.length && field.toLowerCase() === name) count++;
+  }
+  return count > 1;
+}

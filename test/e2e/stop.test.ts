@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { serveStele } from './stele.ts';
+
+const root = new URL('../../', import.meta.url).pathname;
+
+let folder: string;
+beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'stele-stop-'))));
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('SIGTERM to npm start ends the server too', async () => {
+  const config = join(folder, 'registry.config.ts');
+  await writeFile(config, 'export default {};');
+  const args = ['start', '--silent', '--', '--port', '0', '--data', join(folder, 'data'), '--config', config];
+  // A group of its own, so that nothing is left when this test fails.
+  const npm = spawn('npm', args, { cwd: root, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  try {
+    // The pipe closes when the last process that holds it ends: the server, too.
+    const ended = once(npm, 'close');
+    for await (const line of createInterface({ input: npm.stdout })) if (line.startsWith('stele listening on')) break;
+    npm.stdout.resume();
+    npm.kill('SIGTERM');
+    // Null: npm passes the signal on, and ends by it.
+    expect((await ended)[0]).toBeOneOf([0, null, 143]);
+  } finally {
+    killGroup(npm.pid!);
+  }
+});
+
+test('SIGHUP stops the server in order, as SIGTERM does', async () => {
+  const stele = await serveStele(['--data', folder], { cwd: folder });
+  expect(await stele.stop('SIGHUP')).toBe(0);
+});
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended, as it should.
+  }
+}

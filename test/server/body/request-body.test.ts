@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { listen, type Listening } from '../../../src/server/listen.ts';
+import { readPieces } from '../../../src/server/body/request-body.ts';
+import { exchange, parseAnswer } from '../http.ts';
+
+const limit = 100 * 1024 * 1024;
+let server: Listening;
+let read = 0;
+beforeEach(async () => {
+  read = 0;
+  server = await listen(
+    async (request, response) => {
+      const look = (piece: Buffer) => void (read += piece.length);
+      const answer = await readPieces(request, response, { limit, inflate: true, look }).then(
+        (pieces) => `${Buffer.concat(pieces).length} bytes`,
+        (error: Error) => error.message,
+      );
+      response.setHeader('Connection', 'close').end(answer);
+    },
+    { host: '127.0.0.1', port: 0 },
+  );
+});
+afterEach(() => server.close(100));
+afterEach(() => void vi.useRealTimers());
+
+const head = (...lines: string[]) => `${['POST / HTTP/1.1', 'Host: a', ...lines].join('\r\n')}\r\n\r\n`;
+
+async function sendPacked(body: Buffer): Promise<string> {
+  const packed = gzipSync(body);
+  const lines = head('Content-Encoding: gzip', `Content-Length: ${packed.length}`);
+  return parseAnswer(await exchange(server.port, Buffer.concat([Buffer.from(lines), packed]))).body.toString();
+}
+
+test('what inflates beyond reason is refused while it is inflated', async () => {
+  expect(await sendPacked(Buffer.alloc(40_000_000, 'a'))).toContain('inflates to more than 200 times');
+  expect(read).toBeLessThan(10_000_000);
+});
+
+test('what is packed as documents are is read', async () => {
+  const body = Buffer.from(Array.from({ length: 300_000 }, (_, n) => `{"name": "value ${n}"}`).join('\n'));
+  expect(await sendPacked(body)).toBe(`${body.length} bytes`);
+});
+
+test('a body that comes in too slowly is refused', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
+  socket.write(head('Content-Length: 1000000', 'Expect: 100-continue'));
+  await once(socket, 'data');
+  socket.write('x'.repeat(1000));
+  vi.advanceTimersByTime(10_000);
+  const [answer] = (await once(socket, 'data')) as [string];
+  expect(answer).toContain('The body comes in too slowly.');
+  socket.destroy();
+});

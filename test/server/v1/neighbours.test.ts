@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { sandboxLost } from '../../../src/compile/sandbox-lost.ts';
+import { createTestRegistry } from '../registry.ts';
+import { documentOf, openApi, unlimited } from './api.ts';
+
+test('a document whose sandbox died gets 503 and a time to try again; the same request is then done', async () => {
+  const registry = createTestRegistry(unlimited);
+  const { compile } = registry.compiler;
+  await using api = await openApi(registry);
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay' } });
+  const headers = {
+    authorization: `Bearer ${api.admin}`,
+    'content-type': 'application/json',
+    'idempotency-key': 'one',
+  };
+  const body = JSON.stringify({ document: documentOf('1.0.0') });
+  const publish = () => fetch(`${api.url}/v1/apis/pay/spec`, { method: 'POST', headers, body });
+  registry.compiler.compile = async () => {
+    throw sandboxLost('It ended with SIGKILL.');
+  };
+  const refused = await publish();
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '30']);
+  expect(await refused.text()).not.toContain('SIGKILL');
+  expect(registry.logged.some(({ fields }) => String(fields['error']).includes('SIGKILL'))).toBe(true);
+  registry.compiler.compile = compile;
+  expect((await publish()).status).toBe(201);
+});
+
+test('an organization that publishes too much at once gets 429, and another one is not kept waiting', async () => {
+  const registry = createTestRegistry(unlimited);
+  const { compile } = registry.compiler;
+  const gate = Promise.withResolvers<void>();
+  const awaited = new Set<boolean | undefined>();
+  registry.compiler.compile = async (input, load, turn) => {
+    awaited.add(turn?.isAwaited);
+    if (turn?.org === 'acme') await gate.promise;
+    return compile(input, load, turn);
+  };
+  await using api = await openApi(registry);
+  const other = await api.makeKey({ org: 'other' });
+  const body = { name: 'Pay', slug: 'pay' };
+  for (const key of [api.admin, other]) await api.call('POST', '/v1/apis', { key, body });
+  const publish = (key: string) =>
+    api.call('POST', '/v1/apis/pay/spec', { key, body: { document: documentOf('1.0.0') } });
+  const all = Array.from({ length: 41 }, () => publish(api.admin));
+  const first = await Promise.race(all);
+  expect([first.status, first.headers.get('retry-after')]).toEqual([429, '5']);
+  expect((await publish(other)).status).toBe(201);
+  gate.resolve();
+  const statuses = (await Promise.all(all)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+  expect([...awaited]).toEqual([true]);
+});
