@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { closest } from '../model/closest.ts';
 import { createReport, isBlocking, type Problem, type Report } from '../model/problem.ts';
+import { findTwinsByText } from './schema/ajv-unique-items.ts';
 import { errorsOf } from './schema/ajv-errors.ts';
 import type { CompileLimits, Settings, SettingsResource, VersionSource } from './compile.ts';
 import { problemAt } from './kind.ts';
@@ -9,6 +10,7 @@ import { parseFile, type ParsedFile } from './text/parse.ts';
 import { joinPointer, parsePointer } from './text/pointer.ts';
 import { checkSettings, type WrittenFile, type WrittenSettings } from './repository-settings-check.ts';
 
+findTwinsByText();
 const schema: object = JSON.parse(
   readFileSync(new URL('../../content/schemas/repository.json', import.meta.url), 'utf8'),
 );

@@ -29,6 +29,20 @@ export async function runCompile(
   input: CompileInput,
   load: (paths: string[]) => Promise<LoadedFile[]>,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
+  try {
+    return await compileEntry(input, load);
+  } catch (error) {
+    // Libraries follow references by recursion: what leads on through thousands of schemas is more than their stack holds.
+    if (!(error instanceof RangeError) || !error.message.includes('call stack')) throw error;
+    const message = 'The references lead too deep: through thousands of schemas, each inside the one before.';
+    return refused([problemAtFile('limit-depth', input.entry, message)]);
+  }
+}
+
+async function compileEntry(
+  input: CompileInput,
+  load: (paths: string[]) => Promise<LoadedFile[]>,
+): Promise<{ artifact: Artifact | null; report: Report }> {
   const { limits } = input;
   const { files, findings, wall } = await collect(input.entry, limits, load, createPathsOf());
   const entry = files.get(input.entry);

@@ -2,6 +2,7 @@ import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core
 import type { Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
+import { findLongChain, longestChain } from './openapi-chains.ts';
 import { bundleExtensions } from './openapi-extensions.ts';
 import { mendNames } from './openapi-names.ts';
 import { findReferenceLoop, isOwnUri, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
@@ -24,6 +25,8 @@ export interface Bundled {
 export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof detectSpec>): Promise<Bundled> {
   const { entry, files, input } = given;
   const tree = createTree(given);
+  const chain = chainProblem(given);
+  if (chain !== null) return { bundle: null, problems: [chain], tree };
   const document = tree.documentOf(entry.path);
   let result;
   try {
@@ -73,6 +76,14 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
   if (wall !== null)
     return { bundle: null, problems: [...problems, problemAt(entry, '', wall.rule, wall.message)], tree };
   return { bundle: document.parsed, problems, tree };
+}
+
+function chainProblem({ files }: KindInput): Problem | null {
+  const chain = findLongChain(files);
+  const file = chain === null ? undefined : files.get(chain.path);
+  if (chain === null || file === undefined || !isParsed(file)) return null;
+  const message = `The reference ${JSON.stringify(chain.text)} leads through more than ${longestChain} other references. Refer to what is meant directly.`;
+  return problemAt(file, `${chain.pointer}/$ref`, 'limit-references', message);
 }
 
 function loopProblem({ entry, files }: KindInput, { used }: Tree): Problem {

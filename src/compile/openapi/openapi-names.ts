@@ -18,8 +18,8 @@ export function mendNames(bundle: Record<string, unknown>, authored: unknown): v
       (name) => !Object.hasOwn(known, name) && !/^[A-Za-z0-9._-]+$/.test(name),
     );
     if (broken.length === 0) continue;
-    const taken = new Set(Object.keys(members));
-    const renamed = new Map(broken.map((name) => [name, freeName(name, taken)]));
+    const freeName = createFreeName(new Set(Object.keys(members)));
+    const renamed = new Map(broken.map((name) => [name, freeName(name)]));
     const mended: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(members)) setMember(mended, renamed.get(name) ?? name, member);
     holder[group] = mended;
@@ -33,16 +33,21 @@ function asObject(value: unknown): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-function freeName(name: string, taken: Set<string>): string {
-  const plain =
-    name
-      .replace(/~[01]/g, '-')
-      .replace(/[^A-Za-z0-9._-]+/g, '-')
-      .replace(/^-+|-+$/g, '') || 'part';
-  let free = plain;
-  for (let serial = 2; taken.has(free); serial++) free = `${plain}-${serial}`;
-  taken.add(free);
-  return free;
+function createFreeName(taken: Set<string>): (name: string) => string {
+  const serials = new Map<string, number>();
+  return (name) => {
+    const plain =
+      name
+        .replace(/~[01]/g, '-')
+        .replace(/[^A-Za-z0-9._-]+/g, '-')
+        .replace(/^-+|-+$/g, '') || 'part';
+    let free = plain;
+    let serial = serials.get(plain) ?? 2;
+    for (; taken.has(free); serial++) free = `${plain}-${serial}`;
+    serials.set(plain, serial);
+    taken.add(free);
+    return free;
+  };
 }
 
 function rewrite(bundle: unknown, references: ReadonlyMap<string, string>): void {

@@ -1,5 +1,6 @@
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
+import { createFollow, keyOf, type Reference } from './openapi-chains.ts';
 import { isMappingReference } from './openapi-paths.ts';
 import { followPointer, parsePointer } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';
@@ -138,6 +139,8 @@ export function findReferenceLoop(
   files: KindInput['files'],
   from: Iterable<string>,
 ): { file: string; pointer: string; text: string } | null {
+  const next = createFollow(files);
+  const ended = new Set<string>();
   for (const path of from) {
     const file = files.get(path);
     if (file === undefined || !isParsed(file)) continue;
@@ -165,40 +168,14 @@ export function findReferenceLoop(
   }
 
   function isLoop(path: string, reference: string): boolean {
-    const seen = new Set<string>();
-    let at: { path: string; reference: string } | null = { path, reference };
-    while (at !== null) {
-      const key: string = `${at.path} ${at.reference}`;
-      if (seen.has(key)) return true;
-      seen.add(key);
-      at = follow(at.path, at.reference);
+    const way = new Set<string>();
+    let isOpen = false;
+    let at: Reference | null = { path, text: reference };
+    for (; at !== null && !ended.has(keyOf(at)) && !isOpen; at = next(at)) {
+      isOpen = way.has(keyOf(at));
+      way.add(keyOf(at));
     }
-    return false;
-  }
-
-  /** The reference that a reference leads to or through, if any. */
-  function follow(path: string, reference: string): { path: string; reference: string } | null {
-    const target = resolveReference(path, reference);
-    const file = target.ok ? files.get(target.path) : undefined;
-    if (!target.ok || file === undefined || !isParsed(file)) return null;
-    let node: unknown = file.value;
-    const tokens = parsePointer(target.fragment ?? '');
-    for (const [index, token] of [...tokens, null].entries()) {
-      const through = typeof node === 'object' && node !== null ? (node as { $ref?: unknown }).$ref : undefined;
-      const inside = token !== null && typeof node === 'object' && node !== null && Object.hasOwn(node, token);
-      if (typeof through === 'string' && !inside) {
-        const rest = tokens
-          .slice(index)
-          .map((left) => `/${left.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-          .join('');
-        return {
-          path: target.path,
-          reference: rest === '' ? through : `${through}${through.includes('#') ? '' : '#'}${rest}`,
-        };
-      }
-      if (token === null || !inside) return null;
-      node = (node as Record<string, unknown>)[token];
-    }
-    return null;
+    if (!isOpen) for (const key of way) ended.add(key);
+    return isOpen;
   }
 }

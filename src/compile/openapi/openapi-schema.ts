@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { ValidateFunction } from 'ajv';
+import { findTwinsByText } from '../schema/ajv-unique-items.ts';
 import { errorsOf } from '../schema/ajv-errors.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
 
@@ -9,6 +10,7 @@ interface Compiles {
   getAjvValidator(version: string): ValidateFunction;
 }
 
+findTwinsByText();
 const stopping = new Validator() as unknown as Compiles;
 const exhaustive = new Validator({ allErrors: true }) as unknown as Compiles;
 const keptFindings = 200;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Problem } from '../../model/problem.ts';
+import { findTwinsByText } from '../schema/ajv-unique-items.ts';
 import { errorsOf } from '../schema/ajv-errors.ts';
 import { kindOf } from '../detect.ts';
 import { problemAt, type CompileKind } from '../kind.ts';
@@ -11,6 +12,7 @@ import { checkSpectralRuleset } from './ruleset-spectral.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
 
+findTwinsByText();
 const ajv = new Ajv2020({ allErrors: true, strict: false });
 const validators = { redocly: readSchema('redocly-ruleset'), spectral: readSchema('spectral-ruleset') };
 

@@ -90,6 +90,8 @@ function nodeArguments(readable: readonly string[], memoryMegabytes: number): st
     '--disable-proto=delete',
     '--disable-sigusr1',
     '--no-addons',
+    // A pattern of a ruleset that backtracks without end is matched in linear time instead.
+    '--enable-experimental-regexp-engine-on-excessive-backtracks',
     '--no-experimental-ffi',
     '--no-experimental-sqlite',
     '--no-experimental-webstorage',

@@ -4,7 +4,7 @@ import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, fragmentOf, joinPointer, parsePointer } from '../text/pointer.ts';
 import { idOf, isAbsolute, type Scope } from './schema-index.ts';
 import { isObject, type Dialect } from './schema-dialect.ts';
-import { edit, freeName, stem, takenNames, without, withDefinitions } from './schema-edit.ts';
+import { createFreeName, edit, stem, takenNames, without, withDefinitions } from './schema-edit.ts';
 import type { Link, Linked, Target } from './schema-link.ts';
 
 /**
@@ -97,7 +97,7 @@ function chooseEmbedded(
     const { file, pointer } = target!;
     pointers.set(file, (pointers.get(file) ?? new Set()).add(pointer));
   }
-  const taken = takenNames(entry, dialect);
+  const freeName = createFreeName(takenNames(entry, dialect));
   return new Map(
     [...pointers].map(([file, all]) => {
       const largest = [...all].filter(
@@ -108,7 +108,7 @@ function chooseEmbedded(
       );
       return [
         file,
-        new Map(largest.map((pointer) => [pointer, freeName(parsePointer(pointer).at(-1) ?? stem(file.path), taken)])),
+        new Map(largest.map((pointer) => [pointer, freeName(parsePointer(pointer).at(-1) ?? stem(file.path))])),
       ];
     }),
   );
@@ -137,7 +137,7 @@ function bundleResources(
     problemAt(file, pointer, 'schema-id-duplicate', `The id ${uri} is stated by another schema of this bundle too.`),
   );
   const others = [...new Set(foreign.map(({ target }) => target!.file))];
-  const taken = takenNames(entry, dialect);
+  const freeName = createFreeName(takenNames(entry, dialect));
   const mustBeNamed = links.some(
     ({ file, target }) => file !== entry && target?.file === entry && !rootOf(entry).stated,
   );
@@ -155,7 +155,7 @@ function bundleResources(
     return edit(file.value, '', edits);
   };
   const schemas = others.map((file) => {
-    const name = freeName(stem(file.path), taken);
+    const name = freeName(stem(file.path));
     return [name, asResource(rewritten(file), rootOf(file).uri, dialect)] as const;
   });
   const root = rewritten(entry);

@@ -3,8 +3,11 @@ import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunct
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' };
+import { findTwinsByText } from './ajv-unique-items.ts';
 import { errorsOf } from './ajv-errors.ts';
 import { dialects, isObject, type Dialect, type DialectName } from './schema-dialect.ts';
+
+findTwinsByText();
 
 /**
  * Nothing but the specification, in an instance of its own for each schema, so that none sees another's ids: no strict mode, no formats (they are annotations of the schemas that are checked here), patterns read as
@@ -66,7 +69,8 @@ export interface CompileFailure {
 export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure | null {
   if (!isObject(schema) && typeof schema !== 'boolean') return null;
   try {
-    createAjv(dialect, { messages: false }).compile(withoutExtensions(schema) as AnySchema);
+    // Inlined, a schema is copied to every place that refers to it.
+    createAjv(dialect, { messages: false, inlineRefs: false }).compile(withoutExtensions(schema) as AnySchema);
     return null;
   } catch (error) {
     if (!(error instanceof Error)) throw error;

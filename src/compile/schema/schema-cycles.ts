@@ -11,13 +11,20 @@ interface Step {
   link: Link | null;
 }
 
+/** References that lead only to another reference, or to an `allOf` that does. No schema that people write needs more than a few. */
+const longestChain = 100;
+
 /**
- * References that lead back to themselves without using up anything of the instance: by `$ref` and `allOf` alone. No validator gets to an end
+ * References that lead through very many others, and those that lead back to themselves without using up anything of the instance: by `$ref` and `allOf` alone. No validator gets to an end
  * with them (JSON Schema 2020-12 §9.4.1).
  */
 export function findEndlessReferences(dialect: Dialect, { links, reached }: Linked): Problem[] {
   const steps = new Map<string, Step[]>();
-  const add = (from: string, step: Step) => steps.set(from, [...(steps.get(from) ?? []), step]);
+  const add = (from: string, step: Step) => {
+    const known = steps.get(from);
+    if (known) known.push(step);
+    else steps.set(from, [step]);
+  };
   for (const link of links)
     if (link.target !== null && link.keyword === '$ref')
       add(keyOf(link.file, link.pointer), { to: keyOf(link.target.file, link.target.pointer), link });
@@ -31,7 +38,9 @@ export function findEndlessReferences(dialect: Dialect, { links, reached }: Link
   }
 
   const problems: Problem[] = [];
-  const done = new Set<string>();
+  /** How many references the longest way from a schema takes. */
+  const done = new Map<string, number>();
+  let isLong = false;
   for (const start of steps.keys()) {
     // Depth first without recursion: a chain may be as long as the document has schemas.
     const way: { key: string; left: Step[] }[] = [];
@@ -45,8 +54,15 @@ export function findEndlessReferences(dialect: Dialect, { links, reached }: Link
       const step = last.left.pop();
       if (step === undefined) {
         onWay.delete(last.key);
-        done.add(last.key);
         way.pop();
+        let longest = 0;
+        for (const { to, link } of steps.get(last.key) ?? []) {
+          const length = (done.get(to) ?? 0) + (link === null ? 0 : 1);
+          if (length > longestChain && link !== null && !isLong) problems.push(tooLong(link));
+          isLong ||= length > longestChain;
+          longest = Math.max(longest, length);
+        }
+        done.set(last.key, longest);
       } else if (onWay.has(step.to)) problems.push(...endless(step.link));
       else if (!done.has(step.to)) enter(step.to);
     }
@@ -56,6 +72,11 @@ export function findEndlessReferences(dialect: Dialect, { links, reached }: Link
 
 function keyOf(file: ParsedFile, pointer: string): string {
   return `${file.path}#${pointer}`;
+}
+
+function tooLong(link: Link): Problem {
+  const message = `The reference ${JSON.stringify(link.text.slice(0, 200))} leads through more than ${longestChain} other references. Refer to what is meant directly.`;
+  return problemAt(link.file, joinPointer(link.pointer, link.keyword), 'limit-references', message);
 }
 
 function endless(link: Link | null): Problem[] {

@@ -39,13 +39,18 @@ export function without(value: Record<string, unknown>, key: string): Record<str
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
 }
 
-/** A name close to the wanted one, of characters that need no escape in a URI fragment, that is not taken; it is from now on. */
-export function freeName(wanted: string, taken: Set<string>): string {
-  const plain = wanted.replace(/[^A-Za-z0-9._-]+/g, '-') || 'schema';
-  let name = plain;
-  for (let count = 2; taken.has(name); count++) name = `${plain}-${count}`;
-  taken.add(name);
-  return name;
+/** Gives names close to the wanted ones, of characters that need no escape in a URI fragment, that are not taken; they are from then on. */
+export function createFreeName(taken: Set<string>): (wanted: string) => string {
+  const counts = new Map<string, number>();
+  return (wanted) => {
+    const plain = wanted.replace(/[^A-Za-z0-9._-]+/g, '-') || 'schema';
+    let name = plain;
+    let count = counts.get(plain) ?? 2;
+    for (; taken.has(name); count++) name = `${plain}-${count}`;
+    counts.set(plain, count);
+    taken.add(name);
+    return name;
+  };
 }
 
 /** The name of a file without folders and extension. */

@@ -132,6 +132,8 @@ export function isAbsolute(uri: string): boolean {
 
 /** The reference resolved against the base (RFC 3986 §5), or null where that gives no URI. */
 export function absolute(reference: string, base: string): string | null {
+  // Most references are plain pointers, of which a URL parser changes nothing.
+  if (/^#[\w/$.-]*$/.test(reference)) return splitFragment(base)[0] + reference;
   return URL.canParse(reference, base) ? new URL(reference, base).href : null;
 }
 

@@ -48,6 +48,9 @@ export interface Linked {
   reached: Map<ParsedFile, Map<string, unknown>>;
 }
 
+/** How often references that lead nowhere yet are tried again, all together: each round tries all of them, and there may be as many rounds. */
+const mostTries = 100_000;
+
 type Pending = Omit<Link, 'target'>;
 
 type Outcome = { target: Target | null } | { refused: { rule: string; message: string } };
@@ -140,20 +143,26 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   index.add(entry);
   reach(entry, '', entry.value);
   // What a reference names may be stated in a file that only a later one leads to: the open ones are tried again while there is progress.
-  let unresolved: Pending[] = [];
+  const unresolved: Pending[] = [];
+  let tries = 0;
   for (let progress = true; progress;) {
     const before = links.length;
-    const round = [...unresolved, ...queue.splice(0)];
-    unresolved = round.filter((pending) => !follow(pending));
+    const again = tries < mostTries ? unresolved.splice(0) : [];
+    tries += again.length;
+    for (const pending of [...again, ...queue.splice(0)]) if (!follow(pending)) unresolved.push(pending);
     progress = links.length > before || queue.length > 0;
   }
   for (const pending of unresolved) {
     const outcome = resolve(pending);
-    if (!('refused' in outcome)) continue;
-    const { rule, message } = outcome.refused;
+    const { rule, message } = 'refused' in outcome ? outcome.refused : tooManyTries(pending);
     problems.push(problemAt(pending.file, joinPointer(pending.pointer, pending.keyword), rule, message));
   }
   return { links, problems, index, reached };
+}
+
+function tooManyTries({ text }: Pending): { rule: string; message: string } {
+  const message = `${quote(text)} leads to a schema whose name becomes known too late: too many others must be followed before.`;
+  return { rule: 'limit-references', message };
 }
 
 function isMetaVocabulary(uri: string): boolean {

@@ -1,5 +1,5 @@
 import type { CompileLimits } from '../compile.ts';
-import { joinPointer, parsePointer } from './pointer.ts';
+import { joinPointer, longestPointer, parsePointer, pointerTooLong } from './pointer.ts';
 import { numberIssue, type TextIssue } from './text.ts';
 
 /** A finding in a JSON text, at a node. */
@@ -21,6 +21,8 @@ interface Frame {
   span: number;
   names: Set<string>;
   token: string | number;
+  /** Characters of the names around it. */
+  length: number;
 }
 
 type Expected = 'value' | 'first-value' | 'first-name' | 'name' | 'after' | 'end';
@@ -125,6 +127,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
       const name = readString();
       if (name === null) return brokenString();
       const value = stringValue(name);
+      if (top!.length + value.length > longestPointer) return fail(pointerTooLong, name.start, 'limit-pointer');
       top!.token = value;
       if (top!.names.has(value))
         note({
@@ -151,7 +154,8 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
       if (stack.length >= limits.depth)
         return fail(`The document is nested deeper than ${limits.depth} levels.`, at, 'limit-depth');
       const object = code === 123;
-      stack.push({ object, span: starts.length, names: new Set(), token: object ? '' : 0 });
+      const length = top === undefined ? 0 : top.length + String(top.token).length + 1;
+      stack.push({ object, span: starts.length, names: new Set(), token: object ? '' : 0, length });
       starts.push(at++);
       ends.push(-1);
       expected = object ? 'first-name' : 'first-value';

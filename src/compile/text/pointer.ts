@@ -11,6 +11,15 @@ export function joinPointer(pointer: string, ...keys: (string | number)[]): stri
   return pointer + keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
+/**
+ * Characters of the longest JSON Pointer into a document that is read. Problems, indexes and references name nodes by their pointers: long
+ * names around many nodes would make much of little.
+ */
+export const longestPointer = 10_000;
+
+/** What is said of a node whose pointer is longer. */
+export const pointerTooLong = `The names on the way to this node have more than ${longestPointer} characters together.`;
+
 /** What a pointer leads to in plain data; `found: false` where it leads to nothing. Own properties only. */
 export function followPointer(root: unknown, pointer: string): { found: true; value: unknown } | { found: false } {
   let value = root;

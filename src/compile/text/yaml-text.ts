@@ -1,5 +1,6 @@
 import { Composer, Lexer, Parser, type Document, type ParsedNode } from 'yaml';
 import type { CompileLimits } from '../compile.ts';
+import { growsTooMuch, measureGrowth } from './yaml-growth.ts';
 import { createAliases, createYamlFind } from './yaml-nodes.ts';
 import { readYamlValue } from './yaml-value.ts';
 import type { YamlIssue } from './text.ts';
@@ -29,14 +30,14 @@ export function readYaml(text: string, limits: Walls): YamlText {
     );
   }
 
-  const composed = compose(text, limits);
+  const composed = withoutStacks(() => compose(text, limits));
   if ('rule' in composed) return refuse(composed.rule, composed.message, composed.offset);
   const [document, second] = composed.documents;
   if (document === undefined || document.contents === null || isEmpty(document))
     return refuse('yaml-syntax', 'The file holds no document.', 0);
   const errors = composed.documents.flatMap((parsed) => parsed.errors);
   if (errors.length > 0) {
-    const issues = errors.slice(0, 100).map(({ message, pos }) => ({
+    const issues = errors.slice(0, keptErrors).map(({ message, pos }) => ({
       rule: 'yaml-syntax',
       severity: 'error' as const,
       message: `${message.split('\n')[0]!.replace(/\.$/, '')}.`,
@@ -72,6 +73,13 @@ export function readYaml(text: string, limits: Walls): YamlText {
     });
   const aliases = createAliases(document.contents, limits.aliases);
   if (!aliases.ok) return refuse(aliases.rule, aliases.message, aliases.offset);
+  if (aliases.targets.size > 0) {
+    const { written, expanded } = measureGrowth(document.contents, aliases.targets);
+    if (growsTooMuch(written, expanded)) {
+      const message = `The aliases and merge keys make ${expanded.nodes} nodes of the ${written.nodes} that are written. Write out fewer of them.`;
+      return refuse('limit-nodes', message, [...aliases.targets.keys()][0]!.range?.[0] ?? 0);
+    }
+  }
   const read = readYamlValue(document.contents, aliases.targets, limits);
   issues.push(...read.issues);
   if (read.stopped) return { ok: false, issues };
@@ -80,6 +88,19 @@ export function readYaml(text: string, limits: Walls): YamlText {
 
 // YAML 1.2 §5.1, c-printable: everything else must be written as an escape.
 const controlCharacter = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]/u;
+
+const keptErrors = 100;
+
+/** The library makes an `Error` of each thing that is wrong, and a broken text may have one for each of its characters. */
+function withoutStacks<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
 
 type Composed = { documents: Document.Parsed<ParsedNode>[] } | { rule: string; message: string; offset: number };
 
@@ -95,10 +116,13 @@ function compose(text: string, limits: Walls): Composed {
   });
   const documents: Document.Parsed<ParsedNode>[] = [];
   let tokens = 0;
+  let errors = 0;
   // A node takes at most a handful of lexemes: indentation, indicator, scalar, comment, line break.
   const most = limits.nodes * 12 + 1000;
   for (const lexeme of lexer.lex(text)) {
     for (const token of parser.next(lexeme)) {
+      if (token.type === 'error' && ++errors > keptErrors)
+        return { documents: [...documents, ...composer.end(true, text.length)] };
       for (const document of composer.next(token)) documents.push(document);
     }
     if (parser.stack.length > limits.depth + 4)

@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap } from 'yaml';
 import type { CompileLimits } from '../compile.ts';
-import { joinPointer } from './pointer.ts';
+import { joinPointer, longestPointer, pointerTooLong } from './pointer.ts';
 import { numberIssue, setMember, type YamlIssue } from './text.ts';
 import { isMergeKey, keyName, mergedMaps, offsetOf, type AliasTargets } from './yaml-nodes.ts';
 
@@ -38,6 +38,7 @@ export function readYamlValue(
         node,
         pointer,
       );
+    if (pointer.length > longestPointer) stop('limit-pointer', pointerTooLong, node, pointer.slice(0, longestPointer));
     if (isScalar(node)) return readScalar(node, pointer);
     if (depth > limits.depth)
       stop('limit-depth', `The document is nested deeper than ${limits.depth} levels.`, node, pointer);

@@ -12,15 +12,20 @@ import { limits } from '../limits.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
 
 const valid = 'openapi: 3.1.0\ninfo: {title: Pets, version: "1"}\npaths: {}\n';
-/** Takes a second or so, however fast the machine: a chain of references that redocly follows step by step. */
+/** Takes a few seconds of processor time, however fast the machine: very many references, as a large document may have. */
 const slow = JSON.stringify({
   openapi: '3.0.0',
   info: { title: 'x', version: '1' },
   paths: {},
   components: {
-    schemas: Object.fromEntries(
-      Array.from({ length: 3000 }, (_, at) => [`s${at}`, { $ref: `#/components/schemas/s${at + 1}` }]),
-    ),
+    schemas: {
+      a: {
+        properties: Object.fromEntries(
+          Array.from({ length: 150_000 }, (_, at) => [`p${at}`, { $ref: '#/components/schemas/b' }]),
+        ),
+      },
+      b: { type: 'string' },
+    },
   },
 });
 const large = JSON.stringify({

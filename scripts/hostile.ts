@@ -1,0 +1,103 @@
+/**
+ * What hostile documents cost: processor seconds of a warm sandbox for the verdict on each, and for the outline and the page of those that are
+ * accepted. `node scripts/hostile.ts [name prefix] [--over 1]`; prints the dearest first. Exit code 1: one was over.
+ */
+import { readFileSync } from 'node:fs';
+import { argv, echo } from 'zx';
+import { startChild, type Child } from '../src/compile/sandbox/child.ts';
+import { findIsolation } from '../src/compile/sandbox/isolation.ts';
+import type { LoadedFile } from '../src/compile/collect.ts';
+import { problemAtFile } from '../src/model/problem.ts';
+import { hostileDocuments } from '../test/compile/hostile-documents.ts';
+import { limits } from '../test/compile/limits.ts';
+
+const prefix = String(argv._[0] ?? '');
+const over = Number(argv['over'] ?? 1);
+const isolation = await findIsolation('auto');
+const rows: { name: string; kb: number; compile: number; page: number; wall: number; said: string }[] = [];
+let child: Child | null = null;
+
+for (const { name, make } of hostileDocuments()) {
+  if (!name.startsWith(prefix)) continue;
+  const { files, type } = make();
+  const bytes = Object.fromEntries(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
+  const [entry] = Object.keys(files);
+  const load = async (paths: string[]): Promise<LoadedFile[]> =>
+    paths.map((path) =>
+      bytes[path]
+        ? { path, bytes: bytes[path] }
+        : { path, problem: problemAtFile('file-missing', path, 'There is no such file.') },
+    );
+  if (child === null || !child.isUsable()) child = await warmChild();
+  const options = { seconds: Number(argv['seconds'] ?? 30), load, signal: undefined };
+  const before = cpuOf(child);
+  const started = performance.now();
+  let seen = before;
+  const watch = setInterval(() => (seen = cpuOf(child!) ?? seen), 50);
+  const input = { type, entry: entry!, validation: 'strict' as const, ruleset: null, limits };
+  const outcome = await child.run({ type: 'compile', input }, options);
+  clearInterval(watch);
+  const compile = (cpuOf(child) ?? seen)! - before!;
+  const wall = performance.now() - started;
+  let said = 'died' in outcome ? outcome.died : '';
+  let page = 0;
+  if ('answer' in outcome && outcome.answer.type === 'compiled') {
+    const { artifact, report } = outcome.answer;
+    said = `${artifact === null ? 'refused' : 'ACCEPTED'} ${report.problems[0]?.rule ?? ''} ${report.problems[0]?.message.slice(0, 70) ?? ''}`;
+    if (artifact !== null && child.isUsable()) {
+      const served = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!;
+      const document = { type, kind: artifact.kind, json: served.bytes };
+      const from = cpuOf(child)!;
+      for (const job of ['outline', 'render'] as const) {
+        const made = await child.run({ type: job, document, limits }, options);
+        if ('died' in made) said += ` ${job} ${made.died}`;
+        if (!child.isUsable()) break;
+      }
+      page = (cpuOf(child) ?? from + options.seconds) - from;
+    }
+  }
+  const kb = Math.round(Object.values(bytes).reduce((sum, { length }) => sum + length, 0) / 1024);
+  rows.push({ name, kb, compile, page, wall: wall / 1000, said });
+  if (argv['verbose'] || Math.max(compile, page) > over) show(rows.at(-1)!);
+}
+child?.kill();
+
+rows.sort((a, b) => Math.max(b.compile, b.page) - Math.max(a.compile, a.page));
+const worst = rows.filter(({ compile, page }) => Math.max(compile, page) > over);
+echo(`\n${rows.length} documents, ${worst.length} over ${over} s of processor time; the dearest:`);
+for (const row of rows.slice(0, 10)) show(row);
+process.exitCode = worst.length > 0 ? 1 : 0;
+
+function show({ name, kb, compile, page, said }: (typeof rows)[number]): void {
+  echo(
+    `${compile.toFixed(2).padStart(6)} s  ${page.toFixed(2).padStart(6)} s  ${String(kb).padStart(6)} KB  ${name.padEnd(36)} ${said}`,
+  );
+}
+
+/** Processor seconds that the process has taken, all threads, or null when it has ended. */
+function cpuOf(of: Child): number | null {
+  try {
+    const fields = readFileSync(`/proc/${of.pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return null;
+  }
+}
+
+/** A sandbox that has seen one document of each kind, as one that has been at work. */
+async function warmChild(): Promise<Child> {
+  const made = startChild(limits.memoryMegabytes, isolation);
+  const documents = {
+    apis: '{"openapi":"3.1.0","info":{"title":"a","version":"1"},"paths":{}}',
+    schemas: '{"$schema":"https://json-schema.org/draft/2020-12/schema"}',
+    rulesets: '{"extends":["minimal"]}',
+  } as const;
+  for (const type of ['apis', 'schemas', 'rulesets'] as const) {
+    const load = async (): Promise<LoadedFile[]> => [{ path: 'a.json', bytes: Buffer.from(documents[type]) }];
+    const input = { type, entry: 'a.json', validation: 'strict' as const, ruleset: null, limits };
+    await made.run({ type: 'compile', input }, { seconds: 30, load, signal: undefined });
+  }
+  return made;
+}

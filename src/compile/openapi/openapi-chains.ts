@@ -1,0 +1,100 @@
+import { isParsed, type KindInput } from '../kind.ts';
+import { resolveReference } from '../reference.ts';
+import { joinPointer, parsePointer } from '../text/pointer.ts';
+
+/** A reference as it stands in a file, or as another one leads to it. */
+export interface Reference {
+  path: string;
+  text: string;
+}
+
+/** References that lead only to another reference, one after the other. No document that people write has more than a few. */
+export const longestChain = 100;
+
+/** Tells where a reference leads next: to or through which other reference, if any. Each is looked up once. */
+export function createFollow(files: KindInput['files']): (reference: Reference) => Reference | null {
+  const known = new Map<string, Reference | null>();
+  return (reference) => {
+    const key = keyOf(reference);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const next = follow(reference, files);
+    known.set(key, next);
+    return next;
+  };
+}
+
+/** Names a reference, as a key. */
+export function keyOf({ path, text }: Reference): string {
+  return `${path} ${text}`;
+}
+
+function follow({ path, text }: Reference, files: KindInput['files']): Reference | null {
+  const target = resolveReference(path, text);
+  const file = target.ok ? files.get(target.path) : undefined;
+  if (!target.ok || file === undefined || !isParsed(file)) return null;
+  let node: unknown = file.value;
+  const tokens = parsePointer(target.fragment ?? '');
+  for (const [index, token] of [...tokens, null].entries()) {
+    const through = typeof node === 'object' && node !== null ? (node as { $ref?: unknown }).$ref : undefined;
+    const inside = token !== null && typeof node === 'object' && node !== null && Object.hasOwn(node, token);
+    if (typeof through === 'string' && !inside) {
+      const rest = joinPointer('', ...tokens.slice(index));
+      return {
+        path: target.path,
+        text: rest === '' ? through : `${through}${through.includes('#') ? '' : '#'}${rest}`,
+      };
+    }
+    if (token === null || !inside) return null;
+    node = (node as Record<string, unknown>)[token];
+  }
+  return null;
+}
+
+/**
+ * The first reference that leads through more than `longestChain` others, as the pointer of its node. In linear time, and before anything follows
+ * references, since whoever follows each of them to its end takes quadratic time.
+ */
+export function findLongChain(files: KindInput['files']): (Reference & { pointer: string }) | null {
+  const next = createFollow(files);
+  /** How many others a reference leads through; of one that leads back to itself, as many as there are in its loop or more. */
+  const lengths = new Map<string, number>();
+
+  function isLong(reference: Reference): boolean {
+    const way: string[] = [];
+    const onWay = new Set<string>();
+    let at: Reference | null = reference;
+    let length = 0;
+    for (; at !== null; at = next(at)) {
+      const key = keyOf(at);
+      const known = lengths.get(key);
+      if (known !== undefined || onWay.has(key)) {
+        length = known ?? 0;
+        break;
+      }
+      way.push(key);
+      onWay.add(key);
+      if (way.length > longestChain) return true;
+    }
+    while (way.length > 0) lengths.set(way.pop()!, ++length);
+    return length > longestChain;
+  }
+
+  function visit(node: unknown, path: string, pointer: () => string): (Reference & { pointer: string }) | null {
+    if (typeof node !== 'object' || node === null) return null;
+    const { $ref } = node as { $ref?: unknown };
+    if (typeof $ref === 'string' && isLong({ path, text: $ref })) return { path, text: $ref, pointer: pointer() };
+    for (const [key, child] of Object.entries(node)) {
+      if (typeof child !== 'object') continue;
+      const found = visit(child, path, () => joinPointer(pointer(), key));
+      if (found) return found;
+    }
+    return null;
+  }
+
+  for (const [path, file] of files) {
+    const found = isParsed(file) ? visit(file.value, path, () => '') : null;
+    if (found) return found;
+  }
+  return null;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { hostileDocuments } from './hostile-documents.ts';
+import { run } from './run.ts';
+
+/** Processor seconds. What each of these takes is a fraction of it; what each took before was many times as much, and often minutes. */
+const budget = 5;
+
+const documents = new Map(hostileDocuments().map(({ name, make }) => [name, make]));
+
+async function costOf(name: string) {
+  const { files, type } = documents.get(name)!();
+  const before = process.cpuUsage();
+  const { artifact, report } = await run(files, { type });
+  const { user, system } = process.cpuUsage(before);
+  return { isPublished: artifact !== null, rule: report.problems[0]?.rule, seconds: (user + system) / 1e6 };
+}
+
+describe('what is made to be dear is refused cheaply', () => {
+  test.each([
+    ['schema/ref-chain/2.0', 'limit-references'],
+    ['schema/ref-chain/3.1', 'limit-references'],
+    ['schema/ref-into-chain/3.0', 'limit-references'],
+    ['schema/ref-loop/3.1', 'limit-references'],
+    ['schema/ref-chain/2020-12', 'limit-references'],
+    ['schema/ref-items-chain/3.1', 'limit-depth'],
+    ['yaml/merge-bomb/3.0', 'limit-nodes'],
+    ['yaml/merge-wide/schema', 'limit-nodes'],
+    ['yaml/alias-bomb/3.0', 'limit-nodes'],
+    ['yaml/alias-wide/3.0', 'limit-nodes'],
+    ['yaml/alias-text/schema', 'limit-nodes'],
+    ['yaml/pointer-bomb/3.0', 'limit-pointer'],
+    ['json/pointer-bomb/3.0', 'limit-pointer'],
+    ['yaml/braces-wrong/3.0', 'yaml-syntax'],
+    ['ruleset/redocly-trial-failing', 'schema'],
+  ])('%s: %s', async (name, rule) => {
+    const found = await costOf(name);
+    expect(found).toMatchObject({ isPublished: false, rule });
+    expect(found.seconds).toBeLessThan(budget);
+  });
+});
+
+describe('what is only large or wide is published in linear time', () => {
+  test.each(['schema/enum-objects/draft-04', 'schema/ref-wide-fan/2020-12', 'openapi/parameters-objects/3.1'])(
+    '%s',
+    async (name) => {
+      const found = await costOf(name);
+      expect(found.isPublished).toBe(true);
+      expect(found.seconds).toBeLessThan(budget);
+    },
+  );
+});
+
+test('600 aliases of one mapping are no bomb', async () => {
+  const paths = Array.from({ length: 600 }, (_, n) => `  /p${n}:\n    get:\n      responses: *answers\n`).join('');
+  const first = '  /a:\n    get:\n      responses: &answers\n        "200": {description: a}\n';
+  const { artifact } = await run({
+    'a.yaml': `openapi: 3.1.0\ninfo: {title: a, version: "1"}\npaths:\n${first}${paths}`,
+  });
+  expect(artifact).not.toBeNull();
+});
