@@ -1,3 +1,4 @@
+import { closest } from '../../model/closest.ts';
 import type { Operation } from './api-description.ts';
 
 /** A path of the description, and what of it can be done. */
@@ -67,4 +68,15 @@ export function allowedMethods({ operations }: Route): string {
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   );
   return [...methods, 'OPTIONS'].join(', ');
+}
+
+/** What is said of a path that no route has, to somebody who may know the routes: with the nearest one, where one is near. */
+export function noRoute(routes: readonly Route[], path: string): string {
+  const shown = path.slice(0, 200);
+  const segments = shown.split('/');
+  // A placeholder takes what was written in its place.
+  const known = routes.map((route) =>
+    route.segments.map((wanted, index) => (wanted.startsWith('{') ? (segments[index] ?? wanted) : wanted)).join('/'),
+  );
+  return `There is no route ${shown}.${closest(shown, known)} /v1/openapi.json describes every route.`;
 }

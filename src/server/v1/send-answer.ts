@@ -2,11 +2,11 @@ import type { Request, Response } from 'express';
 import type { Answer } from './call.ts';
 import { isKnown } from './conditional.ts';
 
-/** Sends an answer; without its body where a GET's `If-None-Match` names it (RFC 9110 §13.1.2), and to HEAD. Nothing here is for caches. */
+/** Sends an answer; without its body where a GET's `If-None-Match` names it (RFC 9110 §13.1.2), and to HEAD. Caches keep only what says so. */
 export function send(request: Request, response: Response, { status, headers = {}, body }: Answer): void {
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Content-Type-Options', 'nosniff');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   const { ETag: etag } = headers;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && etag !== undefined && isKnown(request.headers['if-none-match'], etag)) {

@@ -1,7 +1,6 @@
 import express, { type Request, type Response, type Router } from 'express';
 import { formatPrincipal } from '../../model/access.ts';
 import { isResourceType } from '../../model/address.ts';
-import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { principalOf } from '../authenticate.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -15,7 +14,8 @@ import type { Answer, Call } from './call.ts';
 import { readDescription, type Operation } from './api-description.ts';
 import { createReceiveHook, hookKindOf } from './hook-routes.ts';
 import { bodyLimits, takesDocument } from './body-limits.ts';
-import { allowedMethods, createRoutes, matchRoute } from './match.ts';
+import { createDescriptionRoute } from './description-route.ts';
+import { allowedMethods, createRoutes, matchRoute, noRoute } from './match.ts';
 import { answerOnce } from './once.ts';
 import { headersOf, readQuery } from './parameters.ts';
 import { createRateLimit } from './rate-limit.ts';
@@ -37,13 +37,13 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   const table = createRoutes(description.operations);
   const validator = createValidator(description);
   const turns = createTurns();
-  const descriptionText = JSON.stringify(description.document);
-  const descriptionTag = `"${digestOf(descriptionText)}"`;
+  const descriptionRoute = createDescriptionRoute(description);
 
   async function answer(request: Request, response: Response): Promise<Answer> {
     const { path, query } = splitTarget(request.originalUrl);
     const matched = matchRoute(table, path);
-    if (matched === null) throw new RegistryError('not_found', nothingHere);
+    // Without a key nothing is told, not even which routes there are.
+    if (matched === null) throw new RegistryError('not_found', isKeyed(request) ? noRoute(table, path) : nothingHere);
     const { route, values } = matched;
     nameRoute(request, route.template);
     const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
@@ -51,7 +51,8 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     if (operation === undefined) {
       const allow = allowedMethods(route);
       response.setHeader('Allow', allow);
-      if (method === 'options') return { status: 204 };
+      const isDescription = route.operations.get('get')?.id === 'getDescription';
+      if (method === 'options') return isDescription ? descriptionRoute.preflight : { status: 204 };
       throw new RegistryError('method_not_allowed', `This answers ${allow} alone.`);
     }
     const principal = principalOf(request);
@@ -102,9 +103,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     const { connection = null } = validator.readParameters(operation, 'query', readQuery(query));
     const hookKind = hookKindOf(operation.id);
     if (hookKind !== null) return receiveHook(hookKind, connection as string | null, request, response);
-    if (operation.id === 'getDescription') {
-      return { status: 200, headers: { ETag: descriptionTag }, body: description.document };
-    }
+    if (operation.id === 'getDescription') return descriptionRoute.read;
     const body = await checkedBody(operation, request, response);
     const { key, text } = await exchangeToken((body!.value as { token: string }).token, request.ip ?? null);
     return { status: 201, body: { ...keyRecord(key, null), secret: text } };
@@ -116,4 +115,8 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     send(request, response, await answer(request, response));
   router.use((request, response) => handle(request, response));
   return router;
+}
+
+function isKeyed(request: Request): boolean {
+  return principalOf(request).kind === 'key';
 }
