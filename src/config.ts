@@ -149,15 +149,16 @@ export function defineConfig(config: UserConfig): UserConfig {
 const schema: object = JSON.parse(readFileSync(new URL('../content/schemas/config.json', import.meta.url), 'utf8'));
 
 /**
- * Loads and checks a configuration. `file` null: only the defaults. `data` is the data folder (`--data`, `STELE_DATA`, else `.stele`), used
- * where the file names no store. `edition`: any text that tells a changed file from what was loaded of it before. Refuses with `malformed`,
+ * Loads and checks a configuration. `file` null: only the defaults. `data` is the data folder of the command line, else `STELE_DATA`, else
+ * `.stele`; used where the file names no store. What was typed in a shell starts at its folder, everything else beside the file. `edition`: any text that tells a changed file from what was loaded of it before. Refuses with `malformed`,
  * naming the key.
  */
 export async function loadConfig(file: string | null, data: string | null, edition = ''): Promise<Config> {
   const base = file === null ? process.cwd() : dirname(resolve(file));
+  const typed = data ?? process.env.STELE_DATA;
   return checkConfig(file === null ? {} : await importConfig(resolve(file), edition), {
     base,
-    data: data ?? process.env.STELE_DATA ?? '.stele',
+    data: typed ? resolve(typed) : '.stele',
   });
 }
 

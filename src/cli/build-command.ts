@@ -6,7 +6,7 @@ import { buildSite, type Built } from '../site/build/build.ts';
 import { plainHostLimits } from '../site/build/static-limits.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
-import { complain, print, withProgress } from './output.ts';
+import { complain, print, printJson, withProgress } from './output.ts';
 
 interface BuildCommandOptions {
   out: string;
@@ -22,9 +22,9 @@ export function buildCommand(): Command {
     .option('--base <path>', "path that the files are served under (default: that of the configuration's url)")
     .option('--fresh', 'make everything again, whether it changed or not')
     .action(async (_options: unknown, command: Command) => {
-      const { out, base, fresh = false, json } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
+      const { out, base, fresh = false, json = false } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
       const built = await withRegistry(command, async (registry) => {
-        const url = publicUrl(registry.config.url, base);
+        const url = publicUrl(registry.config.url, base, json);
         return untilStopped((signal) =>
           withProgress('Building', (tell) =>
             buildSite(registry, {
@@ -48,13 +48,13 @@ export function buildCommand(): Command {
           ),
         );
       });
-      tellBuilt(built, out, json ?? false);
+      tellBuilt(built, out, json);
     });
 }
 
 /** Where the files will be reached. Feeds, sitemaps and canonical links need whole URLs. */
-function publicUrl(url: string | null, base: string | undefined): string {
-  if (url === null)
+function publicUrl(url: string | null, base: string | undefined, json: boolean): string {
+  if (url === null && !json)
     complain('The configuration has no url: whole URLs (feeds, sitemap, llms.txt) begin with http://localhost.');
   const whole = new URL(url ?? 'http://localhost');
   if (base !== undefined) whole.pathname = base;
@@ -76,10 +76,7 @@ async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promi
 }
 
 function tellBuilt(built: Built, out: string, json: boolean): void {
-  if (json) {
-    print(JSON.stringify(built));
-    return;
-  }
+  if (json) return printJson(built);
   const { outcome, resources, files, bytes, made } = built;
   const size = `${files} files (${bytes} bytes) of ${resources} resources`;
   if (outcome === 'built') {

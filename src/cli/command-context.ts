@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../config.ts';
-import { parseCoordinate, type Coordinate, type Selector } from '../model/address.ts';
+import { isResourceType, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Compiler } from '../compile/compile.ts';
 import { openLocalCompiler, openRegistry, type OpenRegistry } from '../open.ts';
@@ -60,10 +60,20 @@ const quiet: Log = () => undefined;
 export function requireCoordinate(text: string): { coordinate: Coordinate; selector: Selector } {
   const parsed = parseCoordinate(text);
   if (parsed === null) {
+    const better = coordinateFrom(text);
     throw new RegistryError(
       'malformed',
-      `${JSON.stringify(text)} is no coordinate: write @org/apis/slug, @org/schemas/slug or @org/rulesets/slug.`,
+      `${JSON.stringify(text)} is not a coordinate. Write ${better ?? '@org/apis/slug, @org/schemas/slug or @org/rulesets/slug'}.`,
     );
   }
   return parsed;
+}
+
+/** A coordinate of this organization and type whose slug will do; null where the slug is not what is wrong. */
+function coordinateFrom(text: string): string | null {
+  const [, org, type, written] = /^@([^/]+)\/([a-z]+)\/([^/@]+)$/.exec(text) ?? [];
+  const slug = slugFrom(written ?? '');
+  if (!isResourceType(type ?? '') || slug === null || slug === written) return null;
+  const better = `@${org}/${type}/${slug}`;
+  return parseCoordinate(better) === null ? null : better;
 }

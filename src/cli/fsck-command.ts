@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { fsck } from '../registry/fsck.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, print, withProgress } from './output.ts';
+import { complain, print, printJson, withProgress } from './output.ts';
 
 /** `stele fsck`: reads all that is stored, and says what is not as it was written. */
 export function fsckCommand(): Command {
@@ -17,7 +17,7 @@ export function fsckCommand(): Command {
         ),
       );
       const { objects, bytes, refs, generations, versions, damages } = checked;
-      if (json) print(JSON.stringify(checked));
+      if (json) printJson(checked);
       else {
         for (const { key, detail } of damages) complain(`${key}: ${detail}`);
         print(

@@ -3,7 +3,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { importHistory } from '../sync/import-repository.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, print, withProgress } from './output.ts';
+import { complain, print, printJson, withProgress } from './output.ts';
 
 interface ImportFlags extends CommonOptions {
   tags?: string;
@@ -45,7 +45,7 @@ export function importCommand(): Command {
           ),
         ),
       );
-      if (json) return print(JSON.stringify(run));
+      if (json) return printJson({ runs: [run] });
       const count = (wanted: RunDocument['outcome']) =>
         run.documents.filter(({ outcome }) => outcome === wanted).length;
       const refused = count('rejected') + count('conflict');

@@ -5,7 +5,7 @@ import type { Key } from '../model/key.ts';
 import { createKey, isUsable, listKeys, revokeKey, type NewKey } from '../registry/keys.ts';
 import { demand, demandAll } from './registry-client.ts';
 import { operator, withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, print } from './output.ts';
+import { complain, print, printJson } from './output.ts';
 
 interface KeysOptions extends CommonOptions {
   org?: string;
@@ -38,8 +38,9 @@ export function keysCommand(): Command {
       const expiresAt = expires === undefined ? null : parseExpiry(expires);
       const given = { name, scopes: scope, resources: resource ?? null, expiresAt };
       const { secret, ...key } = await make(command, options, given);
-      print(json ? JSON.stringify({ ...key, secret }) : secret);
-      complain(`Key ${key.id} was made. Nobody can show its secret again.`);
+      if (json) return printJson({ ...key, secret });
+      print(secret);
+      complain(`Key ${key.id} was made. Its secret is shown only now.`);
     });
   keys
     .command('list')
@@ -49,7 +50,9 @@ export function keysCommand(): Command {
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeysOptions>();
       const all = await list(command, options);
-      if (options.json) return print(JSON.stringify(all));
+      if (options.json) return printJson({ keys: all });
+      if (all.length === 0)
+        complain(`${options.org ?? 'The organization'} has no keys. Make one with stele keys create.`);
       for (const key of all) {
         const state = key.revokedAt !== null ? 'revoked' : isUsable(key, new Date()) ? 'active' : 'expired';
         const resources = key.resources?.join(',') ?? '*';
@@ -67,7 +70,8 @@ export function keysCommand(): Command {
       if (options.registry !== undefined)
         await demand(options.registry, 'DELETE', `/v1/keys/${encodeURIComponent(id)}`);
       else await withRegistry(command, (registry) => revokeKey(registry, requireOrg(options), id, operator));
-      complain(`Key ${id} is revoked.`);
+      if (options.json) printJson({ id, revoked: true });
+      else complain(`Key ${id} is revoked.`);
     });
   return keys;
 }

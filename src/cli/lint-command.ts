@@ -9,7 +9,7 @@ import { isBlocking, type Report } from '../model/problem.ts';
 import { resolveRuleset } from '../registry/gate.ts';
 import { openFolder } from '../source/folder.ts';
 import { requireCoordinate, withCompiler, withRegistry } from './command-context.ts';
-import { print, withProgress } from './output.ts';
+import { print, printJson, withProgress } from './output.ts';
 import { formatLint, lintFormats, type LintFormat } from './report-formats.ts';
 
 interface LintOptions {
@@ -34,9 +34,10 @@ export function lintCommand(): Command {
           options.ruleset === undefined ? null : await readRuleset(command, compiler, config, options.ruleset);
         return lint(compiler, config, file, ruleset, options.lenient ? 'lenient' : 'strict');
       });
-      const text = formatLint(report, options.json ? 'json' : options.format);
-      if (text !== '') print(text);
       if (isBlocking(report)) process.exitCode = 1;
+      if (options.json) return printJson(report);
+      const text = formatLint(report, options.format);
+      if (text !== '') print(text);
     });
 }
 

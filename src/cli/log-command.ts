@@ -8,7 +8,7 @@ import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { askRegistry, demandAll } from './registry-client.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, print } from './output.ts';
+import { complain, print, printJson } from './output.ts';
 
 /** One change of a resource, as the ref's history and `GET /v1/audit` tell it. */
 interface Change {
@@ -28,37 +28,48 @@ export function logCommand(): Command {
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
       const { json = false, registry } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
-      const count =
-        registry === undefined
-          ? await withRegistry(command, ({ refs }) => tell(refs.history<Resource>(resourceRef(coordinate)), json))
-          : await tell(demandAll<Change>(registry, auditPath(coordinate)), json);
+      const changes: Change[] = [];
+      const take = (change: Change) => {
+        if (json) changes.push(change);
+        else print(formatChange(change));
+      };
       const told =
+        registry === undefined
+          ? await withRegistry(command, ({ refs }) => each(refs.history<Resource>(resourceRef(coordinate)), take))
+          : await each(demandAll<Change>(registry, auditPath(coordinate)), take);
+      if (told === 0) throw new RegistryError('not_found', `There is no ${name}.`);
+      const connection =
         registry === undefined
           ? await withRegistry(command, (opened) => connectionOf(opened, coordinate))
           : await connectionAt(registry, coordinate);
-      if (told !== null) complain(told);
-      if (count === 0) throw new RegistryError('not_found', `There is no ${name}.`);
+      if (json) printJson({ changes, connection });
+      else if (connection !== null) complain(formatStanding(connection));
     });
 }
 
-/** How the resource's connection stands, in one line; null where it has none. */
-async function connectionOf(registry: Registry, coordinate: Coordinate): Promise<string | null> {
+/** How the resource's connection stands; null where it has none. */
+async function connectionOf(registry: Registry, coordinate: Coordinate): Promise<Standing | null> {
   const resource = await findResource(registry, coordinate);
   if (!resource?.connection) return null;
   const { connection } = resource;
   const { repository, document } = await readConnection(registry, { ...resource, connection });
-  return describe(connectionState(repository?.value ?? null, document));
+  return standingOf(connectionState(repository?.value ?? null, document));
 }
 
 /** The same, of a running registry. */
-async function connectionAt(registry: string, { type, slug }: Coordinate): Promise<string | null> {
+async function connectionAt(registry: string, { type, slug }: Coordinate): Promise<Standing | null> {
   const { status, body } = await askRegistry(registry, 'GET', `/v1/${type}/${slug}/connection`);
-  return status === 200 ? describe(body as unknown as Standing) : null;
+  return status === 200 ? standingOf(body as unknown as Standing) : null;
 }
 
-type Standing = ReturnType<typeof connectionState>;
+type Standing = Pick<ReturnType<typeof connectionState>, 'state' | 'detail' | 'since'>;
 
-function describe({ state, detail, since }: Standing): string {
+/** Without what else a connection's record holds. */
+function standingOf({ state, detail, since }: Standing): Standing {
+  return { state, detail, since };
+}
+
+function formatStanding({ state, detail, since }: Standing): string {
   const why = detail === null ? '' : `: ${detail}`;
   return `connection ${state}${since === null ? '' : ` since ${since}`}${why}`;
 }
@@ -67,13 +78,16 @@ function auditPath({ type, slug }: Coordinate): string {
   return `/v1/audit?resource=${encodeURIComponent(`${type}/${slug}`)}&`;
 }
 
-/** Prints each change on a line; answers how many there were. */
-async function tell(changes: AsyncIterable<Change>, json: boolean): Promise<number> {
-  let lines = 0;
+/** Tells each change, without what else its record holds; answers how many there were. */
+async function each(changes: AsyncIterable<Change>, tell: (change: Change) => void): Promise<number> {
+  let count = 0;
   for await (const { generation, at, actor, origin, action } of changes) {
-    const told = { generation, at, actor, origin, action };
-    print(json ? JSON.stringify(told) : [generation, at, actor, origin ?? '-', action].join('\t'));
-    lines++;
+    tell({ generation, at, actor, origin, action });
+    count++;
   }
-  return lines;
+  return count;
+}
+
+function formatChange({ generation, at, actor, origin, action }: Change): string {
+  return [generation, at, actor, origin ?? '-', action].join('\t');
 }

@@ -1,9 +1,8 @@
 import type { Run } from '../model/connection.ts';
 import { complain, print } from './output.ts';
 
-/** Prints a run: a line per document that was looked at again, or the whole record as JSON. */
-export function printRun(run: Run, json: boolean): void {
-  if (json) return print(JSON.stringify(run));
+/** Prints a run for a person: a line per document that was looked at again. */
+export function printRun(run: Run): void {
   for (const { resource, outcome, label, path, detail } of run.documents) {
     print(`${outcome} ${resource ?? path}${label === null ? '' : `@${label}`}${detail === null ? '' : `: ${detail}`}`);
   }

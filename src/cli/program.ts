@@ -15,15 +15,15 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** The `stele` command with all its commands. It throws rather than exit. */
-export function createProgram(): Command {
+/** The `stele` command with all its commands. It throws rather than exit. `json`: the caller tells what is wrong with the arguments. */
+export function createProgram({ json = false }: { json?: boolean } = {}): Command {
   const program = new Command('stele')
     .description('A git-native registry for API contracts.')
     .version(version)
     // `publish` has a --version of its own: what stands after a command's name belongs to that command.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text) });
+    .configureOutput(json ? silent : {});
   for (const command of [
     serveCommand(),
     publishCommand(),
@@ -36,17 +36,20 @@ export function createProgram(): Command {
     fsckCommand(),
     buildCommand(),
   ]) {
-    program.addCommand(withCommonOptions(command));
+    program.addCommand(withCommonOptions(command, json));
   }
   return program;
 }
 
+const silent = { writeErr: () => undefined };
+
 /** Every command, and every command of a command, takes the common options. */
-function withCommonOptions(command: Command): Command {
-  for (const each of command.commands) withCommonOptions(each);
+function withCommonOptions(command: Command, json: boolean): Command {
+  for (const each of command.commands) withCommonOptions(each, json);
   return command
     .option('--config <file>', 'configuration (default: registry.config.ts, where there is one)')
-    .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele)')
-    .option('--json', 'print data as JSON')
+    .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele beside the configuration)')
+    .option('--json', 'print one JSON object, and errors as problem documents on stderr')
+    .configureOutput(json ? silent : {})
     .exitOverride();
 }

@@ -3,9 +3,11 @@ import { Command } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { publish, type PublishResult } from '../registry/publish.ts';
+import { findResource } from '../registry/find-resource.ts';
 import { openFolder } from '../source/folder.ts';
 import { operator, requireCoordinate, withRegistry } from './command-context.ts';
-import { complain, formatReport, print, withProgress } from './output.ts';
+import { withProgress } from './output.ts';
+import { printPublished, type Published } from './print-publish.ts';
 import { publishRemotely, type PublishOptions } from './remote-registry.ts';
 
 /** `stele publish FILE @org/type/slug`. */
@@ -28,9 +30,10 @@ export function publishCommand(): Command {
         process.exitCode = await publishRemotely(options.registry, file, coordinate, command);
         return;
       }
-      const result = await withRegistry(command, async (registry) => {
+      const published = await withRegistry(command, async (registry) => {
         const { snapshot, entry } = await openFolder(file, registry.config.limits);
-        return withProgress(`Publishing ${basename(file)}`, () =>
+        const created = (await findResource(registry, coordinate)) === null;
+        const result = await withProgress(`Publishing ${basename(file)}`, () =>
           publish(registry, {
             coordinate,
             snapshot,
@@ -43,35 +46,23 @@ export function publishCommand(): Command {
             create: options.public ? { visibility: 'public' } : {},
           }),
         );
+        return describe(coordinate, result, { created, dryRun: options.dryRun ?? false, url: registry.config.url });
       });
-      tell(relative(process.cwd(), file), coordinate, result, options);
+      const told = { json: options.json, isPrivate: !options.public };
+      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, told);
     });
 }
 
-/** Prints the outcome: the version's coordinate on stdout, the report on stderr. */
-function tell(file: string, coordinate: Coordinate, result: PublishResult, { json, dryRun }: PublishOptions): void {
-  const pinned =
-    'version' in result ? formatCoordinate(coordinate, { kind: 'version', version: result.version.label }) : null;
-  if (json) {
-    const digest = 'version' in result ? result.version.manifest : null;
-    const detail = result.outcome === 'conflict' ? result.detail : null;
-    print(
-      JSON.stringify({
-        outcome: result.outcome,
-        version: pinned,
-        digest,
-        detail,
-        dryRun: dryRun ?? false,
-        report: result.report,
-      }),
-    );
-  } else {
-    const report = formatReport(result.report);
-    if (report !== '') complain(report);
-    if (result.outcome === 'conflict') complain(result.detail);
-    if (result.outcome === 'rejected') complain(`${file} was not published.`);
-    if (pinned !== null) print(pinned);
-    if (result.outcome === 'unchanged') complain('It was published before; nothing changed.');
-  }
-  if (pinned === null) process.exitCode = 1;
+function describe(
+  coordinate: Coordinate,
+  result: PublishResult,
+  { created, dryRun, url }: { created: boolean; dryRun: boolean; url: string | null },
+): Published {
+  const { outcome, report } = result;
+  const none = { version: null, digest: null, url: null, created: false, dryRun, report };
+  if (outcome === 'rejected') return { outcome, ...none, detail: null };
+  if (outcome === 'conflict') return { outcome, ...none, detail: result.detail };
+  const version = formatCoordinate(coordinate, { kind: 'version', version: result.version.label });
+  const digest = result.version.manifest;
+  return { outcome, version, digest, url: url && `${url}/${version}`, created, dryRun, detail: null, report };
 }

@@ -41,10 +41,15 @@ export async function askRegistry(registry: string, method: string, path: string
 
 /** The answer's body. What the registry refuses is refused here in its words. */
 export async function demand(registry: string, method: string, path: string, body?: unknown): Promise<Answer['body']> {
-  const { status, body: answered } = await askRegistry(registry, method, path, body);
-  if (status < 400) return answered;
-  const detail = String(answered['detail'] ?? answered['title'] ?? `The registry answered ${status}.`);
-  throw new RegistryError(status >= 500 ? 'unavailable' : 'refused', detail);
+  const answer = await askRegistry(registry, method, path, body);
+  if (answer.status < 400) return answer.body;
+  throw refusalOf(answer);
+}
+
+/** A refusal of the registry (RFC 9457), in its words and with all its members. */
+export function refusalOf({ status, body }: Answer): RegistryError {
+  const detail = String(body['detail'] ?? body['title'] ?? `The registry answered ${status}.`);
+  return new RegistryError(status >= 500 ? 'unavailable' : 'refused', detail, { extra: body });
 }
 
 /** Every item of a list, page by page. */

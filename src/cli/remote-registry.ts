@@ -2,15 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import type { Command } from 'commander';
 import type { Compiled, Compiler } from '../compile/compile.ts';
 import type { Config } from '../config.ts';
-import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import type { Coordinate } from '../model/address.ts';
 import type { Run } from '../model/connection.ts';
 import { types } from '../model/kinds.ts';
-import { createReport, isBlocking, type Problem } from '../model/problem.ts';
+import { createReport, type Report } from '../model/problem.ts';
 import { openFolder } from '../source/folder.ts';
-import { askRegistry, readTarget, type Answer } from './registry-client.ts';
+import { askRegistry, demand, readTarget, refusalOf, type Answer } from './registry-client.ts';
 import { withCompiler, type CommonOptions } from './command-context.ts';
-import { complain, formatReport, print, withProgress } from './output.ts';
-import { printRun } from './print-run.ts';
+import { withProgress } from './output.ts';
+import { printPublished, type Published } from './print-publish.ts';
 
 /** The options of `stele publish`. */
 export interface PublishOptions extends CommonOptions {
@@ -21,7 +21,7 @@ export interface PublishOptions extends CommonOptions {
   registry?: string;
 }
 
-/** Publishes through a running registry, and prints its report as the local command does. Answers the exit code. */
+/** Publishes through a running registry, and prints what the local command does. Answers the exit code. */
 export async function publishRemotely(
   registry: string,
   file: string,
@@ -30,64 +30,74 @@ export async function publishRemotely(
 ): Promise<number> {
   const options = command.optsWithGlobals<PublishOptions>();
   readTarget(registry);
-  const read = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
-  if (read === null) return 1;
-  const { document, name } = read;
-  const collection = `/v1/${coordinate.type}`;
-  const path = `${collection}/${coordinate.slug}/${types[coordinate.type].upload}`;
-  const body = {
-    document,
-    latest: options.latest,
-    dryRun: options.dryRun ?? false,
-    ...(options.version !== undefined && { version: options.version }),
-  };
+  const upload = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
+  const published = await send(registry, coordinate, upload, options);
+  return printPublished(file, coordinate, published, { json: options.json, isPrivate: !options.public });
+}
+
+/** Sends a document, and makes its resource where there is none. Refuses in the registry's words unless it is about the document. */
+async function send(
+  registry: string,
+  coordinate: Coordinate,
+  { document, name, report }: Upload,
+  { latest, version, dryRun = false, public: isPublic }: PublishOptions,
+): Promise<Published> {
+  const none = { version: null, digest: null, url: null, created: false, dryRun, detail: null };
+  if (document === null) return { outcome: 'rejected', ...none, report };
+  const { type, slug } = coordinate;
+  const path = `/v1/${type}/${slug}/${types[type].upload}`;
+  const body = { document, latest, dryRun, ...(version !== undefined && { version }) };
   let answer = await askRegistry(registry, 'POST', path, body);
-  if (answer.status === 404 && !options.dryRun) {
-    const visibility = options.public ? { visibility: 'public' } : {};
-    const created = await askRegistry(registry, 'POST', collection, {
-      name: coordinate.slug,
-      slug: coordinate.slug,
-      ...visibility,
-    });
-    if (created.status !== 201) return refuse(created, options);
+  const created = answer.status === 404 && !dryRun;
+  const unpublished = { ...none, created };
+  if (created) {
+    const visibility = isPublic ? { visibility: 'public' } : {};
+    await demand(registry, 'POST', `/v1/${type}`, { name: slug, slug, ...visibility });
     answer = await askRegistry(registry, 'POST', path, body);
   }
-  if (answer.status !== 200 && answer.status !== 201) return refuse(answer, options, name);
-  if (options.json) print(JSON.stringify(answer.body));
-  else {
-    complainReport(answer, name);
-    print(formatCoordinate(coordinate, { kind: 'version', version: labelOf(answer) }));
-    if (answer.status === 200 && !options.dryRun) complain('It was published before; nothing changed.');
+  const told = reportIn(answer, name);
+  const { status, body: said } = answer;
+  if (status === 200 || status === 201) {
+    const { outcome, coordinate: named, digest, url } = said as unknown as Accepted;
+    return { outcome, version: named, digest, url, created, dryRun, detail: null, report: told };
   }
-  return 0;
+  if (status === 409 && said['version'] !== undefined)
+    return { outcome: 'conflict', ...unpublished, detail: String(said['detail']), report: told };
+  if (status === 422 && said['problems'] !== undefined) return { outcome: 'rejected', ...unpublished, report: told };
+  throw refusalOf(answer);
+}
+
+/** What the answer to a publish says, as far as it is used here. */
+interface Accepted {
+  outcome: 'published' | 'unchanged';
+  coordinate: string;
+  digest: string;
+  url: string;
 }
 
 /** Asks a running registry for one reconciliation and waits for it. */
-export async function syncRemotely(registry: string, coordinate: Coordinate, options: CommonOptions): Promise<number> {
+export async function syncRemotely(registry: string, coordinate: Coordinate): Promise<Run> {
   const path = `/v1/${coordinate.type}/${coordinate.slug}/sync?wait=30`;
-  const answer = await withProgress('Syncing', () => askRegistry(registry, 'POST', path, {}));
-  if (answer.status !== 200 && answer.status !== 202) return refuse(answer, options);
-  const run = answer.body as unknown as Run;
-  printRun(run, options.json ?? false);
-  return run.state === 'failed' ? 1 : 0;
+  return (await withProgress('Syncing', () => demand(registry, 'POST', path, {}))) as unknown as Run;
 }
 
-/** What is sent, and what a person calls it. */
+/** What is sent, and what a person calls it; null where it does not compile here, as the report says. */
 interface Upload {
-  document: string;
+  document: string | null;
   name: string;
+  report: Report;
 }
 
 /**
- * The text to send: the file as it is, or, where it refers to others, the bundle, since an upload is one document. Null when it does not
- * compile here: the report is printed.
+ * The text to send: the file as it is, or, where it refers to others, the bundle, since an upload is one document. Null where it does not
+ * compile here.
  */
 async function readDocument(
   compiler: Compiler,
   { limits }: Config,
   file: string,
   { type }: Coordinate,
-): Promise<Upload | null> {
+): Promise<Upload> {
   const { snapshot, entry } = await openFolder(file, limits);
   const input = { type, entry, validation: 'lenient', ruleset: null, limits } as const;
   const compiled = await withProgress(`Bundling ${entry}`, () =>
@@ -95,10 +105,12 @@ async function readDocument(
   );
   const isBundle = compiled.files.length > 1;
   const bytes = isBundle ? bundleOf(compiled) : (compiled.files[0]?.bytes ?? null);
-  if (bytes !== null && isUtf8(bytes))
-    return { document: new TextDecoder().decode(bytes), name: isBundle ? `${file} (bundled)` : file };
-  complain(formatReport(compiled.report));
-  return null;
+  const isText = bytes !== null && isUtf8(bytes);
+  return {
+    document: isText ? new TextDecoder().decode(bytes) : null,
+    name: isText && isBundle ? `${file} (bundled)` : file,
+    report: compiled.report,
+  };
 }
 
 function bundleOf({ artifact }: Compiled): Uint8Array | null {
@@ -107,26 +119,9 @@ function bundleOf({ artifact }: Compiled): Uint8Array | null {
   );
 }
 
-/** Prints a problem document (RFC 9457), its report first. */
-function refuse(answer: Answer, { json }: CommonOptions, name?: string): number {
-  if (json) print(JSON.stringify(answer.body));
-  else {
-    complainReport(answer, name);
-    complain(String(answer.body['detail'] ?? answer.body['title'] ?? `The registry answered ${answer.status}.`));
-  }
-  return answer.status >= 500 ? 3 : 1;
-}
-
 /** The report of an answer. The registry has no file name: the document is called by the name it has here. */
-function complainReport({ body }: Answer, name?: string): void {
-  const report = body['report'] as { problems?: Problem[] } | undefined;
-  const problems = (body['problems'] ?? report?.problems ?? []) as Problem[];
-  const told = createReport(problems.map((problem) => (name === undefined ? problem : { ...problem, file: name })));
-  if (told.problems.length > 0) complain(formatReport(told));
-  if (isBlocking(told)) complain('The document was not published.');
-}
-
-function labelOf({ body }: Answer): string {
-  const version = (body['version'] ?? body) as { label?: string } | string;
-  return typeof version === 'string' ? version : (version.label ?? '');
+function reportIn({ body }: Answer, name: string): Report {
+  const given = (body['report'] ?? body) as Partial<Report>;
+  const report = createReport((given.problems ?? []).map((problem) => ({ ...problem, file: name })));
+  return { ...report, truncated: given.truncated ?? report.truncated };
 }

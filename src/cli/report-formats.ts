@@ -1,5 +1,5 @@
 import type { Problem, Report, Severity } from '../model/problem.ts';
-import { formatReport } from './output.ts';
+import { formatJson, formatReport } from './output.ts';
 
 export const lintFormats = ['text', 'json', 'github', 'sarif'] as const;
 export type LintFormat = (typeof lintFormats)[number];
@@ -7,9 +7,9 @@ export type LintFormat = (typeof lintFormats)[number];
 /** A report as text for people, as it is, as GitHub Actions workflow commands, or as SARIF 2.1.0. */
 export function formatLint(report: Report, format: LintFormat): string {
   if (format === 'text') return formatReport(report);
-  if (format === 'json') return JSON.stringify(report, null, 2);
+  if (format === 'json') return formatJson(report, 2);
   if (format === 'github') return report.problems.map(formatCommand).join('\n');
-  return JSON.stringify(toSarif(report), null, 2);
+  return formatJson(toSarif(report), 2);
 }
 
 const commands: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'notice' };

@@ -12,10 +12,10 @@ import { assertSecretKey } from '../registry/seal.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import { isOpenToOthers } from '../store/private.ts';
 import { gitDirectory } from '../source/local.ts';
-import { configFile, readConfig } from './command-context.ts';
+import { configFile, readConfig, type CommonOptions } from './command-context.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
 import { followChanges } from './follow-changes.ts';
-import { print } from './output.ts';
+import { print, printJson } from './output.ts';
 
 interface ServeOptions {
   org: string;
@@ -49,7 +49,8 @@ export function serveCommand(): Command {
         addRepositories(await readConfig(command, edition), repositories, options);
       const commands = describeCommands(programOf(command));
       const { dev: isDev = false } = options;
-      await serve({ configure, file: configFile(command), repositories, commands, isDev }, options);
+      const announce = announcer(command.optsWithGlobals<CommonOptions>().json ?? false);
+      await serve({ configure, file: configFile(command), repositories, commands, isDev, announce }, options);
     });
 }
 
@@ -69,6 +70,16 @@ function addRepositories(config: Config, repositories: readonly string[], option
   return { ...config, organizations: { ...config.organizations, [options.org]: next } };
 }
 
+/** As JSON once, however often a changed configuration has it listen again: the port stays. */
+function announcer(json: boolean): (url: string) => void {
+  let announced = false;
+  return (url) => {
+    if (!json) print(`stele listening on ${url}`);
+    else if (!announced) printJson({ url });
+    announced = true;
+  };
+}
+
 /** What the command line says. */
 interface Asked {
   /** The configuration with what the command line adds; `edition` as `loadConfig` has it. */
@@ -77,6 +88,8 @@ interface Asked {
   repositories: readonly string[];
   commands: readonly CommandText[];
   isDev: boolean;
+  /** Says that it listens. */
+  announce(url: string): void;
 }
 
 async function serve(asked: Asked, { port, host }: ServeOptions): Promise<void> {
@@ -91,7 +104,7 @@ async function serve(asked: Asked, { port, host }: ServeOptions): Promise<void> 
 /** Serves until it is told to stop: null. In development also until there is another configuration, which is the answer then. */
 async function serveOnce(
   config: Config,
-  { configure, file, repositories, commands, isDev }: Asked,
+  { configure, file, repositories, commands, isDev, announce }: Asked,
   address: { port: number; host: string },
   stopped: Promise<null>,
 ): Promise<Config | null> {
@@ -113,7 +126,7 @@ async function serveOnce(
   const reconciler = await openReconciler(registry, queue);
   const now = () => configure(`${Date.now()}`);
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
-  print(`stele listening on ${server.url}`);
+  announce(server.url);
   const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
   await changes?.close();
   // Browsers keep connections that they have not used yet; nobody who develops waits for those.

@@ -9,7 +9,7 @@ import { followConfigured } from '../sync/reconcile.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { operator, requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, withProgress } from './output.ts';
+import { complain, printJson, withProgress } from './output.ts';
 import { printRun } from './print-run.ts';
 import { syncRemotely } from './remote-registry.ts';
 
@@ -27,8 +27,7 @@ export function syncCommand(): Command {
           throw new RegistryError('malformed', 'Over HTTP, PUT the connection again: that accepts its repository.');
         if (name === undefined)
           throw new RegistryError('malformed', 'Name the resource: a registry is asked for one at a time.');
-        process.exitCode = await syncRemotely(options.registry, requireCoordinate(name).coordinate, options);
-        return;
+        return tell([await syncRemotely(options.registry, requireCoordinate(name).coordinate)], options);
       }
       if (options.relink && name === undefined)
         throw new RegistryError('malformed', 'Name the resource whose repository is accepted as it is now.');
@@ -36,10 +35,16 @@ export function syncCommand(): Command {
         if (options.relink) await relinkResource(registry, requireCoordinate(name!).coordinate, operator);
         return withProgress('Syncing', () => syncAll(registry, name));
       });
-      if (runs.length === 0) complain('No repository is followed: name one in registry.config.ts, or to stele serve.');
-      for (const run of runs) printRun(run, options.json ?? false);
-      if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;
+      tell(runs, options);
     });
+}
+
+function tell(runs: readonly Run[], { json }: CommonOptions): void {
+  if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;
+  if (json) return printJson({ runs });
+  if (runs.length === 0)
+    complain('No repository is followed. Name one in registry.config.ts, or on the command line of stele serve.');
+  for (const run of runs) printRun(run);
 }
 
 async function syncAll(registry: Registry, name: string | undefined): Promise<Run[]> {

@@ -20,6 +20,7 @@ beforeAll(() => {
     'empty.yaml': '',
     'binary.yaml': new Uint8Array([0xff, 0xfe, 0, 1, 0x80]),
     'escape.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n"\\e[2J": 1\n',
+    'url.config.ts': "export default { url: 'https://contracts.example.com' };",
     'unknown.config.ts': 'export default { sync: { intervall: 3 } };',
     'broken.config.ts': 'export default {\n  sync: {\n',
     'nothing.config.ts': 'export const config = {};',
@@ -85,8 +86,14 @@ describe('a sentence and an exit code', () => {
     {
       args: 'publish api.yaml @acme/api/pay',
       code: 2,
-      says: /"@acme\/api\/pay" is no coordinate: write @org\/apis\/slug/,
+      says: /"@acme\/api\/pay" is not a coordinate\. Write @org\/apis\/slug/,
     },
+    {
+      args: 'publish api.yaml @acme/apis/My_Pay',
+      code: 2,
+      says: /^"@acme\/apis\/My_Pay" is not a coordinate\. Write @acme\/apis\/my-pay\.\n$/,
+    },
+    { args: 'keys list --org nobody', code: 0, says: /^nobody has no keys\./ },
     { args: 'publish api.yaml @acme/apis/pay@1', code: 2, says: /Name the version with --version/ },
     { args: 'publish api.yaml @acme/apis/pay --registry example', code: 2, says: /"example" is no URL of a registry/ },
     { args: 'publish api.yaml @acme/apis/pay --registry http://127.0.0.1:9', code: 2, says: /^Set STELE_KEY/ },
@@ -162,7 +169,13 @@ test('a registry over HTTP: its report names the file as it is called here', asy
   const publish = (file: string, STELE_KEY: string) =>
     runStele(['publish', file, '@acme/apis/pay', '--registry', stele.url], { cwd: folder, env: { STELE_KEY } });
   const secret = key.stdout.trim();
-  expect(await publish('api.yaml', secret)).toMatchObject({ code: 0, stdout: '@acme/apis/pay@1.0.0\n', stderr: '' });
+  expect(await publish('api.yaml', secret)).toMatchObject({
+    code: 0,
+    stdout: '@acme/apis/pay@1.0.0\n',
+    stderr: `${stele.url}/@acme/apis/pay@1.0.0
+@acme/apis/pay is new and private: only keys and members of acme can read it. To make it public: PATCH /v1/apis/pay with {"visibility": "public"} and a key with the scope admin.
+`,
+  });
   const refused = await publish('escape.yaml', secret);
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toMatch(/^escape\.yaml:\d+:\d+ error /);
@@ -171,4 +184,19 @@ test('a registry over HTTP: its report names the file as it is called here', asy
   expect(binary.stderr).toMatch(/^binary\.yaml:1:1 .*UTF-/);
   expect(await publish('api.yaml', 'stele_wrong')).toMatchObject({ code: 1, stderr: 'The credential is not valid.\n' });
   expect(await stele.stop()).toBe(0);
+});
+
+test('publish prints the URL, and says of a new resource alone that it is private', async () => {
+  const publish = (slug: string, ...more: string[]) =>
+    run('publish', 'api.yaml', `@acme/apis/${slug}`, '--config', 'url.config.ts', '--data', 'urls', ...more);
+  const url = 'https://contracts.example.com/@acme/apis/pay@1.0.0\n';
+  const dry = await publish('pay', '--dry-run');
+  expect(dry.stderr).toBe('@acme/apis/pay would be new and private. Publish with --public to let everybody read it.\n');
+  const first = await publish('pay');
+  expect(first.stdout).toBe('@acme/apis/pay@1.0.0\n');
+  expect(first.stderr).toMatch(
+    /^https:\/\/contracts\.example\.com\/@acme\/apis\/pay@1\.0\.0\n@acme\/apis\/pay is new and private: /,
+  );
+  expect((await publish('pay')).stderr).toBe(`It was published before; nothing changed.\n${url}`);
+  expect((await publish('open', '--public')).stderr).toBe(url.replace('pay@', 'open@'));
 });

@@ -88,7 +88,7 @@ test.skipIf(!isHere)(
       runStele([...args, '--config', join(folder, 'registry.config.ts'), '--data', join(folder, 'data')], {
         cwd: folder,
       });
-    const sync = async () => JSON.parse((await stele('sync', '--json')).stdout) as Run;
+    const sync = async () => (JSON.parse((await stele('sync', '--json')).stdout) as { runs: [Run] }).runs[0];
 
     const first = await sync();
     const told = first.documents.filter(({ resource }) => resource === null);

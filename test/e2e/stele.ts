@@ -33,6 +33,8 @@ export async function runStele(args: readonly string[], options: StartOptions = 
 export interface Serving {
   url: string;
   pid: number;
+  /** The lines on its stdout so far. */
+  printed: string[];
   /** Its log so far, an object per line. */
   log: Record<string, unknown>[];
   /** Resolves with the first log line that satisfies the question, past or future. */
@@ -45,6 +47,7 @@ export interface Serving {
 export async function serveStele(args: readonly string[], options: StartOptions = {}): Promise<Serving> {
   const child = start(['serve', '--port', '0', ...args], options);
   const log: Record<string, unknown>[] = [];
+  const printed: string[] = [];
   const waiting = new Set<() => void>();
   let stderr = '';
   createInterface({ input: child.stderr! }).on('line', (line) => {
@@ -55,7 +58,8 @@ export async function serveStele(args: readonly string[], options: StartOptions 
   const ended = once(child, 'close') as Promise<[number | null]>;
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
-      const match = /^stele listening on (http:\S+)$/.exec(line);
+      printed.push(line);
+      const match = /^(?:stele listening on |\{"url":")(http:[^\s"]+)(?:"\})?$/.exec(line);
       if (match) resolve(match[1]!);
     });
     void ended.then(([code]) => reject(new Error(`stele serve ended with ${code}:\n${stderr}`)));
@@ -63,6 +67,7 @@ export async function serveStele(args: readonly string[], options: StartOptions 
   return {
     url,
     pid: child.pid!,
+    printed,
     log,
     async logged(question) {
       for (;;) {

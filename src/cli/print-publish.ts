@@ -1,0 +1,52 @@
+import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import type { Report } from '../model/problem.ts';
+import { complain, formatReport, print, printJson } from './output.ts';
+
+/** How `stele publish` ended, here or over HTTP: what `--json` prints. */
+export interface Published {
+  outcome: 'published' | 'unchanged' | 'rejected' | 'conflict';
+  /** `@org/type/slug@label`; null where it was not published. */
+  version: string | null;
+  digest: string | null;
+  /** Null where the configuration has no `url`. */
+  url: string | null;
+  /** Whether this made the resource, or would have. */
+  created: boolean;
+  dryRun: boolean;
+  /** Why it was not published, where the report does not say. */
+  detail: string | null;
+  report: Report;
+}
+
+/** Prints the outcome: the version's coordinate on stdout, everything else on stderr. Answers the exit code. */
+export function printPublished(
+  file: string,
+  coordinate: Coordinate,
+  published: Published,
+  { json = false, isPrivate }: { json?: boolean | undefined; isPrivate: boolean },
+): number {
+  const { outcome, version, url, created, dryRun, detail, report } = published;
+  const code = version === null ? 1 : 0;
+  if (json) {
+    printJson(published);
+    return code;
+  }
+  const problems = formatReport(report);
+  if (problems !== '') complain(problems);
+  if (detail !== null) complain(detail);
+  if (outcome === 'rejected') complain(`${file} was not published.`);
+  if (version === null) return code;
+  print(version);
+  if (outcome === 'unchanged') complain('It was published before; nothing changed.');
+  if (!dryRun)
+    complain(url ?? `stele serve answers it at /${version}. Set url in the configuration to see the whole URL.`);
+  if (created && isPrivate) complain(explainPrivate(coordinate, dryRun));
+  return code;
+}
+
+function explainPrivate({ org, type, slug }: Coordinate, dryRun: boolean): string {
+  const name = formatCoordinate({ org, type, slug });
+  if (dryRun) return `${name} would be new and private. Publish with --public to let everybody read it.`;
+  const change = `PATCH /v1/${type}/${slug} with {"visibility": "public"} and a key with the scope admin`;
+  return `${name} is new and private: only keys and members of ${org} can read it. To make it public: ${change}.`;
+}

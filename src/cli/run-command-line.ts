@@ -1,0 +1,50 @@
+import { CommanderError } from 'commander';
+import { complain, complainJson } from './output.ts';
+import { createProgram } from './program.ts';
+import { isRegistryError, type ErrorCode, type RegistryError } from '../model/errors.ts';
+
+type ProblemCode = ErrorCode | 'internal';
+
+/** Exit codes (design §12): 0 done, 1 refused, 2 wrong usage, 3 not reachable, 70 bug. Whatever is not here is 1. */
+const exitCodes: Partial<Record<ProblemCode, number>> = {
+  malformed: 2,
+  unreachable: 3,
+  unavailable: 3,
+  outcome_unknown: 3,
+  internal: 70,
+};
+
+/** Runs a command line, without the program's name, and tells what went wrong. Answers the exit code. */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  // Known before the arguments are parsed: what is wrong with them is told as JSON too.
+  const json = args.includes('--json');
+  try {
+    await createProgram({ json }).parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    // Help and version are no errors.
+    return error instanceof CommanderError && error.exitCode === 0 ? 0 : refuse(error, json);
+  }
+}
+
+/** Tells what went wrong. Answers the exit code. */
+function refuse(error: unknown, json: boolean): number {
+  const { code, detail, problems, extra } = describe(error);
+  if (json) complainJson({ type: `/problems/${code}`, detail, ...(problems.length > 0 && { problems }), ...extra });
+  // commander has told already what is wrong with the arguments.
+  else if (!(error instanceof CommanderError)) complain(detail);
+  return exitCodes[code] ?? 1;
+}
+
+function describe(error: unknown): Pick<RegistryError, 'problems' | 'extra'> & { code: ProblemCode; detail: string } {
+  const none = { problems: [], extra: {} };
+  if (isRegistryError(error))
+    return { code: error.code, detail: error.message, problems: error.problems, extra: error.extra };
+  if (error instanceof CommanderError) return { code: 'malformed', detail: usageFault(error), ...none };
+  const detail = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { code: 'internal', detail, ...none };
+}
+
+function usageFault({ code, message }: CommanderError): string {
+  return code === 'commander.help' ? 'Name a command. --help lists them.' : message.replace(/^error: /, '');
+}

@@ -1,0 +1,165 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describeCommands } from '../../src/cli/describe-commands.ts';
+import { createProgram } from '../../src/cli/program.ts';
+import { runCommandLine } from '../../src/cli/run-command-line.ts';
+import { serveStele, type Ended, type Serving } from '../e2e/stele.ts';
+import { createFixtureRepository } from '../servers/fixture-repository.ts';
+
+/**
+ * `--json` looks the same everywhere: one JSON object on one line of stdout and nothing on stderr, or nothing on stdout and one problem
+ * document on stderr.
+ */
+
+let folder: string;
+let stele: Serving;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stele-json-'));
+  const document = (title: string) => `openapi: 3.1.0\ninfo: {title: ${title}, version: 1.0.0}\npaths: {}\n`;
+  createFixtureRepository(join(folder, 'apis.git')).commit({ files: { 'pay.yaml': document('Pay') } });
+  const config = { organizations: { acme: { repositories: [{ url: './apis.git' }] } } };
+  await writeFile(join(folder, 'registry.config.ts'), `export default ${JSON.stringify(config)};\n`);
+  await writeFile(join(folder, 'new.yaml'), document('New \u202e title'));
+  await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {title: "\u202e"}\n"\u0085": 1\n');
+  const made = await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin');
+  vi.stubEnv('STELE_KEY', (JSON.parse(made.stdout) as { secret: string }).secret);
+  expect((await run('sync')).code).toBe(0);
+  stele = await serveStele(['--json', '--data', 'data'], { cwd: folder });
+});
+
+afterAll(async () => {
+  await stele.stop('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs a command in this process: a new one for each would take a minute. Files are in the folder. */
+async function run(...args: string[]): Promise<Ended> {
+  const written = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((name) =>
+    vi.spyOn(process[name], 'write').mockImplementation((text) => {
+      written[name] += String(text);
+      return true;
+    }),
+  );
+  const common = ['--config', 'registry.config.ts', '--data', 'data'];
+  const isGroup = args.join() === 'keys';
+  try {
+    const code = await runCommandLine([...[...args, ...(isGroup ? [] : common)].map(inFolder), '--json']);
+    return { code, ...written };
+  } finally {
+    process.exitCode = undefined;
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+const inFolder = (arg: string) => (/^(?:data|site|[\w.]+\.(?:yaml|config\.ts))$/.test(arg) ? join(folder, arg) : arg);
+
+/** The one value of a stream that holds nothing else. */
+function onlyObject(text: string): Record<string, unknown> {
+  expect(text.endsWith('\n')).toBe(true);
+  expect(text.trimEnd()).not.toContain('\n');
+  expect(text.trimEnd()).not.toMatch(/[\p{Cc}\u2028-\u202e]/u);
+  const value: unknown = JSON.parse(text);
+  expect(value).toEqual(expect.any(Object));
+  expect(Array.isArray(value)).toBe(false);
+  return value as Record<string, unknown>;
+}
+
+const anyText = expect.any(String) as string;
+const anyList = expect.any(Array) as unknown[];
+
+/** By command: ways to call it, and members of what it prints. `REGISTRY` is the URL of one that runs. */
+const answers: Record<string, [args: string, code: number, members: object][]> = {
+  publish: [
+    ['new.yaml @acme/apis/new', 0, { outcome: 'published', version: '@acme/apis/new@1.0.0', url: null, created: true }],
+    ['new.yaml @acme/apis/remote --registry REGISTRY', 0, { outcome: 'published', created: true, url: anyText }],
+    ['new.yaml @acme/apis/pay --version 1.0.0', 1, { outcome: 'conflict', version: null, detail: anyText }],
+    ['bad.yaml @acme/apis/bad', 1, { outcome: 'rejected', version: null, report: { problems: anyList } }],
+    ['bad.yaml @acme/apis/bad --registry REGISTRY', 1, { outcome: 'rejected', report: { problems: anyList } }],
+  ],
+  lint: [
+    ['new.yaml', 0, { problems: [], counts: { error: 0 } }],
+    ['bad.yaml', 1, { problems: anyList }],
+  ],
+  sync: [
+    ['', 0, { runs: [{ state: 'succeeded' }] }],
+    ['@acme/apis/pay --registry REGISTRY', 0, { runs: [{ state: 'succeeded' }] }],
+  ],
+  import: [['@acme/apis/pay --each-change', 0, { runs: [{ documents: anyList }] }]],
+  'keys create': [
+    ['--org acme --name more --scope read', 0, { id: anyText, secret: anyText }],
+    ['--name more --scope read --registry REGISTRY', 0, { id: anyText, secret: anyText }],
+  ],
+  'keys list': [
+    ['--org acme', 0, { keys: anyList }],
+    ['--org nobody', 0, { keys: [] }],
+    ['--registry REGISTRY', 0, { keys: anyList }],
+  ],
+  'keys revoke': [['KEY --org acme', 0, { revoked: true }]],
+  log: [
+    ['@acme/apis/pay', 0, { changes: anyList, connection: { state: 'synced' } }],
+    ['@acme/apis/pay --registry REGISTRY', 0, { changes: anyList, connection: { state: 'synced' } }],
+  ],
+  verify: [
+    ['@acme/apis/pay', 0, { versions: [{ outcome: 'same' }] }],
+    ['@acme/apis/pay --all', 0, { versions: [{ outcome: 'same' }] }],
+  ],
+  fsck: [['', 0, { damages: [] }]],
+  build: [['--out site', 0, { outcome: 'built', files: expect.any(Number) as number }]],
+};
+
+const commands = describeCommands(createProgram()).map(({ name }) => name.replace(/^stele /, ''));
+
+test('every command is walked', () => {
+  // serve does not end by itself: it has a test of its own.
+  expect([...Object.keys(answers), 'serve'].sort()).toEqual(commands.toSorted());
+});
+
+describe('one object on stdout, nothing on stderr', () => {
+  const rows = Object.entries(answers).flatMap(([name, ways]) => ways.map((way) => [name, ...way] as const));
+  test.for(rows)('%s %s', async ([name, args, code, members]) => {
+    const filled = args.replace('REGISTRY', stele.url).replace('KEY', args.startsWith('KEY') ? await makeKey() : '');
+    const ended = await run(...name.split(' '), ...filled.split(' ').filter((arg) => arg !== ''));
+    expect(ended).toMatchObject({ code, stderr: '' });
+    expect(onlyObject(ended.stdout)).toMatchObject(members);
+  });
+});
+
+/** The id of a key. */
+async function makeKey(): Promise<string> {
+  const { stdout } = await run('keys', 'create', '--org', 'acme', '--name', 'gone', '--scope', 'read');
+  return (JSON.parse(stdout) as { id: string }).id;
+}
+
+describe('nothing on stdout, one problem on stderr', () => {
+  const usage = commands.map((name): [string, number, string] => [`${name} --nonsense`, 2, '/problems/malformed']);
+  test.for<[string, number, string]>([
+    ...usage,
+    ['keys', 2, '/problems/malformed'],
+    ['keys list', 2, '/problems/malformed'],
+    ['log @acme/apis/none', 1, '/problems/not_found'],
+    ['verify @acme/apis/none', 1, '/problems/not_found'],
+    ['publish none.yaml @acme/apis/pay', 1, '/problems/not_found'],
+    ['log @acme/apis/pay --registry http://127.0.0.1:9', 3, '/problems/unreachable'],
+    ['serve ./nowhere --port 0', 3, '/problems/unreachable'],
+  ])('%s', async ([args, code, type]) => {
+    const ended = await run(...args.split(' '));
+    expect(ended).toMatchObject({ code, stdout: '' });
+    expect(onlyObject(ended.stderr)).toMatchObject({ type, detail: anyText });
+  });
+
+  test("what a registry refuses, in the registry's own problem document", async () => {
+    vi.stubEnv('STELE_KEY', 'stele_wrong');
+    const ended = await run('keys', 'list', '--registry', stele.url);
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(onlyObject(ended.stderr)).toMatchObject({ type: `${stele.url}/problems/unauthenticated`, status: 401 });
+  });
+});
+
+test('serve prints where it listens, and nothing more', async () => {
+  expect(stele.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  expect(stele.printed).toEqual([JSON.stringify({ url: stele.url })]);
+});

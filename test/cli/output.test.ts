@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { formatJson, withProgress } from '../../src/cli/output.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** A terminal that says this width, and what was written to it. */
+function terminal(columns: number | undefined): { stream: NodeJS.WriteStream; written: () => string } {
+  let written = '';
+  const stream = {
+    isTTY: true,
+    columns,
+    rows: 24,
+    write: (text: string) => (written += text) !== '',
+    clearLine: () => true,
+    cursorTo: () => true,
+    moveCursor: () => true,
+    on: () => stream,
+    once: () => stream,
+    off: () => stream,
+    removeListener: () => stream,
+  } as unknown as NodeJS.WriteStream;
+  return { stream, written: () => written };
+}
+
+test.each([0, undefined])('work of a minute writes one line to a terminal whose width is %s', async (columns) => {
+  const { stream, written } = terminal(columns);
+  await withProgress(
+    'Checking',
+    async (tell) => {
+      for (let n = 0; n < 60; n++) {
+        await vi.advanceTimersByTimeAsync(1000);
+        tell(`Checking: ${n} objects`);
+      }
+    },
+    stream,
+  );
+  expect(written()).toMatch(/^- Checking[^\n]*\n$/);
+});
+
+test('work that is done at once writes nothing', async () => {
+  const { stream, written } = terminal(0);
+  expect(await withProgress('Checking', () => Promise.resolve(7), stream)).toBe(7);
+  expect(written()).toBe('');
+});
+
+test('JSON can do nothing to a terminal, and stays JSON', () => {
+  const value = { title: 'a\u202eb\u009bc\u2028\u001b' };
+  expect(formatJson(value)).toMatch(/^[\x20-\x7e]*$/);
+  expect(JSON.parse(formatJson(value))).toEqual(value);
+});
