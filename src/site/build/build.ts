@@ -12,6 +12,7 @@ import { planBuild, type Unit } from './build-plan.ts';
 import { latestBases } from './build-items.ts';
 import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';
 import { rulesFor } from './server-rules.ts';
+import type { ProblemKind } from '../pages/message-pages.ts';
 import { createSite, type Site } from '../site.ts';
 import { decodeJson } from '../../model/json.ts';
 
@@ -69,9 +70,10 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
   const answers = await options.openAnswers(snapshot.registry, site);
   let beginnings: Beginnings | null = null;
   try {
-    const units = await planBuild(site, snapshot, { basis, problems: await problemCodes(answers) });
+    const problems = await listProblems(answers);
+    const units = await planBuild(site, snapshot, { basis, problems: problems.map(({ code }) => code) });
     beginnings = await folder.begin();
-    const { manifest, made } = await write({ site, snapshot, answers, beginnings, old }, units, options);
+    const { manifest, made } = await write({ site, snapshot, answers, beginnings, old, problems }, units, options);
     if (!(await snapshot.mayStillBeShown())) {
       await beginnings.discard();
       return null;
@@ -96,11 +98,10 @@ async function basisOf({ registry, url }: Site, { program }: BuildOptions): Prom
   return JSON.stringify([program, files, compiler.renderer, url, config.cache]);
 }
 
-/** The codes of problems, each of which has a page. */
-async function problemCodes(answers: Answers): Promise<string[]> {
+/** What refusals mean. Each has a page. */
+async function listProblems(answers: Answers): Promise<ProblemKind[]> {
   const { body } = await answers.ask({ path: '/problems', accept: 'application/json' });
-  const { items } = decodeJson<{ items: { code: string }[] }>(body);
-  return items.map(({ code }) => code);
+  return decodeJson<{ items: ProblemKind[] }>(body).items;
 }
 
 function isSame(old: BuildManifest, units: readonly Unit[]): boolean {
@@ -117,10 +118,11 @@ interface Work {
   answers: Answers;
   beginnings: Beginnings;
   old: BuildManifest | null;
+  problems: readonly ProblemKind[];
 }
 
 async function write(
-  { site, snapshot, answers, beginnings, old }: Work,
+  { site, snapshot, answers, beginnings, old, problems }: Work,
   units: readonly Unit[],
   { signal: stop, tell }: BuildOptions,
 ): Promise<{ manifest: BuildManifest; made: number }> {
@@ -158,7 +160,7 @@ async function write(
   await askLatest(snapshot, making);
   const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
-  const rules = rulesFor({ site, snapshot, headers: sorted, units: inOrder });
+  const rules = rulesFor({ site, snapshot, headers: sorted, units: inOrder, problems });
   for (const [path, text] of Object.entries(rules)) await beginnings.write(path, text);
   const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
   const { inputs } = units.at(-1)!;

@@ -1,4 +1,6 @@
 import type { Fields } from './build-manifest.ts';
+import { conditionLines, errorLines, methodLines } from './rules-caddy-errors.ts';
+import { deferred, mapLines, pattern, quote, type Field } from './rules-caddy-text.ts';
 import { exactly } from './rules-nginx-text.ts';
 import type { RulesTable } from './rules-table.ts';
 
@@ -50,13 +52,22 @@ const accepted: Readonly<Record<string, string>> = {
   yaml: '(?i)^\\s*(?:application/(?:openapi\\+|x-)?yaml|text/yaml|application/vnd\\.oai\\.openapi)\\s*(?:[,;]|$)',
 };
 
-/** Caddy's rules, to be imported in the block of a site whose root is the build. */
+/**
+ * Caddy's rules, to be imported in the block of a site whose root is the build. Fields of successes are deferred: an error, which is answered
+ * elsewhere, has none of them. What the file server would refuse by itself, fields and all, is refused before.
+ */
 export function caddyRules(table: RulesTable): string {
-  const { base, headers } = table;
+  const { base, headers, unpublished } = table;
+  const pages = `^(?:${unpublished.map(exactly).join('|')})(?:/index\\.html)?$`;
+  const own: (typeof kinds)[number][] =
+    unpublished.length === 0
+      ? []
+      : [{ path: pages, accept: 'html', kind: 'users', file: '{stele_page}', type: 'text/html' }];
   const lines = [
     '# Written by `stele build`: import it in the block of a site, after `root * <the folder of the build>`. Reload Caddy after each build.',
     base === '' ? 'route {' : `route ${base}/* {`,
     ...(base === '' ? [] : [`\turi strip_prefix ${base}`]),
+    ...methodLines(headers['preflight'] ?? {}),
     `\t@stele_name path_regexp stele ^(/@[^/]+/${types}/[^/]+?)(\\.json|\\.yaml)?(/[^/]+)?$`,
     '\tvars stele_name ""',
     '\tvars stele_kind ""',
@@ -75,8 +86,12 @@ export function caddyRules(table: RulesTable): string {
     '\t@stele_alias expression {stele_alias} != ""',
     '\trewrite @stele_alias {stele_alias}{vars.stele_rest}',
     '\tvars @stele_name stele_name {re.stele.1}',
+    ...mapLines(
+      'stele_page',
+      unpublished.map((path) => [path, `${path}/index.html`]),
+    ),
     ...ownMaps(table),
-    ...kinds.flatMap(({ path, accept, kind, file, type }, index) => [
+    ...[...own, ...kinds].flatMap(({ path, accept, kind, file, type }, index) => [
       `\t@stele_${index} {`,
       '\t\tvars {vars.stele_kind} ""',
       `\t\tpath_regexp ${path}`,
@@ -90,34 +105,22 @@ export function caddyRules(table: RulesTable): string {
     ]),
     '\t@stele_none vars {vars.stele_kind} ""',
     '\terror @stele_none 404',
-    ...Object.entries(headers).flatMap(([kind, fields]) => headerLines(kind, fields)),
+    ...conditionLines(table),
+    '\t# The first of two that set a field has the last word.',
     '\t@stele_latest {',
     '\t\tvars {vars.stele_kind} json yaml record',
     '\t\tnot vars_regexp {vars.stele_name} ^/@[^/]+/[^/]+/[^/@]+@',
     '\t}',
-    `\theader @stele_latest Cache-Control ${quote(headers['latest']?.['cache-control'] ?? '')}`,
+    ...deferred('@stele_latest', [['Cache-Control', quote(headers['latest']?.['cache-control'] ?? '')]]),
+    '\theader -Last-Modified',
+    ...Object.entries(headers).flatMap(([kind, fields]) => headerLines(kind, fields)),
     '\tfile_server {',
     '\t\tprecompressed br zstd gzip',
     '\t\tdisable_canonical_uris',
     '\t\thide /.stele-build.json',
     '\t}',
     '}',
-    'handle_errors {',
-    '\troute {',
-    '\t\theader -Content-Encoding',
-    '\t\theader Cache-Control no-store',
-    '\t\theader X-Content-Type-Options nosniff',
-    '\t\t@stele_person header_regexp Accept (?i)text/html',
-    '\t\t@stele_gone_page expression {err.status_code} == 410',
-    '\t\trewrite @stele_gone_page {stele_gone}/410.html',
-    '\t\t@stele_absent_page expression {err.status_code} == 404',
-    '\t\trewrite @stele_absent_page /404.html',
-    '\t\theader @stele_person Content-Type "text/html; charset=utf-8"',
-    '\t\tfile_server @stele_person',
-    '\t\theader Content-Type "text/plain; charset=utf-8"',
-    '\t\trespond "{err.status_code} {err.status_text}"',
-    '\t}',
-    '}',
+    ...errorLines(table),
     '',
   ];
   return lines.join('\n');
@@ -139,7 +142,7 @@ function ownMaps({ versions, aliases, base }: RulesTable): string[] {
   };
   const field = (variable: string, name: string) => [
     `\t@${variable} expression {${variable}} != ""`,
-    `\theader @${variable} ${name} {${variable}}`,
+    ...deferred(`@${variable}`, [[name, `{${variable}}`]]),
   ];
   return [
     ...mapLines(
@@ -172,11 +175,6 @@ function goneRows({ gone }: RulesTable): [string, string][] {
   return gone.map(({ path, isWhole }) => [isWhole ? `~^${exactly(path)}(?:@[^/]*)?$` : path, path]);
 }
 
-function mapLines(variable: string, rows: readonly (readonly [string, string])[]): string[] {
-  const lines = rows.map(([from, to]) => `\t\t${from.startsWith('~') ? pattern(from) : quote(from)} ${quote(to)}`);
-  return [`\tmap {vars.stele_name} {${variable}} {`, ...lines, '\t\tdefault ""', '\t}'];
-}
-
 function headerLines(kind: string, fields: Fields): string[] {
   const own = Object.entries(fields).filter(
     ([name]) => name !== 'content-type' && !(kind === 'try' && /policy/.test(name)),
@@ -187,25 +185,20 @@ function headerLines(kind: string, fields: Fields): string[] {
   const where = location ?? page ?? (kind === 'markdown' ? '{stele_location}/index.md' : undefined);
   return [
     `\t@stele_kind_${kind} vars {vars.stele_kind} ${kind}`,
-    `\theader @stele_kind_${kind} {`,
-    ...own.map(([name, value]) => `\t\t${name} ${quote(value)}`),
-    ...(where === undefined ? [] : [`\t\tContent-Location ${where}`]),
-    ...(kind === 'try' ? ['\t\tContent-Security-Policy {stele_policy}', '\t\tReferrer-Policy same-origin'] : []),
-    '\t}',
+    ...deferred(`@stele_kind_${kind}`, [
+      ...own.map(([name, value]): Field => [name, quote(value)]),
+      ...(where === undefined ? [] : [['Content-Location', where] as Field]),
+      ...(kind === 'try'
+        ? ([
+            ['Content-Security-Policy', '{stele_policy}'],
+            ['Referrer-Policy', 'same-origin'],
+          ] as Field[])
+        : []),
+    ]),
   ];
 }
 
 function contentTypeOf(kind: string, type: string): string {
   if (kind === 'catalog') return `${type}; profile="https://www.rfc-editor.org/info/rfc9727"`;
   return /^text\/|atom/.test(type) ? `${type}; charset=utf-8` : type;
-}
-
-/** A text as Caddy reads it, in which nothing is a placeholder. Only quotes are escaped there: a backslash, which no field of ours needs, is left out. */
-function quote(text: string): string {
-  return `"${text.replaceAll('\\', '').replaceAll('"', '\\"').replaceAll('{', '\\{')}"`;
-}
-
-/** An expression as Caddy reads it: between backticks nothing is escaped. */
-function pattern(text: string): string {
-  return `\`${text}\``;
 }

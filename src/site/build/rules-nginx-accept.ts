@@ -3,7 +3,7 @@ import { types } from '../../model/kinds.ts';
 import { exactly, map, type Row } from './rules-nginx-text.ts';
 
 /**
- * What `Accept` and `Accept-Encoding` come to, as far as expressions can tell: of the types that there are the first with the full weight, else a
+ * What `Accept` comes to, as far as expressions can tell: of the types that there are the first with the full weight, else a
  * wildcard, else the first of any weight. Weights between 0 and 1 are not compared.
  */
 export function acceptMaps(): string[] {
@@ -19,18 +19,13 @@ export function acceptMaps(): string[] {
       ...resourceTypes.map((type): Row => [`~^/@[^/]+/${type}/[^/]+$`, `$stele_wants_${type}`]),
       ['default', '$stele_wants_record'],
     ]),
-    map('$http_accept_encoding', '$stele_coding', [
-      taken('br', '.br'),
-      taken('zstd', '.zst'),
-      taken('gzip', '.gz'),
-      taken('\\*', '.br'),
-    ]),
   ];
 }
 
 const full = '(?:;\\s*q=1(?:\\.0*)?\\s*)?(?:,|$)';
 const some = '(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)';
-const parameter = '\\s*(?:;\\s*charset=[^,;]*)?\\s*';
+/** Parameters other than the weight, which refuse nobody. */
+const parameter = '\\s*(?:;(?!\\s*q\\s*=)(?:[^,;"]|"[^"]*")*)*';
 
 /** The media type that an `Accept` value asks for: one of these, `text/html`, or nothing. The first of these where it takes anything. */
 function acceptMap(variable: string, mediaTypes: readonly string[]): string {
@@ -38,15 +33,11 @@ function acceptMap(variable: string, mediaTypes: readonly string[]): string {
   const names = `(?:${all.map(exactly).join('|')})`;
   const first = (type: string, weight: string) =>
     `~*^(?:(?!\\s*${names}${parameter}${weight})[^,]*,)*\\s*${exactly(type)}${parameter}${weight}`;
-  const wild = (pattern: string, weight: string) => `~*(?:^|,)\\s*(?:${pattern})\\s*${weight}`;
+  const wild = (pattern: string, weight: string) => `~*(?:^|,)\\s*(?:${pattern})${parameter}${weight}`;
   const rows = [full, some].flatMap((weight): Row[] => [
     ...all.map((type): Row => [first(type, weight), type]),
     [wild('\\*/\\*|application/\\*', weight), mediaTypes[0]!],
     ...(mediaTypes.includes('text/yaml') ? [[wild('text/\\*', weight), 'text/yaml'] as Row] : []),
   ]);
   return map('$http_accept', variable, [['', mediaTypes[0]!], ...rows]);
-}
-
-function taken(coding: string, ending: string): Row {
-  return [`~*(?:^|,)\\s*${coding}\\s*${some}`, ending];
 }

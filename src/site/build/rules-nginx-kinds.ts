@@ -4,7 +4,7 @@ const types = '(?:apis|schemas|rulesets)';
 const name = `/@[^/ ]+/${types}/[^/ ]+`;
 
 /** From the path, the parameter `format` and what `Accept` asks for: which kind of file answers, where it is, and its media type. */
-export function kindMaps(contentType: (kind: string) => string): string[] {
+export function kindMaps(contentType: (kind: string) => string, unpublished: readonly string[]): string[] {
   return [
     '# The resource, with its version where the path has one, and what follows it.',
     map('$stele_path', '$stele_name', [
@@ -19,7 +19,12 @@ export function kindMaps(contentType: (kind: string) => string): string[] {
     '# The cursor names the file of a page of a list.',
     map('$arg_cursor', '$stele_page', [['~^(?<stele_c>[A-Za-z0-9_-]+)$', '.$stele_c']]),
     '# Which kind of file answers.',
-    map('$stele_path $arg_format $stele_wants', '$stele_kind_of_path', kindRows()),
+    map('$stele_path $arg_format $stele_wants', '$stele_kind_of_path', [
+      ...unpublished.flatMap((path): Row[] =>
+        ['  text/html', '/index.html  text/html'].map((end) => [`${path}${end}`, 'users']),
+      ),
+      ...kindRows(),
+    ]),
     map('$request_method $stele_range', '$stele_kind', [
       ['~^OPTIONS ', 'preflight'],
       ['~ /', 'range'],

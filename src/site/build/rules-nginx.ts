@@ -1,19 +1,17 @@
 import { formatReprDigest, type Digest } from '../../model/digest.ts';
 import { catalogPath } from '../catalog.ts';
 import { acceptMaps } from './rules-nginx-accept.ts';
+import { codingMaps } from './rules-nginx-coding.ts';
 import { kindMaps } from './rules-nginx-kinds.ts';
-import { exactly, literal, map, quote, type Row } from './rules-nginx-text.ts';
+import { rangeMaps } from './rules-nginx-range.ts';
+import { exactly, literal, map, type Row } from './rules-nginx-text.ts';
 import type { RulesTable } from './rules-table.ts';
-
-/** nginx's rules: maps for its `http` block, locations for the `server` block whose root is the build. They need no module beside its own. */
-export function nginxRules(table: RulesTable): { http: string; server: string } {
-  return { http: httpRules(table), server: serverRules(table) };
-}
 
 /** Fields whose values are not the same for all files of a kind, or that nginx has rules of its own for. */
 const special = new Set(['content-type', 'content-security-policy', 'cache-control']);
 
-function httpRules(table: RulesTable): string {
+/** The maps of nginx's `http` block. They need no module beside its own. */
+export function httpRules(table: RulesTable): string {
   const { base, versions, headers } = table;
   const size = 2 ** Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + 2048));
   const versioned = (name: string, value: string): string =>
@@ -26,6 +24,7 @@ function httpRules(table: RulesTable): string {
     '# Reload nginx after each build. Until then what is new is not known here, and what it took the place of is served.',
     `map_hash_max_size ${size};`,
     'map_hash_bucket_size 512;',
+    'variables_hash_max_size 2048;',
     '# A dollar sign, which nginx cannot escape.',
     'geo $stele_dollar { default "$"; }',
     '# A path that is spelled otherwise than a registry spells it is absent: escapes but those of @ ^ ~ + and :, empty and dotted segments,',
@@ -40,7 +39,8 @@ function httpRules(table: RulesTable): string {
     ]),
     map('$uri', '$stele_path', [[`~^${exactly(base)}(?<stele_p>/.*)$`, '$stele_p']]),
     ...acceptMaps(),
-    ...kindMaps((kind) => headers[kind]?.['content-type'] ?? ''),
+    ...codingMaps(),
+    ...kindMaps((kind) => headers[kind]?.['content-type'] ?? '', table.unpublished),
     '# Latest, and what digests name; what ranges mean; what is there no longer.',
     map('$stele_name', '$stele_version', [...table.aliases, ['default', '$stele_name']]),
     map('$stele_name', '$stele_range', table.ranges),
@@ -90,6 +90,8 @@ function httpRules(table: RulesTable): string {
       ['~(?:^|[,\\s])(?:W/)?("sha256:[0-9a-f]+")(?:\\s*,.*)? \\1$', '1'],
       ['~^\\* "', '1'],
     ]),
+    ...rangeMaps(table),
+    map('$stele_size', '$stele_extent', [['~^0*(\\d+)$', 'bytes */$1']]),
     map('$stele_coded', '$stele_encoding', [
       ['.br', 'br'],
       ['.zst', 'zstd'],
@@ -106,77 +108,17 @@ function httpRules(table: RulesTable): string {
     ]),
     map('$stele_refusal', '$stele_refusal_policy', [
       ['.html', literal(headers['absent']?.['content-security-policy'] ?? '')],
+      ['default', '$stele_data_policy'],
+    ]),
+    map('$stele_kind', '$stele_data_policy', [
       ['default', literal(headers['json']?.['content-security-policy'] ?? "default-src 'none'")],
     ]),
     '',
   ].join('\n');
 }
 
-function serverRules(table: RulesTable): string {
-  const { base } = table;
-  const header = (name: string, value: string) => `  add_header ${name} ${value} always;`;
-  const refusal = (kind: string, file: string) => [
-    `location @stele_${kind} {`,
-    '  types { }',
-    '  default_type "";',
-    '  etag off;',
-    '  if_modified_since off;',
-    '  max_ranges 0;',
-    header('Last-Modified', '""'),
-    header('Content-Type', '$stele_refusal_type'),
-    header('Content-Security-Policy', '$stele_refusal_policy'),
-    ...['cache-control', 'referrer-policy', 'x-content-type-options'].flatMap((name) => {
-      const value = table.headers['absent']?.[name];
-      return value === undefined ? [] : [header(name, quote(literal(value)))];
-    }),
-    `  rewrite ^ ${file}$stele_refusal break;`,
-    '}',
-  ];
-  return [
-    '# Written by `stele build`: include it in the server block. The `root` there is the folder of the build.',
-    ...(base === '' ? [] : [`location = ${base} { return 308 ${base}/; }`]),
-    base === '' ? 'location / {' : `location ^~ ${base}/ {`,
-    '  absolute_redirect off;',
-    '  if_modified_since off;',
-    '  max_ranges 1;',
-    '  gzip off;',
-    '  types { }',
-    '  default_type "";',
-    '  error_page 404 @stele_absent;',
-    '  error_page 410 @stele_gone;',
-    header('Content-Type', '$stele_type'),
-    header('Content-Encoding', '$stele_encoding'),
-    header('Content-Location', '$stele_location'),
-    header('Content-Security-Policy', '$stele_policy'),
-    header('Cache-Control', '$stele_cache'),
-    header('ETag', '$stele_tag'),
-    header('Last-Modified', '""'),
-    header('Repr-Digest', '$stele_digest'),
-    header('Link', '$stele_link'),
-    header('Deprecation', '$stele_deprecation'),
-    header('Sunset', '$stele_sunset'),
-    ...fieldNames(table).map((name) => header(name, variableOf(name))),
-    '  set $stele_coded "";',
-    '  if ($stele_odd) { return 404; }',
-    '  if ($stele_gone) { return 410; }',
-    '  if ($stele_kind = preflight) { return 204; }',
-    `  if ($stele_range) { return 307 ${base}$stele_range$stele_tail$is_args$args; }`,
-    '  if ($stele_kind = malformed) { return 400; }',
-    '  if ($stele_kind = unacceptable) { return 406; }',
-    '  if ($stele_kind = "") { return 404; }',
-    '  set $stele_coded $stele_coding;',
-    '  if (!-f $document_root$stele_file$stele_coded) { set $stele_coded ""; }',
-    '  if ($stele_known) { return 304; }',
-    '  rewrite ^ $stele_file$stele_coded break;',
-    '}',
-    ...refusal('absent', '/404'),
-    ...refusal('gone', '$stele_gone/410'),
-    '',
-  ].join('\n');
-}
-
 /** Names of the fields that files of some kind have. */
-function fieldNames({ headers }: RulesTable): string[] {
+export function fieldNames({ headers }: RulesTable): string[] {
   const names = new Set(Object.values(headers).flatMap((fields) => Object.keys(fields)));
   return [...names].filter((name) => !special.has(name)).sort();
 }
@@ -204,6 +146,6 @@ function digestRows({ versions }: RulesTable, format: (digest: Digest) => string
 }
 
 /** `x-content-type-options` → `$stele_x_content_type_options` */
-function variableOf(name: string): string {
+export function variableOf(name: string): string {
   return `$stele_${name.replaceAll('-', '_')}`;
 }

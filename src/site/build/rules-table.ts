@@ -5,6 +5,7 @@ import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { isServed, latestBases } from './build-items.ts';
 import type { BuildManifest, Fields } from './build-manifest.ts';
 import { statusHeaders, versionLinks } from '../links.ts';
+import type { ProblemKind } from '../pages/message-pages.ts';
 import type { Site } from '../site.ts';
 
 /** What a build came to, for those who make rules of it. */
@@ -14,6 +15,8 @@ export interface Written {
   /** What the server sends with files of each kind. */
   headers: BuildManifest['headers'];
   units: BuildManifest['units'];
+  /** The registry's problems, as `/problems` lists them. */
+  problems: readonly ProblemKind[];
 }
 
 /** What must be told to a web server about a version, beside what holds for every file of a kind. */
@@ -26,30 +29,41 @@ export interface VersionRules {
   policy: string | null;
   /** Digests of the documents by the file's ending: `.json.br`. */
   digests: [string, Digest][];
+  /** Bytes of the plain documents, by the ending too. */
+  sizes: [string, number][];
 }
 
 /** All that a web server is told, whichever it is. Each host's rules are written from this and nothing else. */
 export interface RulesTable {
   /** Path that all is under, without a slash at its end. */
   base: string;
+  /** Public base URL, without a slash at its end. */
+  url: string;
+  /** What a refusal says, by its code. */
+  problems: readonly ProblemKind[];
   headers: Written['headers'];
   versions: VersionRules[];
   /** Paths under which a version stands too: latest, its digest. */
   aliases: [string, string][];
   /** Ranges, and the versions that they mean now. */
   ranges: [string, string][];
+  /** Paths of resources without a latest version, which have a page alone. */
+  unpublished: string[];
   /** Paths of withdrawn versions, and of deleted resources with all their versions. */
   gone: { path: string; isWhole: boolean }[];
 }
 
 /** Puts the table together. */
-export function rulesTable({ site, snapshot, headers, units }: Written): RulesTable {
+export function rulesTable({ site, snapshot, headers, units, problems }: Written): RulesTable {
   const table: RulesTable = {
     base: new URL(site.url).pathname.replace(/\/$/, ''),
+    url: site.url,
+    problems,
     headers,
     versions: [],
     aliases: [],
     ranges: [],
+    unpublished: snapshot.resources.filter(({ latest }) => latest === null).map((resource) => `/${nameOf(resource)}`),
     gone: snapshot.deleted.map((coordinate) => ({ path: `/${nameOf(coordinate)}`, isWhole: true })),
   };
   for (const resource of snapshot.resources) addResource(table, site, resource, units[nameOf(resource)]!.files);
@@ -76,7 +90,11 @@ function addResource(
       return digest === undefined ? [] : [[ending, digest]];
     });
     const policy = byPath.get(`${path}/try/index.html`)?.policy ?? null;
-    table.versions.push({ path, headers: ownHeaders(site, resource, version), policy, digests });
+    const sizes = ['.json', '.yaml'].flatMap((ending): [string, number][] => {
+      const size = byPath.get(`${path}${ending}`)?.size;
+      return size === undefined ? [] : [[ending, size]];
+    });
+    table.versions.push({ path, headers: ownHeaders(site, resource, version), policy, digests, sizes });
   }
   const latest = latestBases(resource);
   if (latest !== null) table.aliases.push([base, `/${latest.from}`], [`${base}@latest`, `/${latest.from}`]);
@@ -97,27 +115,50 @@ function ownHeaders(site: Site, resource: Resource, version: Version): Fields {
   };
 }
 
+/** Numbers that are counted up to from zero, of minors and of patches: what is beyond begins only at versions that there are. */
+const counted = 100;
+
 /**
- * The ranges that a version's own numbers can be asked for by (`1`, `1.4`, `^1`, `^1.4`, `^1.4.0`, `~1`, …), each with the label that it means
- * now. Those that begin between two versions are endless, and only a server can answer them.
+ * The ranges that begin at or below a published number (`1`, `1.4`, `^1`, `^1.0`, `~1.4.2`, …), each with the label that it means now: every minor up to
+ * the highest of its major, every patch up to the highest of its minor. The others either mean nothing or begin between two versions, as `^1.3.7` does
+ * where there is no 1.3.
  */
 export function rangesOf(resource: Pick<Resource, 'versions'>): Map<string, string> {
   const found = new Map<string, string>();
-  for (const { label } of resource.versions) {
-    const parsed = parseSemanticVersion(label);
-    if (parsed === null || parsed.prerelease.length > 0) continue;
-    const [major, minor, patch] = parsed.core;
-    const starts = [`${major}`, `${major}.${minor}`, `${major}.${minor}.${patch}`];
-    const ranges = [
-      ...starts.slice(0, 2),
-      ...starts.map((start) => `^${start}`),
-      ...starts.map((start) => `~${start}`),
-    ];
-    for (const range of ranges) {
-      if (found.has(range)) continue;
+  for (const start of startsOf(resource)) {
+    const isWhole = start.split('.').length === 3;
+    for (const range of [...(isWhole ? [] : [start]), `^${start}`, `~${start}`]) {
       const selected = selectVersion(resource as Resource, { kind: 'version', version: range });
       if (selected !== null && !selected.exact && isServed(selected.version)) found.set(range, selected.version.label);
     }
   }
   return found;
+}
+
+/** Where ranges may begin: `1`, `1.4`, `1.4.2`. */
+function startsOf({ versions }: Pick<Resource, 'versions'>): Set<string> {
+  const patches = new Map<string, Map<bigint, bigint[]>>();
+  for (const { label } of versions) {
+    const parsed = parseSemanticVersion(label);
+    if (parsed === null || parsed.prerelease.length > 0) continue;
+    const [major, minor, patch] = parsed.core;
+    const minors = patches.get(`${major}`) ?? new Map<bigint, bigint[]>();
+    patches.set(`${major}`, minors.set(minor, [...(minors.get(minor) ?? []), patch]));
+  }
+  const starts = new Set<string>();
+  for (const [major, minors] of patches) {
+    starts.add(major);
+    for (const minor of upTo([...minors.keys()])) {
+      starts.add(`${major}.${minor}`);
+      for (const patch of upTo(minors.get(minor) ?? [0n])) starts.add(`${major}.${minor}.${patch}`);
+    }
+  }
+  return starts;
+}
+
+/** These numbers, and those below the highest. */
+function upTo(numbers: readonly bigint[]): Set<bigint> {
+  const highest = numbers.reduce((most, each) => (each > most ? each : most), 0n);
+  const below = highest > counted ? counted : Number(highest);
+  return new Set([...Array.from({ length: below + 1 }, (_, number) => BigInt(number)), ...numbers]);
 }

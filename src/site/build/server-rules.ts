@@ -1,16 +1,16 @@
 import { caddyRules } from './rules-caddy.ts';
 import { fileRules } from './rules-files.ts';
-import { nginxRules } from './rules-nginx.ts';
+import { serverRules } from './rules-nginx-server.ts';
+import { httpRules } from './rules-nginx.ts';
 import { rulesTable, type Written } from './rules-table.ts';
 
 /** The rules of every web server that a build is made for, by file. */
 export function rulesFor(written: Written): Record<string, string> {
   const table = rulesTable(written);
-  const nginx = nginxRules(table);
   const files = fileRules(table);
   return {
-    'rules/nginx-http.conf': nginx.http,
-    'rules/nginx-server.conf': nginx.server,
+    'rules/nginx-http.conf': httpRules(table),
+    'rules/nginx-server.conf': serverRules(table),
     'rules/Caddyfile': caddyRules(table),
     _redirects: files.redirects,
     _headers: files.headers,

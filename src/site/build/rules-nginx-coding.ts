@@ -1,0 +1,64 @@
+import { map, type Row } from './rules-nginx-text.ts';
+
+/**
+ * What `Accept-Encoding` comes to: the ending of the file in the coding of the highest weight, br before zstd before gzip among equals; empty for
+ * plain bytes, `none` where not even those are taken. A weight is four digits, `0500.br`, so that two of them are compared as texts are.
+ */
+export function codingMaps(): string[] {
+  return [
+    '# What may be packed how: each coding with its weight of four digits, and the better of two, until one is left.',
+    map('$http_accept_encoding', '$stele_q_any', weights('\\*', '')),
+    map('$stele_q_any', '$stele_q_else', [
+      ['', '0000'],
+      ['default', '$stele_q_any'],
+    ]),
+    // Plain bytes are taken where nothing is said of them, but after all that is named.
+    map('$stele_q_any', '$stele_q_unnamed', [
+      ['', '0001'],
+      ['default', '$stele_q_any'],
+    ]),
+    weigh('br', '.br', '$stele_q_else'),
+    weigh('zstd', '.zst', '$stele_q_else'),
+    weigh('gzip', '.gz', '$stele_q_else'),
+    weigh('identity', '', '$stele_q_unnamed'),
+    better('$stele_q_1', '$stele_q_br', '$stele_q_zstd'),
+    better('$stele_q_2', '$stele_q_1', '$stele_q_gzip'),
+    better('$stele_q_best', '$stele_q_2', '$stele_q_identity'),
+    map('$stele_q_best', '$stele_coding', [
+      ['~^0000', 'none'],
+      ...['.br', '.zst', '.gz'].map((ending): Row => [`~\\${ending}$`, ending]),
+    ]),
+  ];
+}
+
+/** Rows that compare the two numbers of a text (`0500 1000`), of as many digits, when the first is greater; and one when they are equal. */
+export function greater(value: string): Row[] {
+  return Array.from({ length: 9 }, (_, index): Row => {
+    const digit = 9 - index;
+    return [`~^(\\d*)${digit}\\d*\\S* \\1[0-${digit - 1}]`, value];
+  });
+}
+
+export function equal(value: string): Row {
+  return ['~^(\\d+)\\S* \\1(?!\\d)', value];
+}
+
+function weigh(coding: string, ending: string, otherwise: string): string {
+  const rows = weights(coding, ending);
+  return map('$http_accept_encoding', `$stele_q_${coding}`, [...rows, ['default', `${otherwise}${ending}`]]);
+}
+
+function weights(name: string, ending: string): Row[] {
+  const of = (weight: string) => `~*(?:^|,)\\s*${name}\\s*${weight}\\s*(?:,|$)`;
+  return [
+    [of('(?:;\\s*q=1(?:\\.0*)?)?'), `1000${ending}`],
+    [of(';\\s*q=0(?:\\.0*)?'), `0000${ending}`],
+    [of(';\\s*q=0\\.(\\d)'), `0$100${ending}`],
+    [of(';\\s*q=0\\.(\\d\\d)'), `0$10${ending}`],
+    [of(';\\s*q=0\\.(\\d{3})'), `0$1${ending}`],
+  ];
+}
+
+function better(variable: string, first: string, second: string): string {
+  return map(`${first} ${second}`, variable, [...greater(first), equal(first), ['default', second]]);
+}

@@ -1,0 +1,129 @@
+import type { ProblemKind } from '../pages/message-pages.ts';
+import { literal, quote } from './rules-nginx-text.ts';
+import { fieldNames, variableOf } from './rules-nginx.ts';
+import type { RulesTable } from './rules-table.ts';
+
+/** Refusals that nginx itself decides on, by the code of the registry's problem. */
+const refusals = ['malformed', 'method_not_allowed', 'not_acceptable', 'precondition_failed', 'range_not_satisfiable'];
+
+/** Fields that some answers have beside those of every refusal. */
+const more: Readonly<Record<string, readonly [string, string]>> = {
+  method_not_allowed: ['Allow', '"GET, HEAD, OPTIONS"'],
+  range_not_satisfiable: ['Content-Range', '$stele_extent'],
+};
+
+/** The locations of nginx's `server` block. Fields of successes are added without `always`: a refusal has its own location, and nothing of theirs. */
+export function serverRules(table: RulesTable): string {
+  const { base, problems } = table;
+  const refused = refusals.flatMap((code) => problems.find((problem) => problem.code === code) ?? []);
+  const own = fieldNames(table).map((name): [string, string] => [name, variableOf(name)]);
+  const known: [string, string][] = [
+    ['Content-Location', '$stele_location'],
+    ['Content-Security-Policy', '$stele_policy'],
+    ['Cache-Control', '$stele_cache'],
+    ['ETag', '$stele_tag'],
+    ['Last-Modified', '""'],
+    ['Deprecation', '$stele_deprecation'],
+    ['Sunset', '$stele_sunset'],
+    ...own,
+  ];
+  const whole: [string, string][] = [
+    ['Content-Type', '$stele_type'],
+    ['Content-Encoding', '$stele_encoding'],
+    ['Repr-Digest', '$stele_digest'],
+    ['Link', '$stele_link'],
+    ...known,
+  ];
+  const headers = (fields: readonly (readonly [string, string])[]) =>
+    fields.map(([name, value]) => `  add_header ${name} ${value};`);
+  return [
+    '# Written by `stele build`: include it in the server block. The `root` there is the folder of the build.',
+    ...(base === '' ? [] : [`location = ${base} { return 308 ${base}/; }`]),
+    base === '' ? 'location / {' : `location ^~ ${base}/ {`,
+    '  absolute_redirect off;',
+    ...plain(0),
+    '  error_page 403 404 @stele_absent;',
+    '  error_page 410 @stele_gone;',
+    ...refused.map(({ code, status }) => `  error_page ${status} @stele_${code};`),
+    '  # 418 and 419 are never sent. A file sent as 304 has the length of its 200, where `return 304` has 0 (RFC 9110 §8.6).',
+    '  error_page 418 =304 @stele_known;',
+    '  error_page 419 = @stele_part;',
+    ...headers(whole),
+    '  set $stele_coded "";',
+    '  if ($request_method !~ "^(?:GET|HEAD|OPTIONS)$") { return 405; }',
+    '  if ($stele_odd) { return 404; }',
+    '  if ($stele_gone) { return 410; }',
+    '  if ($stele_kind = preflight) { return 204; }',
+    `  if ($stele_range) { return 307 ${base}$stele_range$stele_tail$is_args$args; }`,
+    '  if ($stele_kind = malformed) { return 400; }',
+    '  if ($stele_kind = unacceptable) { return 406; }',
+    '  if ($stele_kind = "") { return 404; }',
+    '  if ($stele_coding = none) { return 406; }',
+    '  set $stele_coded $stele_coding;',
+    '  if (!-f $document_root$stele_file$stele_coded) { set $stele_coded ""; }',
+    '  if ($stele_known) { return 418; }',
+    '  if ($stele_part = beyond) { return 416; }',
+    '  if ($stele_part) { return 419; }',
+    '  rewrite ^ $stele_file$stele_coded break;',
+    '}',
+    'location @stele_known {',
+    ...plain(0),
+    ...headers(known),
+    '  rewrite ^ $stele_file$stele_coded break;',
+    '}',
+    'location @stele_part {',
+    ...plain(1),
+    ...headers(whole),
+    '  rewrite ^ $stele_file break;',
+    '}',
+    ...absence(table, 'absent', '/404'),
+    ...absence(table, 'gone', '$stele_gone/410'),
+    ...refused.flatMap((problem) => refusal(table, problem)),
+    '',
+  ].join('\n');
+}
+
+/** A file as it is. `ranges`: how many byte ranges one request may ask for. */
+function plain(ranges: number): string[] {
+  return ['  if_modified_since off;', `  max_ranges ${ranges};`, '  gzip off;', '  types { }', '  default_type "";'];
+}
+
+/** Fields of every refusal, whatever its status. */
+function refusalHeaders(table: RulesTable, type: string, policy: string): string[] {
+  const header = (name: string, value: string) => `  add_header ${name} ${value} always;`;
+  return [
+    header('Content-Type', type),
+    header('Content-Security-Policy', policy),
+    ...['cache-control', 'referrer-policy', 'x-content-type-options'].flatMap((name) => {
+      const value = table.headers['absent']?.[name];
+      return value === undefined ? [] : [header(name, quote(literal(value)))];
+    }),
+  ];
+}
+
+/** What is absent or gone has files: a page for people, a problem document for programs. */
+function absence(table: RulesTable, kind: string, file: string): string[] {
+  return [
+    `location @stele_${kind} {`,
+    ...plain(0),
+    '  etag off;',
+    '  add_header Last-Modified "" always;',
+    ...refusalHeaders(table, '$stele_refusal_type', '$stele_refusal_policy'),
+    `  rewrite ^ ${file}$stele_refusal break;`,
+    '}',
+  ];
+}
+
+function refusal(table: RulesTable, { code, status, title, meaning }: ProblemKind): string[] {
+  const body = JSON.stringify({ type: `${table.url}/problems/${code}`, title, status, detail: meaning });
+  const own = more[code];
+  return [
+    `location @stele_${code} {`,
+    '  types { }',
+    '  default_type "";',
+    ...refusalHeaders(table, 'application/problem+json', '$stele_data_policy'),
+    ...(own === undefined ? [] : [`  add_header ${own[0]} ${own[1]} always;`]),
+    `  return ${status} ${quote(literal(body))};`,
+    '}',
+  ];
+}
