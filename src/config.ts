@@ -89,6 +89,18 @@ export interface TrustedPublisher {
   resources?: string[];
 }
 
+/** What a CDN is told to forget, and how. The operator wrote it: any address will do. */
+export interface PurgeConfig {
+  url: string;
+  /** The field that the token is sent in: `Authorization` as a bearer token, any other as it is. */
+  header: string;
+  token: SecretName | null;
+  /** The member of the JSON body that holds the keys. */
+  member: string;
+  /** Further members of the body. */
+  body: Record<string, unknown>;
+}
+
 /** The configuration with every default filled in and every path absolute. `content/schemas/config.json` describes each key. */
 export interface Config {
   url: string | null;
@@ -114,7 +126,13 @@ export interface Config {
   limits: CompileLimits & { treeEntries: number };
   /** What documents are parsed in: bwrap where it works, bwrap or nothing, or Node's permission model alone. */
   sandbox: 'auto' | 'bwrap' | 'node';
-  cache: { pinned: number; latest: number };
+  cache: {
+    pinned: number;
+    latest: number;
+    /** Seconds for which caches that are purged may keep what they are told to forget; null: as long as all others. */
+    shared: number | null;
+    purge: PurgeConfig | null;
+  };
   /** Folder of templates that take the place of Stele's own; null: none. */
   templates: string | null;
   rateLimit: { window: number; key: number; address: number; failures: number; reads?: number };
@@ -132,13 +150,14 @@ type DeepPartial<T> = T extends (infer Item)[]
 
 /** What a configuration file may say: everything has a default. */
 export type UserConfig = DeepPartial<
-  Omit<Config, 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates'>
+  Omit<Config, 'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates'>
 > & {
   url?: string;
   login?: DeepPartial<LoginConfig>;
   hosts?: { [kind in HostKind]?: { url?: string; apiUrl?: string; webhookSecret?: SecretName } };
   secretKey?: SecretName;
   templates?: string;
+  cache?: { pinned?: number; latest?: number; shared?: number; purge?: Partial<PurgeConfig> & { url: string } };
 };
 
 /** Gives editors the types of a configuration. Returns it as it is. */
@@ -216,7 +235,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     sync: given.sync,
     limits: given.limits,
     sandbox: given.sandbox,
-    cache: given.cache,
+    cache: { ...given.cache, shared: given.cache.shared ?? null, purge: fillPurge(given.cache.purge) },
     templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: given.rateLimit,
     proxies: given.proxies,
@@ -225,6 +244,12 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
   };
   assertCredentials(config);
   return config;
+}
+
+function fillPurge(given: Partial<PurgeConfig> | null | undefined): PurgeConfig | null {
+  if (!given) return null;
+  const { url, header = 'Authorization', token = null, member = 'keys', body = {} } = given;
+  return { url: url!, header, token, member, body };
 }
 
 /** Every kind of host, with what the configuration says about it. */

@@ -4,6 +4,7 @@ import { isLocalUrl, organizationIn, readEnvironment, type Config } from '../con
 import { isSlug } from '../model/address.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../open.ts';
+import { openPurger } from '../events/purge-caches.ts';
 import { openDeliveries } from '../events/deliveries.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { createSyncQueue } from '../sync/queue.ts';
@@ -123,6 +124,7 @@ async function serveOnce(
   // Who picked a port keeps it.
   address.port = Number(new URL(server.url).port);
   const deliveries = openDeliveries(registry, config.url ?? server.url);
+  const purger = openPurger(registry);
   const reconciler = await openReconciler(registry, queue);
   const now = () => configure(`${Date.now()}`);
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
@@ -134,6 +136,7 @@ async function serveOnce(
   await reconciler.close();
   await queue.close();
   await deliveries.close();
+  await purger?.close();
   await registry.close();
   return next;
 }

@@ -4,6 +4,7 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import type { Cache } from '../store/cache.ts';
 import { evaluateConditions } from './read/conditions.ts';
 import { pageHeaders, type FlatHeaders } from './headers.ts';
+import { purgeable } from './read/lifetime.ts';
 import { chooseCoding } from './read/negotiate.ts';
 import { codedPage } from './page-bytes.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -35,11 +36,24 @@ export function bytesOf(text: string): PageBytes {
  */
 export function pageSharing(
   { cache }: Pick<Config, 'cache'>,
-  { isPublic, by = 'everyone', connect = [] }: { isPublic: boolean; by?: 'everyone' | 'reader'; connect?: string[] },
+  {
+    isPublic,
+    by = 'everyone',
+    connect = [],
+    keys = [],
+  }: { isPublic: boolean; by?: 'everyone' | 'reader'; connect?: string[]; keys?: readonly string[] },
 ): FlatHeaders {
   const lifetime = isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store';
   const credentials = isPublic && by === 'everyone' ? '' : ', Authorization, Cookie';
-  return ['Cache-Control', lifetime, 'Vary', `Accept, Accept-Encoding${credentials}`, ...pageHeaders({ connect })];
+  const purged = isPublic ? purgeable({ cache }, 'latest', keys) : [];
+  return [
+    'Cache-Control',
+    lifetime,
+    ...purged,
+    'Vary',
+    `Accept, Accept-Encoding${credentials}`,
+    ...pageHeaders({ connect }),
+  ];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPulls } from '../../src/pulls/pulls.ts';
-import { createResource } from '../../src/registry/find-resource.ts';
+import { createResource } from '../../src/registry/create-resource.ts';
 import { createApp } from '../../src/server/app.ts';
 import { listen, type Listening } from '../../src/server/listen.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';

@@ -14,11 +14,8 @@ import { openSite, type OpenSite } from './browser/site.ts';
 import { canary, crawl, publishEverything } from './static-world.ts';
 
 /**
- * The static twin behind a real nginx, URL by URL beside the server. What nginx does otherwise, all of it in content/docs/static-build.md:
- * - ranges of packed files and of pages are answered, so `Accept-Ranges` is `bytes` everywhere;
- * - files that change (pages, lists, feeds) have nginx's own entity tags; documents have the server's;
- * - refusals have no request id, no words about the one URL, and ask for no credential; 400, 405, 406 and 416 have nginx's own bodies;
- * - `If-Match`, and `If-Range` of a document, never hold.
+ * The static twin behind a real nginx, URL by URL beside the server. What nginx does otherwise is in content/docs/static-differences.md, which
+ * `static-differences.test.ts` writes.
  */
 const compared = [
   'access-control-allow-origin',

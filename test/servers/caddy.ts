@@ -25,7 +25,6 @@ export async function startCaddy(root: string): Promise<Caddy> {
     '{',
     '\tadmin off',
     '\tauto_https off',
-    '\tpersist_config off',
     `\tstorage file_system ${folder}`,
     '}',
     `http://127.0.0.1:${port}, http://registry.test:${port} {`,

@@ -1,3 +1,4 @@
+import { resourceKey } from '../../model/cache-key.ts';
 import { parseSelector, type Selector } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { compareOutlines, type Changes } from '../../model/outline.ts';
@@ -22,7 +23,7 @@ export async function sendDiff(read: ReadRequest, granted: Granted): Promise<voi
   const before = neighbours(resource, to.version).predecessor;
   const from = versionFor(granted, query, 'from') ?? (before && { ...granted, version: before });
   const body = { from: from?.version.label ?? null, to: to.version.label, ...(await compare(read, from, to)) };
-  await sendJson(read, body, sharing(registry.config, resource.visibility, 'latest'));
+  await sendJson(read, body, sharing(registry.config, resource.visibility, 'latest', [resourceKey(resource)]));
 }
 
 async function compare(

@@ -1,3 +1,4 @@
+import { everywhereKey } from '../../model/cache-key.ts';
 import { Router } from 'express';
 import { anonymous } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -39,7 +40,7 @@ export function createDiscovery(
     const found = discoveryDocument(place, await publicResources(), path);
     if (found === null) throw new RegistryError('not_found', nothingHere);
     const catalog = path === catalogPath ? ['Link', `<${place.links.path(catalogPath)}>; rel="api-catalog"`] : [];
-    const headers = [...sharing(registry.config, 'public', 'latest'), ...catalog];
+    const headers = [...sharing(registry.config, 'public', 'latest', [everywhereKey]), ...catalog];
     await sendPage({ request, response }, registry.cache, bytesOf(found.text), { mediaType: found.mediaType, headers });
   });
   router.all(discoveryPattern, onlyGet);

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { resourceKey } from '../../model/cache-key.ts';
 import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Address, Format } from '../../model/address.ts';
 import type { Coding, Manifest } from '../../model/artifact.ts';
@@ -59,7 +60,9 @@ export function createSendDocument(links: Links): SendDocument {
     if (found === undefined) {
       const manifest = await readManifest(context.registry, granted);
       const representation = pickRepresentation(manifest, offer.format, coding);
-      const sharable = sharing(context.registry.config, granted.resource.visibility, lifetime);
+      const sharable = sharing(context.registry.config, granted.resource.visibility, lifetime, [
+        resourceKey(granted.resource),
+      ]);
       found = { representation, prepared: prepareDocument(links, granted, offer, representation, sharable) };
       ready.set(name, found);
     }

@@ -1,3 +1,4 @@
+import { everywhereKey } from '../../model/cache-key.ts';
 import { Router, type Request, type Response } from 'express';
 import type { Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -27,7 +28,11 @@ export function createFrontPages(site: Site): Router {
 
   async function sendHome(request: Request, response: Response): Promise<void> {
     const principal = principalOf(request);
-    const headers = pageSharing(registry.config, { isPublic: principal.kind === 'anonymous', by: 'reader' });
+    const headers = pageSharing(registry.config, {
+      isPublic: principal.kind === 'anonymous',
+      by: 'reader',
+      keys: [everywhereKey],
+    });
     await sendPage({ request, response }, registry.cache, bytesOf(await homeFor(principal)), { headers });
   }
 

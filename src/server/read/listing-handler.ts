@@ -1,3 +1,4 @@
+import { organizationKey } from '../../model/cache-key.ts';
 import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
@@ -22,13 +23,17 @@ export async function sendListing(read: ReadRequest, org: string, type: Resource
   const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
   if (answerMethod(read, visibility)) return;
   if (!new URLSearchParams(read.query).has('format') && prefersPage(read.request.headers.accept)) {
-    const headers = pageSharing(registry.config, { isPublic: visibility === 'public', by: 'reader' });
+    const headers = pageSharing(registry.config, {
+      isPublic: visibility === 'public',
+      by: 'reader',
+      keys: [organizationKey(org)],
+    });
     const html = organizationPage(context.site, org, type, resources);
     return sendPage(read, registry.cache, bytesOf(html), { headers });
   }
   const { items, next } = pageOf(resources, read.query, nameOf);
   // What is listed differs by who asks, so that a cache must never give one reader's list to another.
-  const shared = sharing(registry.config, visibility, 'latest').map((value) =>
+  const shared = sharing(registry.config, visibility, 'latest', [organizationKey(org)]).map((value) =>
     value === 'Accept, Accept-Encoding' ? 'Accept, Accept-Encoding, Authorization, Cookie' : value,
   );
   await sendJson(read, { items: items.map((resource) => describe(read.links, resource)), next }, shared);

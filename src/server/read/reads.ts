@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { resourceKey } from '../../model/cache-key.ts';
 import { parseAddress, type Address } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { coordinateOf, type Resource } from '../../model/resource.ts';
@@ -135,6 +136,6 @@ function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress)
 function redirect(read: ReadRequest, { resource, version }: GrantedVersion, { view, format }: ResourceAddress): void {
   const target = read.links.to(coordinateOf(resource), { label: version.label, view, format });
   const location = read.query === '' ? target : `${target}?${read.query}`;
-  const shared = sharing(read.context.registry.config, resource.visibility, 'latest');
+  const shared = sharing(read.context.registry.config, resource.visibility, 'latest', [resourceKey(resource)]);
   read.response.writeHead(307, ['Location', location, 'Content-Length', '0', ...shared]).end();
 }

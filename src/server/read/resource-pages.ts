@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { resourceKey } from '../../model/cache-key.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { digestOf } from '../../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
@@ -83,7 +84,7 @@ export function createSendResourcePage(site: Site): SendResourcePage {
     const about = ['Link', versionLinks(site.links, resource, version), ...statusHeaders(version)];
     if (view === 'try') {
       const { html, servers } = await tryPage(site, granted);
-      const headers = [...about, ...pageSharing(config, { isPublic, connect: servers })];
+      const headers = [...about, ...pageSharing(config, { isPublic, connect: servers, keys: [resourceKey(resource)] })];
       return sendPage(read, cache, bytesOf(html), { headers });
     }
     const isReaders = view === 'page' && resource.type === 'rulesets';
@@ -91,7 +92,11 @@ export function createSendResourcePage(site: Site): SendResourcePage {
     const related = view === 'page' ? await relatedTo(site, resource, read.principal) : null;
     const page = await pageOf(granted, view, related);
     const where = site.links.to(coordinate, { label: version.label, view });
-    const sharing = pageSharing(config, { isPublic: isForAll, by: isReaders ? 'reader' : 'everyone' });
+    const sharing = pageSharing(config, {
+      isPublic: isForAll,
+      by: isReaders ? 'reader' : 'everyone',
+      keys: [resourceKey(resource)],
+    });
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
     return sendPage(read, cache, page, { headers: ['Content-Location', where, ...about, ...sharing], ...mediaType });
   };
@@ -104,6 +109,10 @@ export async function sendUnpublished(read: ReadRequest, granted: Granted): Prom
   const { resource } = granted;
   const isForAll = resource.visibility === 'public' && principal.kind === 'anonymous';
   const where = links.to(coordinateOf(resource), { view: 'page' });
-  const headers = ['Content-Location', where, ...pageSharing(registry.config, { isPublic: isForAll, by: 'reader' })];
+  const headers = [
+    'Content-Location',
+    where,
+    ...pageSharing(registry.config, { isPublic: isForAll, by: 'reader', keys: [resourceKey(resource)] }),
+  ];
   await sendPage(read, registry.cache, bytesOf(await unpublishedPage(site, granted, principal)), { headers });
 }

@@ -1,3 +1,4 @@
+import { everywhereKey } from '../../model/cache-key.ts';
 import { Router } from 'express';
 import { anonymous } from '../../model/access.ts';
 import { isResourceType, isSlug, type ResourceType } from '../../model/address.ts';
@@ -61,7 +62,7 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     limit?.(request, response);
     const { entries, revision } = await inTime(search.all(anonymous));
     if (kept?.revision !== revision) kept = { revision, page: bytesOf(searchIndexText({ links }, entries)) };
-    const headers = sharing(registry.config, 'public', 'latest');
+    const headers = sharing(registry.config, 'public', 'latest', [everywhereKey]);
     await sendPage({ request, response }, registry.cache, kept.page, { mediaType: 'application/json', headers });
   });
   router.all(['/search', '/search/index.json'], onlyGet);

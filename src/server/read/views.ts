@@ -1,3 +1,4 @@
+import { resourceKey } from '../../model/cache-key.ts';
 import { coordinateOf, type Version } from '../../model/resource.ts';
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -50,7 +51,11 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
     items: items.map((version) => describeVersion(read.links, coordinate, version)),
     next,
   };
-  await sendJson(read, body, sharing(read.context.registry.config, resource.visibility, 'latest'));
+  await sendJson(
+    read,
+    body,
+    sharing(read.context.registry.config, resource.visibility, 'latest', [resourceKey(resource)]),
+  );
 }
 
 function describeVersion(links: Links, coordinate: ReturnType<typeof coordinateOf>, version: Version): object {
@@ -66,7 +71,7 @@ async function sendVersionView(
   lifetime: Lifetime,
   body: unknown,
 ): Promise<void> {
-  const shared = sharing(read.context.registry.config, resource.visibility, lifetime);
+  const shared = sharing(read.context.registry.config, resource.visibility, lifetime, [resourceKey(resource)]);
   await sendJson(read, body, [...statusHeaders(version), ...shared], versionLinks(read.links, resource, version));
 }
 

@@ -132,6 +132,9 @@ async function repeat(
 const ownFields = new Set([
   'accept-ranges',
   'allow',
+  // Nobody purges what lies in front of a static build.
+  'cache-tag',
+  'cdn-cache-control',
   'connection',
   'content-encoding',
   'content-length',
@@ -143,6 +146,8 @@ const ownFields = new Set([
   'link',
   'repr-digest',
   'sunset',
+  'surrogate-control',
+  'surrogate-key',
   'transfer-encoding',
   'www-authenticate',
   'x-request-id',

@@ -127,7 +127,7 @@ export function caddyRules(table: RulesTable): string {
 }
 
 /** Fields of one version: of its documents and its pages. */
-function ownMaps({ versions, aliases, base }: RulesTable): string[] {
+function ownMaps({ versions, aliases, base, unpublished }: RulesTable): string[] {
   const latest = aliases.filter(([from]) => !from.slice(2).includes('@'));
   const rows = (valueOf: (version: RulesTable['versions'][number]) => string | undefined) => {
     const own = versions.flatMap((version): [string, string][] => {
@@ -160,10 +160,10 @@ function ownMaps({ versions, aliases, base }: RulesTable): string[] {
       rows(({ headers }) => headers['sunset']),
     ),
     ...field('stele_sunset', 'Sunset'),
-    ...mapLines(
-      'stele_location',
-      rows(({ path }) => `${base}${path}`),
-    ),
+    ...mapLines('stele_location', [
+      ...unpublished.map((path): [string, string] => [path, `${base}${path}`]),
+      ...rows(({ path }) => `${base}${path}`),
+    ]),
     ...mapLines(
       'stele_policy',
       rows(({ policy }) => policy ?? undefined),

@@ -212,7 +212,9 @@ test.for(['private', 'withdrawn', 'deleted'] as const)(
     expect(files).toContain('@acme/apis/pay@1.0.0.json');
     expect(
       files.filter((path) => /canary.*\.(?:json|yaml|html)$/.test(path) && !/410|versions|feeds/.test(path)),
-    ).toEqual([]);
+    ).toEqual(what === 'withdrawn' ? ['@acme/apis/canary/index.html'] : []);
+    // That page says that all versions were withdrawn.
+    if (what === 'withdrawn') expect(await textOf(out, '@acme/apis/canary/index.html')).toContain('were withdrawn');
     if (what === 'private') expect(files.filter((path) => path.includes('canary'))).toEqual([]);
   },
 );
