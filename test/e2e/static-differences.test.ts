@@ -39,8 +39,10 @@ describe.skipIf(!hasBoth)(
       server = await listen(app, { host: '127.0.0.1', port: 0 });
       out = join(folder.path, 'site');
       await build(registry, out, { url });
-      const [nginx, caddy] = [await startNginx(out), await startCaddy(out)];
-      ends.push(nginx, caddy);
+      const nginx = await startNginx(out);
+      ends.push(nginx);
+      const caddy = await startCaddy(out);
+      ends.push(caddy);
       Object.assign(ports, { registry: server.port, nginx: nginx.port, caddy: caddy.port });
     });
 
