@@ -56,7 +56,7 @@ export async function checkPull(
     const isSame = known?.resource === formatCoordinate(document.coordinate);
     if (isSame && (await isUnchanged(registry, known, document, files))) continue;
     const result = await refusable(() =>
-      publishDocument(registry, standing, snapshot, document, { dryRun: true }, run, signal),
+      publishDocument({ registry, repository: standing, run, signal }, snapshot, document, { dryRun: true }),
     );
     const check = await checkOf(registry, document, result, head);
     // Of so many, not all are told: what they say need not be kept.

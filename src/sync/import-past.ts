@@ -49,7 +49,7 @@ export async function publishPast(
   signal.throwIfAborted();
   const planned = { ...plannedFor(connected), path };
   const result = await refusable(() =>
-    publishDocument(registry, repository, snapshot, planned, { version, isPast: true }, run, signal),
+    publishDocument({ registry, repository, run, signal }, snapshot, planned, { version, isPast: true }),
   );
   if ('refusal' in result) return { document: refuse(connected, commit, result.refusal), read: null };
   return { document: tell(connected, commit, endOf(result)), read: result.compiled.files.map((file) => file.path) };

@@ -1,10 +1,10 @@
-import type { Connection, Repository, Run } from '../model/connection.ts';
+import type { Connection, Repository } from '../model/connection.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import { publish, type PublishResult } from '../registry/publish.ts';
-import type { Registry } from '../registry/registry.ts';
 import { statedVersion } from '../plan/stated-version.ts';
+import type { Syncing } from './syncing.ts';
 
 /** Refusals that concern one document, and not the store, the repository or the program. */
 const ownRefusals: readonly ErrorCode[] = ['conflict', 'refused', 'malformed', 'not_found', 'too_large'];
@@ -45,13 +45,10 @@ export function connectionFor(
  * published as the branch has it connects its resource in the same step.
  */
 export async function publishDocument(
-  registry: Registry,
-  repository: Repository,
+  { registry, repository, run, signal }: Syncing,
   snapshot: Snapshot,
   planned: Planned,
-  { version = null, isPast = false, dryRun = false }: HowToPublish,
-  run: Run,
-  signal: AbortSignal,
+  { version = null, isPast = false, dryRun = false }: HowToPublish = {},
 ): Promise<PublishResult> {
   const { path, coordinate, name, description, visibility, ruleset, validation, onConflict } = planned;
   const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;

@@ -1,12 +1,5 @@
 import { formatCoordinate } from '../model/address.ts';
-import {
-  documentAt,
-  type Connection,
-  type DocumentState,
-  type Repository,
-  type Run,
-  type RunDocument,
-} from '../model/connection.ts';
+import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
@@ -21,6 +14,7 @@ import type { Registry } from '../registry/registry.ts';
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { decodeJson } from '../model/json.ts';
+import type { Syncing } from './syncing.ts';
 
 /** What a sync made of one document. */
 export interface Looked {
@@ -35,14 +29,12 @@ export interface Looked {
  * outcome; only what concerns the whole registry (the store, the repository, a bug) rejects.
  */
 export async function syncDocument(
-  registry: Registry,
-  repository: Repository,
+  syncing: Syncing,
   snapshot: Snapshot,
   document: Planned,
   blobs: ReadonlyMap<string, string>,
-  run: Run,
-  signal: AbortSignal,
 ): Promise<Looked> {
+  const { registry, repository, run } = syncing;
   const { path, coordinate } = document;
   const name = formatCoordinate(coordinate);
   const known = documentAt(repository, path);
@@ -51,9 +43,7 @@ export async function syncDocument(
   }
   const started = registry.monotonic();
   const result = await refusable(async () =>
-    document.tags === null
-      ? publishDocument(registry, repository, snapshot, document, {}, run, signal)
-      : connectTagged(registry, repository, document, run),
+    document.tags === null ? publishDocument(syncing, snapshot, document) : connectTagged(syncing, document),
   );
   if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
   if ('refusal' in result) {
@@ -95,12 +85,7 @@ export async function syncDocument(
 }
 
 /** A document that is published by tag: its resource is made and connected, and the branch's content passed over. */
-async function connectTagged(
-  registry: Registry,
-  repository: Repository,
-  document: Planned,
-  run: Run,
-): Promise<'connected'> {
+async function connectTagged({ registry, repository, run }: Syncing, document: Planned): Promise<'connected'> {
   const { coordinate } = document;
   const { org } = repository;
   const connection = connectionFor(repository, document);

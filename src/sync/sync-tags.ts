@@ -3,7 +3,7 @@ import { isSandboxLost } from '../compile/sandbox-lost.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
-import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
+import type { Repository, RunDocument, TagState } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { labelFromVersion } from '../model/label.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -13,6 +13,7 @@ import { publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { rulesetNow } from './sync-document.ts';
+import type { Syncing } from './syncing.ts';
 
 /** What a sync made of the tags of a repository. */
 export interface SyncedTags {
@@ -81,13 +82,8 @@ function keyOf({ coordinate }: Planned, { name }: Tag): string {
  * Publishes every new tag of the documents that are published by tag, the oldest commit first: the label comes from the tag's name (`v1.4.0` → `1.4.0`).
  * A tag that was moved changes nothing that is published and is told of, once. Fetches nothing where there is nothing new.
  */
-export async function syncTags(
-  registry: Registry,
-  repository: Repository,
-  documents: readonly Planned[],
-  run: Run,
-  signal: AbortSignal,
-): Promise<SyncedTags> {
+export async function syncTags(syncing: Syncing, documents: readonly Planned[]): Promise<SyncedTags> {
+  const { registry, repository, run, signal } = syncing;
   const synced: SyncedTags = { tags: { ...repository.tags }, documents: [], moved: null, note: null, lost: null };
   if (documents.length === 0) return synced;
   const remote = await remoteOf(registry, repository);
@@ -104,7 +100,7 @@ export async function syncTags(
   }
   for (const { document, tag, snapshot } of await openAll(registry, remote, fresh, signal)) {
     signal.throwIfAborted();
-    const published = await publishTag(registry, repository, document, tag, snapshot, run, signal).catch(orLost);
+    const published = await publishTag(syncing, document, tag, snapshot).catch(orLost);
     if (isSandboxLost(published)) {
       synced.lost ??= `Tag ${tag.name}: ${published.message}`;
       registry.log('warn', 'document not read', { run: run.id, tag: tag.name, error: inspect(published) });
@@ -169,13 +165,10 @@ export function labelFromTag(name: string, pattern: string): string | null {
 }
 
 async function publishTag(
-  registry: Registry,
-  repository: Repository,
+  syncing: Syncing,
   document: Planned,
   tag: Tag,
   snapshot: OpenTag['snapshot'],
-  run: Run,
-  signal: AbortSignal,
 ): Promise<{ told: RunDocument; ruleset: Digest | null }> {
   const { path, coordinate } = document;
   const about = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
@@ -183,9 +176,7 @@ async function publishTag(
   const conflict = (detail: string) => ({ told: { ...about, outcome: 'conflict' as const, detail }, ruleset: null });
   if (version === null) return conflict(`Tag ${tag.name} cannot be a version.`);
   if ('refusal' in snapshot) return conflict(`Tag ${tag.name}: ${snapshot.refusal}`);
-  const result = await refusable(() =>
-    publishDocument(registry, repository, snapshot, document, { version }, run, signal),
-  );
+  const result = await refusable(() => publishDocument(syncing, snapshot, document, { version }));
   if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);
   if (result.outcome === 'conflict') return conflict(result.detail);
   const { outcome, ruleset } = result;

@@ -24,6 +24,7 @@ import { remoteOf } from '../registry/remote.ts';
 import { findNewTags, syncTags } from './sync-tags.ts';
 import { noteChecks } from './tell.ts';
 import { syncDocument, type Looked } from './sync-document.ts';
+import type { Syncing } from './syncing.ts';
 
 /** What one reconciliation made of a repository, to be recorded by its caller. */
 export interface Synced {
@@ -115,7 +116,7 @@ async function bringIn(
   }
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository, run));
   const branch = isKnown ? unmoved : await syncBranch(registry, repository, tip.commit, run, signal);
-  const tagged = await syncTags(registry, repository, await taggedDocuments(registry, repository), run, signal);
+  const tagged = await syncTags({ registry, repository, run, signal }, await taggedDocuments(registry, repository));
   const rewritten = branch.rewritten ?? tagged.moved;
   const diverged =
     rewritten === null
@@ -181,7 +182,7 @@ async function syncBranch(
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
-  const { looked, lost } = await syncDocuments(registry, repository, snapshot, planned, run, signal);
+  const { looked, lost } = await syncDocuments({ registry, repository, run, signal }, snapshot, planned);
   const detached = detachedDocuments(repository, planned, isRefused);
   // Where `stele.yaml` is refused nothing is looked at: that is noted, or every look would ask for another one.
   const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
@@ -219,20 +220,18 @@ async function needsAnotherLook(registry: Registry, repository: Repository, { tr
 }
 
 async function syncDocuments(
-  registry: Registry,
-  repository: Repository,
+  syncing: Syncing,
   snapshot: Snapshot,
   planned: readonly Planned[],
-  run: Run,
-  signal: AbortSignal,
 ): Promise<{ looked: Looked[]; lost: string | null }> {
+  const { registry, run, signal } = syncing;
   const blobs = filesOf(await snapshot.entries());
   const queue = new PQueue({ concurrency: availableParallelism() });
   let lost: string | null = null;
   const task = (document: Planned) => async () => {
     signal.throwIfAborted();
     try {
-      return [await syncDocument(registry, repository, snapshot, document, blobs, run, signal)];
+      return [await syncDocument(syncing, snapshot, document, blobs)];
     } catch (error) {
       if (!isSandboxLost(error)) throw error;
       lost ??= `${document.path}: ${error.message}`;
