@@ -263,8 +263,11 @@ describe('what is wrong with an entry is told at its place, and the others go on
     await changeResource(registry, pay, { ruleset: '@acme/rulesets/style' }, author);
     expect((await sync()).documents).toMatchObject([{ path: 'stele.yaml' }]);
     expect((await sync()).documents).toEqual([]);
-    const run = await push({ 'stele.yaml': settings });
-    expect(run.documents).toMatchObject([
+    // What is published stays; only what is new has to pass.
+    const mended = await push({ 'stele.yaml': settings });
+    expect(mended.documents).toMatchObject([{ path: 'a.yaml', outcome: 'unchanged' }]);
+    const changed = await push({ 'a.yaml': api('A', '1.0.0', 'x-more: 1\n') });
+    expect(changed.documents).toMatchObject([
       { path: 'a.yaml', outcome: 'rejected', detail: 'a.yaml:1:1 The ruleset wants ok.' },
     ]);
     expect(await find('a')).toMatchObject({ latest: '1.0.0' });
