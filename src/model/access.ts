@@ -4,11 +4,14 @@ import { formatJob, type JobOrigin } from './job.ts';
 
 export type Visibility = 'public' | 'private';
 
-/** What a credential allows, each including the ones before it. */
+/** What a credential allows. Each scope includes the ones before it. */
 export const scopes = ['read', 'publish', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Who asks. `operator` is the process itself or a person at its data folder's command line. */
+/**
+ * Who makes a request. `operator` is the server itself, or a person on the command line of its data
+ * folder.
+ */
 export type Principal =
   | { kind: 'anonymous' }
   | { kind: 'operator'; id: string }
@@ -18,12 +21,15 @@ export type Principal =
       org: string;
       scopes: readonly Scope[];
       resources: readonly string[] | null;
-      /** The CI job that the key was made for; absent for every other key. */
+      /** The CI job that the key was issued to. Absent for every other key. */
       job?: JobOrigin;
     }
   | { kind: 'user'; id: string; organizations: Readonly<Record<string, readonly Scope[]>> };
 
-/** What is asked for: an organization, or a resource of it (with its visibility, where it exists). */
+/**
+ * What a request is about: an organization, or one of its resources. `visibility` is absent for a
+ * resource that does not exist.
+ */
 export interface Target {
   org: string;
   resource?: { type: ResourceType; slug: string; visibility?: Visibility };
@@ -32,9 +38,10 @@ export interface Target {
 export const anonymous: Principal = { kind: 'anonymous' };
 
 /**
- * The one policy: whether the principal may do to the target what the scope names. Every read, list, search, build and write
- * decides by it. Reading what is public is anybody's, also with a credential that is meant for something else. A ruleset
- * decides what others may publish, so changing one needs `admin`, or a key whose globs cover it.
+ * The access policy: whether the principal has this scope on the target. Every read, list, search,
+ * build and write goes through it. Anyone may read what is public, whatever credential they send. A
+ * ruleset decides what others may publish, so publishing one needs `admin`, or a key whose globs
+ * cover it.
  */
 export function isAllowed(principal: Principal, scope: Scope, target: Target): boolean {
   if (principal.kind === 'operator') return true;
@@ -50,7 +57,7 @@ export function isAllowed(principal: Principal, scope: Scope, target: Target): b
   return resource !== undefined && principal.resources.some((glob) => coversResource(glob, resource));
 }
 
-/** The scope that is needed of whoever is not trusted with this very resource. */
+/** The scope needed by a principal whose key does not name this resource. */
 function unlessNamed(scope: Scope, { resource }: Target): Scope {
   return scope === 'publish' && resource?.type === 'rulesets' ? 'admin' : scope;
 }
@@ -61,7 +68,10 @@ function includesScope(granted: readonly Scope[], wanted: Scope): boolean {
 
 const globGrammar = /^(?:apis|schemas|rulesets|\*)\/[a-z0-9*-]{1,63}$/;
 
-/** Whether the text may narrow a key: `type/slug` where `*` stands for any run of characters of one segment. */
+/**
+ * Whether the text is a valid glob for a key: `type/slug`, where `*` matches any run of characters
+ * in one segment.
+ */
 export function isResourceGlob(text: string): boolean {
   return globGrammar.test(text);
 }
@@ -71,7 +81,10 @@ function coversResource(glob: string, { type, slug }: { type: ResourceType; slug
   return matchesGlob(globType!, type) && matchesGlob(globSlug!, slug);
 }
 
-/** How a principal is written down in refs and logs: a CI job by its own name, not by that of its key. Holds no secret. */
+/**
+ * The principal as written in refs and logs. A CI job appears under its own name, not its key's.
+ * Never contains a secret.
+ */
 export function formatPrincipal(principal: Principal): string {
   if (principal.kind === 'key' && principal.job) return `job:${formatJob(principal.job)}`;
   return principal.kind === 'anonymous' ? 'anonymous' : `${principal.kind}:${principal.id}`;

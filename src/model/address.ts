@@ -6,20 +6,27 @@ export type ResourceType = (typeof resourceTypes)[number];
 
 export type Format = 'json' | 'yaml';
 
-/** Which resource: `@org/type/slug`. */
+/** Names a resource: `@org/type/slug`. */
 export interface Coordinate {
   org: string;
   type: ResourceType;
   slug: string;
 }
 
-/** Which version of it. `version` is a label or a range; only the resource can tell which (an exact label wins). */
+/**
+ * Selects a version of a resource. `version` is a label or a range: only the resource can tell
+ * which, and an exact label wins.
+ */
 export type Selector = { kind: 'latest' } | { kind: 'version'; version: string } | { kind: 'digest'; digest: Digest };
 
-/** What of it: the document itself, its page for people whoever asks (`page`, and `markdown` for plain text), the form for trying it, or what is known about it. */
+/**
+ * What to show of a resource: the document; its page as HTML (`page`) or plain text (`markdown`)
+ * whatever `Accept` says; the form that tries an API out; or its report, provenance, versions or
+ * diff.
+ */
 export type View = 'document' | 'page' | 'markdown' | 'try' | 'report' | 'provenance' | 'versions' | 'diff';
 
-/** Everything that a registry URL's path can name (design §8). */
+/** Everything that the path of a registry URL can name (design §8). */
 export type Address =
   | { kind: 'organization'; org: string }
   | { kind: 'type'; org: string; type: ResourceType }
@@ -27,12 +34,18 @@ export type Address =
 
 const slugGrammar = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Whether the text may be a slug or an organization's name: 1 to 63 of `[a-z0-9-]`, first and last alphanumeric, no `--`. */
+/**
+ * Whether the text is a valid slug or organization name: 1 to 63 of `[a-z0-9-]`, first and last
+ * alphanumeric, no `--`.
+ */
 export function isSlug(text: string): boolean {
   return slugGrammar.test(text) && !text.includes('--');
 }
 
-/** A slug made of any text, or null where nothing of it can be kept: `Swagger Petstore (v2)` → `swagger-petstore-v2`. */
+/**
+ * Makes a slug from any text: `Swagger Petstore (v2)` → `swagger-petstore-v2`. Null when no
+ * character can be kept.
+ */
 export function slugFrom(text: string): string | null {
   const slug = text
     .normalize('NFKD')
@@ -51,8 +64,9 @@ export function isResourceType(text: string): text is ResourceType {
 }
 
 /**
- * Reads a URL's path, the only parser of addresses. Null for whatever is not exactly an address: no segment is decoded,
- * trimmed or folded, except that `@` and `^`, `~`, `+` may come percent-encoded, as clients may write them (RFC 3986 §2.3).
+ * Parses the path of a URL; the only parser of addresses. Returns null for anything that is not
+ * exactly an address. Segments are not decoded, trimmed or case-folded, but clients may
+ * percent-encode `@`, `^`, `~`, `+` and `:` (RFC 3986 §2.3).
  */
 export function parseAddress(path: string): Address | null {
   if (path.length > 1024 || !(path.startsWith('/@') || path.startsWith('/%40'))) return null;
@@ -87,7 +101,9 @@ function splitFormat(text: string): { stem: string; format: Format | null } {
   return { stem: text, format: null };
 }
 
-/** Reads what stands after the `@`: a label, a range, a digest, or `latest`. */
+/**
+ * Parses the text after the `@`: a label, a range, a digest, or `latest`. Null for anything else.
+ */
 export function parseSelector(text: string): Selector | null {
   if (text === 'latest') return { kind: 'latest' };
   if (isDigest(text)) return { kind: 'digest', digest: text };
@@ -102,7 +118,7 @@ function parseView(tail: string | undefined, pinned: boolean): View | null {
   return !pinned && (tail === 'versions' || tail === 'diff') ? tail : null;
 }
 
-/** The path that `parseAddress` reads back as the same address. */
+/** The path of the address. `parseAddress` reads it back. */
 export function formatAddress(address: Address): string {
   if (address.kind === 'organization') return `/@${address.org}`;
   if (address.kind === 'type') return `/@${address.org}/${address.type}`;
@@ -113,14 +129,17 @@ export function formatAddress(address: Address): string {
   return address.format === null ? base : `${base}.${address.format}`;
 }
 
-/** `@org/type/slug`, with `@version` where one is selected. */
+/** `@org/type/slug`, followed by `@version` unless the selector is `latest`. */
 export function formatCoordinate({ org, type, slug }: Coordinate, selector: Selector = { kind: 'latest' }): string {
   const base = `@${org}/${type}/${slug}`;
   if (selector.kind === 'latest') return base;
   return `${base}@${selector.kind === 'digest' ? selector.digest : selector.version}`;
 }
 
-/** Reads `@org/type/slug[@version]` as people write it on a command line or in a document. Null for anything else. */
+/**
+ * Parses `@org/type/slug[@version]` as people write it on a command line or in a document. Null for
+ * anything else.
+ */
 export function parseCoordinate(text: string): { coordinate: Coordinate; selector: Selector } | null {
   const address = parseAddress(`/${text}`);
   if (address?.kind !== 'resource' || address.view !== 'document' || address.format !== null) return null;

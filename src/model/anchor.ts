@@ -1,9 +1,9 @@
 import type { OutlineOperation } from './outline.ts';
 
 /**
- * Names the parts of one document's page: what stands behind the `#` of a deep link. Asked for each part once, in the order of the document, it
- * always gives the same names, so that the page and whatever links to it agree without knowing of each other. A name depends on nothing
- * but the part's own, except that the second of two parts that would be called the same gets `-2`.
+ * Names the parts of a document's page: the text after `#` in a deep link. Call it once for each
+ * part, in document order. The names are then always the same, so the page and the links to it
+ * agree. A name depends only on its part, except that a second part with the same name gets `-2`.
  */
 export interface Anchors {
   /** `operation/listPets`; without an operationId `operation/get-pets-petId`. */
@@ -16,7 +16,10 @@ export interface Anchors {
   tag(name: string): string;
 }
 
-/** The anchors of one document. They are of `[A-Za-z0-9._/-]`: safe in HTML, in Markdown and in a URL as they are. */
+/**
+ * Creates the anchors of one document. They consist of `[A-Za-z0-9._/-]`, so HTML, Markdown and
+ * URLs need no escaping.
+ */
 export function createAnchors(): Anchors {
   const next = new Map<string, number>();
 

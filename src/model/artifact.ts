@@ -15,36 +15,48 @@ export interface Descriptor {
 }
 
 /**
- * Where the input came from. Null members: the document was uploaded. With `job` it was uploaded as well, by a CI job: then
- * repository and commit are those that the job ran for, as its issuer says, and `path` is no file of theirs.
+ * Where the input came from. `repository` and `commit` are null for an upload. For an upload from a
+ * CI job, `job` is set: `repository` and `commit` are what the job's issuer states, and `path` is
+ * not a file of that repository.
  */
 export interface Provenance {
   repository: string | null;
   commit: string | null;
   path: string;
-  /** Git blob ids of every file that was read, by path; null where a file that was looked for is absent. */
+  /**
+   * Git blob ids of every file that was read, by path. Null for a file that was looked up and is
+   * missing.
+   */
   blobs: Record<string, string | null>;
   job?: Omit<JobOrigin, 'repository' | 'commit'>;
 }
 
-/** What a version says about itself: the manifest's `config` object. Holds no time, so that it can be made again. */
+/**
+ * The description of a version: the manifest's `config` object. Contains no time, so it can be
+ * reproduced.
+ */
 export interface ArtifactConfig {
   kind: Kind;
   /** Version of the specification the document follows: `3.1.0`, `2020-12`, … */
   specification: string;
   title: string;
   description: string;
-  /** The version that the document states, or null. */
+  /** The version stated in the document, or null. */
   version: string | null;
   provenance: Provenance;
-  /** The compiler that made it: name, version, and the runtime whose codecs compressed it. */
+  /**
+   * The compiler that made the artifact: name, version, and the runtime whose codecs compressed it.
+   */
   compiler: string;
   validation: Validation;
   ruleset: Digest | null;
   report: Digest;
 }
 
-/** An artifact's manifest (OCI image manifest 1.1 with `artifactType`). Its digest is the version's identity. */
+/**
+ * An artifact's manifest (OCI image manifest 1.1 with `artifactType`). Its digest is the version's
+ * identity.
+ */
 export interface Manifest {
   schemaVersion: 2;
   mediaType: 'application/vnd.oci.image.manifest.v1+json';
@@ -57,7 +69,7 @@ export const formatAnnotation = 'dev.stele.format';
 export const codingAnnotation = 'dev.stele.coding';
 export const sourceAnnotation = 'dev.stele.source';
 
-/** The layer that holds a format in a coding, or null. */
+/** The layer with this format and coding, or null. */
 export function findLayer(manifest: Manifest, format: Format, coding: Coding): Descriptor | null {
   return (
     manifest.layers.find(
@@ -66,7 +78,7 @@ export function findLayer(manifest: Manifest, format: Format, coding: Coding): D
   );
 }
 
-/** The layers that hold the files as their author wrote them, by path. */
+/** The layers that hold the author's original files, by path. */
 export function sourceLayers(manifest: Manifest): Map<string, Descriptor> {
   return new Map(
     manifest.layers.flatMap((layer) => {
@@ -77,8 +89,9 @@ export function sourceLayers(manifest: Manifest): Map<string, Descriptor> {
 }
 
 /**
- * The digest over what a manifest publishes: its formats' bytes. Codings are left out (a newer codec may pack the
- * same bytes otherwise), and so is provenance (the same document in a later commit is the same content).
+ * The digest of the content that a manifest publishes. It covers the uncompressed bytes of each
+ * format. Codings are left out because a newer codec may compress the same bytes differently, and
+ * provenance because the same document in a later commit is the same content.
  */
 export function contentDigest(manifest: Manifest): Digest {
   const lines = manifest.layers

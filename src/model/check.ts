@@ -1,6 +1,6 @@
 import type { Severity } from './problem.ts';
 
-/** What a check says about one place of a file. */
+/** A finding of a check at one place in a file. */
 export interface Annotation {
   /** Path in the repository's tree. */
   path: string;
@@ -13,21 +13,27 @@ export interface Annotation {
   message: string;
 }
 
-/** How a check stands. `cancelled`: a newer commit took its place. */
+/** The state of a check. `cancelled`: a newer commit replaced it. */
 export type CheckState = 'running' | 'success' | 'failure' | 'neutral' | 'cancelled';
 
-/** What a git host is told about one commit: for each resource that the commit is about, one. */
+/**
+ * What Stele reports to a git host about one commit. A commit gets one check for each resource that
+ * it affects.
+ */
 export interface Check {
   /** 40 hexadecimal digits. */
   commit: string;
-  /** Says what it is about, the same for every commit: `stele @acme/apis/payments`, or `stele` for the repository as a whole. */
+  /**
+   * What the check is about, the same for every commit: `stele @acme/apis/payments`, or `stele` for
+   * the repository.
+   */
   name: string;
   state: CheckState;
   /** One line: `Published as 1.4.0`, `Would be published as 1.4.0`, `3 problems`. */
   title: string;
-  /** Markdown. Holds nothing that the reader of the repository may not know. */
+  /** Markdown. Contains nothing that readers of the repository may not see. */
   summary: string;
   annotations: Annotation[];
-  /** Page of the resource, or null. */
+  /** The resource's page, or null. */
   url: string | null;
 }

@@ -1,4 +1,7 @@
-/** ` Did you mean "x"?` where one of the names is close to what was written, else nothing. */
+/**
+ * ` Did you mean "x"?` when one of the names is close to what was written, otherwise the empty
+ * string.
+ */
 export function closest(written: string, names: Iterable<string>): string {
   const limit = Math.min(3, Math.floor(written.length / 3));
   let best: { name: string; distance: number } | null = null;
@@ -10,7 +13,7 @@ export function closest(written: string, names: Iterable<string>): string {
   return best === null ? '' : ` Did you mean ${JSON.stringify(best.name)}?`;
 }
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {

@@ -2,81 +2,106 @@ import { digestOf, hexOf, type Digest } from './digest.ts';
 import type { Validation } from './problem.ts';
 import type { Visibility } from './access.ts';
 
-/** What a branch sync does when the document's own version is already published with other content (design §7). */
+/**
+ * What a branch sync does when the document states a version that is already published with other
+ * content (design §7).
+ */
 export type OnConflict = 'revise' | 'reject';
 
-/** A resource's link to the file that it is published from. */
+/** Links a resource to the file that it is published from. */
 export interface Connection {
-  /** URL, or path of a local repository. Never holds a credential. */
+  /** URL, or path of a local repository. Never contains a credential. */
   repository: string;
   /** Null follows the repository's HEAD. */
   branch: string | null;
   /** Path of the file in the repository's tree, `/` between segments. */
   path: string;
-  /** Glob of tag names, such as `v*`: those tags become versions, and the branch does not. Null: the branch does. */
+  /**
+   * Glob of tag names, such as `v*`: matching tags become versions instead of the branch. Null: the
+   * branch does.
+   */
   tags: string | null;
   onConflict: OnConflict;
   /** Name of a credential in the configuration. */
   credential: string | null;
-  /** Made by a sync that found the document, and ended by one that is to pass it over; absent: by hand. */
+  /**
+   * Set when a sync found the document and connected it; a sync may also disconnect it. Absent when
+   * a person did.
+   */
   found?: true;
 }
 
-/** How the last sync of a repository went. Only `following` and `new` are as they should be. */
+/** How the last sync of a repository went. `following` and `new` are healthy. */
 export type RepositoryState =
   | 'new' // never synced, or connected again by hand
   | 'following'
-  | 'detached' // branch or repository is gone, or came back as another one; what is published stays
-  | 'failed'; // it did not answer, or the sync broke off; tried again
+  | 'detached' // the branch or repository is missing, or another one took its place; published versions stay
+  | 'failed'; // the remote did not answer, or the sync failed; it is retried
 
-/** That a repository rewrote what was published from it: history, or a tag. Stays until somebody connects it again. */
+/**
+ * Recorded when a repository rewrites history or a tag that was published. Stays until somebody
+ * connects it again.
+ */
 export interface Divergence {
-  /** What was rewritten, in one sentence. */
+  /** What was rewritten. One sentence. */
   detail: string;
-  /** When it was noticed. ISO 8601, UTC. */
+  /** When Stele noticed. ISO 8601, UTC. */
   since: string;
 }
 
 /**
- * How a resource's connection stands, for people and programs: what is published is what the repository has (`synced`), is about to be
- * (`behind`), is not, because the sync or the document was refused (`failed`) or the source is gone (`detached`); or it is, and the
- * repository rewrote its past (`diverged`).
+ * The state of a resource's connection, for people and programs.
+ *
+ * - `synced`: the newest commit is published.
+ * - `behind`: a sync is due.
+ * - `failed`: the sync failed, or the document was rejected.
+ * - `detached`: the branch, repository or file is missing.
+ * - `diverged`: the newest commit is published, but the repository rewrote its history.
  */
 export type ConnectionState = 'synced' | 'behind' | 'failed' | 'diverged' | 'detached';
 
-/** What the last sync made of one document of a repository. `detached`: its file is gone; what is published stays. */
+/**
+ * The result of the last sync for one document of a repository. `detached`: the file is gone;
+ * published versions stay.
+ */
 export interface DocumentState {
   /** Coordinate of the resource: `@org/type/slug`. */
   resource: string;
   outcome: 'published' | 'unchanged' | 'rejected' | 'conflict' | 'detached';
-  /** Since when it has not been otherwise than well, or ill, as now. ISO 8601, UTC. */
+  /** When the document last changed between healthy and unhealthy. ISO 8601, UTC. */
   since?: string;
-  /** Why it was refused or is gone, in one sentence; null where all is well. */
+  /** Why it was rejected or detached. One sentence; null when it is healthy. */
   detail?: string | null;
-  /** Label of the version that holds this content; null when it was refused. */
+  /** Label of the version with this content. Null when it was rejected. */
   label: string | null;
   /** Digest of the report. */
   report: Digest | null;
-  /** Digest of the object that lists the input blobs: `{path: blob id or null}`. Equal inputs are not compiled again. */
+  /**
+   * Digest of the object that lists the input blobs: `{path: blob id or null}`. Equal inputs are
+   * not compiled again.
+   */
   inputs: Digest | null;
-  /** The ruleset that the document was checked by: its coordinate, and what that meant then. */
+  /** The ruleset that checked the document: its coordinate, and the digest it had then. */
   rulesetName: string | null;
   ruleset: Digest | null;
-  /** The compiler that read it: a newer one reads refused documents again. */
+  /** The compiler that read it. A newer compiler reads rejected documents again. */
   compiler: string;
 }
 
-/** What was made of one tag for one resource. `label` null: it was refused, and is tried again when the tag moves. */
+/**
+ * The result of one tag for one resource. `label` is null when it was rejected; it is retried when
+ * the tag moves.
+ */
 export interface TagState {
   commit: string;
   label: string | null;
-  /** What its document was refused by: tried again when that is another one. */
+  /** The ruleset and compiler that rejected it. It is retried when one of them changes. */
   refused?: { ruleset: Digest | null; compiler: string };
-  /** Where it points now, if it was moved after it was published: told once. */
+  /** The commit it points to now, if it moved after it was published. Reported once. */
   moved?: string;
 }
 
-/** When a commit is looked at again. */
+/** When a commit is read again. */
 export interface Retry {
   commit: string;
   tries: number;
@@ -90,23 +115,29 @@ export interface Repository {
   url: string;
   branch: string | null;
   credential: string | null;
-  /** Set where documents are found by content rather than connected one by one: the folder to look in (`''`: the whole tree). */
+  /**
+   * The folder in which documents are found by content (`''`: the whole tree). Null: each document
+   * is connected by hand.
+   */
   discover: string | null;
   /** Visibility and validation of the resources that discovery creates. */
   visibility: Visibility;
   validation: Validation;
   state: RepositoryState;
-  /** Since when the state is what it is. ISO 8601, UTC. */
+  /** When the state last changed. ISO 8601, UTC. */
   since?: string;
-  /** Null, or absent: it never rewrote anything. */
+  /** Null or absent: the repository never rewrote its history. */
   diverged?: Divergence | null;
-  /** Secrets that its hooks may be signed with, sealed. */
+  /** Secrets that sign its hooks, sealed. */
   hookSecrets?: string[];
-  /** What a person should know about the state, in one sentence; null when all is well. */
+  /** What a person should know about the state. One sentence; null when it is healthy. */
   detail: string | null;
-  /** Commit that was last synced. */
+  /** The commit that was last synced. */
   commit: string | null;
-  /** Set while a commit could not be read though nothing is wrong with it: the timer looks at it again, later and later. */
+  /**
+   * Set when a commit could not be read for a temporary reason. The timer retries it, each time
+   * after a longer wait.
+   */
   retry?: Retry | null;
   syncedAt: string | null;
   /** By path. */
@@ -115,17 +146,20 @@ export interface Repository {
   tags: Record<string, TagState>;
 }
 
-/** What the last sync made of the document at this path, or null. */
+/** The last sync's result for the document at this path, or null. */
 export function documentAt(repository: Repository, path: string): DocumentState | null {
   return Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
 }
 
-/** Whether an outcome leaves its resource where its document is. */
+/** Whether the outcome leaves the resource in step with its document. */
 export function isWell({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
   return outcome === 'published' || outcome === 'unchanged';
 }
 
-/** How a connection stands, with why and since when; `null` for a repository or document that no sync has looked at. `isWanted`: a sync was asked for. */
+/**
+ * The state of a connection, why, and since when. `repository` and `document` are null when no sync
+ * has read them yet. `isWanted`: a sync was requested.
+ */
 export function connectionState(
   repository: Repository | null,
   document: DocumentState | null,
@@ -133,22 +167,25 @@ export function connectionState(
 ): { state: ConnectionState; detail: string | null; since: string | null } {
   const since = repository?.since ?? repository?.syncedAt ?? null;
   if (repository?.state === 'detached') return { state: 'detached', detail: repository.detail, since };
-  if (document?.outcome === 'detached') return told('detached', document);
+  if (document?.outcome === 'detached') return documentState('detached', document);
   if (repository?.state === 'failed') return { state: 'failed', detail: repository.detail, since };
-  if (document && !isWell(document)) return told('failed', document);
+  if (document && !isWell(document)) return documentState('failed', document);
   if (repository?.diverged) return { state: 'diverged', ...repository.diverged };
   const isBehind = repository === null || repository.state === 'new' || repository.commit === null || isWanted;
   return { state: isBehind ? 'behind' : 'synced', detail: null, since };
 }
 
-function told(
+function documentState(
   state: ConnectionState,
   { detail = null, since = null }: { detail?: string | null; since?: string | null },
 ): ReturnType<typeof connectionState> {
   return { state, detail, since };
 }
 
-/** How a repository is named to the public: its URL, or the last segment of a local path, since a server's folders are its own. */
+/**
+ * The public name of a repository: its URL, or the last segment of a local path, because paths on
+ * the server are private.
+ */
 export function repositoryName(url: string): string {
   if (/^[a-z+]+:\/\//.test(url) || /^[^/@]+@[^/:]+:/.test(url)) return url;
   return (
@@ -160,12 +197,15 @@ export function repositoryName(url: string): string {
   );
 }
 
-/** What is said about a repository, for whoever may not know where a local one is: its folder becomes its name. */
+/** The detail with a local repository's path replaced by its public name. */
 export function publicDetail(url: string, detail: string | null): string | null {
   return detail?.replaceAll(url, repositoryName(url)) ?? null;
 }
 
-/** The identity of a followed repository within its organization: 16 hexadecimal digits from its URL and branch. */
+/**
+ * Identifies a followed repository within its organization: 16 hexadecimal digits of a hash of its
+ * URL and branch.
+ */
 export function repositoryId(url: string, branch: string | null): string {
   return hexOf(digestOf(`${url}\n${branch ?? ''}`)).slice(0, 16);
 }
@@ -178,21 +218,23 @@ export function repositoryRef(org: string, id: string): string {
 /** What started a run. */
 export type Trigger = 'start' | 'timer' | 'watch' | 'manual' | 'hook' | 'resume' | 'import';
 
-/** The outcome of one document in one run. */
+/** The result for one document in one run. */
 export interface RunDocument {
   path: string;
-  /** Coordinate; null for a file that belongs to none, such as `stele.yaml`. */
+  /** Coordinate. Null for a file that belongs to no resource, such as `stele.yaml`. */
   resource: string | null;
   outcome: DocumentState['outcome'];
-  /** The commit that it was read in, where that is not the run's: a tag's. */
+  /** The commit it was read from, when it is not the run's: a tag's. */
   commit?: string;
   label: string | null;
   report: Digest | null;
-  /** One sentence for people: why it was refused, or under which label it went. */
+  /** For people: why it was rejected, or which label it got. One sentence. */
   detail: string | null;
 }
 
-/** One reconciliation of one repository: the value of one ref, written when it starts and when it ends. */
+/**
+ * One sync of one repository: the value of one ref, written when the sync starts and when it ends.
+ */
 export interface Run {
   id: string;
   org: string;
@@ -200,7 +242,7 @@ export interface Run {
   url: string;
   branch: string | null;
   trigger: Trigger;
-  /** `host/pid` of the process that runs it: after a crash, nobody does. */
+  /** `host/pid` of the process that runs it. After a crash no such process exists. */
   process: string;
   state: 'queued' | 'running' | 'succeeded' | 'failed';
   from: string | null;
@@ -208,11 +250,11 @@ export interface Run {
   startedAt: string;
   finishedAt: string | null;
   documents: RunDocument[];
-  /** Why the run as a whole failed; null where it did not. */
+  /** Why the whole run failed, or null. */
   detail: string | null;
 }
 
-/** A pull request of a repository, and what was made of it: the value of one ref, made when somebody asks for a check. */
+/** The check of a pull request: the value of one ref, created when somebody asks for a check. */
 export interface PullCheck {
   org: string;
   /** `repositoryId` */
@@ -221,13 +263,16 @@ export interface PullCheck {
   /** Full name of the ref under which its head is fetched. */
   ref: string;
   state: 'wanted' | 'checked' | 'failed' | 'closed';
-  /** The commit that was checked last, or could not be. */
+  /** The commit that was last checked, or whose check failed. */
   head: string | null;
-  /** Names of the checks that the host was told of that commit. */
+  /** Names of the checks that were reported to the host for that commit. */
   checks: string[];
-  /** Why the check failed; null where it did not. */
+  /** Why the check failed, or null. */
   detail: string | null;
-  /** How often on end the check of this head failed for want of the remote, and when it is tried again: ISO 8601, UTC. */
+  /**
+   * How many times in a row the remote did not answer for this head, and when the check is retried
+   * (ISO 8601, UTC).
+   */
   tries?: number;
   nextAt?: string;
 }

@@ -1,21 +1,24 @@
 import { createHash } from 'node:crypto';
 
-/** The name of immutable bytes: `sha256:` and 64 lower-case hexadecimal digits (OCI image specification, descriptors). */
+/**
+ * Identifies immutable bytes: `sha256:` and 64 lower-case hexadecimal digits (OCI image
+ * specification, descriptors).
+ */
 export type Digest = `sha256:${string}`;
 
 const pattern = /^sha256:[0-9a-f]{64}$/;
 
-/** The digest of these bytes. A string is hashed as UTF-8. */
+/** The digest of the bytes. A string is hashed as UTF-8. */
 export function digestOf(bytes: Uint8Array | string): Digest {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
-/** Whether the text is a digest in its one canonical spelling. */
+/** Whether the text is a digest in canonical form. */
 export function isDigest(text: string): text is Digest {
   return pattern.test(text);
 }
 
-/** The 64 hexadecimal digits alone. */
+/** The 64 hexadecimal digits without the prefix. */
 export function hexOf(digest: Digest): string {
   return digest.slice('sha256:'.length);
 }

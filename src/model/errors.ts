@@ -1,38 +1,41 @@
 import type { Problem } from './problem.ts';
 
-/** Every way in which Stele refuses. Closed: `server/error-answers.ts` and `cli.ts` map each to a status and an exit code. */
+/**
+ * Every kind of failure. `server/error-answers.ts` maps each to an HTTP status, `cli.ts` to an exit
+ * code.
+ */
 export type ErrorCode =
   | 'malformed' // the request, file or argument cannot be understood
   | 'unauthenticated' // a credential is needed, or the one given is not valid
   | 'forbidden' // the credential is valid and may see the thing, but not do this
-  | 'not_found' // absent, or private to someone else: nobody can tell which
-  | 'gone' // withdrawn on purpose; its label is never used again
+  | 'not_found' // absent, or private: the caller cannot tell which
+  | 'gone' // withdrawn on purpose; its label is never reused
   | 'method_not_allowed'
-  | 'not_acceptable' // no representation fits what was asked for
-  | 'conflict' // the name or the label is taken by something else
-  | 'precondition_failed' // someone else changed it first (If-Match)
+  | 'not_acceptable' // no representation matches the request
+  | 'conflict' // the name or the label is already used
+  | 'precondition_failed' // another caller changed it first (If-Match)
   | 'too_large'
   | 'unsupported_media_type'
   | 'range_not_satisfiable'
-  | 'refused' // the document was read and did not pass; the report says why
-  | 'idempotency_mismatch' // the key was used with another body
+  | 'refused' // the document failed its checks; the report says why
+  | 'idempotency_mismatch' // the key was already used with another body
   | 'rate_limited'
   | 'unreachable' // a repository or a registry does not answer
-  | 'outcome_unknown' // a write was sent and its fate cannot be read back
-  | 'corrupt' // stored bytes do not match their digest; they are not served
-  | 'unavailable'; // shutting down, or a part that is needed does not answer
+  | 'outcome_unknown' // a write was sent and it is not known whether it succeeded
+  | 'corrupt' // stored bytes do not match their digest; they are never served
+  | 'unavailable'; // shutting down, or a component does not answer
 
 export interface ErrorDetails {
-  /** For refused documents: every finding. */
+  /** Every finding, for a refused document. */
   problems?: readonly Problem[];
-  /** Seconds after which to try again. */
+  /** Seconds to wait before a retry. */
   retryAfter?: number;
-  /** More members for the problem document: JSON values that hold no secret. */
+  /** Additional members of the problem document. JSON values, no secrets. */
   extra?: Record<string, unknown>;
   cause?: unknown;
 }
 
-/** A refusal: expected, explained to the caller, and never a bug. Its message is shown to users. */
+/** An expected failure, not a bug. Its message is shown to users. */
 export class RegistryError extends Error {
   readonly code: ErrorCode;
   readonly problems: readonly Problem[];
@@ -49,7 +52,7 @@ export class RegistryError extends Error {
   }
 }
 
-/** Whether a caught value is a refusal of this code (of any code, when none is named). */
+/** Whether a caught value is a RegistryError, with this code if one is given. */
 export function isRegistryError(error: unknown, code?: ErrorCode): error is RegistryError {
   return error instanceof RegistryError && (code === undefined || error.code === code);
 }

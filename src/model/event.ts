@@ -1,4 +1,7 @@
-/** What endpoints can be told of (design §9). Closed: one CloudEvents `type` each, `dev.stele.<type>`. */
+/**
+ * The event types that a webhook endpoint can subscribe to (design §9). Each is the CloudEvents
+ * `type` `dev.stele.<type>`.
+ */
 export const eventTypes = [
   'version.published',
   'version.status-changed',
@@ -12,12 +15,15 @@ export const eventTypes = [
 export type EventType = (typeof eventTypes)[number];
 
 /**
- * What an endpoint is sent: a CloudEvent (CloudEvents 1.0.2, structured JSON). It holds no document, no secret and no path of this machine.
- * The same happening has the same `id` whenever and by whomever it is found.
+ * An event as sent to an endpoint: a CloudEvent (CloudEvents 1.0.2, structured JSON). It contains
+ * no document, no secret and no path on the server. The same occurrence always gets the same `id`,
+ * whichever process finds it.
  */
 export interface Event {
   specversion: '1.0';
-  /** Sorts by time: 9 characters of time in base 36, 22 of a digest. The same in `webhook-id`. */
+  /**
+   * Sorts by time: 9 characters of time in base 36, then 22 of a digest. Also sent as `webhook-id`.
+   */
   id: string;
   /** The organization: `<registry>/@org`. */
   source: string;
@@ -30,12 +36,15 @@ export interface Event {
   data: Record<string, unknown>;
 }
 
-/** The type without what CloudEvents wants before it. */
+/** The type without the CloudEvents prefix. */
 export function typeOf({ type }: Pick<Event, 'type'>): EventType | 'test' {
   return type.slice('dev.stele.'.length) as EventType | 'test';
 }
 
-/** The beginning of the ids of what happens at a time (milliseconds since 1970), and before the ids of all that happens later. */
+/**
+ * The first characters of the ids of events at this time (milliseconds since 1970). Ids of later
+ * events sort after it.
+ */
 export function eventIdPrefix(time: number): string {
   return Math.max(0, time).toString(36).padStart(9, '0');
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the text is what the pattern says, in which `*` stands for any run of characters. Linear in both lengths for any number of `*`: a
- * hostile pattern cannot make it slow.
+ * Whether the text matches the pattern, in which `*` matches any run of characters. Takes linear
+ * time in both lengths for any number of `*`, so a hostile pattern cannot slow it down.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const parts = pattern.split('*');

@@ -1,50 +1,57 @@
-/** The CI job that a key was made for, as its verified token says: who publishes, and out of what. */
+/**
+ * The CI job that a key was issued to, as its verified token states. Recorded with what the job
+ * publishes.
+ */
 export interface JobOrigin {
   issuer: string;
   subject: string;
   /** URL of the repository that the job ran for. */
   repository: string;
-  /** The commit that the job ran at; null where the token names none. */
+  /** The commit that the job ran at. Null when the token names none. */
   commit: string | null;
-  /** Full, such as `refs/heads/main`; null for a job that has none. */
+  /** Full name, such as `refs/heads/main`. Null for a job without a ref. */
   ref: string | null;
-  /** The workflow with its ref, as GitHub's `workflow_ref` or GitLab's `ci_config_ref_uri` has it. */
+  /** The workflow and its ref: GitHub's `workflow_ref` or GitLab's `ci_config_ref_uri`. */
   workflow: string | null;
-  /** Page of the job or of its run; null where the token does not say which it is. */
+  /** Page of the job or its run. Null when the token does not identify it. */
   run: string | null;
 }
 
-/** One line that names the job: its page, else what the issuer calls it. */
+/** A one-line name for the job: its page, or the issuer and subject when it has none. */
 export function formatJob({ run, issuer, subject }: Pick<JobOrigin, 'run' | 'issuer' | 'subject'>): string {
   return run ?? `${issuer}#${subject}`;
 }
 
-/** What a CI job's verified token says about the job. */
+/** A CI job as its verified token describes it. */
 export interface Job {
   issuer: string;
   subject: string;
   audiences: readonly string[];
-  /** The token's own identifier: what it is used up by. */
+  /** The token's identifier. A token can be used once. */
   tokenId: string;
-  /** Whose claims they are: GitHub's (Forgejo and Gitea have the same) or GitLab's. */
+  /** Which claims the token has: GitHub's (Forgejo and Gitea use them too) or GitLab's. */
   kind: 'github' | 'gitlab';
   /** `owner/name`, or a GitLab project's path. */
   repository: string;
   repositoryUrl: string;
-  /** Identifiers that a name keeps when somebody else takes it over; null where the token has none. */
+  /** Identifiers that stay the same when the name changes owner. Null when the token has none. */
   repositoryId: string | null;
   ownerId: string | null;
-  /** Full, such as `refs/heads/main`; null for a job that has none, and for one that names it in a doubtful way. */
+  /** Full name, such as `refs/heads/main`. Null when the job has no ref or names it ambiguously. */
   ref: string | null;
   isRefProtected: boolean;
   commit: string | null;
-  /** The file that the run was started by, and the file that defines this job; with repository and ref. */
+  /**
+   * The file that started the run and the file that defines this job, each with repository and ref.
+   */
   workflow: string | null;
   jobWorkflow: string | null;
   environment: string | null;
-  /** What started it: `push`, `pull_request`, `merge_request_event`, … */
+  /** What started the job: `push`, `pull_request`, `merge_request_event`, … */
   event: string | null;
-  /** Whether it runs for a fork's merge request. GitHub's tokens do not say: there the event tells. */
+  /**
+   * Whether the job runs for a merge request from a fork. GitHub's tokens do not say; `event` does.
+   */
   isFork: boolean;
   /** Page of the job or its run. */
   run: string | null;
@@ -52,7 +59,7 @@ export interface Job {
   expiresAt: string;
 }
 
-/** What is kept of a job with what it publishes. */
+/** The part of a job that is recorded with what it publishes. */
 export function originOf({ issuer, subject, repositoryUrl, commit, ref, workflow, run }: Job): JobOrigin {
   return { issuer, subject, repository: repositoryUrl, commit, ref, workflow, run };
 }

@@ -1,20 +1,20 @@
-// JSON that Stele wrote itself. What strangers send is read elsewhere: documents in `compile/text/`,
-// requests in `server/v1/json-body.ts`.
+// For JSON that Stele wrote itself. Untrusted JSON is parsed elsewhere: documents in
+// `compile/text/`, requests in `server/v1/json-body.ts`.
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The value as JSON in UTF-8. */
+/** Encodes the value as JSON in UTF-8. */
 export function encodeJson(value: unknown): Uint8Array {
   return encoder.encode(JSON.stringify(value));
 }
 
-/** The value that the bytes hold. Throws a SyntaxError when they are not JSON. */
+/** Decodes JSON from bytes. Throws a SyntaxError when they are not JSON. */
 export function decodeJson<T>(bytes: Uint8Array): T {
   return JSON.parse(decoder.decode(bytes)) as T;
 }
 
-/** The value that the text or the bytes hold; undefined when they are not JSON. */
+/** Parses JSON from text or bytes. Returns undefined when it is not JSON. */
 export function parseJson(json: string | Uint8Array): unknown {
   try {
     return JSON.parse(typeof json === 'string' ? json : decoder.decode(json));

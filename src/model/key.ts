@@ -2,20 +2,23 @@ import type { Scope } from './access.ts';
 import type { Digest } from './digest.ts';
 import type { JobOrigin } from './job.ts';
 
-/** An API key: the value of one ref. The secret itself is told once and kept by nobody. */
+/** An API key: the value of one ref. The secret is shown once and never stored. */
 export interface Key {
   id: string;
   org: string;
   name: string;
   scopes: Scope[];
-  /** Globs of `type/slug` that narrow it; null: the whole organization. */
+  /** Globs of `type/slug` that the key is limited to. Null: the whole organization. */
   resources: string[] | null;
-  /** Of the whole secret text. It holds 190 random bits, so that a plain hash cannot be searched. */
+  /**
+   * Hash of the whole secret text. The secret has 190 random bits, so a plain hash cannot be
+   * brute-forced.
+   */
   hash: Digest;
   createdAt: string;
   expiresAt: string | null;
   revokedAt: string | null;
-  /** The CI job that it was made for; absent for every other key. */
+  /** The CI job that the key was issued to. Absent for every other key. */
   job?: JobOrigin;
 }
 
@@ -24,7 +27,10 @@ export function keyRef(id: string): string {
   return `keys/${id}`;
 }
 
-/** A key's text in its parts: `stele_<id>_<secret><checksum>`, all but the last of `[0-9A-Za-z]`, checksum 6 characters. */
+/**
+ * The parts of a key's text: `stele_<id>_<secret><checksum>`, each of `[0-9A-Za-z]`. The checksum
+ * has 6 characters.
+ */
 export interface KeyText {
   id: string;
   secret: string;
@@ -33,13 +39,13 @@ export interface KeyText {
 
 const grammar = /^stele_([0-9a-z]{12})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-/** Reads a key's text, without looking whether the checksum fits. Null for anything else. */
+/** Parses a key's text without verifying the checksum. Null for anything else. */
 export function parseKey(text: string): KeyText | null {
   const match = grammar.exec(text);
   return match && { id: match[1]!, secret: match[2]!, checksum: match[3]! };
 }
 
-/** The text that `parseKey` reads back. */
+/** The key as text. `parseKey` reads it back. */
 export function formatKey({ id, secret, checksum }: KeyText): string {
   return `stele_${id}_${secret}${checksum}`;
 }

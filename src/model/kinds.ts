@@ -1,23 +1,30 @@
 import type { Format, ResourceType } from './address.ts';
 
-// What Stele publishes. A new kind of document is a row of `kinds`, with a compile function in
-// `compile/run.ts` and a page and an outline in `render/`; TypeScript names every table that lacks it.
+// What Stele publishes. To add a kind of document, add a row to `kinds`, a compile function in
+// `compile/run.ts`, and a page and an outline in `render/`. TypeScript reports every table that
+// lacks it.
 
 interface TypeRow {
-  /** How people call one of them, and many, in headings. */
+  /** Headings: singular and plural. */
   one: string;
   many: string;
-  /** In sentences: `The document is an OpenAPI document`. */
+  /** Within sentences: `The document is an OpenAPI document`. */
   noun: string;
-  /** In the names of the management API's operations: `createApi`, `listApis`. */
+  /** In operation names of the management API: `createApi`, `listApis`. */
   operations: { one: string; many: string };
   /** The last segment of the management API's path that publishes a document. */
   upload: string;
-  /** `artifactType` of its manifests. */
+  /** `artifactType` of the manifests. */
   artifactType: string;
-  /** The media types under which its representations are stored. What is sent depends on what was asked for. */
+  /**
+   * The media types that representations are stored under. The response's type depends on the
+   * request.
+   */
   stored: Readonly<Record<Format, string>>;
-  /** What its documents can be asked for as. The first of a format is for readers who name none (design §8). */
+  /**
+   * The media types that a request may ask for. The first of each format is the default (design
+   * §8).
+   */
   mediaTypes: Readonly<Record<Format, readonly string[]>>;
 }
 
@@ -63,13 +70,13 @@ export const types: Readonly<Record<ResourceType, TypeRow>> = {
 
 interface KindRow {
   type: ResourceType;
-  /** How people call it. */
+  /** For people. */
   title: string;
-  /** Whether the version of its specification belongs to what people call it: `OpenAPI 3.1.0`. */
+  /** Whether the title is followed by the specification's version: `OpenAPI 3.1.0`. */
   isVersioned: boolean;
 }
 
-/** The kinds of documents, more exact than the types. */
+/** The kinds of documents. Each belongs to one type. */
 export const kinds = {
   openapi: { type: 'apis', title: 'OpenAPI', isVersioned: true },
   'json-schema': { type: 'schemas', title: 'JSON Schema', isVersioned: true },

@@ -1,11 +1,11 @@
 /**
- * Version labels (design §7): what may be one, how two compare, which one is latest, what a range means.
- * Precedence follows Semantic Versioning 2.0.0 §11.
+ * Version labels (design §7): their grammar, their order, which one is latest, and what a range
+ * selects. Precedence follows Semantic Versioning 2.0.0 §11.
  */
 
 const grammar = /^[A-Za-z0-9](?:[A-Za-z0-9._+-]{0,126}[A-Za-z0-9])?$/;
 
-/** Whether the text may be a version's label. */
+/** Whether the text is a valid version label. */
 export function isLabel(text: string): boolean {
   return grammar.test(text) && !text.includes('..') && !/\.(?:json|yaml|yml)$/i.test(text) && !isReservedLabel(text);
 }
@@ -15,14 +15,14 @@ function isReservedLabel(text: string): boolean {
   return folded === 'latest' || folded.startsWith('sha256');
 }
 
-/** The form under which labels are unique: two labels that differ in case alone are one. */
+/** The label in lower case. Labels are unique ignoring case. */
 export function foldLabel(label: string): string {
   return label.toLowerCase();
 }
 
 /**
- * The label for a version that a document states about itself, or null where nothing of it can be kept.
- * Runs of characters outside the grammar become one `-`: `v 1.0 (beta)` → `v-1.0-beta`.
+ * Makes a label from the version stated in a document, or null when no character can be kept. A run
+ * of characters outside the grammar becomes one `-`: `v 1.0 (beta)` → `v-1.0-beta`.
  */
 export function labelFromVersion(version: string): string | null {
   const mapped = version
@@ -35,7 +35,9 @@ export function labelFromVersion(version: string): string | null {
   return mapped !== '' && isLabel(prefixed) ? prefixed : null;
 }
 
-/** A label read as a semantic version. Numbers are bigints: labels are up to 128 characters long. */
+/**
+ * A label parsed as a semantic version. Numbers are bigints because labels can have 128 characters.
+ */
 export interface SemanticVersion {
   core: readonly [bigint, bigint, bigint];
   prerelease: readonly string[];
@@ -44,7 +46,10 @@ export interface SemanticVersion {
 const semver =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
-/** The semantic version that the label spells, a leading `v` allowed, or null. Build metadata is not kept (SemVer §10). */
+/**
+ * Parses the label as a semantic version, with an optional leading `v`. Null when it is not one.
+ * Drops build metadata (SemVer §10).
+ */
 export function parseSemanticVersion(label: string): SemanticVersion | null {
   const match = semver.exec(label.replace(/^v/, ''));
   if (!match) return null;
@@ -54,7 +59,10 @@ export function parseSemanticVersion(label: string): SemanticVersion | null {
   };
 }
 
-/** Negative when a precedes b, positive when it follows, 0 for equal precedence (SemVer §11). */
+/**
+ * Negative when a precedes b, positive when it follows, 0 when they have equal precedence (SemVer
+ * §11).
+ */
 export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion): number {
   for (let i = 0; i < 3; i++) {
     const difference = compareNumbers(a.core[i]!, b.core[i]!);
@@ -80,15 +88,16 @@ function compareNumbers(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** A label and when it was published: `order` grows with every publication of its resource. */
+/** A label and its place in the order of publication. */
 export interface Candidate {
   label: string;
   order: number;
 }
 
 /**
- * The candidate that is latest: the highest semantic version that is no pre-release, else the highest pre-release, else the
- * newest publication. Among equals the newest publication wins. Null for no candidates.
+ * The latest candidate: the highest release in semver order, else the highest pre-release, else the
+ * newest publication. Among equal versions the newest publication wins. Null when there are no
+ * candidates.
  */
 export function latestOf<C extends Candidate>(candidates: readonly C[]): C | null {
   const versioned = candidates.flatMap((candidate) => {
@@ -114,7 +123,7 @@ export function isRange(text: string): boolean {
   return match !== null && (match[1] !== '' || match[4] === undefined);
 }
 
-/** The highest candidate that the range takes in; pre-releases never match. Null when none does. */
+/** The highest candidate within the range. Pre-releases never match. Null when nothing does. */
 export function highestInRange<C extends Candidate>(range: string, candidates: readonly C[]): C | null {
   const match = rangeGrammar.exec(range);
   if (!match || !isRange(range)) return null;
@@ -132,7 +141,7 @@ export function highestInRange<C extends Candidate>(range: string, candidates: r
   return latestOf(matching);
 }
 
-/** node-semver's meaning of caret and tilde: `^0.2` stays within 0.2, `^0.0.3` is exactly that. */
+/** As in node-semver: `^0.2` stays within 0.2, `^0.0.3` matches only that version. */
 function isSameSeries(
   core: readonly [bigint, bigint, bigint],
   [major, minor, patch]: readonly [bigint, bigint | null, bigint | null],
@@ -145,7 +154,10 @@ function isSameSeries(
   return minor > 0n || patch === null || core[2] === patch;
 }
 
-/** The label for content that states no version: the next patch after the newest semantic version, first `1.0.0`. */
+/**
+ * The label for content that states no version: the next patch after the highest semantic version,
+ * or `1.0.0`.
+ */
 export function nextLabel(candidates: readonly Candidate[]): string {
   const versions = candidates.flatMap(({ label }) => parseSemanticVersion(label) ?? []);
   if (versions.length === 0) return '1.0.0';

@@ -1,8 +1,8 @@
 import type { Digest } from './digest.ts';
 
-/** One operation of an API, as lists, search and comparison need it. */
+/** One operation of an API, for lists, search and comparison. */
 export interface OutlineOperation {
-  /** `GET`, …; of a webhook `WEBHOOK POST`. */
+  /** `GET`, …; for a webhook `WEBHOOK POST`. */
   method: string;
   /** Path template, or the webhook's name. */
   path: string;
@@ -11,11 +11,17 @@ export interface OutlineOperation {
   summary: string;
   tags: string[];
   deprecated: boolean;
-  /** Over the operation as the document writes it, the parameters of its path included: says whether it changed. */
+  /**
+   * Digest of the operation as written in the document, with its path's parameters. Shows whether
+   * it changed.
+   */
   digest: Digest;
 }
 
-/** One named schema: of an API's components, of a schema's definitions, or (named `''`) the schema document itself. */
+/**
+ * A named schema from an API's components or a schema's definitions. `''` names the schema document
+ * itself.
+ */
 export interface OutlineSchema {
   name: string;
   /** Names of its own properties. */
@@ -32,7 +38,10 @@ export interface OutlineRule {
   digest: Digest;
 }
 
-/** What is in a published document, in short. Made in the sandbox, from the published JSON; texts are plain and cut at sane lengths. */
+/**
+ * A summary of a published document. The sandbox makes it from the published JSON; texts are plain
+ * and truncated.
+ */
 export interface Outline {
   title: string;
   /** First paragraph of the description, without its Markdown. */
@@ -43,18 +52,18 @@ export interface Outline {
   rules: OutlineRule[];
   /** URLs of an API's servers. */
   servers: string[];
-  /** Whether there was more than is listed (each list ends at 20,000). */
+  /** Whether a list was cut at its limit of 20,000 items. */
   truncated: boolean;
 }
 
-/** The names that one side has and the other has not, and those that both have with another content. In the order of the documents. */
+/** Names that were added or removed, and names whose content changed. In document order. */
 export interface NameChanges {
   added: string[];
   removed: string[];
   changed: string[];
 }
 
-/** What differs between two documents. Whether it breaks anybody is not judged. */
+/** The differences between two documents. Does not judge whether a change is breaking. */
 export interface Changes {
   /** `GET /pets` */
   operations: NameChanges;
@@ -62,7 +71,7 @@ export interface Changes {
   rules: NameChanges;
 }
 
-/** How an operation is named in lists: `GET /pets/{id}`. */
+/** The operation's name in lists: `GET /pets/{id}`. */
 export function operationName({ method, path }: Pick<OutlineOperation, 'method' | 'path'>): string {
   return `${method} ${path}`;
 }
@@ -76,7 +85,7 @@ export function compareOutlines(before: Outline, after: Outline): Changes {
   };
 }
 
-/** How many names differ. */
+/** The number of names that differ. */
 export function countChanges({ operations, schemas, rules }: Changes): number {
   return [operations, schemas, rules].reduce(
     (sum, { added, removed, changed }) => sum + added.length + removed.length + changed.length,

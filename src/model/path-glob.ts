@@ -1,9 +1,10 @@
 /**
- * Patterns of paths, as `stele.yaml` has them: `*` stands for any run of characters within one name, `**`, alone between slashes, for any number of
- * folders, none too. Every other character stands for itself. A star takes as little as it can.
+ * Path patterns, as in `stele.yaml`: `*` matches any run of characters within one name. `**` stands
+ * alone between slashes and matches any number of folders, including none. Every other character
+ * matches itself. A star matches as little as it can.
  */
 
-/** The most stars in a pattern: `{1}` to `{9}` name what they took. */
+/** The maximum number of stars in a pattern, because `{1}` to `{9}` refer to their matches. */
 const mostStars = 9;
 
 /** Whether the text is a pattern rather than a path. */
@@ -11,7 +12,7 @@ export function isPathGlob(text: string): boolean {
   return text.includes('*');
 }
 
-/** Why the text cannot be a pattern, in words that follow "the path"; null when it can. */
+/** Why the pattern is invalid, in words that follow "the path". Null when it is valid. */
 export function pathGlobProblem(pattern: string): string | null {
   const segments = pattern.split('/');
   if (segments.includes('..')) return 'has a ".." beside a "*"';
@@ -21,14 +22,15 @@ export function pathGlobProblem(pattern: string): string | null {
   return starsIn(pattern) > mostStars ? `has more than ${mostStars} stars` : null;
 }
 
-/** How many stars a pattern has; `**` is one. */
+/** The number of stars in a pattern. `**` counts as one. */
 export function starsIn(pattern: string): number {
   return pattern.match(/\*+/g)?.length ?? 0;
 }
 
 /**
- * Makes a function that answers what each star took of a path, in order, and null for a path that the pattern is not about. With one `**` at most,
- * both its ends are fixed: the time is linear in the path.
+ * Creates a function that returns what each star matched in a path, in order, or null when the path
+ * does not match. A pattern has at most one `**`, and both its ends are fixed, so matching takes
+ * linear time.
  */
 export function createPathGlob(pattern: string): (path: string) => string[] | null {
   const segments = pattern.split('/');
@@ -48,12 +50,14 @@ export function createPathGlob(pattern: string): (path: string) => string[] | nu
   };
 }
 
-/** Puts what the stars took in the place of `{1}`, `{2}`, …: nothing where there is no such star. */
+/**
+ * Replaces `{1}`, `{2}`, … with what the stars matched. A placeholder without a star becomes empty.
+ */
 export function fillTemplate(template: string, taken: readonly string[]): string {
   return template.replace(/\{([1-9])\}/g, (_, number: string) => taken[Number(number) - 1] ?? '');
 }
 
-/** The highest star that a template names; 0 for none. */
+/** The highest placeholder number in a template, or 0. */
 export function highestPlaceholder(template: string): number {
   return Math.max(0, ...Array.from(template.matchAll(/\{([1-9])\}/g), ([, number]) => Number(number)));
 }

@@ -1,29 +1,35 @@
-/** Whether a document that its specification's schema refuses is refused (design §6). */
+/**
+ * Whether a document that fails its specification's schema is refused (`strict`) or published with
+ * warnings (design §6).
+ */
 export type Validation = 'strict' | 'lenient';
 
 export type Severity = 'error' | 'warning' | 'info';
 
-/** One finding about one document: what, how bad, and where. */
+/** One finding about a document. */
 export interface Problem {
-  /** The rule's name: one of ours (`yaml-syntax`, `ref-outside-tree`, …), `schema`, or a linter's (`struct`, `operation-summary`). */
+  /**
+   * The rule's name: one of Stele's (`yaml-syntax`, `ref-outside-tree`, …), `schema`, or a linter's
+   * (`struct`, `operation-summary`).
+   */
   rule: string;
   severity: Severity;
   message: string;
-  /** Path of the file in its repository's tree, or the uploaded file's name. */
+  /** Path of the file in its repository, or the name of the uploaded file. */
   file: string;
-  /** JSON Pointer (RFC 6901) into that file; `''` is its root. */
+  /** JSON Pointer (RFC 6901) into that file. `''` is its root. */
   pointer: string;
-  /** 1-based. Columns count UTF-16 code units. Line 1, column 1 where no place is known. */
+  /** 1-based. Columns count UTF-16 code units. Line 1, column 1 when the place is unknown. */
   line: number;
   column: number;
 }
 
-/** What compiling a document found. The same input gives the same report, byte for byte. */
+/** The findings for a document. The same input gives the same report, byte for byte. */
 export interface Report {
   problems: Problem[];
-  /** Findings by severity, over all of them, also those beyond the cap of what is kept. */
+  /** Number of findings by severity, including those not kept in `problems`. */
   counts: Record<Severity, number>;
-  /** The most problems kept in `problems`; counts go on. */
+  /** Whether `problems` was cut at its limit. */
   truncated: boolean;
 }
 
@@ -31,8 +37,8 @@ const kept = 1000;
 const rank: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
 
 /**
- * Makes a report: errors first, then by file and place; repeated findings once, as the worst that they were; at most 1,000 kept. The
- * order in which they were found does not matter.
+ * Creates a report: errors first, then by file and place. Repeated findings appear once, at their
+ * highest severity. At most 1,000 are kept. The order of the input does not matter.
  */
 export function createReport(problems: readonly Problem[]): Report {
   const seen = new Set<string>();
@@ -54,12 +60,12 @@ export function createReport(problems: readonly Problem[]): Report {
   return { problems: unique.slice(0, kept), counts, truncated: unique.length > kept };
 }
 
-/** Whether the report holds a finding that stops a publish. */
+/** Whether the report contains an error, which stops a publish. */
 export function isBlocking(report: Report): boolean {
   return report.counts.error > 0;
 }
 
-/** A problem whose place in the file is not known: it points at the file's beginning. */
+/** A problem at an unknown place in a file. It points to the start of the file. */
 export function problemAtFile(rule: string, file: string, message: string, severity: Severity = 'error'): Problem {
   return { rule, severity, message, file, pointer: '', line: 1, column: 1 };
 }

@@ -5,7 +5,7 @@ import type { Digest } from './digest.ts';
 import type { Validation } from './problem.ts';
 import { foldLabel, highestInRange, latestOf } from './label.ts';
 
-/** What has become of a version since it was published. Kept outside its bytes (design §7). */
+/** The status of a version. Stored apart from its bytes, which never change (design §7). */
 export type Status =
   | { state: 'active' }
   | { state: 'deprecated'; reason: string; replacement?: string; sunset?: string; since: string }
@@ -17,20 +17,23 @@ export interface Version {
   label: string;
   /** The version's identity: the digest of its manifest. */
   manifest: Digest;
-  /** The digest over what was published, provenance apart: two versions with equal content say the same (design §7). */
+  /**
+   * Digest of the published content without provenance. Versions with equal content have the same
+   * digest (design §7).
+   */
   content: Digest;
   /** ISO 8601, UTC. */
   publishedAt: string;
-  /** When its content came to be: the date of its commit. Absent for an upload. ISO 8601, UTC. */
+  /** The date of its commit. Absent for an upload. ISO 8601, UTC. */
   createdAt?: string;
   status: Status;
-  /** Set when its publisher asked that it never become latest by itself. */
+  /** Set when the publisher asked that it never become latest automatically. */
   neverLatest?: true;
-  /** The version as the document states it, where the grammar of labels made us change it. */
+  /** The version stated in the document, when the label differs from it. */
   original?: string;
 }
 
-/** An API, a schema or a ruleset with all its versions: the value of one ref. */
+/** An API, schema or ruleset with all its versions: the value of one ref. */
 export interface Resource {
   org: string;
   type: ResourceType;
@@ -38,19 +41,22 @@ export interface Resource {
   name: string;
   description: string;
   visibility: Visibility;
-  /** Coordinate of the ruleset that every version must pass; null: the organization's default. */
+  /** Coordinate of the ruleset that every version must pass. Null: the organization's default. */
   ruleset: string | null;
   connection: Connection | null;
-  /** Label of the latest version; null while there is none. */
+  /** Label of the latest version, or null when there is none. */
   latest: string | null;
-  /** Whether `latest` was set by hand and stays until it is set again. */
+  /** Whether `latest` was set by hand. It then stays until it is set again. */
   latestPinned: boolean;
-  /** Whether schema errors of its documents are warnings; null: the organization's default. */
+  /** Whether schema errors in its documents are warnings. Null: the organization's default. */
   validation: Validation | null;
-  /** Oldest first: in order of publication, except that imported history stands where its commits' dates put it. */
+  /**
+   * In order of publication, oldest first. Imported history is inserted by the dates of its
+   * commits.
+   */
   versions: Version[];
   createdAt: string;
-  /** When it was deleted. The slug and its labels are never used again. */
+  /** When it was deleted, or null. The slug and its labels are never reused. */
   deletedAt: string | null;
 }
 
@@ -63,7 +69,7 @@ export function nameOf(resource: Coordinate): string {
   return formatCoordinate(coordinateOf(resource));
 }
 
-/** Whether a version of it can be read. */
+/** Whether any version can be read. */
 export function isPublished({ versions }: Pick<Resource, 'versions'>): boolean {
   return versions.some(({ status }) => status.state !== 'withdrawn');
 }
@@ -73,20 +79,21 @@ export function resourceRef({ org, type, slug }: Coordinate): string {
   return `resources/${org}/${type}/${slug}`;
 }
 
-/** The version with this label, ignoring case (labels are unique ignoring case). */
+/** The version with this label, or null. Labels are unique ignoring case. */
 export function findVersion(resource: Resource, label: string): Version | null {
   const folded = foldLabel(label);
   return resource.versions.find((version) => foldLabel(version.label) === folded) ?? null;
 }
 
 /**
- * What a selector means for a resource: the version itself, or, for a range, the version to redirect to. An exact label wins
- * over a range that is spelled the same. Null when nothing matches. A withdrawn version is found: its absence must be visible.
+ * Resolves a selector: `exact` is false for a range, whose version the caller redirects to. An
+ * exact label wins over a range with the same spelling. Null when nothing matches. Returns
+ * withdrawn versions too, because they answer 410 and not 404.
  */
 export function selectVersion(resource: Resource, selector: Selector): { version: Version; exact: boolean } | null {
   if (selector.kind === 'digest') {
     const named = resource.versions.filter(({ manifest }) => manifest === selector.digest);
-    // Two labels may be one artifact: it is there as long as one of them is.
+    // Two labels can share a manifest. It is readable while one of them is not withdrawn.
     const version = named.find(({ status }) => status.state !== 'withdrawn') ?? named[0];
     return version ? { version, exact: true } : null;
   }
@@ -100,7 +107,9 @@ export function selectVersion(resource: Resource, selector: Selector): { version
   return highest ? { version: highest.version, exact: false } : null;
 }
 
-/** The label that should be latest now, by the rules of design §7; null when every version is yanked or withdrawn. */
+/**
+ * The label that should be latest now (design §7). Null when every version is yanked or withdrawn.
+ */
 export function chooseLatest(resource: Resource): string | null {
   if (resource.latestPinned && resource.latest !== null) {
     const pinned = findVersion(resource, resource.latest);
@@ -109,7 +118,10 @@ export function chooseLatest(resource: Resource): string | null {
   return latestOf(candidatesOf(resource).filter(({ version }) => !version.neverLatest))?.label ?? null;
 }
 
-/** The versions with one more of the past among them: before the first that came to be later; first, where its date cannot be read. */
+/**
+ * Inserts an imported version before the first version that is newer than it. It comes first when
+ * its date cannot be parsed.
+ */
 export function insertByDate(versions: readonly Version[], past: Version): Version[] {
   const dateOf = ({ createdAt, publishedAt }: Version) => Date.parse(createdAt ?? publishedAt);
   const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(past.createdAt);
@@ -117,7 +129,7 @@ export function insertByDate(versions: readonly Version[], past: Version): Versi
   return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);
 }
 
-/** The versions published before and after this one that are still there. */
+/** The versions before and after this one that are not withdrawn. */
 export function neighbours(
   resource: Resource,
   version: Version,

@@ -1,68 +1,71 @@
 import type { Event, EventType } from './event.ts';
 
-/** A secret that deliveries are signed with. */
+/** A secret that signs deliveries. */
 export interface WebhookSecret {
-  /** As `registry/seal.ts` stores it. */
+  /** Sealed by `registry/seal.ts`. */
   sealed: string;
-  /** Until when it signs beside a newer one; null: as long as there is no newer one. ISO 8601, UTC. */
+  /** When it stops signing next to a newer secret. Null: there is no newer one. ISO 8601, UTC. */
   until: string | null;
 }
 
-/** An endpoint that an organization's events are sent to: the value of one ref. */
+/** An endpoint that receives an organization's events: the value of one ref. */
 export interface Webhook {
   id: string;
   org: string;
   url: string;
   /** For people. */
   description: string;
-  /** Null: every type. */
+  /** Null: all types. */
   events: EventType[] | null;
-  /** Globs of `type/slug`: only events about those resources, as far as the key reached that made it. Null: about all. */
+  /**
+   * Globs of `type/slug` that limit which resources it receives events about: the globs of the key
+   * that created it. Null: all.
+   */
   resources: string[] | null;
-  /** A disabled one is sent nothing, and nothing is kept for it. */
+  /** A disabled endpoint receives nothing, and no events are kept for it. */
   state: 'enabled' | 'disabled';
-  /** Why Stele itself disabled it; null where it did not. */
+  /** Why Stele disabled it. Null when Stele did not. */
   reason: string | null;
   /** Newest first. */
   secrets: WebhookSecret[];
-  /** Events from here on are sent: when it was created, or last enabled. ISO 8601, UTC. */
+  /** Events from this time on are sent: when it was created or last enabled. ISO 8601, UTC. */
   begins: string;
   createdAt: string;
   deletedAt: string | null;
 }
 
-/** How an endpoint has been doing: the value of one ref beside it. */
+/** The health of an endpoint: the value of a separate ref. */
 export interface WebhookHealth {
-  /** Since when no delivery has succeeded; null: the last one did. ISO 8601, UTC. */
+  /** When deliveries began to fail. Null when the last one succeeded. ISO 8601, UTC. */
   failingSince: string | null;
 }
 
-/** One try to deliver. */
+/** One attempt at a delivery. */
 export interface Attempt {
   /** ISO 8601, UTC. */
   at: string;
-  /** HTTP status of the answer; null where there was none. */
+  /** HTTP status of the response. Null when there was none. */
   status: number | null;
-  /** How long it took. */
+  /** Duration. */
   milliseconds: number;
-  /** Why it does not count as delivered, in one sentence; null where it does. */
+  /** Why the attempt failed. One sentence; null when it succeeded. */
   error: string | null;
 }
 
-/** One event on its way to one endpoint: the value of one ref. */
+/** The delivery of one event to one endpoint: the value of one ref. */
 export interface Delivery {
   org: string;
   webhook: string;
-  /** What is sent, the same at each attempt. */
+  /** The body, the same for each attempt. */
   event: Event;
   state: 'pending' | 'delivered' | 'failed';
-  /** Oldest first; the last 20. */
+  /** The last 20, oldest first. */
   attempts: Attempt[];
-  /** Attempts since it was made, or asked for again. */
+  /** Attempts since the delivery was created or last requested again. */
   tries: number;
-  /** When it is tried next; null: no more. ISO 8601, UTC. */
+  /** When the next attempt is due. Null: there are no more. ISO 8601, UTC. */
   nextAt: string | null;
-  /** Who tries it now, and until when that counts. */
+  /** The process that is trying now, and when its claim expires. */
   claim: { by: string; until: string } | null;
 }
 
@@ -71,7 +74,7 @@ export function webhookRef(org: string, id: string): string {
   return `webhooks/${org}/${id}`;
 }
 
-/** The name of the ref that holds how an endpoint has been doing. */
+/** The name of the ref that holds an endpoint's health. */
 export function webhookHealthRef(org: string, id: string): string {
   return `webhook-health/${org}/${id}`;
 }
@@ -81,7 +84,7 @@ export function deliveryRef(org: string, webhook: string, event: string): string
   return `deliveries/${org}/${webhook}/${event}`;
 }
 
-/** What a name that `deliveryRef` made was made of; null for the name of another ref. */
+/** Parses a name made by `deliveryRef`. Null for any other ref. */
 export function parseDeliveryRef(name: string): { org: string; webhook: string; event: string } | null {
   const [kind, org, webhook, event, more] = name.split('/');
   if (kind !== 'deliveries' || !org || !webhook || !event || more !== undefined) return null;

@@ -1,18 +1,24 @@
 import { RegistryError } from '../model/errors.ts';
 
-/** Whose work it is, and how long it waits for a place. */
+/** Whose work it is, and how long it may wait for a slot. */
 export interface Claim {
-  /** Places are counted by owner. */
+  /** Slots are counted by owner. */
   owner: string;
-  /** Turns are taken by lane. Default: the owner's only one. */
+  /** The order of work is kept by lane. Defaults to the owner, which then has one lane. */
   lane?: string;
-  /** Milliseconds. Work that has not begun by then rejects with `rate_limited` or `unavailable`. Default: it waits as long as it takes. */
+  /**
+   * Milliseconds. Work that has not started by then is rejected with `rate_limited` or
+   * `unavailable`. Default: no limit.
+   */
   patience?: number | undefined;
-  /** When it aborts before the work began, the work rejects with its reason and never begins. */
+  /**
+   * If it aborts before the work starts, the work is rejected with the signal's reason and never
+   * starts.
+   */
   signal?: AbortSignal;
 }
 
-/** Work that waits for a place, of several owners. */
+/** A queue for the work of several owners. */
 export interface FairQueue {
   /** Runs the work when its turn comes. */
   add<T>(claim: Claim, work: () => Promise<T>): Promise<T>;
@@ -26,14 +32,16 @@ interface Waiting {
   begin(): void;
 }
 
-/** Seconds after which whoever was turned away may ask again. */
+/** Seconds before a rejected caller may retry. */
 const retryAfter = 10;
 
 /**
- * Gives places to owners. The work of a lane is numbered one after the other from where the queue stands, and the lowest
- * number goes first (start-time fair queueing), so that nobody waits for ever, however much another has waiting. Work that
- * runs is not interrupted: therefore an owner that has a place never takes the last free one, and while others wait it has
- * at most half of the places. Whoever has none finds one free, unless as many others as there are places work already.
+ * Shares slots fairly between owners. Work in a lane gets consecutive numbers, starting from the
+ * number that the queue has reached, and the lowest number goes first (start-time fair queueing).
+ * So nobody waits for ever, however much work others have queued. Running work is never
+ * interrupted. Therefore an owner that has a slot never takes the last free one, and has at most
+ * half of the slots while others wait. An owner without a slot finds one free unless there are as
+ * many other owners running as slots.
  */
 export function createFairQueue(places: number): FairQueue {
   const half = Math.max(1, Math.floor(places / 2));
@@ -70,7 +78,7 @@ export function createFairQueue(places: number): FairQueue {
     else running.set(owner, mine);
   }
 
-  /** Resolves when the place is taken. */
+  /** Resolves when the slot is taken. */
   function turnOf({ owner, patience, signal }: Claim, number: number): Promise<void> {
     return new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
@@ -127,7 +135,7 @@ export function createFairQueue(places: number): FairQueue {
   };
 }
 
-/** `isOwn`: whether the owner's other work is in the way. */
+/** `isOwn`: whether the owner's other work is what it waited for. */
 function tooLong(isOwn: boolean): RegistryError {
   return isOwn
     ? new RegistryError('rate_limited', 'Your organization has too much work waiting. Try again later.', { retryAfter })

@@ -1,4 +1,7 @@
-/** Does the work of one name one after the other, in the order of asking, and that of different names side by side. */
+/**
+ * Runs work with the same name in the order of the calls, one at a time. Work with different names
+ * runs concurrently.
+ */
 export type InOrder = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
 export function createInOrder(): InOrder {

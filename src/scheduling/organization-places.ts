@@ -1,12 +1,15 @@
 import PQueue from 'p-queue';
 
-/** Places for background work of many organizations. One has at most half of them, so that its slow work does not stop another's. */
+/**
+ * Slots for the background work of many organizations. One has at most half of them, so its slow
+ * work cannot stop the others.
+ */
 export interface Places {
-  /** Does the work when there is a place for it. */
+  /** Runs the work when a slot is free. */
   take<T>(org: string, work: () => Promise<T>): Promise<T>;
-  /** How much is being done at this moment. */
+  /** The number of tasks running now. */
   running(): number;
-  /** Resolves when nothing is being done or waits. */
+  /** Resolves when nothing runs or waits. */
   onIdle(): Promise<void>;
 }
 

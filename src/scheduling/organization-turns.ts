@@ -1,16 +1,21 @@
 import PQueue from 'p-queue';
 import { RegistryError } from '../model/errors.ts';
 
-/** Documents that are worked on at once for one organization: more wait, so that nobody takes all the memory or all the compilers. */
+/**
+ * Documents processed at once for one organization. More wait, so that no organization takes all
+ * the memory or all compilers.
+ */
 const atOnce = 8;
-/** Requests of one organization that wait for that. */
+/** Requests of one organization that may wait. */
 const mostWaiting = 32;
-/** Seconds after which whoever was turned away may ask again. */
+/** Seconds before a rejected caller may retry. */
 const retryAfter = 5;
 
-/** Lets the work of each organization go on a few at a time, and that of the others beside it. */
+/**
+ * Limits how much work of one organization runs at once. Organizations do not wait for each other.
+ */
 export interface Turns {
-  /** Rejects with `rate_limited` where too much of the organization waits already. */
+  /** Rejects with `rate_limited` when too many requests of the organization are waiting. */
   take<T>(org: string, work: () => Promise<T>): Promise<T>;
 }
 
