@@ -14,6 +14,7 @@ import type { CommandText } from '../site/docs/docs-commands.ts';
 import { isOpenToOthers } from '../store/private.ts';
 import { gitDirectory } from '../source/local.ts';
 import { configFile, readConfig, type CommonOptions } from './command-context.ts';
+import { outliveReader } from './broken-pipe.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
 import { followChanges } from './follow-changes.ts';
 import { print, printJson } from './output.ts';
@@ -94,6 +95,7 @@ interface Asked {
 }
 
 async function serve(asked: Asked, { port, host }: ServeOptions): Promise<void> {
+  outliveReader();
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new RegistryError('malformed', `${JSON.stringify(port)} is no port.`);
   const first = await asked.configure('');

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError, type ErrorCode, type ErrorDetails } from '../model/errors.ts';
 import { decrypt, deriveKey, encrypt } from './cipher.ts';
-import { isAlive, processName } from '../store/process.ts';
+import { beginWork, isOwn, mayWork, type Worker } from '../store/process.ts';
+import type { Generation } from '../store/generations.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** A request that may be repeated. */
@@ -22,14 +23,12 @@ export interface Repeatable {
 /** How the request ended: JSON that `perform` gave, or the refusal that it was. */
 type Ending = { answer: unknown } | { refusal: { code: ErrorCode; message: string; details: ErrorDetails } };
 
-interface Attempt {
+/** The value of one ref. Its worker is who made the latest attempt. */
+interface Attempt extends Worker {
   request: Digest;
   /** Names the request in the histories of what it changes (`Author.operation`): the same for every attempt. */
   operation: string;
   state: 'running' | 'released' | 'done';
-  /** Who runs it: `host/pid`, and which run of that process. */
-  process: string;
-  instance: string;
   /** Milliseconds since 1970, of the first attempt and of this one. */
   firstAt: number;
   at: number;
@@ -38,9 +37,8 @@ interface Attempt {
 }
 
 const lifetime = 24 * 60 * 60 * 1000;
-/** Milliseconds after which an attempt of another machine that has not ended counts as crashed. */
+/** Milliseconds for which an attempt of another process is watched before it counts as crashed. */
 const lease = 180_000;
-const instance = randomUUID();
 /** Refusals that the same request meets again, as long as it is remembered. Everything else may go another way next time. */
 const lasting: readonly ErrorCode[] = [
   'malformed',
@@ -62,28 +60,49 @@ export async function performOnce<T>(
   repeatable: Repeatable,
   perform: (operation: string) => Promise<T>,
 ): Promise<{ answer: T; isReplay: boolean }> {
+  const { worker, end } = beginWork();
+  try {
+    return await performAs(worker, registry, repeatable, perform);
+  } finally {
+    // Whatever the store has of this attempt: it is over, and another may begin.
+    end();
+  }
+}
+
+async function performAs<T>(
+  worker: Worker,
+  registry: Registry,
+  repeatable: Repeatable,
+  perform: (operation: string) => Promise<T>,
+): Promise<{ answer: T; isReplay: boolean }> {
   const { org, actor, key, secret } = repeatable;
   const name = `idempotency/${org}/${hexOf(digestOf(`${actor}\n${key}`))}`;
   const author: Author = { actor, origin: null };
-  const claimed = await claim(registry, name, repeatable, author);
+  const claimed = await claim(registry, name, repeatable, author, worker);
   // Nobody who reads the store learns a secret from an answer.
   const cipherKey = deriveKey(secret, key, 'stele idempotency');
   if (claimed.state === 'done')
     return { answer: settle<T>(JSON.parse(decrypt(cipherKey, claimed.sealed!)) as Ending), isReplay: true };
-  const finish = (state: 'released' | 'done', ending: Ending | null) =>
-    registry.refs.update<Attempt>(name, (current) => {
+
+  /** What is not written down is decided again by a repetition: no reason to answer otherwise than it went. */
+  async function finish(state: 'released' | 'done', ending: Ending | null): Promise<void> {
+    const sealed = ending && encrypt(registry, cipherKey, JSON.stringify(ending));
+    const work = registry.refs.update<Attempt>(name, (current) =>
       // Somebody took over because this process looked dead: its word counts now.
-      if (current === null || current.value.at !== claimed.at || current.value.instance !== instance) return null;
-      const sealed = ending && encrypt(registry, cipherKey, JSON.stringify(ending));
-      return { value: { ...current.value, state, sealed }, change: { ...author, action: state } };
-    });
+      current?.value.holder === worker.holder
+        ? { value: { ...current.value, state, sealed }, change: { ...author, action: state } }
+        : null,
+    );
+    await work.catch((error: unknown) => registry.log('warn', 'answer not kept', { error: inspect(error) }));
+  }
+
   try {
     const answer = await perform(claimed.operation);
     await finish('done', { answer });
     return { answer, isReplay: false };
   } catch (error) {
     const isLasting = isRegistryError(error) && lasting.includes(error.code) && error.retryAfter === undefined;
-    if (!isLasting) await finish('released', null).catch(() => undefined);
+    if (!isLasting) await finish('released', null);
     else {
       const { code, message, problems, extra } = error;
       await finish('done', { refusal: { code, message, details: { problems, extra } } });
@@ -93,7 +112,13 @@ export async function performOnce<T>(
 }
 
 /** Makes this process the one that performs the request, or finds how it ended. Waits a while for whoever is at it. */
-async function claim(registry: Registry, name: string, { request }: Repeatable, author: Author): Promise<Attempt> {
+async function claim(
+  registry: Registry,
+  name: string,
+  { request }: Repeatable,
+  author: Author,
+  worker: Worker,
+): Promise<Attempt> {
   for (let waited = 0; ; waited += 100) {
     let mine: Attempt | null = null;
     const generation = await registry.refs.update<Attempt>(name, (current) => {
@@ -103,13 +128,12 @@ async function claim(registry: Registry, name: string, { request }: Repeatable, 
       if (known !== null && known.request !== request) {
         throw new RegistryError('idempotency_mismatch', 'This Idempotency-Key was sent with another request.');
       }
-      if (known?.state === 'done' || (known?.state === 'running' && isRunning(known, at))) return null;
+      if (known?.state === 'done' || (known?.state === 'running' && isRunning(registry, current!))) return null;
       mine = {
+        ...worker,
         request,
         operation: known?.operation ?? `${at.toString(36)}-${hexOf(digestOf(name)).slice(0, 24)}`,
         state: 'running',
-        process: processName(),
-        instance,
         firstAt: known?.firstAt ?? at,
         at,
         sealed: null,
@@ -126,10 +150,16 @@ async function claim(registry: Registry, name: string, { request }: Repeatable, 
   }
 }
 
-/** Whether an attempt that has not ended may still end. One of an earlier run of this process's own number will not. */
-function isRunning(attempt: Attempt, now: number): boolean {
-  if (attempt.instance === instance) return true;
-  return attempt.process !== processName() && isAlive(attempt.process) && now - attempt.at < lease;
+/** Attempts of other processes that have not ended, by `writeId`: since when they are watched, by the monotonic clock. */
+const watched = new Map<string, number>();
+
+/** Whether an attempt that has not ended may still end. Of another process nobody knows, so that it is watched for a while. */
+function isRunning({ monotonic }: Registry, { value, writeId }: Generation<Attempt>): boolean {
+  if (!mayWork(value)) return false;
+  const since = watched.get(writeId) ?? monotonic();
+  watched.set(writeId, since);
+  if (watched.size > 10_000) watched.delete(watched.keys().next().value!);
+  return isOwn(value) || monotonic() - since < lease;
 }
 
 function settle<T>(ending: Ending): T {

@@ -101,10 +101,10 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   if (request.dryRun || foreseen.outcome === 'conflict') {
     return { ...foreseen, report, compiled, ruleset: rulesetDigest };
   }
-  const wasPurged = await watchPurges(registry);
+  const mendPurged = await watchPurges(registry);
   await storeArtifact(registry, built);
   const appended = (await appendVersion(registry, request, made))!;
-  if (appended.outcome === 'published' && (await wasPurged())) await storeArtifact(registry, built);
+  if (appended.outcome === 'published') await mendPurged(() => storeArtifact(registry, built));
   return { ...appended, report, compiled, ruleset: rulesetDigest };
 }
 

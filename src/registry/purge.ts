@@ -2,6 +2,7 @@ import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
+import { followUpFailed } from '../store/after-commit.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
 import { decodeJson } from '../model/json.ts';
@@ -20,14 +21,18 @@ async function readPurges(registry: Registry): Promise<{ generation: number; isR
 }
 
 /**
- * For a publish: called before it stores bytes. What it answers tells, called after the publish is committed, whether a purge may have
- * deleted some of them in between, so that they have to be stored again.
+ * For a publish: called before it stores bytes. What it answers is called after the publish is committed, and stores them again where a purge may
+ * have deleted some in between. That rejects with `outcome_unknown`: the version is there, its bytes may not be.
  */
-export async function watchPurges(registry: Registry): Promise<() => Promise<boolean>> {
+export async function watchPurges(registry: Registry): Promise<(storeAgain: () => Promise<void>) => Promise<void>> {
   const before = await readPurges(registry);
-  return async () => {
-    const after = await readPurges(registry);
-    return after.isRunning || after.generation !== before.generation;
+  return async (storeAgain) => {
+    try {
+      const after = await readPurges(registry);
+      if (after.isRunning || after.generation !== before.generation) await storeAgain();
+    } catch (error) {
+      throw followUpFailed(error);
+    }
   };
 }
 

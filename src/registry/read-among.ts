@@ -1,9 +1,8 @@
 import { isRegistryError } from '../model/errors.ts';
 import type { Generation } from '../store/generations.ts';
-import type { Refs } from '../store/refs.ts';
-import type { Registry } from './registry.ts';
+import type { Log, Registry } from './registry.ts';
 
-const told = new WeakMap<Refs, Set<string>>();
+const told = new WeakMap<Log, Set<string>>();
 
 /**
  * A ref that is read as one of many: a damaged one is passed over, as if it were not there, and told in the log once, so that it neither
@@ -17,8 +16,8 @@ export async function readAmong<T>(
     return await refs.read<T>(name);
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
-    const names = told.get(refs) ?? new Set();
-    told.set(refs, names);
+    const names = told.get(log) ?? new Set();
+    told.set(log, names);
     if (!names.has(name)) log('error', 'damaged ref passed over', { ref: name, error: error.message });
     names.add(name);
     return null;

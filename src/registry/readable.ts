@@ -25,17 +25,20 @@ export function mayReadOrganization(principal: Principal, org: string): boolean 
  * nothing about whether it is absent or hidden.
  */
 export async function readReadable(
-  registry: Pick<Registry, 'refs'>,
+  registry: Pick<Registry, 'refs' | 'log'>,
   principal: Principal,
   coordinate: Coordinate,
 ): Promise<Generation<Resource> | null> {
-  const generation = await registry.refs.read<Resource>(resourceRef(coordinate));
+  const name = resourceRef(coordinate);
+  // Of a damaged ref nobody knows whether it is private: only who might read it then is told that it is there.
+  const isOurs = mayRead(principal, { ...coordinate, visibility: 'private' });
+  const generation = await (isOurs ? registry.refs.read<Resource>(name) : readAmong<Resource>(registry, name));
   return generation !== null && mayRead(principal, generation.value) ? generation : null;
 }
 
 /** As `readReadable`, and null for a deleted resource too. */
 export async function findReadable(
-  registry: Pick<Registry, 'refs'>,
+  registry: Pick<Registry, 'refs' | 'log'>,
   principal: Principal,
   coordinate: Coordinate,
 ): Promise<Generation<Resource> | null> {

@@ -116,7 +116,7 @@ export const problemTypes: Readonly<Record<ProblemCode, { status: number; title:
     status: 503,
     title: 'It is not known whether the change was made',
     meaning:
-      'The write was sent and its fate could not be read back. Read the thing, or repeat the request with the same `Idempotency-Key`.',
+      'The change may have been made: the disk did not confirm a write, or what belongs to a change failed after it was made. Repeat the request with the same `Idempotency-Key`, or read the thing.',
   },
   unavailable: {
     status: 503,

@@ -5,8 +5,23 @@ import { RegistryError } from '../model/errors.ts';
 import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 
-/** `/healthz`: the process runs. `/readyz`: it can answer; 503 before that, and from when it shuts down. */
-export function createHealth({ isReady }: Pick<ServerContext, 'isReady'>): Router {
+/** Milliseconds for which one look at the store answers everybody: nobody who asks makes it write more. */
+const sharedFor = 1000;
+
+/**
+ * `/healthz`: the process runs. `/readyz`: it can answer and keep what it is given; 503 before that, while the store takes no writes, and from when it
+ * shuts down.
+ */
+export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): Router {
+  const { bucket, monotonic } = registry;
+  let look: { startedAt: number; end: Promise<void> } | null = null;
+
+  function storeIsWell(): Promise<void> {
+    const startedAt = monotonic();
+    if (look === null || startedAt - look.startedAt >= sharedFor) look = { startedAt, end: bucket.check() };
+    return look.end;
+  }
+
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/healthz', (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ status: 'ok' });
@@ -15,6 +30,7 @@ export function createHealth({ isReady }: Pick<ServerContext, 'isReady'>): Route
     if (!isReady()) throw new RegistryError('unavailable', 'Not ready.', { retryAfter: 1 });
     // Fails where no file can be opened.
     await (await open(devNull)).close();
+    await storeIsWell();
     response.set('Cache-Control', 'no-store').json({ status: 'ready' });
   });
   router.all(['/healthz', '/readyz'], onlyGet);

@@ -38,6 +38,11 @@ export function beginWork(): { worker: Worker; end: () => void } {
   return { worker, end: () => void atWork.delete(holder) };
 }
 
+/** Whether it is a piece of work of this process that is not over. */
+export function isOwn({ holder }: Worker): boolean {
+  return atWork.has(holder);
+}
+
 /** Whether the worker may still be at it. Of this process that is known; other processes of this machine may run; and of others nobody knows. */
 export function mayWork({ process, space, holder }: Worker): boolean {
   if (space !== undefined && space !== processSpace()) return true;

@@ -1,6 +1,7 @@
 import { readSecret } from '../config.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import type { Hint, Host, HostKind } from '../hosts/host.ts';
+import { readAmong } from '../registry/read-among.ts';
 import { createFollowed } from './followed.ts';
 import type { SyncQueue } from './queue.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -16,7 +17,7 @@ export interface RepositoryName {
 /** The secrets that a delivery may be signed with: those of the repository that its URL names, else those that the configuration has for the host. */
 export async function hookSecrets(registry: Registry, kind: HostKind, only: RepositoryName | null): Promise<string[]> {
   if (only !== null) {
-    const repository = await registry.refs.read<Repository>(repositoryRef(only.org, only.id));
+    const repository = await readAmong<Repository>(registry, repositoryRef(only.org, only.id));
     return (repository?.value.hookSecrets ?? []).map((sealed) => openSecret(registry, sealed));
   }
   const { webhookSecret } = registry.config.hosts[kind];

@@ -166,7 +166,7 @@ describe('an fsync that failed', () => {
     await expect(bucket.check()).rejects.toMatchObject({ code: 'unavailable' });
     files.plan = ({ name }) => (name === 'write' ? { kind: 'fails', code: 'ENOSPC' } : null);
     await expect(bucket.check()).rejects.toMatchObject({
-      message: 'The store has no space left; nothing was written.',
+      message: 'The store has no space left.',
     });
   });
 });

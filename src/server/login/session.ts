@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Response } from 'express';
-import { RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
 import { cookieOptions, longestCookie, readCookies } from './cookies.ts';
 import type { Seal } from './sealed-cookie.ts';
@@ -58,7 +58,12 @@ export function createSessions(
       const text = readCookies(request).get(cookieName);
       const session = text === undefined ? null : ((await seal.open(text)) as Session | null);
       if (session === null) return null;
-      return (await registry.refs.read<EndedSession>(endedRef(session.id))) === null ? session : null;
+      // Where it cannot be read whether it was ended, it was.
+      const ended = registry.refs.read<EndedSession>(endedRef(session.id)).catch((error: unknown) => {
+        if (isRegistryError(error, 'corrupt')) return 'damaged';
+        throw error;
+      });
+      return (await ended) === null ? session : null;
     },
     async end(response, { id, expiresAt }, author) {
       await registry.refs.update<EndedSession>(endedRef(id), (current) => {

@@ -1,4 +1,5 @@
 import { digestOf } from '../../model/digest.ts';
+import { tellingCommits } from '../../store/after-commit.ts';
 import { performOnce } from '../../registry/idempotency.ts';
 import type { Answer, Call } from './call.ts';
 
@@ -8,8 +9,12 @@ export async function answerOnce<C extends Call>(
   key: string | undefined,
   answer: (call: C) => Promise<Answer>,
 ): Promise<Answer> {
-  if (key === undefined) return answer(call);
   const { registry, request, principal, author, body } = call;
+  const perform = (operation?: string) =>
+    tellingCommits(registry, (telling) =>
+      answer({ ...call, registry: telling, ...(operation !== undefined && { author: { ...author, operation } }) }),
+    );
+  if (key === undefined) return perform();
   const subject = `${request.method} ${request.originalUrl}\n${body?.digest ?? digestOf('')}`;
   const { answer: given, isReplay } = await performOnce(
     registry,
@@ -20,7 +25,7 @@ export async function answerOnce<C extends Call>(
       request: digestOf(subject),
       secret: request.headers.authorization ?? '',
     },
-    (operation) => answer({ ...call, author: { ...author, operation } }),
+    perform,
   );
   return isReplay ? { ...given, headers: { ...given.headers, 'Idempotency-Replayed': 'true' } } : given;
 }

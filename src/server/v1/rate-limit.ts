@@ -1,9 +1,10 @@
 import type { RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
-import type { Config } from '../../config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { hostKinds } from '../../hosts/host.ts';
+import type { Registry } from '../../registry/registry.ts';
 import { principalOf } from '../authenticate.ts';
+import { createRateWindows } from './rate-windows.ts';
 
 const hookPaths = hostKinds.map((kind) => `/hooks/${kind}`);
 
@@ -13,10 +14,12 @@ const hookPaths = hostKinds.map((kind) => `/hooks/${kind}`);
  * `createReceiveHook` knows: a host sends all its repositories' from a few addresses, and does not
  * send again what was refused.
  */
-export function createRateLimit({ rateLimit: limits }: Pick<Config, 'rateLimit'>): RequestHandler {
+export function createRateLimit({ config, monotonic }: Pick<Registry, 'config' | 'monotonic'>): RequestHandler {
+  const { rateLimit: limits } = config;
   const isKey = (request: Parameters<RequestHandler>[0]) => principalOf(request).kind === 'key';
   return rateLimit({
     windowMs: limits.window * 1000,
+    store: createRateWindows(limits.window * 1000, monotonic),
     limit: (request) => (isKey(request) ? limits.key : limits.address),
     identifier: (request) => (isKey(request) ? 'key' : 'address'),
     keyGenerator: (request) => {

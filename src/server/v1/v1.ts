@@ -110,7 +110,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   }
 
   const router = express.Router({ caseSensitive: true, strict: true });
-  router.use(createRateLimit(registry.config));
+  router.use(createRateLimit(registry));
   const handle = async (request: Request, response: Response) =>
     send(request, response, await answer(request, response));
   router.use((request, response) => handle(request, response));

@@ -49,8 +49,8 @@ export function notConfirmed(cause: unknown): RegistryError {
 
 /** A store that takes no bytes at the moment. */
 export function notWritable(cause: unknown): RegistryError {
-  const reason = (!isRegistryError(cause) && writing.get(codeOf(cause))) || 'The disk of the store confirms no writes';
-  return new RegistryError('unavailable', `${reason}; nothing was written.`, { cause, retryAfter: 5 });
+  const reason = writing.get(codeOf(cause)) ?? 'The disk of the store confirms no writes';
+  return new RegistryError('unavailable', `${reason}.`, { cause, retryAfter: 5 });
 }
 
 /** A handler for `catch`: what cannot be read is `unavailable`, and anything else a bug. */

@@ -1,8 +1,10 @@
+import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { digestOf, hexOf } from '../../../src/model/digest.ts';
 import { RegistryError } from '../../../src/model/errors.ts';
 import { formatPrincipal } from '../../../src/model/access.ts';
 import { authenticateKey } from '../../../src/registry/keys.ts';
+import { tellingCommits } from '../../../src/store/after-commit.ts';
 import { performOnce } from '../../../src/registry/idempotency.ts';
 import { listAll } from '../../../src/store/bucket.ts';
 import { createTestRegistry } from '../registry.ts';
@@ -90,7 +92,7 @@ test('after a crash in between, the repetition finds what was made', async () =>
   // The store as it is when the process dies between the resource's commit and the record of the answer.
   const name = `idempotency/acme/${hexOf(digestOf(`${formatPrincipal(principal)}\n${headers['idempotency-key']}`))}`;
   await registry.refs.update<object>(name, (current) => ({
-    value: { ...current!.value, state: 'running', sealed: null, process: 'this-is-dead/1', instance: 'x', at: 0 },
+    value: { ...current!.value, state: 'running', sealed: null, process: `${hostname()}/999999999`, holder: 'x' },
     change: { actor: 'operator:test', origin: null, action: 'crash' },
   }));
   const again = await api.call('POST', '/v1/apis', { body: creation, headers });
@@ -125,4 +127,78 @@ test('after 24 hours a key is new', async () => {
   expect(await perform(2)).toEqual({ answer: 1, isReplay: true });
   at += 1;
   expect(await perform(3)).toEqual({ answer: 3, isReplay: false });
+});
+
+test('an answer that cannot be kept is given all the same, and a repetition finds what was made', async () => {
+  const registry = createTestRegistry(unlimited);
+  await using api = await openApi(registry);
+  let writes = 0;
+  // Each write is tried three times: the first says that the attempt runs, the second would keep its answer.
+  const when = (key: string) => key.startsWith('refs/idempotency/') && ++writes > 1;
+  registry.bucket.fault('putIfAbsent', 'fail', { count: 3, when });
+  const first = await api.call('POST', '/v1/apis', { body: creation, headers });
+  const again = await api.call('POST', '/v1/apis', { body: creation, headers });
+  expect(writes).toBeGreaterThan(3);
+  expect([first.status, again.status, again.json]).toEqual([201, 201, first.json]);
+});
+
+test('an attempt that failed and could not say so is over: the next one begins', async () => {
+  const registry = createTestRegistry();
+  const unknown = new RegistryError('outcome_unknown', 'Who knows?');
+  const fail = performOnce(registry, repeatable, async () => {
+    registry.bucket.fault('putIfAbsent', 'fail', { count: 3 });
+    throw unknown;
+  });
+  await expect(fail).rejects.toBe(unknown);
+  expect(await performOnce(registry, repeatable, async () => 7)).toEqual({ answer: 7, isReplay: false });
+});
+
+test.each([3_600_000, -3_600_000])(
+  'an attempt of another machine is over after three minutes, though the clock is set by %i ms',
+  async (step) => {
+    let at = Date.parse('2026-01-01T00:00:00Z');
+    let passed = 0;
+    const registry = { ...createTestRegistry(), now: () => new Date(at), monotonic: () => passed };
+    let hold = (): void => undefined;
+    const held = new Promise<void>((resolve) => (hold = resolve));
+    const running = performOnce(registry, repeatable, () => held);
+    await expect.poll(() => registry.refs.read(nameOf(repeatable))).not.toBeNull();
+    await registry.refs.update<object>(nameOf(repeatable), (current) => ({
+      value: { ...current!.value, process: 'elsewhere/1', space: 'elsewhere', holder: 'theirs' },
+      change: { actor: 'operator:test', origin: null, action: 'take' },
+    }));
+    let answer: unknown = null;
+    const next = performOnce(registry, repeatable, async () => 7).then((given) => (answer = given));
+    const looked = () => new Promise((resolve) => setTimeout(resolve, 300));
+    await looked();
+    at += step;
+    passed += 179_999;
+    await looked();
+    expect(answer).toBeNull();
+    passed += 1;
+    expect(await next).toEqual({ answer: 7, isReplay: false });
+    hold();
+    await running;
+  },
+);
+
+function nameOf({ org, actor, key }: typeof repeatable): string {
+  return `idempotency/${org}/${hexOf(digestOf(`${actor}\n${key}`))}`;
+}
+
+test('what fails after a commit is never told as if nothing had happened', async () => {
+  const registry = createTestRegistry();
+  const full = new RegistryError('unavailable', 'The store has no space left; nothing was written.');
+  const change = { actor: 'operator:test', origin: null, action: 'make' };
+  const failAfter = (commits: number, error: Error) =>
+    tellingCommits(registry, async ({ refs }) => {
+      for (let n = 0; n < commits; n++) await refs.update<number>('things/one', () => ({ value: n, change }));
+      await refs.update('things/one', () => null);
+      throw error;
+    });
+  await expect(failAfter(0, full)).rejects.toBe(full);
+  await expect(failAfter(1, full)).rejects.toMatchObject({ code: 'outcome_unknown', cause: full });
+  await expect(failAfter(1, new TypeError('a bug'))).rejects.toMatchObject({ code: 'outcome_unknown' });
+  const refusal = new RegistryError('conflict', 'It is taken.');
+  await expect(failAfter(1, refusal)).rejects.toBe(refusal);
 });
