@@ -19,7 +19,7 @@ export function createAssetFiles({ assets, registry }: Site): Router {
     const { bytes, mediaType } = found.asset;
     const lifetime = lifetimes[found.isCurrent ? 'current' : 'other'];
     const page = { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
-    const headers = ['Cache-Control', lifetime, 'Vary', 'Accept-Encoding', ...pageHeaders()];
+    const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding', ...pageHeaders() };
     await sendPage({ request, response }, registry.cache, page, { mediaType, headers });
   }
 

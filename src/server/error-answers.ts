@@ -6,7 +6,7 @@ import type { Registry } from '../registry/registry.ts';
 import type { ServerContext } from './server-context.ts';
 import { messagePage } from '../site/pages/message-pages.ts';
 import type { Site } from '../site/site.ts';
-import { pageHeaders, securityHeaders, type FlatHeaders } from './headers.ts';
+import { pageHeaders, securityHeaders, type Fields } from './headers.ts';
 import { prefersPage } from './read/negotiate.ts';
 import { splitTarget } from './read/read-request.ts';
 import { endResponse } from './body/request-body.ts';
@@ -146,14 +146,19 @@ function describeRefusal(
   requestId: string,
   error: RegistryError | null,
   signIn: string | null = null,
-): { status: number; headers: FlatHeaders; document: ProblemDocument } {
+): { status: number; headers: Fields; document: ProblemDocument } {
   const code = error?.code ?? 'internal';
   const { status, title, meaning } = problemTypes[code];
-  const headers = ['Content-Type', 'application/problem+json', 'Cache-Control', 'no-store', 'X-Request-Id', requestId];
-  headers.push(...securityHeaders);
-  // RFC 9110 §11.6.1 wants it with 401. Private and absent are one and the same 404, and either may need a credential.
-  if (code === 'unauthenticated' || code === 'not_found') headers.push('WWW-Authenticate', 'Bearer realm="stele"');
-  if (error?.retryAfter !== undefined) headers.push('Retry-After', String(Math.ceil(error.retryAfter)));
+  // RFC 9110 §11.6.1 requires the challenge with 401. Private and absent are the same 404, and either may need a credential.
+  const mayNeedKey = code === 'unauthenticated' || code === 'not_found';
+  const headers = {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    'X-Request-Id': requestId,
+    ...securityHeaders,
+    ...(mayNeedKey && { 'WWW-Authenticate': 'Bearer realm="stele"' }),
+    ...(error?.retryAfter !== undefined && { 'Retry-After': String(Math.ceil(error.retryAfter)) }),
+  };
   const standard = {
     type: `${url}/problems/${code}`,
     title,
@@ -191,11 +196,8 @@ export function sendProblem(
   const wantsPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
   const page = wantsPage ? refusalPage({ registry, site }, document, signIn) : null;
   const body = Buffer.from(page ?? JSON.stringify(document));
-  for (let i = 0; i < headers.length; i += 2) response.setHeader(headers[i]!, headers[i + 1]!);
-  if (page !== null) {
-    const own = ['Content-Type', 'text/html; charset=utf-8', ...pageHeaders()];
-    for (let i = 0; i < own.length; i += 2) response.setHeader(own[i]!, own[i + 1]!);
-  }
+  const own: Fields = page === null ? {} : { 'Content-Type': 'text/html; charset=utf-8', ...pageHeaders() };
+  for (const [name, value] of Object.entries({ ...headers, ...own })) response.setHeader(name, value);
   response.setHeader('Content-Length', body.byteLength);
   response.statusCode = status;
   endResponse(request, response, request.method === 'HEAD' ? undefined : body);

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import { RegistryError } from '../model/errors.ts';
 import type { Visibility } from '../model/access.ts';
-import { preflightHeaders, securityHeaders } from './headers.ts';
+import { flatten, preflightHeaders, securityHeaders } from './headers.ts';
 import type { ReadRequest } from './read/read-request.ts';
 
 const allowed = 'GET, HEAD, OPTIONS';
@@ -15,8 +15,13 @@ export function answerMethod({ request, response }: ReadRequest, visibility: Vis
   if (method === 'GET' || method === 'HEAD') return false;
   response.setHeader('Allow', allowed);
   if (method !== 'OPTIONS') throw new RegistryError('method_not_allowed', `This answers ${allowed} alone.`);
-  const cors = visibility === 'public' ? preflightHeaders : [];
-  response.writeHead(204, ['Allow', allowed, 'Cache-Control', 'no-store', ...securityHeaders, ...cors]).end();
+  const fields = {
+    Allow: allowed,
+    'Cache-Control': 'no-store',
+    ...securityHeaders,
+    ...(visibility === 'public' && preflightHeaders),
+  };
+  response.writeHead(204, flatten(fields)).end();
   return true;
 }
 

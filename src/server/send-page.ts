@@ -3,8 +3,8 @@ import type { Config } from '../config.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Cache } from '../store/cache.ts';
 import { evaluateConditions } from './read/conditions.ts';
-import { pageHeaders, type FlatHeaders } from './headers.ts';
-import { purgeable } from './read/lifetime.ts';
+import { pageHeaders, flatten, type Fields } from './headers.ts';
+import { purgeable, varyOf, type Audience } from './read/lifetime.ts';
 import { chooseCoding } from './read/negotiate.ts';
 import { codedPage } from './page-bytes.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -21,7 +21,7 @@ export interface PageOptions {
   /** Default `text/html; charset=utf-8`. */
   mediaType?: string;
   /** More header fields; among them those of `pageSharing`. */
-  headers: FlatHeaders;
+  headers: Fields;
 }
 
 /** The bytes of a text that is at hand. */
@@ -41,19 +41,14 @@ export function pageSharing(
     by = 'everyone',
     connect = [],
     keys = [],
-  }: { isPublic: boolean; by?: 'everyone' | 'reader'; connect?: string[]; keys?: readonly string[] },
-): FlatHeaders {
-  const lifetime = isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store';
-  const credentials = isPublic && by === 'everyone' ? '' : ', Authorization, Cookie';
-  const purged = isPublic ? purgeable({ cache }, 'latest', keys) : [];
-  return [
-    'Cache-Control',
-    lifetime,
-    ...purged,
-    'Vary',
-    `Accept, Accept-Encoding${credentials}`,
+  }: { isPublic: boolean; by?: Audience; connect?: string[]; keys?: readonly string[] },
+): Fields {
+  return {
+    'Cache-Control': isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store',
+    ...(isPublic && purgeable({ cache }, 'latest', keys)),
+    ...varyOf(isPublic, by),
     ...pageHeaders({ connect }),
-  ];
+  };
 }
 
 /**
@@ -69,15 +64,18 @@ export async function sendPage(
   const coding = chooseCoding(request.headers['accept-encoding']);
   if (coding === null) throw new RegistryError('not_acceptable', 'There is no coding that Accept-Encoding takes.');
   const etag = `"${page.digest}${coding === 'identity' ? '' : `-${coding}`}"`;
-  const common = status === 200 ? ['ETag', etag, ...headers] : headers;
+  const common = status === 200 ? { ETag: etag, ...headers } : headers;
   const outcome = status === 200 ? evaluateConditions(request.headers, etag) : 'proceed';
   if (outcome === 'failed') throw new RegistryError('precondition_failed', 'The entity tag is another one.');
   if (outcome === 'not_modified') {
-    response.writeHead(304, common).end();
+    response.writeHead(304, flatten(common)).end();
     return;
   }
   const bytes = await codedPage(cache, page, coding, page.open);
-  const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding];
-  const content = ['Content-Type', mediaType, ...encoding, 'Content-Length', String(bytes.byteLength)];
-  response.writeHead(status, [...common, ...content]).end(request.method === 'HEAD' ? undefined : bytes);
+  const content = {
+    'Content-Type': mediaType,
+    ...(coding !== 'identity' && { 'Content-Encoding': coding }),
+    'Content-Length': String(bytes.byteLength),
+  };
+  response.writeHead(status, flatten({ ...common, ...content })).end(request.method === 'HEAD' ? undefined : bytes);
 }

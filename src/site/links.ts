@@ -69,11 +69,12 @@ export function replacementOf(links: Links, resource: Resource, { status }: Vers
 }
 
 /** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) of a version, as far as its status has them. */
-export function statusHeaders({ status }: Version): string[] {
-  if (status.state !== 'deprecated') return [];
+export function statusHeaders({ status }: Version): Readonly<Record<string, string>> {
+  if (status.state !== 'deprecated') return {};
   const since = Math.floor(Date.parse(status.since) / 1000);
-  const headers = ['Deprecation', `@${since}`];
   const sunset = status.sunset === undefined ? NaN : Date.parse(status.sunset);
-  if (!Number.isNaN(sunset)) headers.push('Sunset', new Date(sunset).toUTCString());
-  return headers;
+  return {
+    Deprecation: `@${since}`,
+    ...(!Number.isNaN(sunset) && { Sunset: new Date(sunset).toUTCString() }),
+  };
 }

@@ -23,7 +23,11 @@ export async function sendDiff(read: ReadRequest, granted: Granted): Promise<voi
   const before = neighbours(resource, to.version).predecessor;
   const from = versionFor(granted, query, 'from') ?? (before && { ...granted, version: before });
   const body = { from: from?.version.label ?? null, to: to.version.label, ...(await compare(read, from, to)) };
-  await sendJson(read, body, sharing(registry.config, resource.visibility, 'latest', [resourceKey(resource)]));
+  await sendJson(
+    read,
+    body,
+    sharing(registry.config, resource.visibility, 'latest', { keys: [resourceKey(resource)] }),
+  );
 }
 
 async function compare(

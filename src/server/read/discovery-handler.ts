@@ -39,8 +39,10 @@ export function createDiscovery(
     limit?.(request, response);
     const found = discoveryDocument(place, await publicResources(), path);
     if (found === null) throw new RegistryError('not_found', nothingHere);
-    const catalog = path === catalogPath ? ['Link', `<${place.links.path(catalogPath)}>; rel="api-catalog"`] : [];
-    const headers = [...sharing(registry.config, 'public', 'latest', [everywhereKey]), ...catalog];
+    const headers = {
+      ...sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] }),
+      ...(path === catalogPath && { Link: `<${place.links.path(catalogPath)}>; rel="api-catalog"` }),
+    };
     await sendPage({ request, response }, registry.cache, bytesOf(found.text), { mediaType: found.mediaType, headers });
   });
   router.all(discoveryPattern, onlyGet);

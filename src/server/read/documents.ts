@@ -1,3 +1,4 @@
+import type { Fields } from '../headers.ts';
 import { LRUCache } from 'lru-cache';
 import { resourceKey } from '../../model/cache-key.ts';
 import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
@@ -60,9 +61,9 @@ export function createSendDocument(links: Links): SendDocument {
     if (found === undefined) {
       const manifest = await readManifest(context.registry, granted);
       const representation = pickRepresentation(manifest, offer.format, coding);
-      const sharable = sharing(context.registry.config, granted.resource.visibility, lifetime, [
-        resourceKey(granted.resource),
-      ]);
+      const sharable = sharing(context.registry.config, granted.resource.visibility, lifetime, {
+        keys: [resourceKey(granted.resource)],
+      });
       found = { representation, prepared: prepareDocument(links, granted, offer, representation, sharable) };
       ready.set(name, found);
     }
@@ -83,23 +84,20 @@ function prepareDocument(
   { resource, version }: GrantedVersion,
   { mediaType }: Offer,
   { coding, digest, size }: Representation,
-  sharable: string[],
+  sharable: Fields,
 ): Prepared {
   const pinned = links.to(coordinateOf(resource), { label: version.label });
-  const encoding = coding === 'identity' ? [] : ['Content-Encoding', coding];
+  const encoding = coding === 'identity' ? {} : { 'Content-Encoding': coding };
   return prepare(
     { etag: `"${digest}"`, size, ranges: coding === 'identity' },
     {
-      common: ['Content-Location', pinned, ...statusHeaders(version), ...sharable],
-      content: [
-        'Content-Type',
-        mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType,
+      common: { 'Content-Location': pinned, ...statusHeaders(version), ...sharable },
+      content: {
+        'Content-Type': mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType,
         ...encoding,
-        'Repr-Digest',
-        formatReprDigest(digest),
-        'Link',
-        versionLinks(links, resource, version),
-      ],
+        'Repr-Digest': formatReprDigest(digest),
+        Link: versionLinks(links, resource, version),
+      },
     },
   );
 }

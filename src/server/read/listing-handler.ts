@@ -32,10 +32,7 @@ export async function sendListing(read: ReadRequest, org: string, type: Resource
     return sendPage(read, registry.cache, bytesOf(html), { headers });
   }
   const { items, next } = pageOf(resources, read.query, nameOf);
-  // What is listed differs by who asks, so that a cache must never give one reader's list to another.
-  const shared = sharing(registry.config, visibility, 'latest', [organizationKey(org)]).map((value) =>
-    value === 'Accept, Accept-Encoding' ? 'Accept, Accept-Encoding, Authorization, Cookie' : value,
-  );
+  const shared = sharing(registry.config, visibility, 'latest', { keys: [organizationKey(org)], by: 'reader' });
   await sendJson(read, { items: items.map((resource) => describe(read.links, resource)), next }, shared);
 }
 

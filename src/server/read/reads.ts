@@ -9,7 +9,7 @@ import type { ServerContext } from '../server-context.ts';
 import { sendDiff } from './diff.ts';
 import { createSendDocument, type ResourceAddress, type SendDocument } from './documents.ts';
 import { sendProblem } from '../error-answers.ts';
-import { corsHeaders } from '../headers.ts';
+import { corsHeaders, flatten } from '../headers.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
 import type { Site } from '../../site/site.ts';
 import { sendListing } from './listing-handler.ts';
@@ -103,7 +103,7 @@ function withWayBack({ links }: ReadRequest, { resource }: Granted, { message }:
 /** Scripts of other origins may read why a public read was refused. */
 function allowScripts(response: ServerResponse, { visibility }: Resource): void {
   if (visibility !== 'public' || response.headersSent) return;
-  for (let i = 0; i < corsHeaders.length; i += 2) response.setHeader(corsHeaders[i]!, corsHeaders[i + 1]!);
+  for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);
 }
 
 async function sendView(read: ReadRequest, granted: Granted, address: ResourceAddress, send: Send): Promise<void> {
@@ -136,6 +136,8 @@ function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress)
 function redirect(read: ReadRequest, { resource, version }: GrantedVersion, { view, format }: ResourceAddress): void {
   const target = read.links.to(coordinateOf(resource), { label: version.label, view, format });
   const location = read.query === '' ? target : `${target}?${read.query}`;
-  const shared = sharing(read.context.registry.config, resource.visibility, 'latest', [resourceKey(resource)]);
-  read.response.writeHead(307, ['Location', location, 'Content-Length', '0', ...shared]).end();
+  const shared = sharing(read.context.registry.config, resource.visibility, 'latest', {
+    keys: [resourceKey(resource)],
+  });
+  read.response.writeHead(307, flatten({ Location: location, 'Content-Length': '0', ...shared })).end();
 }

@@ -81,10 +81,13 @@ export function createSendResourcePage(site: Site): SendResourcePage {
     const { resource, version } = granted;
     const isPublic = resource.visibility === 'public';
     const coordinate = coordinateOf(resource);
-    const about = ['Link', versionLinks(site.links, resource, version), ...statusHeaders(version)];
+    const about = { Link: versionLinks(site.links, resource, version), ...statusHeaders(version) };
     if (view === 'try') {
       const { html, servers } = await tryPage(site, granted);
-      const headers = [...about, ...pageSharing(config, { isPublic, connect: servers, keys: [resourceKey(resource)] })];
+      const headers = {
+        ...about,
+        ...pageSharing(config, { isPublic, connect: servers, keys: [resourceKey(resource)] }),
+      };
       return sendPage(read, cache, bytesOf(html), { headers });
     }
     const isReaders = view === 'page' && resource.type === 'rulesets';
@@ -98,7 +101,7 @@ export function createSendResourcePage(site: Site): SendResourcePage {
       keys: [resourceKey(resource)],
     });
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
-    return sendPage(read, cache, page, { headers: ['Content-Location', where, ...about, ...sharing], ...mediaType });
+    return sendPage(read, cache, page, { headers: { 'Content-Location': where, ...about, ...sharing }, ...mediaType });
   };
 }
 
@@ -109,10 +112,9 @@ export async function sendUnpublished(read: ReadRequest, granted: Granted): Prom
   const { resource } = granted;
   const isForAll = resource.visibility === 'public' && principal.kind === 'anonymous';
   const where = links.to(coordinateOf(resource), { view: 'page' });
-  const headers = [
-    'Content-Location',
-    where,
+  const headers = {
+    'Content-Location': where,
     ...pageSharing(registry.config, { isPublic: isForAll, by: 'reader', keys: [resourceKey(resource)] }),
-  ];
+  };
   await sendPage(read, registry.cache, bytesOf(await unpublishedPage(site, granted, principal)), { headers });
 }

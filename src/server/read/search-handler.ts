@@ -10,7 +10,7 @@ import { searchPage } from '../../site/pages/search-page.ts';
 import { searchResult } from '../../site/pages/search-results.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
-import type { FlatHeaders } from '../headers.ts';
+import type { Fields } from '../headers.ts';
 import { sharing } from './lifetime.ts';
 import { onlyGet } from '../methods.ts';
 import { prefersPage } from './negotiate.ts';
@@ -53,16 +53,14 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
     }
     const items = found.items.map((each) => searchResult(site, each, { isWhole: true }));
     // What is found differs by who asks, so that a cache must never give one reader's results to another.
-    const shared = sharing(registry.config, isPublic ? 'public' : 'private', 'latest').map((value) =>
-      value === 'Accept, Accept-Encoding' ? 'Accept, Accept-Encoding, Authorization, Cookie' : value,
-    );
+    const shared = sharing(registry.config, isPublic ? 'public' : 'private', 'latest', { by: 'reader' });
     await sendJson({ request, response, query }, { ...found, items }, whenComplete(found, shared));
   });
   router.get('/search/index.json', async (request, response) => {
     limit?.(request, response);
     const { entries, revision } = await inTime(search.all(anonymous));
     if (kept?.revision !== revision) kept = { revision, page: bytesOf(searchIndexText({ links }, entries)) };
-    const headers = sharing(registry.config, 'public', 'latest', [everywhereKey]);
+    const headers = sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] });
     await sendPage({ request, response }, registry.cache, kept.page, { mediaType: 'application/json', headers });
   });
   router.all(['/search', '/search/index.json'], onlyGet);
@@ -70,10 +68,8 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
 }
 
 /** Nobody keeps an answer in which something may be missing that is there a moment later. */
-function whenComplete({ complete }: { complete: boolean }, headers: FlatHeaders): FlatHeaders {
-  return complete
-    ? headers
-    : headers.map((value, index) => (headers[index - 1] === 'Cache-Control' ? 'no-store' : value));
+function whenComplete({ complete }: { complete: boolean }, headers: Fields): Fields {
+  return complete ? headers : { ...headers, 'Cache-Control': 'no-store' };
 }
 
 /** What the index comes to, unless it takes too long. */

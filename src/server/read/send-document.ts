@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RegistryError } from '../../model/errors.ts';
 import { chooseRange, evaluateConditions, type ByteRange } from './conditions.ts';
-import type { FlatHeaders } from '../headers.ts';
+import { flatten, type Fields } from '../headers.ts';
 
 /** An answer that is ready but for its bytes. Holds nothing of the request, so that it can be kept and sent again. */
 export interface Prepared {
@@ -12,19 +12,20 @@ export interface Prepared {
   /** Whether parts of it can be asked for. */
   ranges: boolean;
   /** What a 304 carries too (RFC 9110 §15.4.5). */
-  common: FlatHeaders;
+  common: string[];
   /** Everything for a 200. */
-  full: FlatHeaders;
+  full: string[];
 }
 
 /** Puts an answer together: `common` and `content` in turn, and what follows from the size and the tag. */
 export function prepare(
   { etag, size, ranges }: Pick<Prepared, 'etag' | 'size' | 'ranges'>,
-  { common, content }: { common: FlatHeaders; content: FlatHeaders },
+  { common, content }: { common: Fields; content: Fields },
 ): Prepared {
-  const tagged = ['ETag', etag, ...common];
-  const full = [...tagged, ...content, 'Accept-Ranges', ranges ? 'bytes' : 'none', 'Content-Length', String(size)];
-  return { etag, size, ranges, common: tagged, full };
+  const tagged = { ETag: etag, ...common };
+  // The length goes last: a range takes it off and puts its own there.
+  const full = { ...tagged, ...content, 'Accept-Ranges': ranges ? 'bytes' : 'none', 'Content-Length': String(size) };
+  return { etag, size, ranges, common: flatten(tagged), full: flatten(full) };
 }
 
 /**

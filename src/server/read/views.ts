@@ -1,3 +1,4 @@
+import type { Fields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { coordinateOf, type Version } from '../../model/resource.ts';
 import { digestOf } from '../../model/digest.ts';
@@ -54,7 +55,7 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
   await sendJson(
     read,
     body,
-    sharing(read.context.registry.config, resource.visibility, 'latest', [resourceKey(resource)]),
+    sharing(read.context.registry.config, resource.visibility, 'latest', { keys: [resourceKey(resource)] }),
   );
 }
 
@@ -71,16 +72,19 @@ async function sendVersionView(
   lifetime: Lifetime,
   body: unknown,
 ): Promise<void> {
-  const shared = sharing(read.context.registry.config, resource.visibility, lifetime, [resourceKey(resource)]);
-  await sendJson(read, body, [...statusHeaders(version), ...shared], versionLinks(read.links, resource, version));
+  const shared = sharing(read.context.registry.config, resource.visibility, lifetime, {
+    keys: [resourceKey(resource)],
+  });
+  const link = { Link: versionLinks(read.links, resource, version) };
+  await sendJson(read, body, { ...statusHeaders(version), ...shared }, link);
 }
 
 /** Sends a JSON document. Refuses with `not_acceptable` where the client takes none. */
 export async function sendJson(
   { request, response, query }: Pick<ReadRequest, 'request' | 'response' | 'query'>,
   body: unknown,
-  common: string[],
-  link: string | null = null,
+  common: Fields,
+  more: Fields = {},
 ): Promise<void> {
   const { accept, 'accept-encoding': acceptEncoding } = request.headers;
   const format = new URLSearchParams(query).get('format');
@@ -89,7 +93,7 @@ export async function sendJson(
     throw new RegistryError('not_acceptable', 'This is there as JSON alone.', { extra });
   }
   const bytes = Buffer.from(JSON.stringify(body));
-  const content = ['Content-Type', 'application/json', ...(link === null ? [] : ['Link', link])];
+  const content = { 'Content-Type': 'application/json', ...more };
   const prepared = prepare({ etag: `"${digestOf(bytes)}"`, size: bytes.byteLength, ranges: true }, { common, content });
   await sendPrepared(request, response, prepared, async () => bytes);
 }

@@ -1,5 +1,5 @@
 import { digestOf } from '../../model/digest.ts';
-import { corsHeaders, preflightHeaders, type FlatHeaders } from '../headers.ts';
+import { corsHeaders, preflightHeaders } from '../headers.ts';
 import type { Description } from './api-description.ts';
 import type { Answer } from './call.ts';
 
@@ -9,16 +9,12 @@ const lifetime = 300;
 /** The answers of `/v1/openapi.json`: the same for whoever asks, so caches may keep it, and scripts of any origin read it. */
 export function createDescriptionRoute({ document }: Description): { read: Answer; preflight: Answer } {
   const headers = {
-    ...recordOf(corsHeaders),
+    ...corsHeaders,
     'Cache-Control': `public, max-age=${lifetime}, must-revalidate`,
     ETag: `"${digestOf(JSON.stringify(document))}"`,
   };
   return {
     read: { status: 200, headers, body: document },
-    preflight: { status: 204, headers: recordOf(preflightHeaders) },
+    preflight: { status: 204, headers: preflightHeaders },
   };
-}
-
-function recordOf(flat: FlatHeaders): Record<string, string> {
-  return Object.fromEntries(flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]!]] : [])));
 }

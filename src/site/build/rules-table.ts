@@ -107,7 +107,7 @@ function addResource(
 }
 
 function ownHeaders(site: Site, resource: Resource, version: Version): Fields {
-  const [, deprecation, , sunset] = statusHeaders(version);
+  const { Deprecation: deprecation, Sunset: sunset } = statusHeaders(version);
   return {
     link: versionLinks(site.links, resource, version),
     ...(deprecation !== undefined && { deprecation }),
