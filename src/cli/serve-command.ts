@@ -115,8 +115,6 @@ async function serveOnce(
   // What changes under somebody's hands is asked for each time.
   const registry = await openRegistry(isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config);
   if (config.secretKey === null) registry.ownKey!.make();
-  await warnOfOpenFolders(registry);
-  await logIsolation(registry);
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
   // The other commands are spared the time that loading a server takes.
@@ -130,6 +128,8 @@ async function serveOnce(
   const reconciler = await openReconciler(registry, queue);
   const now = () => configure(`${Date.now()}`);
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
+  await warnOfOpenFolders(registry);
+  await logIsolation(registry);
   announce(server.url);
   const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
   await changes?.close();
