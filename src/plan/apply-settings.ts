@@ -9,11 +9,12 @@ import type { Planned } from './planned.ts';
 import type { Listed } from './list-documents.ts';
 import type { SettingsFile } from './settings-of.ts';
 
-/** What `stele.yaml` says of one document: its entry, and the defaults where that is silent. */
+/** The settings of one document: its entry in `stele.yaml`, completed by the defaults. */
 type Given = SettingsDefaults & Pick<SettingsResource, 'name' | 'description'>;
 
 /**
- * A document with all that is said about it. `stele.yaml` comes first; what it does not list goes on as it is connected.
+ * Plans one document. `stele.yaml` wins; a document that it does not list keeps the settings of its
+ * connection.
  */
 export function applySettings(
   repository: Repository,
@@ -43,8 +44,9 @@ export function applySettings(
 }
 
 /**
- * What the registry keeps though `stele.yaml` says otherwise: whoever may push to a repository may not thereby open, rename or ungate what exists. One
- * sentence; null where nothing differs.
+ * Says which settings in `stele.yaml` differ from the registry's and are ignored: permission to
+ * push must not be enough to publish, rename or ungate an existing resource. One sentence, or null
+ * when nothing differs.
  */
 export function keptByRegistry(
   coordinate: Coordinate,
@@ -59,7 +61,7 @@ export function keptByRegistry(
   );
   if (kept.length === 0) return null;
   const path = `${coordinate.type}/${coordinate.slug}`;
-  return `${formatCoordinate(coordinate)} keeps the ${kept.join(', ')} that the registry has; PATCH /v1/${path} changes that.`;
+  return `stele.yaml cannot change the ${kept.join(', ')} of ${formatCoordinate(coordinate)} because it exists already. Use PATCH /v1/${path}.`;
 }
 
 function givenFor({ type }: Coordinate, listed: Listed | null, settings: Settings | null): Given {
@@ -68,7 +70,8 @@ function givenFor({ type }: Coordinate, listed: Listed | null, settings: Setting
   const isVersioned = entry.tags !== undefined || entry.version !== undefined;
   return {
     ...common,
-    // As an organization's default ruleset, it is for APIs: a ruleset that had to pass itself could never be published.
+    // The default ruleset is for APIs only. A ruleset that had to pass itself could never be
+    // published.
     ...(type === 'apis' && ruleset !== undefined && { ruleset }),
     ...(!isVersioned && { ...(tags !== undefined && { tags }), ...(version !== undefined && { version }) }),
     ...entry,

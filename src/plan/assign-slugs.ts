@@ -7,19 +7,20 @@ import type { Found } from './detect-documents.ts';
 import { documentName } from './document-names.ts';
 import type { Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Tell } from './settings-of.ts';
+import type { AddProblem } from './settings-of.ts';
 
 /**
- * The resource of each document, by path: what its entry in `stele.yaml` says; else the one that it was published to before; else a new one, whose slug comes
- * from its title or its path and is no other resource's. A file that moved takes its resource along. Two documents that one slug is given to are told, and
- * it is his who had it, else the first one's.
+ * Assigns a resource to each document, by path. A slug in `stele.yaml` comes first, then the
+ * resource that the file was published to before, then a new one whose unused slug is made from the
+ * title or the path. A moved file keeps its resource. When two documents claim one slug, the
+ * previous owner keeps it, or else the first; the other is reported.
  */
 export async function assignSlugs(
   registry: Registry,
   repository: Repository,
   found: readonly Found[],
   listed: ReadonlyMap<string, Listed>,
-  tell: Tell,
+  addProblem: AddProblem,
 ): Promise<Map<string, Coordinate>> {
   const { org } = repository;
   const present = new Set(found.map(({ path }) => path));
@@ -41,7 +42,12 @@ export async function assignSlugs(
     }
     const slug = taken === null ? entry.slug : slugFrom(fillTemplate(entry.slug, taken));
     if (slug !== null) given.push({ document, coordinate: { org, type: document.type, slug }, entry });
-    else tell(entry.at, 'slug-none', `The slug ${JSON.stringify(entry.slug)} comes to nothing for ${document.path}.`);
+    else
+      addProblem(
+        entry.at,
+        'slug-none',
+        `No slug can be made from ${JSON.stringify(entry.slug)} for ${document.path}. Add an entry with a slug for this file.`,
+      );
   }
   const holds = ({ document, coordinate }: (typeof given)[number]) =>
     Number(heldBy(document) !== formatCoordinate(coordinate));
@@ -50,10 +56,10 @@ export async function assignSlugs(
     const taker = takers.get(formatCoordinate(coordinate));
     if (taker === undefined) choose(document.path, coordinate);
     else
-      tell(
+      addProblem(
         entry.at,
         'slug-taken',
-        `The slug ${coordinate.slug} of ${document.path} is given to ${taker} already; it is not published.`,
+        `${taker} already has the slug ${coordinate.slug}, so ${document.path} is not published. Give it another slug.`,
       );
   }
 
@@ -81,7 +87,7 @@ function depth(path: string): number {
   return path.split('/').length;
 }
 
-/** Title, then title and path, then numbers: unique in the end, and the same for the same tree. */
+/** The title, then title and path, then numbers. The same tree always gets the same slugs. */
 function* slugCandidates({ path, title }: Found): Generator<string> {
   const stem = path.replace(documentName, '').replace(/\.(?:openapi|swagger|schema)$/i, '');
   const fromPath = slugFrom(stem) ?? slugFrom(posix.basename(stem)) ?? 'document';
@@ -93,8 +99,8 @@ function* slugCandidates({ path, title }: Found): Generator<string> {
 }
 
 /**
- * Whether the name is nobody's, or this file's own (a crash came between its publish and the note of it), or that of a file of this repository
- * that is no longer there: the document has moved.
+ * Whether the document may take this name: nobody has it, this file has it (a crash came after the
+ * publish), or the file that had it is gone from this repository, so the document has moved.
  */
 async function isFree(
   registry: Registry,

@@ -4,13 +4,16 @@ import type { Problem } from '../model/problem.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** A document, as it was found. */
+/** A document that was found in a repository. */
 export type Found = Pick<Detected, 'path' | 'type' | 'title'>;
 
 const batchBytes = 32 * 1024 * 1024;
 const batchFiles = 500;
 
-/** Which of these files are documents by their content, in batches of bounded size; and those that cannot be read. */
+/**
+ * Finds the files that are documents by their content, in batches of bounded size. `unread`: files
+ * that cannot be read.
+ */
 export async function detectDocuments(
   registry: Registry,
   { org }: Repository,

@@ -9,23 +9,24 @@ import { createSearched, isWithin } from './document-names.ts';
 import { listDocuments, type Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
-import { readSettingsOf, type Tell } from './settings-of.ts';
+import { readSettingsOf, type AddProblem } from './settings-of.ts';
 
-/** What discovery makes of a repository's tree. */
+/** The documents of a repository at one commit. */
 export interface Plan {
   documents: Planned[];
-  /** Every file that was to be looked at. */
-  looked: ReadonlySet<string>;
-  /** Files that may be documents and are not published: too large, or kept elsewhere by Git LFS. */
+  /** Every file that was searched. */
+  searched: ReadonlySet<string>;
+  /** Files that may be documents but cannot be read: too large, or stored in Git LFS. */
   unread: Problem[];
-  /** What there is to say about its `stele.yaml`. */
+  /** Problems in `stele.yaml`. */
   settings: { path: string; report: Report };
-  /** That `stele.yaml` did not pass; nothing is planned then. */
+  /** Whether `stele.yaml` is invalid. Nothing is planned then. */
   isRefused: boolean;
 }
 
 /**
- * Finds the documents of a repository: those that its `stele.yaml` lists and, where it does not say otherwise, every other that is one by its content.
+ * Finds the documents of a repository: those listed in `stele.yaml` and, unless it disables
+ * discovery, all others.
  */
 export async function planDocuments(
   registry: Registry,
@@ -35,10 +36,10 @@ export async function planDocuments(
 ): Promise<Plan> {
   const folder = repository.discover ?? '';
   const file = await readSettingsOf(registry, repository, snapshot, signal);
-  const { path, settings, isRefused, tell } = file;
+  const { path, settings, isRefused, addProblem } = file;
   if (isRefused)
-    return { documents: [], looked: new Set(), unread: [], settings: { path, report: file.report() }, isRefused };
-  const listed = settings === null ? new Map() : await listDocuments(settings, folder, snapshot, tell, signal);
+    return { documents: [], searched: new Set(), unread: [], settings: { path, report: file.report() }, isRefused };
+  const listed = settings === null ? new Map() : await listDocuments(settings, folder, snapshot, addProblem, signal);
   const isSearched = createSearched(folder, settings);
   const isDiscovering = settings?.discover ?? true;
   const paths = (await snapshot.entries()).flatMap((entry) => {
@@ -46,8 +47,8 @@ export async function planDocuments(
     return listed.has(entry.path) || (isDiscovering && isSearched(entry.path)) ? [entry.path] : [];
   });
   const { detected, unread } = await detectDocuments(registry, repository, snapshot, paths, signal);
-  const found = withListed(detected, listed, tell);
-  const coordinates = await assignSlugs(registry, repository, found, listed, tell);
+  const found = withListed(detected, listed, addProblem);
+  const coordinates = await assignSlugs(registry, repository, found, listed, addProblem);
   const documents: Planned[] = [];
   for (const document of found) {
     const coordinate = coordinates.get(document.path);
@@ -57,18 +58,19 @@ export async function planDocuments(
     documents.push(applySettings(repository, document, coordinate, entry, file, resource));
     const isOurs = resource?.connection?.repository === repository.url;
     const kept = isOurs ? keptByRegistry(coordinate, entry, file, resource) : null;
-    if (kept !== null) tell(entry?.entry.at ?? settings!.defaults.at, 'settings-kept', kept, 'info');
+    if (kept !== null) addProblem(entry?.entry.at ?? settings!.defaults.at, 'settings-kept', kept, 'info');
   }
   await bringVersionFiles(snapshot, documents);
   documents.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { documents, looked: new Set(paths), unread, settings: { path, report: file.report() }, isRefused };
+  return { documents, searched: new Set(paths), unread, settings: { path, report: file.report() }, isRefused };
 }
 
 /**
- * What was found, as it is listed. A file that is named, or taken by a pattern with a type, is planned also where it is no document by its content: its report
- * says what is wrong with it. Of the files that other patterns take, the documents count.
+ * Combines the detected documents with the listed ones. A file that is listed by name or with a
+ * type is planned even when its content is not a document, so that its report says what is wrong.
+ * Other patterns select only documents.
  */
-function withListed(detected: readonly Found[], listed: Map<string, Listed>, tell: Tell): Found[] {
+function withListed(detected: readonly Found[], listed: Map<string, Listed>, addProblem: AddProblem): Found[] {
   const known = new Map(detected.map((document) => [document.path, document]));
   const barren = new Map<Listed['entry'], number>();
   for (const [path, { entry, taken }] of listed) {
@@ -80,14 +82,16 @@ function withListed(detected: readonly Found[], listed: Map<string, Listed>, tel
   }
   for (const [entry, count] of barren) {
     if (count <= 0) continue;
-    const files = count === 1 ? 'a file that is no document' : `${count} files, and none is a document`;
-    const what = `${JSON.stringify(entry.path)} takes ${files} by its content`;
-    tell(entry.at, 'path-unmatched', `${what}. For documents all the same, give their type.`);
+    const files = count === 1 ? '1 file, but it is not a document' : `${count} files, but none of them is a document`;
+    const message = `${JSON.stringify(entry.path)} matches ${files}. Set type to publish ${count === 1 ? 'it' : 'them'} anyway.`;
+    addProblem(entry.at, 'path-unmatched', message);
   }
   return [...known.values()];
 }
 
-/** The files that hold versions, brought together: each is read again where it is needed. */
+/**
+ * Reads all files that contain versions in one batch. Each is read again later, then from memory.
+ */
 async function bringVersionFiles(snapshot: Snapshot, documents: readonly Planned[]): Promise<void> {
   const paths = new Set(documents.flatMap(({ version }) => (version.from === 'file' ? [version.path] : [])));
   if (paths.size > 1) await snapshot.read([...paths]);

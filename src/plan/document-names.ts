@@ -1,13 +1,16 @@
 import { posix } from 'node:path';
 import type { Settings } from '../compile/compile.ts';
 
-/** Whether a file may be a document by its name. */
+/** Whether a file name has the extension of a document. */
 export const documentName = /\.(?:json|ya?ml)$/i;
 
 const passedOver =
   /(?:^|\/)(?:node_modules|\.git)\/|(?:^|\/)(?:package(?:-lock)?|composer|tsconfig[^/]*)\.json$|(?:^|\/)(?:pnpm-lock|stele)\.yaml$/;
 
-/** Which paths patterns and discovery look at: named as documents are, and neither passed over as a rule nor by `ignore`. */
+/**
+ * Creates a filter for the paths that patterns and discovery search: documents by name, not
+ * excluded by default or by `ignore`.
+ */
 export function createSearched(folder: string, settings: Settings | null): (path: string) => boolean {
   const ignored = new Set((settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, '')));
   const isIgnored = (path: string): boolean =>

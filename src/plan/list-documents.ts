@@ -4,49 +4,50 @@ import type { Settings, SettingsResource } from '../compile/compile.ts';
 import { createPathGlob, isPathGlob } from '../model/path-glob.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
 import { createSearched, isWithin } from './document-names.ts';
-import type { Tell } from './settings-of.ts';
+import type { AddProblem } from './settings-of.ts';
 
-/** A file that an entry of `stele.yaml` takes. */
+/** A file that an entry of `stele.yaml` selects. */
 export interface Listed {
   entry: SettingsResource;
-  /** What each star of the entry's pattern took; null where it names the file itself. */
+  /** What each star of the entry's pattern matched. Null when the entry names the file itself. */
   taken: readonly string[] | null;
 }
 
-/** One pattern takes no more files. */
+/** The most files that one pattern may match. */
 const mostMatches = 1000;
 
 /**
- * The files that the entries of `stele.yaml` take, by path: each belongs to the entry that names it, else to the first whose pattern takes it. An entry that
- * takes nothing, or what cannot be read, is told; the others go on.
+ * The files that `stele.yaml` selects, by path. A file belongs to the entry that names it, or else
+ * to the first pattern that matches it. Entries that match nothing or cannot be read are reported;
+ * the others still apply.
  */
 export async function listDocuments(
   settings: Settings,
   folder: string,
   snapshot: Snapshot,
-  tell: Tell,
+  addProblem: AddProblem,
   signal?: AbortSignal,
 ): Promise<Map<string, Listed>> {
   const entries = await snapshot.entries();
-  const listed = await listNamed(settings, folder, snapshot, entries, tell);
+  const listed = await listNamed(settings, folder, snapshot, entries, addProblem);
   const isSearched = createSearched(folder, settings);
   const patterns = settings.resources.filter(({ path }) => isPathGlob(path));
   const searched =
     patterns.length === 0 ? [] : entries.filter(({ path }) => isWithin(path, folder) && isSearched(path));
   for (const entry of patterns) {
-    // A tree has many names, and there is other work.
+    // A tree can have many names. Let other work run in between.
     await turn();
     signal?.throwIfAborted();
     const matched = matchAll(entry, folder, searched);
     const quoted = JSON.stringify(entry.path);
-    if (matched.length === 0) tell(entry.at, 'path-unmatched', `${quoted} takes no file.`);
+    if (matched.length === 0) addProblem(entry.at, 'path-unmatched', `${quoted} matches no file.`);
     if (matched.length > mostMatches) {
-      tell(entry.at, 'path-too-many', `${quoted} takes ${matched.length} files; the limit is ${mostMatches}.`);
+      addProblem(entry.at, 'path-too-many', `${quoted} matches ${matched.length} files; the limit is ${mostMatches}.`);
       continue;
     }
     for (const { path, kind, taken } of matched) {
       const what = kind === 'symlink' ? 'a symbolic link; links are not followed' : 'a submodule';
-      if (kind !== 'file') tell(entry.at, kind, `${quoted} takes ${path}, which is ${what}.`);
+      if (kind !== 'file') addProblem(entry.at, kind, `${quoted} matches ${path}, which is ${what}.`);
       else if (!listed.has(path)) listed.set(path, { entry, taken });
     }
   }
@@ -71,7 +72,7 @@ async function listNamed(
   folder: string,
   snapshot: Snapshot,
   entries: readonly SnapshotEntry[],
-  tell: Tell,
+  addProblem: AddProblem,
 ): Promise<Map<string, Listed>> {
   const files = new Set(entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : [])));
   const listed = new Map<string, Listed>();
@@ -79,15 +80,15 @@ async function listNamed(
   for (const entry of settings.resources.filter(({ path }) => !isPathGlob(path))) {
     const path = posix.join(folder, entry.path);
     const quoted = JSON.stringify(entry.path);
-    if (!isWithin(path, folder)) tell(entry.at, 'path-outside-tree', `${quoted} is not in the followed folder.`);
-    else if (listed.has(path)) tell(entry.at, 'path-listed-twice', `${quoted} has an entry already.`);
+    if (!isWithin(path, folder)) addProblem(entry.at, 'path-outside-tree', `${quoted} is not in the followed folder.`);
+    else if (listed.has(path)) addProblem(entry.at, 'path-listed-twice', `${quoted} is listed twice.`);
     else if (files.has(path)) listed.set(path, { entry, taken: null });
     else absent.push({ path, entry });
   }
   for (const [index, file] of (await snapshot.read(absent.map(({ path }) => path))).entries()) {
     const { entry } = absent[index]!;
     const { rule, message } = file.found ? { rule: 'file-missing', message: 'There is no such file.' } : file.problem;
-    tell(entry.at, rule, `${JSON.stringify(entry.path)}: ${message}`);
+    addProblem(entry.at, rule, `${JSON.stringify(entry.path)}: ${message}`);
   }
   return listed;
 }

@@ -5,7 +5,10 @@ import { readJson } from '../registry/stored.ts';
 /** Where documents moved to: old path → new path. */
 export type Moves = ReadonlyMap<string, string>;
 
-/** Finds documents that moved: a file that is gone is found where exactly its content is now, if that is one place alone. `files`: blob ids by path. */
+/**
+ * Finds documents that moved: a missing file whose exact content is now at one other path, and only
+ * one. `files`: blob ids by path.
+ */
 export async function findMoves(
   registry: Pick<Registry, 'objects'>,
   { documents }: Repository,
@@ -31,7 +34,7 @@ export async function findMoves(
   return moves;
 }
 
-/** The repository with what is known of the documents that moved under their new paths. */
+/** The repository with the state of moved documents under their new paths. */
 export function withMoves(repository: Repository, moves: Moves): Repository {
   if (moves.size === 0) return repository;
   const entries = Object.entries(repository.documents).map(

@@ -15,13 +15,13 @@ import type { Moves } from './moves.ts';
 import type { Registry } from '../registry/registry.ts';
 import { listReadable } from '../registry/readable.ts';
 
-/** So many findings in a `stele.yaml` are told in words. */
-const mostTold = 10;
+/** The most problems in `stele.yaml` that a run quotes. */
+const mostQuoted = 10;
 
 /** A resource that is connected to a repository. */
 export type Connected = Resource & { connection: Connection };
 
-/** The resources whose connection names this repository and branch. */
+/** The resources that are connected to this repository and branch. */
 export async function connectedResources(registry: Registry, repository: Repository): Promise<Connected[]> {
   const all = await listReadable(registry, { kind: 'operator', id: 'sync' }, { org: repository.org });
   return all.filter(
@@ -30,7 +30,7 @@ export async function connectedResources(registry: Registry, repository: Reposit
   );
 }
 
-/** A connected resource as its document is published. */
+/** The plan for a resource that is connected by hand. */
 export function plannedFor(resource: Connected): Planned {
   const { name, description, visibility, ruleset, validation, connection } = resource;
   const { path, onConflict, tags } = connection;
@@ -48,7 +48,10 @@ export function plannedFor(resource: Connected): Planned {
   };
 }
 
-/** Documents that were connected one by one, and those that discovery finds. What was connected by hand comes first. `moves`: files that were renamed since. */
+/**
+ * Plans the documents that were connected by hand and those that discovery finds. A connection by
+ * hand wins. `moves`: files that were renamed since the last sync.
+ */
 export async function planAll(
   registry: Registry,
   repository: Repository,
@@ -65,10 +68,11 @@ export async function planAll(
     const connection = { ...resource.connection, path };
     const key = nameOf(resource);
     const known = documentAt(repository, connection.path);
-    // A file that was published and is gone is detached, not refused.
+    // A published file that is missing is detached. It is not rejected.
     const isGone =
       !present.has(connection.path) && known !== null && (known.label !== null || known.outcome === 'detached');
-    // Where `stele.yaml` is refused, nobody knows what is to be published: only what was connected since is looked at.
+    // When `stele.yaml` is invalid, only documents that were connected since the last sync are
+    // planned.
     const isHeld = isRefused && known !== null;
     const document = planned.get(key);
     if (document !== undefined && !connection.found && document.path === connection.path) document.isFound = false;
@@ -83,33 +87,35 @@ export async function planAll(
   return { planned: [...planned.values()], notes, isRefused };
 }
 
-/** Whether `stele.yaml` has a file that was found before passed over, or published to another resource. */
-function isPassedOver({ documents, looked, isRefused }: Plan, name: string, path: string): boolean {
+/**
+ * Whether `stele.yaml` now skips a file that was found earlier, or assigns it to another resource.
+ */
+function isPassedOver({ documents, searched, isRefused }: Plan, name: string, path: string): boolean {
   if (isRefused) return false;
   return (
-    !looked.has(path) || documents.some((each) => each.path === path && formatCoordinate(each.coordinate) !== name)
+    !searched.has(path) || documents.some((each) => each.path === path && formatCoordinate(each.coordinate) !== name)
   );
 }
 
-/** What there is to say about `stele.yaml`, each finding with its place; its report holds all of them. */
+/** The problems in `stele.yaml`, each with its place. The report contains all of them. */
 async function settingsNotes(registry: Registry, { settings: { path, report } }: Plan): Promise<RunDocument[]> {
   const { problems, counts } = report;
   if (problems.length === 0) return [];
   const digest = await registry.objects.put(JSON.stringify(report));
-  const told = problems
-    .slice(0, mostTold)
+  const quoted = problems
+    .slice(0, mostQuoted)
     .map(({ file, line, column, message }) => `${file}:${line}:${column} ${message}`);
-  const more = counts.error + counts.warning + counts.info - told.length;
-  const detail = [...told, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
+  const more = counts.error + counts.warning + counts.info - quoted.length;
+  const detail = [...quoted, ...(more > 0 ? [`And ${more} more.`] : [])].join(' ');
   return [{ ...noteOn(path, digest, detail), outcome: counts.error > 0 ? 'rejected' : 'unchanged' }];
 }
 
-/** What is told of a file that belongs to no resource. */
+/** The result for a file that belongs to no resource. */
 function noteOn(path: string, report: Digest | null, detail: string | null): RunDocument {
   return { path, resource: null, outcome: 'rejected', label: null, report, detail };
 }
 
-/** Documents that were published and whose file is gone, or no document any more. Told once. */
+/** Published documents whose file is missing or is no longer a document. Each is reported once. */
 export function detachedDocuments(
   repository: Repository,
   planned: readonly Planned[],
@@ -120,8 +126,7 @@ export function detachedDocuments(
   const gone = Object.entries(repository.documents).filter(
     ([path, { outcome }]) => !paths.has(path) && outcome !== 'detached',
   );
-  const detail =
-    'The file is no longer in the repository, or no longer to be published from there. What is published stays.';
+  const detail = 'The file was removed, or is no longer published from this repository. Published versions stay.';
   return {
     states: Object.fromEntries(gone.map(([path, state]) => [path, { ...state, outcome: 'detached' as const, detail }])),
     results: gone.map(([path, { resource, label }]) => ({

@@ -4,23 +4,26 @@ import type { OnConflict } from '../model/connection.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 
-/** A document of a repository, and the resource that it is published to. */
+/** A document of a repository and the resource that it is published to. */
 export interface Planned {
   path: string;
   coordinate: Coordinate;
-  /** What a new resource is made with: name, description, visibility, ruleset, validation. One that exists keeps its own. */
+  /**
+   * Settings for a new resource: name, description, visibility, ruleset, validation. An existing
+   * resource keeps its own.
+   */
   name: string;
   description: string;
   visibility: Visibility;
   ruleset: string | null;
   validation: Validation | null;
   onConflict: OnConflict;
-  /** Glob of the tags that become its versions; null: the branch does. */
+  /** Glob of the tags that become versions. Null: the branch does. */
   tags: string | null;
-  /** Where the branch's versions have their labels from. */
+  /** Where versions from the branch get their labels. */
   version: VersionSource;
-  /** Whether `stele.yaml` or discovery connects it, and not somebody by hand. */
+  /** Whether `stele.yaml` or discovery connects it, rather than a person. */
   isFound: boolean;
-  /** Where `stele.yaml` lists it, as `stele.yaml:4:5`; null: it does not. */
+  /** The place in `stele.yaml` that lists it, such as `stele.yaml:4:5`, or null. */
   listedAt: string | null;
 }

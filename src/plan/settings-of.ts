@@ -8,22 +8,22 @@ import type { Registry } from '../registry/registry.ts';
 /** A place in `stele.yaml`. */
 export type SettingsPlace = Pick<Problem, 'pointer' | 'line' | 'column'>;
 
-/** Says what is wrong at a place of `stele.yaml`. */
-export type Tell = (at: SettingsPlace, rule: string, message: string, severity?: Severity) => void;
+/** Adds a problem at a place in `stele.yaml` to its report. */
+export type AddProblem = (at: SettingsPlace, rule: string, message: string, severity?: Severity) => void;
 
-/** A commit's `stele.yaml`, and what is found out about it. */
+/** The `stele.yaml` of a commit and its report. */
 export interface SettingsFile {
-  /** Where it stands, or would stand: at the root of the followed folder. */
+  /** Its path in the repository, whether it exists or not: the root of the followed folder. */
   path: string;
-  /** Null: there is none, or it was refused. */
+  /** Null when the file is missing or invalid. */
   settings: Settings | null;
   isRefused: boolean;
-  tell: Tell;
-  /** All that was told so far. */
+  addProblem: AddProblem;
+  /** All problems added so far. */
   report(): Report;
 }
 
-/** Reads the `stele.yaml` of a commit, in the sandbox. */
+/** Reads the `stele.yaml` of a commit in the sandbox. */
 export async function readSettingsOf(
   registry: Registry,
   { org, discover }: Repository,
@@ -44,7 +44,8 @@ export async function readSettingsOf(
     path,
     settings,
     isRefused: settings === null && !isAbsent,
-    tell: (at, rule, message, severity = 'error') => void problems.push({ rule, severity, message, file: path, ...at }),
+    addProblem: (at, rule, message, severity = 'error') =>
+      void problems.push({ rule, severity, message, file: path, ...at }),
     report: () => createReport(problems),
   };
 }

@@ -4,8 +4,8 @@ import type { Planned } from './planned.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /**
- * What is taken for the version that a document states: undefined for its own, null for none. Refuses with `refused` where the file that is to hold it does
- * not.
+ * The version to publish instead of the one in the document: undefined for the document's own, null
+ * for none. Rejects with `refused` when the file that should contain it does not.
  */
 export async function statedVersion(
   registry: Registry,
@@ -17,7 +17,7 @@ export async function statedVersion(
   const { path, pointer } = version;
   const [file] = await snapshot.read([path]);
   if (!file?.found)
-    throw new RegistryError('refused', `Its version is in ${path}. ${file?.problem.message ?? ''}`.trim());
+    throw new RegistryError('refused', `Cannot read the version from ${path}. ${file?.problem.message ?? ''}`.trim());
   const { bytes } = file;
   const { limits } = registry.config;
   const read = await registry.compiler.readVersion({ path, bytes, pointer }, limits, { org: coordinate.org, signal });

@@ -95,7 +95,7 @@ function htmlText(part: Html): string {
   return part[text];
 }
 
-/** Looked at once for each template: its text, and what each value stands in. */
+/** SyncedDocument at once for each template: its text, and what each value stands in. */
 function readTemplate(parts: TemplateStringsArray): Template {
   const strings = parts.map((part) => part.replace(/\n */g, ''));
   let before = '';

@@ -7,10 +7,10 @@ import type { Report } from '../model/problem.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readJson } from '../registry/stored.ts';
 
-/** The check of a repository as a whole. */
+/** The name of the check for the whole repository. */
 export const wholeCheck = 'stele';
 
-/** The name of the check about one resource (`@org/type/slug`). */
+/** The name of the check for one resource (`@org/type/slug`). */
 export function checkName(resource: string): string {
   return `${wholeCheck} ${resource}`;
 }
@@ -18,7 +18,7 @@ export function checkName(resource: string): string {
 const mostNames = 50;
 const mostAnnotations = 500;
 
-/** What hosts are told after a sync: for each document that was looked at, how it ended. */
+/** The checks to report after a sync: one for each document that was read. */
 export async function checksOfDocuments(
   registry: Registry,
   documents: readonly RunDocument[],
@@ -47,12 +47,12 @@ export async function checksOfDocuments(
   );
 }
 
-/** A pull request is told in so many checks. */
+/** The most checks reported for one pull request. */
 const mostChecks = 50;
 
 /**
- * The checks of a pull request as its host is told: one for each document, as far as they are not too many, those that are refused first; and
- * one for the whole, which is no better than any of them.
+ * The checks to report for a pull request: one for each document, failures first, up to the limit;
+ * and one for the whole pull request, which fails if any of them does.
  */
 export function concludeChecks(found: readonly Check[], commit: string): Check[] {
   const isWhole = ({ name }: Check) => name === wholeCheck;
@@ -62,7 +62,7 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   const counts = failed > 0 ? `${failed} of ${found.length} would be refused` : `${found.length} checked`;
   const own = found.filter((check) => !isWhole(check));
   const told = [...own.filter(isBad), ...own.filter((check) => !isBad(check))].slice(0, mostChecks - 1);
-  const rest = told.length < own.length ? [`${own.length - told.length} of them have no check of their own here.`] : [];
+  const rest = told.length < own.length ? [`${own.length - told.length} documents have no separate check.`] : [];
   const isSaid = whole !== null && (isBad(whole) || failed === 0);
   const last: Check = {
     commit,
@@ -80,7 +80,10 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   return [...told, last];
 }
 
-/** Of several checks of one name and commit, one: a host shows the last, whatever the others said. The worst of them gives it its title. */
+/**
+ * Merges checks with the same name and commit, because a host shows only the last. The worst of
+ * them gives the title.
+ */
 export function mergeChecks(checks: readonly Check[]): Check[] {
   const groups = Map.groupBy(checks, ({ commit, name }) => `${commit} ${name}`);
   return [...groups.values()].map((group) => {
@@ -96,14 +99,14 @@ function rankOf({ state }: Check): number {
   return ['success', 'neutral', 'cancelled', 'running', 'failure'].indexOf(state);
 }
 
-/** The title of what was refused. */
+/** The title of a check that failed. */
 export function titleOf(report: Report | null, detail: string | null): string {
   if (report === null) return cut(detail ?? 'Refused');
   const { error, warning } = report.counts;
   return error > 0 ? `${error} ${error === 1 ? 'problem' : 'problems'}` : `${warning} warnings`;
 }
 
-/** Every finding with its place, the worst first. */
+/** Every problem with its place, the worst first. */
 export function annotationsOf({ problems }: Report): Annotation[] {
   return problems.slice(0, mostAnnotations).map(({ file, line, column, severity, rule, message }) => ({
     path: file,
@@ -115,7 +118,7 @@ export function annotationsOf({ problems }: Report): Annotation[] {
   }));
 }
 
-/** What differs, as Markdown. */
+/** The changes as Markdown. */
 export function describeChanges(changes: Changes, since: string): string {
   if (countChanges(changes) === 0) return `No operation, schema or rule differs from ${code(since)}.`;
   const parts = [
@@ -137,18 +140,21 @@ function describeNames(noun: string, { added, removed, changed }: NameChanges): 
   return [...list('removed', removed), ...list('changed', changed), ...list('added', added)];
 }
 
-/** The page of a resource, where the configuration says under which URL people reach it. */
+/** The URL of a resource's page. Null when the configuration has no `url`. */
 export function pageOf({ config }: Pick<Registry, 'config'>, resource: string): string | null {
   const parsed = parseCoordinate(resource);
   return config.url === null || parsed === null ? null : `${config.url}/${formatCoordinate(parsed.coordinate)}`;
 }
 
-/** Text of a document as Markdown code that it cannot break out of. */
+/** Untrusted text as Markdown code that it cannot break out of. */
 export function code(text: string): string {
   return `\`${cut(text.replace(/[\p{Cc}\p{Bidi_Control}`]+/gu, ' '))}\``;
 }
 
-/** A sentence that may quote a document, as Markdown without effect: also what looks like an address is no link. */
+/**
+ * A sentence that may quote a document, escaped so that Markdown shows it literally. Text like a
+ * URL does not become a link.
+ */
 export function plain(text: string): string {
   return cut(text.replace(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim(), 1000).replace(/[!-/:-@[-`{-~]/g, '\\$&');
 }
@@ -157,7 +163,10 @@ function cut(text: string, most = 200): string {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }
 
-/** Whether a host can be told anything about this repository. */
+/**
+ * Whether checks can be reported to the repository's host: that needs an API credential, not an SSH
+ * key.
+ */
 export function isTellable(
   { config }: Pick<Registry, 'config'>,
   { org, credential }: Pick<Repository, 'org' | 'credential'>,

@@ -20,11 +20,12 @@ import { findResource } from '../registry/find-resource.ts';
 import { sealSecret } from '../registry/seal.ts';
 
 /**
- * Connects a resource to a file of a repository: from the next sync on, its new contents become versions. Somebody else than the operator
- * asks, so the address must be of a host that the configuration allows, a local folder only where it allows those, and a credential one
- * that the organization may use: `forbidden` or `malformed` otherwise. Contacts nobody. Connecting again, to the same, is how a repository that
- * rewrote its history or was gone is accepted as it is now. `hookSecret` is what hooks of the repository are signed with from now on (beside the one
- * before); null: none.
+ * Connects a resource to a file in a repository. New content becomes a version at the next sync.
+ * Does not contact the remote. Callers are not trusted: the configuration must allow the host or
+ * local folder, and the organization must be allowed to use the credential. Rejects with
+ * `forbidden` or `malformed` otherwise. Connecting to the same file again accepts a repository that
+ * rewrote its history or was missing. `hookSecret` verifies the repository's hooks from now on,
+ * together with the previous secret; null removes both.
  */
 export async function connectResource(
   registry: Registry,
@@ -39,9 +40,12 @@ export async function connectResource(
     allowLocalRepositories: config.sync.allowLocalRepositories,
     hosts: allowedHosts(config),
   });
-  if (!isPlainPath(given.path)) throw new RegistryError('malformed', 'The path is no plain path of a file in a tree.');
+  if (!isPlainPath(given.path)) {
+    const message = `${JSON.stringify(given.path)} is not a valid path. Use one relative to the repository, such as apis/pay.yaml.`;
+    throw new RegistryError('malformed', message);
+  }
   if (given.branch !== null && !isBranchName(given.branch)) {
-    throw new RegistryError('malformed', `${JSON.stringify(given.branch)} cannot be the name of a branch.`);
+    throw new RegistryError('malformed', `${JSON.stringify(given.branch)} is not a valid branch name.`);
   }
   if (given.credential !== null) assertCredential(config, coordinate.org, given.credential, location);
   const connection: Connection = { ...given, repository: location.url };
@@ -54,7 +58,10 @@ export async function connectResource(
   );
 }
 
-/** Ends a resource's connection. What is published stays. `not_found` where there is none. */
+/**
+ * Disconnects a resource. Published versions stay. Rejects with `not_found` when it is not
+ * connected.
+ */
 export async function disconnectResource(
   registry: Registry,
   coordinate: Coordinate,
@@ -69,20 +76,23 @@ export async function disconnectResource(
   });
 }
 
-/** Accepts a resource's repository as it is now, whatever it rewrote, and has it looked at again. `not_found` where there is no connection. */
+/**
+ * Accepts the repository as it is now, whatever it rewrote, and syncs it again. Rejects with
+ * `not_found` without a connection.
+ */
 export async function relinkResource(registry: Registry, coordinate: Coordinate, author: Author): Promise<void> {
   const connection = (await findResource(registry, coordinate))?.connection;
   if (!connection) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} has no connection.`);
   await followFor(registry, coordinate, connection, author);
 }
 
-/** What is known of a connection: its repository, and what the last sync made of its file. */
+/** The state of a connection: its repository, and the last sync's result for its file. */
 export interface Connected {
   repository: Generation<Repository> | null;
   document: DocumentState | null;
 }
 
-/** The state of a resource's connection. */
+/** Reads the state of a resource's connection. */
 export async function readConnection(
   registry: Registry,
   resource: Resource & { connection: Connection },
@@ -94,7 +104,10 @@ export async function readConnection(
   return { repository, document: document?.resource === formatCoordinate(resource) ? document : null };
 }
 
-/** Makes sure that the repository is looked at, and at this file also where its commit is known already. */
+/**
+ * Follows the repository, and makes the next sync read this file even when the commit has not
+ * changed.
+ */
 async function followFor(
   registry: Registry,
   coordinate: Coordinate,
@@ -119,7 +132,7 @@ async function followFor(
       return { value: { org, url, branch, credential, ...fresh, ...rest }, change };
     }
     const value = { ...current.value };
-    // What the configuration says about a repository of its own stays.
+    // The configuration decides about the repositories that it lists.
     if (value.discover === null) value.credential = credential;
     const known = documentAt(value, path);
     if (known?.resource !== formatCoordinate(coordinate) || known.label === null) value.commit = null;
@@ -139,8 +152,8 @@ async function followFor(
 }
 
 /**
- * A credential is for the organizations that may use it, and, where configured repositories name it, for their hosts:
- * nobody else may have it sent anywhere.
+ * Checks that the organization may use the credential, and only for the hosts of the configured
+ * repositories that name it. Otherwise anyone could have it sent to a host of their choice.
  */
 function assertCredential(config: Config, org: string, name: string, location: Location): void {
   const uses = Object.entries(config.organizations).flatMap(([user, { repositories }]) =>

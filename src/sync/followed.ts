@@ -2,14 +2,14 @@ import type { Repository } from '../model/connection.ts';
 import { readAmong } from '../registry/read-among.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** Every repository that is followed, of all organizations. */
+/** Every followed repository, of all organizations. */
 export async function listRepositories(registry: Registry): Promise<Repository[]> {
   const names = await Array.fromAsync(registry.refs.list('repositories/'));
   const generations = await Promise.all(names.map((name) => readAmong<Repository>(registry, name)));
   return generations.flatMap((generation) => (generation ? [generation.value] : []));
 }
 
-/** The same for many askers at once: one walk answers all who ask within half a second of its start. */
+/** Creates a cached `listRepositories`: calls within half a second share one walk. */
 export function createFollowed(registry: Registry): () => Promise<Repository[]> {
   let walk: { startedAt: number; answer: Promise<Repository[]> } | null = null;
   return () => {

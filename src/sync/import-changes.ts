@@ -3,14 +3,16 @@ import type { HistoryCommit } from '../source/source.ts';
 import { fileIn, isSince, publishPast, type ImportWork } from './import-past.ts';
 import { findPaths, type PastPaths } from './past-paths.ts';
 
-/** How far an import of every change has come: the value of one ref. */
+/** The progress of an import: the value of one ref. */
 interface Imported {
-  /** Of which file. */
+  /** The file that is imported. */
   repository: string;
   path: string;
-  /** From when on. */
+  /** Where the import starts. Null: the first commit. */
   since: string | null;
-  /** The commit that was looked at last; null: the next import begins at the beginning, since something was refused. */
+  /**
+   * The last commit that was read. Null: something was rejected, so the next import starts over.
+   */
   commit: string | null;
   hasRefused: boolean;
 }
@@ -19,8 +21,9 @@ const commitsPerNote = 20;
 const blobsPerFetch = 200;
 
 /**
- * Publishes every commit of the branch that changed the document or what it refers to, oldest first. Notes every few commits how far it is, and
- * goes on from there the next time; once it is through, only what was refused is a reason to begin again.
+ * Publishes every commit of the branch that changed the document or a file that it refers to,
+ * oldest first. Saves its progress every few commits and resumes there. After a complete import, it
+ * starts over only when something was rejected.
  */
 export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   const { registry, connected, remote, history, since, onProgress, signal } = work;
@@ -31,7 +34,8 @@ export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   const start = history.findIndex(({ commit }) => commit === reached?.commit) + 1;
   const rest = history.slice(start).filter(({ committedAt }) => isSince(committedAt, since));
   const documents: RunDocument[] = [];
-  // What the last look read. After a start in the middle nobody knows: the first commit is looked at, whatever it changed.
+  // The files that the last commit needed. Unknown after a resume, so the first commit is always
+  // read.
   let inputs: readonly string[] = [];
   let isUnknown = rest.length < history.length;
   let brought = 0;
@@ -60,7 +64,10 @@ export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   return documents;
 }
 
-/** Brings the document's own blobs of the next commits here by one fetch. Answers the index up to which they are here. */
+/**
+ * Fetches the document's blobs of the next commits in one request. Returns the index of the first
+ * commit that is not covered.
+ */
 async function bringAhead(
   { registry, remote, signal }: ImportWork,
   commits: readonly HistoryCommit[],
@@ -78,7 +85,7 @@ async function bringAhead(
   return index;
 }
 
-/** Whether an earlier import looked at all of this one, as far as it came. */
+/** Whether an earlier import's progress covers this import. */
 function coversAll(
   { repository, path, since }: Imported,
   { connected: { connection }, since: wanted }: Pick<ImportWork, 'connected' | 'since'>,

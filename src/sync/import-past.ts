@@ -7,40 +7,43 @@ import { publishDocument, refusable } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** An import at work: of which document, and in what. */
+/** An import that is running. */
 export interface ImportWork {
   registry: Registry;
   repository: Repository;
   connected: Connected;
   remote: Remote;
-  /** Of the branch, oldest first. */
+  /** Commits of the branch, oldest first. */
   history: readonly HistoryCommit[];
   run: Run;
-  /** Only what was committed from then on: ISO 8601. Null: everything. */
+  /** Skips commits before this time. ISO 8601; null: none. */
   since: string | null;
   onProgress: ((progress: ImportProgress) => void) | undefined;
   signal: AbortSignal;
 }
 
-/** Told after each state of the past that was looked at. */
+/** Reported after each imported commit or tag. */
 export interface ImportProgress {
   done: number;
   total: number;
   document: RunDocument;
 }
 
-/** One state of the past: a tag's, or a commit's. */
+/** A past commit to import, from a tag or from the branch. */
 export interface Past {
   commit: string;
-  /** The document's path then. */
+  /** The document's path in that commit. */
   path: string;
-  /** The label that a tag gives; null: the document's own. */
+  /** The label that the tag gives. Null: the document's own version. */
   version: string | null;
 }
 
 type End = Pick<RunDocument, 'outcome' | 'label' | 'detail'>;
 
-/** Publishes one state of the past. `read`: the paths of all that was read for it; null where nobody knows. */
+/**
+ * Publishes the document as of a past commit. `read`: the paths of all files that it needed, or
+ * null when that is unknown.
+ */
 export async function publishPast(
   { registry, repository, connected, run, signal }: ImportWork,
   { commit, path, version }: Past,
@@ -55,7 +58,7 @@ export async function publishPast(
   return { document: tell(connected, commit, endOf(result)), read: result.compiled.files.map((file) => file.path) };
 }
 
-/** What is told of a state of the past that cannot be published. */
+/** The result for a past commit that cannot be published. */
 export function refuse(connected: Connected, commit: string, detail: string): RunDocument {
   return tell(connected, commit, { outcome: 'conflict', label: null, detail });
 }
@@ -72,7 +75,7 @@ function endOf(result: PublishResult): End {
   return { outcome: 'rejected', label: null, detail };
 }
 
-/** The first of the paths that is a file of the snapshot, and its blob; null where none is. */
+/** The first of the paths that exists in the snapshot, with its blob id. Null when none does. */
 export async function fileIn(
   snapshot: Snapshot,
   paths: readonly string[],
@@ -82,7 +85,7 @@ export async function fileIn(
   return path === undefined ? null : { path, blob: files.get(path)! };
 }
 
-/** Whether it was committed late enough to be wanted. */
+/** Whether a commit is new enough to import. */
 export function isSince(committedAt: string | null, since: string | null): boolean {
   return since === null || (committedAt !== null && Date.parse(committedAt) >= Date.parse(since));
 }

@@ -10,13 +10,16 @@ import { remoteOf } from '../registry/remote.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { newRun, recordRun } from './runs.ts';
 
-/** Which of the past to bring in. */
+/** Which part of the history to import. */
 export interface ImportOptions {
-  /** Glob of tag names, each of which becomes a version under its name; null: no tags. */
+  /** Glob of tag names. Each matching tag becomes a version with that name. Null: no tags. */
   tags: string | null;
-  /** Every commit of the branch that changed the document or what it refers to. */
+  /**
+   * Whether to import every commit of the branch that changed the document or a file that it refers
+   * to.
+   */
   eachChange: boolean;
-  /** Only what was committed from then on: ISO 8601. Null: everything. */
+  /** Skips commits before this time. ISO 8601; null: none. */
   since: string | null;
   onProgress?: (progress: ImportProgress) => void;
 }
@@ -24,9 +27,10 @@ export interface ImportOptions {
 const mostCommits = 20_000;
 
 /**
- * Brings a connected document's past in, oldest first: each version has its commit's date and takes the place in the list that this date gives it.
- * What is published already stays as it is. Can be broken off and repeated at any time: it goes on where it was. Only the trees of the history and the
- * document's own blobs are fetched. No sync of the repository runs meanwhile.
+ * Imports the history of a connected document, oldest first. Each version gets its commit's date
+ * and its place in the list by that date. Published versions do not change. An import can be
+ * interrupted at any time and resumes when it is repeated. It fetches only the trees of the history
+ * and the document's own blobs. No sync of the repository runs at the same time.
  */
 export async function importHistory(
   registry: Registry,
@@ -37,11 +41,11 @@ export async function importHistory(
   const resource = await findResource(registry, coordinate);
   const name = formatCoordinate(coordinate);
   if (!resource?.connection)
-    throw new RegistryError('not_found', `${name} is not there or not connected to a repository.`);
+    throw new RegistryError('not_found', `${name} does not exist, or is not connected to a repository.`);
   const { connection } = resource;
   const id = repositoryId(connection.repository, connection.branch);
   const repository = (await registry.refs.read<Repository>(repositoryRef(coordinate.org, id)))?.value;
-  if (!repository?.commit) throw new RegistryError('conflict', `${name} was never synced: do that first.`);
+  if (!repository?.commit) throw new RegistryError('conflict', `${name} was never synced. Run stele sync first.`);
   const tip = repository.commit;
   const run: Run = { ...newRun(registry, repository, id, 'import'), state: 'running', to: tip };
   return withLease(registry, `${coordinate.org}/${id}`, signal, async (_hasWaited, held) => {
@@ -69,7 +73,7 @@ export async function importHistory(
       if (eachChange) documents.push(...(await importChanges(work)));
       return await end(documents, null);
     } catch (error) {
-      await end([], 'It broke off; run it again to go on.');
+      await end([], 'The import was interrupted. Run it again to continue.');
       throw error;
     }
   });

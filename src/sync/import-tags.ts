@@ -12,7 +12,7 @@ interface TaggedPast extends Past {
   blob: string;
 }
 
-/** Publishes each tag that matches the glob under its name, the oldest commit first. */
+/** Publishes each tag that matches the glob under its name, oldest commit first. */
 export async function importTags(work: ImportWork, glob: string): Promise<RunDocument[]> {
   const { registry, remote, since, onProgress, signal } = work;
   const tags = (await registry.source.tags(remote, signal)).filter(({ name }) => matchesGlob(glob, name));
@@ -35,17 +35,20 @@ export async function importTags(work: ImportWork, glob: string): Promise<RunDoc
   return documents;
 }
 
-/** What the tag names of the document, or why it cannot be published. A tag may be of another line than the branch: the document's names are tried. */
+/**
+ * Finds the document in a tag's commit, or says why it cannot be published. Tries its earlier paths
+ * if the tag is not on the branch.
+ */
 async function openTag(work: ImportWork, { name, commit }: Tag, glob: string): Promise<TaggedPast | RunDocument> {
   const { registry, remote, connected, history, signal } = work;
   const version = labelFromTag(name, glob);
-  if (version === null) return refuse(connected, commit, `Tag ${name} cannot be a version.`);
+  if (version === null) return refuse(connected, commit, `Tag ${name} cannot be used as a version label.`);
   const snapshot = await refusable(() => registry.source.snapshot(remote, commit, signal));
   if ('refusal' in snapshot) return refuse(connected, commit, `Tag ${name}: ${snapshot.refusal}`);
   const paths = findPaths(history, connected.connection.path);
   const likely = paths.at(commit);
   const file = await fileIn(snapshot, [...(likely === null ? [] : [likely]), ...paths.all]);
-  if (file === null) return refuse(connected, commit, `Tag ${name} has no ${connected.connection.path}.`);
+  if (file === null) return refuse(connected, commit, `Tag ${name} does not contain ${connected.connection.path}.`);
   return { commit, version, snapshot, ...file };
 }
 

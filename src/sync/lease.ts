@@ -3,29 +3,35 @@ import { RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import { beginWork, mayWork, type Worker } from '../store/process.ts';
 
-/** Who holds a lease: the value of one ref. */
+/** The holder of a lease: the value of one ref. */
 interface Lease extends Worker {
-  /** When it was taken or renewed, by the holder's clock: ISO 8601, UTC. For people: no clock decides by it. */
+  /**
+   * When it was taken or renewed, by the holder's clock. ISO 8601, UTC. For people: no decision
+   * depends on it.
+   */
   at: string;
   isReleased: boolean;
 }
 
-/** Milliseconds. Renewed three times as often. */
+/** Milliseconds until a lease expires. It is renewed three times in that time. */
 const term = 60_000;
 const actor = 'operator:lease';
 
-/** One who wants a lease, and which of its generations was seen last, since when by the monotonic clock. */
+/** A process that wants the lease: the last generation it saw, and when (monotonic clock). */
 interface Seeker {
   worker: Worker;
   seen: { generation: number; at: number };
 }
 
 /**
- * Does the work while no other process does any under the same name (`leases/<name>`): two syncs of one repository would publish an older commit
- * after a newer one. Waits until the lease is free. One is free when it was given back, when its process of this machine is gone, and when it was
- * watched for a minute and not renewed: no clock on a wall counts, so that machines need not agree and a clock may be set. The work is told whether
- * somebody else was at it meanwhile, and its signal ends it when somebody took the lease over. Rejects when `signal` aborts. No fence: whoever was
- * suspended for longer than a minute may do one more step before it finds that another one has begun.
+ * Runs the work while holding a lease (`leases/<name>`), so that no other process runs under the
+ * same name. Without it, two syncs of one repository could publish an older commit after a newer
+ * one. Waits until the lease is free: released, held by a process of this machine that has ended,
+ * or not renewed for a minute while this process watched. Only monotonic clocks are compared, so
+ * machines need not agree on the time. `hasWaited` says whether another process held the lease
+ * first; the work's signal aborts when another process takes it over. Rejects when `signal` aborts.
+ * There is no fencing token: a process that was suspended for more than a minute can take one more
+ * step before it notices that it lost the lease.
  */
 export async function withLease<T>(
   registry: Registry,
@@ -48,7 +54,7 @@ export async function withLease<T>(
   }
 }
 
-/** Does the work, renewing the lease meanwhile, and gives it back. */
+/** Does the work, renews the lease meanwhile, and releases it. */
 async function holding<T>(
   registry: Registry,
   name: string,
@@ -60,7 +66,7 @@ async function holding<T>(
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
     if (await take(registry, ref, seeker)) return;
-    lost.abort(new RegistryError('unavailable', 'Another process has taken over meanwhile; the next run goes on.'));
+    lost.abort(new RegistryError('unavailable', 'Another process took over this work. The next run continues it.'));
   };
   const renewal = setInterval(() => {
     renew().catch((error: unknown) => registry.log('warn', 'lease not renewed', { name, error: String(error) }));
@@ -74,7 +80,7 @@ async function holding<T>(
   }
 }
 
-/** Takes or renews the lease; false while somebody else holds it. */
+/** Takes or renews the lease. False while another process holds it. */
 async function take(registry: Registry, ref: string, seeker: Seeker): Promise<boolean> {
   const time = registry.monotonic();
   const { worker, seen } = seeker;

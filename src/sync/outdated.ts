@@ -6,8 +6,9 @@ import { findResource } from '../registry/find-resource.ts';
 import { rulesetDigest } from './sync-document.ts';
 
 /**
- * The documents of a repository that would come out otherwise though their files are as they were: under another ruleset, or, where they were refused, by
- * another compiler. Each with its state as it is once that is known; it is then looked at with the next commit, whatever its files.
+ * The documents whose result may change although their files have not: their ruleset changed, or
+ * they were rejected by another compiler. Each comes with a state that makes the next sync read it
+ * again.
  */
 export async function* outdatedDocuments(
   registry: Registry,

@@ -1,14 +1,17 @@
 import type { HistoryCommit } from '../source/source.ts';
 
-/** Where a document was in each commit of a history. */
+/** The paths of a document through its history. */
 export interface PastPaths {
-  /** Its path in that commit, if it was there; null for a commit that is not of the history. */
+  /** The path it had in that commit, if it existed. Null for a commit outside the history. */
   at(commit: string): string | null;
-  /** Every path that it ever had, the newest first. */
+  /** Every path it had, newest first. */
   all: readonly string[];
 }
 
-/** Follows a document back through its history (oldest first): where a file came from another by a move without change, it was that one. */
+/**
+ * Follows a document back through its history (oldest first). A file that was moved without a
+ * change counts as the same document.
+ */
 export function findPaths(history: readonly HistoryCommit[], newest: string): PastPaths {
   const paths = new Map<string, string>();
   const all = new Set([newest]);

@@ -6,10 +6,13 @@ import { publish, type PublishResult } from '../registry/publish.ts';
 import { statedVersion } from '../plan/stated-version.ts';
 import type { Syncing } from './syncing.ts';
 
-/** Refusals that concern one document, and not the store, the repository or the program. */
+/** Errors that concern one document, rather than the store, the repository or the program. */
 const ownRefusals: readonly ErrorCode[] = ['conflict', 'refused', 'malformed', 'not_found', 'too_large'];
 
-/** What the work gives, or why it was refused. A refusal is that document's own: the others go on. */
+/**
+ * Runs the work and returns its result, or the message of an error that concerns only this
+ * document. Other errors are thrown.
+ */
 export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusal: string }> {
   try {
     return await work();
@@ -20,19 +23,22 @@ export async function refusable<T>(work: () => Promise<T>): Promise<T | { refusa
   }
 }
 
-/** A refusal, with the place in `stele.yaml` that lists the document. */
+/** The message with the place in `stele.yaml` that lists the document. */
 export function refusalOf({ listedAt }: Planned, refusal: string): string {
   return listedAt === null ? refusal : `${listedAt} ${refusal}`;
 }
 
-/** `version`: the label that a tag gives; null: the document's own. `isPast`: it is history. `dryRun`: decide, and write nothing. */
+/**
+ * `version`: the label that a tag gives; null: the document's own. `isPast`: an import of history.
+ * `dryRun`: decide, but write nothing.
+ */
 export interface HowToPublish {
   version?: string | null;
   isPast?: boolean;
   dryRun?: boolean;
 }
 
-/** The connection of a document that is published as planned. */
+/** The connection of a planned document. */
 export function connectionFor(
   { url, branch, credential }: Repository,
   { path, tags, onConflict, isFound }: Planned,
@@ -41,8 +47,8 @@ export function connectionFor(
 }
 
 /**
- * Publishes a document as it stands in a commit of the repository that it is followed in. What is
- * published as the branch has it connects its resource in the same step.
+ * Publishes a document from a commit. A publish from the branch also connects the resource, in the
+ * same step.
  */
 export async function publishDocument(
   { registry, repository, run, signal }: Syncing,

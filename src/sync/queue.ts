@@ -16,41 +16,45 @@ import { newRun, recordRun } from './runs.ts';
 import { tellHosts } from './tell.ts';
 import { syncRepository } from './sync.ts';
 
-/** A run that was asked for: its first record, and its end. */
+/** A requested run: its first record, and its result. */
 export interface Requested {
   run: Run;
-  /** Resolves to the finished run, also to a failed one. */
+  /** Resolves to the finished run, even when it failed. */
   done: Promise<Run>;
 }
 
-/** One sync at a time per repository, several repositories at once. */
+/** Runs one sync at a time per repository, and several repositories at once. */
 export interface SyncQueue {
   /**
-   * Asks for a reconciliation. While one runs, one more may wait: it starts after the question, so it sees all that the asker saw, and
-   * every further asker is given that same one.
+   * Requests a sync. While one runs, one more may wait, and all further callers share it. It starts
+   * after the request, so it sees everything that the caller saw.
    */
   request(org: string, repositoryId: string, trigger: Trigger): Promise<Requested>;
-  /** Asks for a check of a pull request (or says that it was closed); resolves when the wish is durable. */
+  /**
+   * Requests a check of a pull request, or reports that it was closed. Resolves when the request is
+   * durable.
+   */
   check(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
-  /** Looks for pull requests that nobody told of, and tells the hosts what they were not told yet. */
+  /** Finds pull requests whose hooks were lost, and reports pending checks to the hosts. */
   reconcileHosts(repositories: readonly Repository[]): Promise<void>;
   /** Whether a sync of the repository runs or waits in this process. */
   isWanted(org: string, repositoryId: string): boolean;
-  /** How many syncs run in this process, and how many wait. */
+  /** The number of syncs that run and wait in this process. */
   counts(): { running: number; waiting: number };
-  /** Stops what runs, and takes no more. */
+  /** Stops running syncs and rejects new ones. */
   close(): Promise<void>;
 }
 
-/** What waits for one repository: a queue of one at a time, and the run that further askers share until it begins. */
+/** The queue of one repository, and the waiting run that callers share. */
 interface Lane {
   queue: PQueue;
   next: Promise<Requested> | null;
 }
 
 /**
- * A queue for this process. Other processes may sync the same repository at the same time: that is harmless, publishing decides. An organization has
- * at most half of the places (see Places).
+ * Creates the queue of this process. Another process may sync the same repository at the same time;
+ * the lease and the publish itself keep that harmless. An organization has at most half of the
+ * places (see Places).
  */
 export function createSyncQueue(registry: Registry, createPulls: CreatePullChecks): SyncQueue {
   const places = createPlaces(registry.config.sync.concurrency);
@@ -60,7 +64,7 @@ export function createSyncQueue(registry: Registry, createPulls: CreatePullCheck
   const telling = new PQueue({ concurrency: 8 });
   const due = new Set<string>();
 
-  /** In the background: no run waits for a host to listen. */
+  /** Reports in the background, so that no run waits for a slow host. */
   function tell(org: string): void {
     if (due.has(org)) return;
     due.add(org);
@@ -78,7 +82,8 @@ export function createSyncQueue(registry: Registry, createPulls: CreatePullCheck
     const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
     if (!repository) throw new RegistryError('not_found', 'There is no such repository.');
     const run = newRun(registry, repository, id, trigger);
-    // What somebody asked for can be looked up at once; a timer's look at an unmoved repository is not worth a record.
+    // A requested run can be looked up at once. Timer runs are recorded only when something
+    // changed.
     if (isAskedFor(trigger)) await recordRun(registry, run);
     const begin = () => {
       lane.next = null;
@@ -127,7 +132,7 @@ function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
   return known;
 }
 
-/** Runs one sync to its end and records it. The edge of the background: an error ends the run, never the process. */
+/** Runs one sync to its end and records it. Errors end the run, never the process. */
 async function perform(registry: Registry, queued: Run, signal: AbortSignal): Promise<Run> {
   const repository = (await registry.refs.read<Repository>(repositoryRef(queued.org, queued.repository)))!.value;
   let run: Run = { ...queued, state: 'running', from: repository.commit, startedAt: registry.now().toISOString() };
@@ -148,8 +153,8 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
     followed = Object.values(next.documents).filter(({ outcome }) => outcome !== 'detached');
     isRecorded ||= changed;
   } catch (error) {
-    const stopped = 'The registry was shut down; the next start goes on.';
-    const known = isRegistryError(error) ? error.message : 'Something unexpected went wrong; the log says what.';
+    const stopped = 'The registry was shut down. The sync continues after the next start.';
+    const known = isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
     const detail = signal.aborted ? stopped : known;
     run = { ...run, state: 'failed', to: repository.commit, detail };
     const isNews = !signal.aborted && (await noteFailure(registry, run, error, detail));
@@ -167,7 +172,7 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
     published,
     refused,
     documents: followed?.length ?? null,
-    // As they stand now, also when this run had no reason to look at them again.
+    // The current state of all documents, including those that this run did not read.
     documentsRefused: followed?.filter(isRefused).length ?? null,
     detail: run.detail,
   };
@@ -178,14 +183,14 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
 
 const minute = 60_000;
 
-/** After a minute, then after twice as long each time, up to an hour or so. */
+/** Waits a minute, then twice as long each time, up to about an hour. */
 function nextTry({ now }: Registry, { retry }: Repository, commit: string): Retry {
   const tries = retry?.commit === commit ? retry.tries + 1 : 1;
   const at = new Date(now().getTime() + minute * 2 ** Math.min(tries - 1, 6)).toISOString();
   return { commit, tries, at };
 }
 
-/** Whether somebody waits for the run to be written down: a person, or a host whose hook was answered. */
+/** Whether somebody waits for the run's record: a person, or a host that sent a hook. */
 function isAskedFor(trigger: Trigger): boolean {
   return trigger === 'manual' || trigger === 'hook';
 }
@@ -195,8 +200,8 @@ function isRefused({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
 }
 
 /**
- * Notes on the repository that a sync failed, once; and, where a commit could not be read, when it is tried again: `lost`
- * is that commit. Whether this failure is news.
+ * Records on the repository that a sync failed. `lost`: a commit that could not be read; it is
+ * retried later. Returns whether this failure is new.
  */
 async function noteFailure(
   registry: Registry,

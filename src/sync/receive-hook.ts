@@ -7,14 +7,17 @@ import type { SyncQueue } from './queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import { openSecret } from '../registry/seal.ts';
 
-/** One followed repository, as a hook's URL names it. */
+/** A followed repository, as named in a hook's URL. */
 export interface RepositoryName {
   org: string;
   /** `repositoryId` */
   id: string;
 }
 
-/** The secrets that a delivery may be signed with: those of the repository that its URL names, else those that the configuration has for the host. */
+/**
+ * The secrets that may sign a delivery: the repository's when the URL names one, otherwise the
+ * configured secrets of the host.
+ */
 export async function hookSecrets(registry: Registry, kind: HostKind, only: RepositoryName | null): Promise<string[]> {
   if (only !== null) {
     const repository = await readAmong<Repository>(registry, repositoryRef(only.org, only.id));
@@ -29,9 +32,10 @@ export async function hookSecrets(registry: Registry, kind: HostKind, only: Repo
 }
 
 /**
- * Takes a genuine delivery's hint: every followed repository of that name on that host is to be looked at, or the pull request checked. Resolves, once
- * that is durable, to how many there are. Whatever the hint says, nothing happens but a look at what the remote itself says. `only`: the one
- * repository that the secret was for.
+ * Handles a verified hook: requests a sync of every followed repository with that name on that
+ * host, or a check of the pull request. Resolves to their number when the requests are durable. The
+ * hook is only a hint; Stele always asks the remote itself. `only`: the repository that the secret
+ * belongs to.
  */
 export async function receiveHook(
   registry: Registry,
@@ -61,7 +65,9 @@ function idOf({ url, branch }: Repository): string {
 
 const followed = new WeakMap<Registry, () => Promise<Repository[]>>();
 
-/** Every followed repository, as it was half a second ago at most: a burst of hooks does not read them all again for each. */
+/**
+ * Every followed repository, at most half a second old, so that a burst of hooks causes one read.
+ */
 function followedBy(registry: Registry): Promise<Repository[]> {
   const read = followed.get(registry) ?? createFollowed(registry);
   followed.set(registry, read);

@@ -8,16 +8,17 @@ import type { Registry } from '../registry/registry.ts';
 import type { SyncQueue } from './queue.ts';
 import { closeAbandonedRuns } from './runs.ts';
 
-/** Keeps the registry following its repositories until it is closed. */
+/** Keeps the registry in step with its repositories until it is closed. */
 export interface Reconciler {
-  /** Resolves when every repository was looked at once since the start. */
+  /** Resolves when every repository was synced once since the start. */
   first: Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Reconciliation is the truth (design §10): at the start, by a timer, and, for local repositories, on every push that the file system
- * tells of. Hooks and manual syncs use the same queue.
+ * Starts reconciliation, which everything relies on (design §10): every repository is synced at the
+ * start and by a timer, and local repositories also when the file system reports a push. Hooks and
+ * manual syncs use the same queue.
  */
 export async function openReconciler(registry: Registry, queue: SyncQueue): Promise<Reconciler> {
   await followConfigured(registry);
@@ -31,16 +32,19 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
       const id = repositoryId(repository.url, repository.branch);
       watchLocal(registry, queue, watchers, repository, id);
       const { done } = await queue.request(repository.org, id, trigger);
-      // A slow repository keeps nobody else from being looked at when it is time.
+      // By the timer, a slow repository must not delay the others.
       if (trigger === 'start') await done;
     });
-    // What is wrong with one repository does not keep the others.
+    // An error in one repository must not stop the others.
     await Promise.all(looks.map((look) => look.catch((error: unknown) => tell(registry, error))));
     askHosts(repositories);
   }
 
   let asking: Promise<void> | null = null;
-  /** In the background, once at a time: a host that does not answer keeps nobody from being looked at, nor the process from its end. */
+  /**
+   * Runs in the background, once at a time: a host that does not answer must not delay syncs or the
+   * shutdown.
+   */
   function askHosts(repositories: readonly Repository[]): void {
     asking ??= queue
       .reconcileHosts(repositories)
@@ -69,7 +73,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   };
 }
 
-/** Makes a record of every repository that the configuration names, or brings it up to date. */
+/** Creates or updates the record of every repository in the configuration. */
 export async function followConfigured(registry: Registry): Promise<void> {
   for (const [org, { repositories, defaults }] of Object.entries(registry.config.organizations)) {
     for (const repository of repositories) {
@@ -93,7 +97,7 @@ function normalizeFolder({ path }: RepositoryConfig): string {
   return (path ?? '').replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
 }
 
-/** Starts to follow a repository and branch, or changes how. What was synced from it is kept. */
+/** Follows a repository and branch, or changes how. Keeps what was synced from it. */
 export async function follow(
   registry: Registry,
   org: string,
@@ -103,7 +107,7 @@ export async function follow(
   await registry.refs.update<Repository>(repositoryRef(org, id), (current) => {
     const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {}, tags: {} } as const;
     const value: Repository = { ...fresh, ...current?.value, ...given };
-    // A folder looked in for the first time, or another one: the commit has to be read again.
+    // With a new or changed folder the commit has to be read again.
     if (current && current.value.discover !== given.discover) value.commit = null;
     if (current && JSON.stringify(value) === JSON.stringify(current.value)) return null;
     return { value, change: { actor: 'operator:configuration', origin: null, action: 'follow' } };
@@ -115,7 +119,10 @@ async function organizationsFollowing(registry: Registry): Promise<string[]> {
   return [...new Set((await listRepositories(registry)).map(({ org }) => org))];
 }
 
-/** Asks for a sync when a local repository's refs change. A push writes several files within milliseconds: one look is enough. */
+/**
+ * Requests a sync when a local repository's refs change. A push writes several files within
+ * milliseconds and needs one sync.
+ */
 function watchLocal(
   registry: Registry,
   queue: SyncQueue,

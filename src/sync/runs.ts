@@ -3,7 +3,7 @@ import { isAlive, processName } from '../store/process.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 
-/** A run that has not begun. Writes nothing. */
+/** Creates a run that has not started. Writes nothing. */
 export function newRun(registry: Registry, repository: Repository, id: string, trigger: Trigger): Run {
   return {
     id: newId(registry),
@@ -23,7 +23,7 @@ export function newRun(registry: Registry, repository: Repository, id: string, t
   };
 }
 
-/** Writes down how a run stands. */
+/** Saves the state of a run. */
 export async function recordRun(registry: Registry, run: Run): Promise<Run> {
   const generation = await registry.refs.update<Run>(runRef(run.org, run.id), () => ({
     value: run,
@@ -32,13 +32,13 @@ export async function recordRun(registry: Registry, run: Run): Promise<Run> {
   return generation!.value;
 }
 
-/** A run by its id, or null. */
+/** The run with this id, or null. */
 export async function findRun(registry: Registry, org: string, id: string): Promise<Run | null> {
   if (!/^[0-9a-z]{20}$/.test(id)) return null;
   return (await registry.refs.read<Run>(runRef(org, id)))?.value ?? null;
 }
 
-/** The runs of an organization, newest first; those that looked at one resource, when it is named. */
+/** The runs of an organization, newest first. `resource`: only runs that read this resource. */
 export async function listRuns(registry: Registry, org: string, resource: string | null = null): Promise<Run[]> {
   const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
   const runs = await Promise.all(names.reverse().map((name) => readAmong<Run>(registry, name)));
@@ -48,13 +48,13 @@ export async function listRuns(registry: Registry, org: string, resource: string
   });
 }
 
-/** Ends the runs that a crashed process of this machine left open: they are not running, whatever they say. */
+/** Marks runs as failed when the process of this machine that ran them has crashed. */
 export async function closeAbandonedRuns(registry: Registry, org: string): Promise<void> {
   for (const run of await listRuns(registry, org)) {
     const isOpen = run.state === 'queued' || run.state === 'running';
     if (!isOpen || isAlive(run.process)) continue;
     const detail =
-      'The process that ran it ended before it did. What it had published stands; the rest is done by the next run.';
+      'The server stopped before the run ended. What it had published stays published. The next run does the rest.';
     await recordRun(registry, { ...run, state: 'failed', finishedAt: registry.now().toISOString(), detail });
   }
 }

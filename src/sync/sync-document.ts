@@ -16,24 +16,25 @@ import { findResource } from '../registry/find-resource.ts';
 import { decodeJson } from '../model/json.ts';
 import type { Syncing } from './syncing.ts';
 
-/** What a sync made of one document. */
-export interface Looked {
+/** The result of a sync for one document. */
+export interface SyncedDocument {
   path: string;
   state: DocumentState;
-  /** Null where nothing changed and nothing was done. */
+  /** Null when nothing changed. */
   result: RunDocument | null;
 }
 
 /**
- * Publishes one document of a commit unless everything that the last look read is as it was. What is wrong with it is its own
- * outcome; only what concerns the whole registry (the store, the repository, a bug) rejects.
+ * Publishes one document of a commit, unless every file that it was made from is unchanged.
+ * Problems of the document are its outcome. Rejects only for errors that concern the whole
+ * registry: the store, the repository, or a bug.
  */
 export async function syncDocument(
   syncing: Syncing,
   snapshot: Snapshot,
   document: Planned,
   blobs: ReadonlyMap<string, string>,
-): Promise<Looked> {
+): Promise<SyncedDocument> {
   const { registry, repository, run } = syncing;
   const { path, coordinate } = document;
   const name = formatCoordinate(coordinate);
@@ -66,7 +67,8 @@ export async function syncDocument(
     outcome: result.outcome,
     label,
     report,
-    // What a sandbox died of may have been the machine's fault: such a document is looked at again with the next commit.
+    // The sandbox may have died because of the machine, so the document is read again with the next
+    // commit.
     inputs: hasDied(result.report) ? null : await registry.objects.put(JSON.stringify(inputs)),
     rulesetName: await rulesetNameFor(registry, document),
     ruleset: result.ruleset,
@@ -84,7 +86,10 @@ export async function syncDocument(
   return { path, state, result: { path, resource: name, outcome: result.outcome, label, report, detail } };
 }
 
-/** A document that is published by tag: its resource is made and connected, and the branch's content passed over. */
+/**
+ * For a document that is published by tag: creates and connects its resource, without the branch's
+ * content.
+ */
 async function connectTagged({ registry, repository, run }: Syncing, document: Planned): Promise<'connected'> {
   const { coordinate } = document;
   const { org } = repository;
@@ -100,7 +105,7 @@ async function connectTagged({ registry, repository, run }: Syncing, document: P
   return 'connected';
 }
 
-/** The state of a document of which nothing was published, nor read. */
+/** The state of a document that was neither read nor published. */
 async function unpublished(
   registry: Registry,
   document: Planned,
@@ -123,7 +128,7 @@ function hasDied({ problems }: Report): boolean {
   return problems.some(({ rule }) => rule.startsWith('sandbox-'));
 }
 
-/** Whether every file that the last look read, and the ruleset, is what it was then. */
+/** Whether the ruleset and every file that the last sync read are unchanged. */
 export async function isUnchanged(
   registry: Registry,
   known: DocumentState,
@@ -146,28 +151,30 @@ export async function isUnchanged(
   return Object.entries(inputs).every(([path, blob]) => (blobs.get(path) ?? null) === blob);
 }
 
-/** The file that holds a document's version, where that is not the document. */
+/** The file that contains the document's version, if it is a separate file. */
 function versionFile({ version }: Planned): string[] {
   return version.from === 'file' ? [version.path] : [];
 }
 
-/** Whether a connection says how its versions are made as `stele.yaml` does. */
+/** Whether a connection has the same version settings as the plan. */
 function isConnectedAs({ tags, onConflict }: Connection, document: Planned): boolean {
   return tags === document.tags && onConflict === document.onConflict;
 }
 
-/** The ruleset that a document is checked by now: its resource's, or the one that its resource would be made with. */
+/**
+ * The ruleset that checks a document now: its resource's, or that of the resource to be created.
+ */
 async function rulesetNameFor(registry: Registry, document: Planned): Promise<string | null> {
   const resource = await findResource(registry, document.coordinate);
   return rulesetName(registry, resource ?? { ...document.coordinate, ruleset: document.ruleset });
 }
 
-/** The digest of the ruleset that a document is checked by now; null for none. */
+/** The digest of the ruleset that checks a document now, or null for none. */
 export async function rulesetNow(registry: Registry, document: Planned): Promise<Digest | null> {
   return rulesetDigest(registry, document.coordinate.org, await rulesetNameFor(registry, document));
 }
 
-/** The digest that a ruleset's name means now; null for no ruleset, and for one that is not there. */
+/** The digest of a ruleset now. Null for no ruleset and for one that does not exist. */
 export async function rulesetDigest(registry: Registry, org: string, name: string | null): Promise<Digest | null> {
   return resolveRuleset(registry, org, name).then(
     (ruleset) => ruleset?.digest ?? null,

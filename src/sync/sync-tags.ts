@@ -15,16 +15,16 @@ import { remoteOf } from '../registry/remote.ts';
 import { rulesetNow } from './sync-document.ts';
 import type { Syncing } from './syncing.ts';
 
-/** What a sync made of the tags of a repository. */
+/** The result of a sync for the tags of a repository. */
 export interface SyncedTags {
   /** By `@org/type/slug tag`. */
   tags: Record<string, TagState>;
   documents: RunDocument[];
-  /** That a tag was moved, in one sentence; null where none was. */
+  /** Says which tag was moved, or null. One sentence. */
   moved: string | null;
-  /** What a person should know besides; null where all is well. */
+  /** What else a person should know, or null. */
   note: string | null;
-  /** Which tag could not be read, in one sentence; null where all were. It is looked at again. */
+  /** Says which tag could not be read, or null. One sentence. The tag is read again later. */
   lost: string | null;
 }
 
@@ -32,14 +32,17 @@ export interface SyncedTags {
 export interface NewTag {
   document: Planned;
   tag: Tag;
-  /** What was made of it before. */
+  /** The previous result, or null. */
   known: TagState | null;
 }
 
-/** Of the tags that match, no more are looked at for one resource. */
+/** The most matching tags that are read for one resource. */
 const mostTags = 2000;
 
-/** The tags that have something new for these documents, all of which are published by tag. Moves no objects. */
+/**
+ * The tags with something new for these documents, all of which are published by tag. Fetches no
+ * objects.
+ */
 export async function findNewTags(
   registry: Registry,
   repository: Repository,
@@ -64,7 +67,7 @@ async function newAmong(
       const key = keyOf(document, tag);
       const known = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
       const isKnown = known?.commit === tag.commit || known?.moved === tag.commit;
-      // What was refused may pass what it is held against now.
+      // A rejected tag may pass another ruleset or compiler.
       const refused = known?.refused;
       const isRefusedStill =
         refused === undefined || (refused.ruleset === ruleset && refused.compiler === registry.compiler.id);
@@ -79,8 +82,9 @@ function keyOf({ coordinate }: Planned, { name }: Tag): string {
 }
 
 /**
- * Publishes every new tag of the documents that are published by tag, the oldest commit first: the label comes from the tag's name (`v1.4.0` → `1.4.0`).
- * A tag that was moved changes nothing that is published and is told of, once. Fetches nothing where there is nothing new.
+ * Publishes every new tag of documents that are published by tag, oldest commit first. The label
+ * comes from the tag's name (`v1.4.0` → `1.4.0`). A moved tag changes nothing that is published and
+ * is reported once. Fetches nothing when nothing is new.
  */
 export async function syncTags(syncing: Syncing, documents: readonly Planned[]): Promise<SyncedTags> {
   const { registry, repository, run, signal } = syncing;
@@ -95,7 +99,7 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
       fresh.push({ document, tag, known });
       continue;
     }
-    synced.moved = `Tag ${tag.name} was moved from ${known.commit} to ${tag.commit}. What is published stays.`;
+    synced.moved = `Tag ${tag.name} was moved from ${known.commit} to ${tag.commit}. Published versions stay.`;
     synced.tags[keyOf(document, tag)] = { ...known, moved: tag.commit };
   }
   for (const { document, tag, snapshot } of await openAll(registry, remote, fresh, signal)) {
@@ -116,7 +120,7 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
   return synced;
 }
 
-/** A lost sandbox as a value: the other tags go on. */
+/** Returns a sandbox failure as a value, so that the other tags continue. */
 function orLost(error: unknown): RegistryError {
   if (isSandboxLost(error)) return error;
   throw error;
@@ -127,7 +131,7 @@ function noteOnNumber(documents: readonly Planned[], all: readonly Tag[]): strin
     const { length } = all.filter(({ name }) => matchesGlob(tags!, name));
     if (length <= mostTags) continue;
     const what = `${length} tags match ${JSON.stringify(tags)} of ${formatCoordinate(coordinate)}`;
-    return `${what}: the first ${mostTags} by name are looked at. Name fewer.`;
+    return `${what}. Only the first ${mostTags} by name are read. Use a narrower pattern.`;
   }
   return null;
 }
@@ -136,7 +140,10 @@ interface OpenTag extends NewTag {
   snapshot: Snapshot | { refusal: string };
 }
 
-/** The commits of these tags, brought here at once, oldest first. A tag that names no commit is that tag's own problem. */
+/**
+ * Fetches the commits of these tags at once and sorts them, oldest first. A tag without a commit
+ * fails alone.
+ */
 async function openAll(
   registry: Registry,
   remote: Remote,
@@ -155,8 +162,8 @@ async function openAll(
 }
 
 /**
- * The label that a tag gives: its name without what the pattern that it matches has before its first star (`payments-v*`), unless that is the beginning of a number
- * (`v1.*`), and without the `v` that people put before a number.
+ * The label for a tag: its name without the `v` before a number, and without the pattern's text
+ * before its first star (`payments-v*`) unless that text starts a number (`v1.*`).
  */
 export function labelFromTag(name: string, pattern: string): string | null {
   const prefix = pattern.includes('*') ? pattern.slice(0, pattern.indexOf('*')) : '';
@@ -174,7 +181,7 @@ async function publishTag(
   const about = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
   const version = labelFromTag(tag.name, document.tags!);
   const conflict = (detail: string) => ({ told: { ...about, outcome: 'conflict' as const, detail }, ruleset: null });
-  if (version === null) return conflict(`Tag ${tag.name} cannot be a version.`);
+  if (version === null) return conflict(`Tag ${tag.name} cannot be used as a version label.`);
   if ('refusal' in snapshot) return conflict(`Tag ${tag.name}: ${snapshot.refusal}`);
   const result = await refusable(() => publishDocument(syncing, snapshot, document, { version }));
   if ('refusal' in result) return conflict(`Tag ${tag.name}: ${result.refusal}`);

@@ -23,32 +23,33 @@ import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { findNewTags, syncTags } from './sync-tags.ts';
 import { noteChecks } from './tell.ts';
-import { syncDocument, type Looked } from './sync-document.ts';
+import { syncDocument, type SyncedDocument } from './sync-document.ts';
 import type { Syncing } from './syncing.ts';
 
-/** What one reconciliation made of a repository, to be recorded by its caller. */
+/** The result of one sync of a repository, for the caller to record. */
 export interface Synced {
   repository: Repository;
-  /** Documents that were looked at again. */
+  /** Documents that were read again. */
   documents: RunDocument[];
-  /** Whether anything is new: worth a record also where nobody asked for the run. */
+  /** Whether anything is new. Such a run is recorded even when nobody asked for it. */
   changed: boolean;
-  /** What a person should know of this run; null where all is well. */
+  /** What a person should know about this run, or null. */
   detail: string | null;
-  /** Why something in this commit could not be read and has to be looked at again; null where all was. */
+  /** Set when part of this commit could not be read and must be read again. */
   lost: Lost | null;
 }
 
-/** A sandbox died over something in a commit, which is no fault of what it read. */
+/** A sandbox died while reading a commit, for a reason that is not in the document. */
 interface Lost {
   commit: string;
   detail: string;
 }
 
 /**
- * Brings the registry to where a repository stands now (design §10): where are we, where is the remote, same? then stop; else
- * compile what changed, publish it, and only then note the commit. Doing it twice, or after a crash anywhere, ends the same; of several
- * processes one does it. Rewritten history, deleted branches and deleted files change nothing that is published.
+ * Syncs a repository to its remote (design §10). If the remote has the commit that was synced last,
+ * it stops. Otherwise it compiles what changed, publishes it, and records the commit last, so
+ * repeating it after a crash gives the same result. One process does it at a time. Rewritten
+ * history, deleted branches and deleted files change nothing that is published.
  */
 export async function syncRepository(
   registry: Registry,
@@ -56,7 +57,7 @@ export async function syncRepository(
   run: Run,
   signal: AbortSignal,
 ): Promise<Synced> {
-  // Connected once, and to nothing any more: nobody is to be asked.
+  // No resource is connected to it any more, so its remote is not contacted.
   const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
   if (isIdle) return { repository, documents: [], changed: false, detail: null, lost: null };
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
@@ -64,16 +65,16 @@ export async function syncRepository(
     return { repository, documents: [], changed: false, detail: repository.detail, lost: null };
   if (!(await hasNews(registry, repository, tip, run, signal))) {
     const isGone = repository.state === 'detached';
-    return settle(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
+    return recordProgress(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
   }
   return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited, held) => {
-    // Not from memory: what another process noted a moment ago decides whether the tip is still the newest that anybody saw.
+    // Read fresh: another process may just have synced a newer commit.
     const current = await registry.refs.readFresh<Repository>(repositoryRef(repository.org, run.repository));
     const isStale = hasWaited || current?.value.commit !== repository.commit;
     const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held) : tip;
     const standing = current?.value ?? repository;
     try {
-      return await bringIn(registry, standing, now, run, held);
+      return await syncTip(registry, standing, now, run, held);
     } catch (error) {
       if (!now.found || !isSandboxLost(error)) throw error;
       const lost = { commit: now.commit, detail: error.message };
@@ -82,13 +83,13 @@ export async function syncRepository(
   });
 }
 
-/** Whether the timer asks for a commit whose next try is not due yet. Whoever else asks wants it now. */
+/** Whether the timer is too early to retry a commit. Other triggers retry at once. */
 function isTooEarly({ now }: Registry, { retry }: Repository, tip: Tip, { trigger }: Run): boolean {
   if (!retry || !tip.found || tip.commit !== retry.commit || trigger !== 'timer') return false;
   return now().toISOString() < retry.at;
 }
 
-/** Whether there is anything to bring in. Moves no objects. */
+/** Whether there is anything to sync. Fetches no objects. */
 async function hasNews(
   registry: Registry,
   repository: Repository,
@@ -102,17 +103,18 @@ async function hasNews(
   return (await findNewTags(registry, repository, await taggedDocuments(registry, repository), signal)).length > 0;
 }
 
-async function bringIn(
+async function syncTip(
   registry: Registry,
   repository: Repository,
   tip: Tip,
   run: Run,
   signal: AbortSignal,
 ): Promise<Synced> {
-  if (!tip.found) return settle(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
-  const stranger = await findStranger(registry, repository, tip.commit, signal);
-  if (stranger !== null) {
-    return settle(registry, repository, run, { state: 'detached', detail: stranger }, [], stranger);
+  if (!tip.found)
+    return recordProgress(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
+  const replacement = await findReplacement(registry, repository, tip.commit, signal);
+  if (replacement !== null) {
+    return recordProgress(registry, repository, run, { state: 'detached', detail: replacement }, [], replacement);
   }
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository, run));
   const branch = isKnown ? unmoved : await syncBranch(registry, repository, tip.commit, run, signal);
@@ -128,11 +130,11 @@ async function bringIn(
   const change = { ...branch.change, tags: tagged.tags, diverged };
   const detail = branch.lost ?? tagged.lost;
   if (detail !== null) {
-    const settled = await settle(registry, repository, run, change, documents);
-    return { ...settled, lost: { commit: tip.commit, detail } };
+    const recorded = await recordProgress(registry, repository, run, change, documents);
+    return { ...recorded, lost: { commit: tip.commit, detail } };
   }
   const end = { ...change, state: 'following' as const, detail: tagged.note };
-  return settle(registry, repository, run, end, documents, rewritten ?? tagged.note);
+  return recordProgress(registry, repository, run, end, documents, rewritten ?? tagged.note);
 }
 
 async function taggedDocuments(registry: Registry, repository: Repository): Promise<Planned[]> {
@@ -140,10 +142,11 @@ async function taggedDocuments(registry: Registry, repository: Repository): Prom
 }
 
 /**
- * Why what stands under the name of a repository that was gone is not taken for it: its history has nothing of what was synced. Whoever
- * gets hold of an abandoned name must not thereby publish.
+ * Checks that a repository that was missing has not been replaced: its new history must contain the
+ * last synced commit. Whoever registers an abandoned name must not be able to publish. Returns why
+ * it was replaced, or null.
  */
-async function findStranger(
+async function findReplacement(
   registry: Registry,
   repository: Repository,
   commit: string,
@@ -152,16 +155,16 @@ async function findStranger(
   if (repository.state !== 'detached' || repository.commit === null) return null;
   const remote = await remoteOf(registry, repository);
   if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated') return null;
-  return `It was gone and is there again with another history: ${repository.commit} is no ancestor of ${commit}. Connect it again if it is the same.`;
+  return `The repository was missing and came back with another history: ${repository.commit} is not an ancestor of ${commit}. If it is the same repository, connect it again.`;
 }
 
-/** What is to be noted about a repository, and the documents that were looked at. */
+/** What to record about a repository, and the documents that were read. */
 interface Progress {
   change: Partial<Repository>;
   documents: RunDocument[];
-  /** How history was rewritten, in one sentence; null where it was not. */
+  /** Says how history was rewritten, or null. One sentence. */
   rewritten: string | null;
-  /** What could not be read, in one sentence; null where all was. The commit is then looked at again. */
+  /** Says what could not be read, or null. One sentence. The commit is then read again. */
   lost: string | null;
 }
 
@@ -182,19 +185,20 @@ async function syncBranch(
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
-  const { looked, lost } = await syncDocuments({ registry, repository, run, signal }, snapshot, planned);
+  const { synced, lost } = await syncDocuments({ registry, repository, run, signal }, snapshot, planned);
   const detached = detachedDocuments(repository, planned, isRefused);
-  // Where `stele.yaml` is refused nothing is looked at: that is noted, or every look would ask for another one.
+  // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
+  // trying again.
   const held = isRefused ? await Array.fromAsync(outdatedDocuments(registry, repository)) : [];
-  const states = Object.fromEntries([...held, ...looked.map(({ path, state }) => [path, state] as const)]);
+  const states = Object.fromEntries([...held, ...synced.map(({ path, state }) => [path, state] as const)]);
   const at = registry.now().toISOString();
   const documents = dated(repository, { ...repository.documents, ...detached.states, ...states }, at);
   const rewritten = await findRewritten(registry, remote, repository, commit, signal);
-  const results = [...notes, ...detached.results, ...looked.flatMap(({ result }) => result ?? [])];
+  const results = [...notes, ...detached.results, ...synced.flatMap(({ result }) => result ?? [])];
   return { change: lost === null ? { commit, documents } : { documents }, documents: results, rewritten, lost };
 }
 
-/** Since when each document is well, or is not. */
+/** Sets when each document last changed between healthy and unhealthy. */
 function dated(
   before: Repository,
   documents: Record<string, DocumentState>,
@@ -208,9 +212,9 @@ function dated(
   return Object.fromEntries(entries);
 }
 
-/** Whether there is something to do though the commit is the one that was synced: other rulesets, a newer compiler, another connection. */
+/** Whether the same commit must be read again: rulesets, the compiler or connections changed. */
 async function needsAnotherLook(registry: Registry, repository: Repository, { trigger }: Run): Promise<boolean> {
-  // What went over its limits may pass now (they may be others): whoever asks is told.
+  // The limits may have changed. Only a person asks for that to be tried.
   const mayPass = ({ outcome, inputs }: DocumentState) => outcome === 'rejected' && inputs === null;
   if (trigger === 'manual' && Object.values(repository.documents).some(mayPass)) return true;
   const outdated = await outdatedDocuments(registry, repository).next();
@@ -223,7 +227,7 @@ async function syncDocuments(
   syncing: Syncing,
   snapshot: Snapshot,
   planned: readonly Planned[],
-): Promise<{ looked: Looked[]; lost: string | null }> {
+): Promise<{ synced: SyncedDocument[]; lost: string | null }> {
   const { registry, run, signal } = syncing;
   const blobs = filesOf(await snapshot.entries());
   const queue = new PQueue({ concurrency: availableParallelism() });
@@ -239,11 +243,11 @@ async function syncDocuments(
       return [];
     }
   };
-  // Rulesets first: documents of the same commit may have to pass them.
+  // Rulesets first, because other documents of the same commit may have to pass them.
   const isRuleset = ({ coordinate }: Planned) => coordinate.type === 'rulesets';
   const rulesets = await queue.addAll(planned.filter(isRuleset).map(task));
   const others = await queue.addAll(planned.filter((document) => !isRuleset(document)).map(task));
-  return { looked: [...rulesets, ...others].flat(), lost };
+  return { synced: [...rulesets, ...others].flat(), lost };
 }
 
 async function findRewritten(
@@ -255,11 +259,11 @@ async function findRewritten(
 ): Promise<string | null> {
   if (repository.commit === null || repository.commit === commit) return null;
   if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated') return null;
-  return `History was rewritten: ${repository.commit} is no ancestor of ${commit}. What is published stays.`;
+  return `History was rewritten: ${repository.commit} is not an ancestor of ${commit}. Published versions stay.`;
 }
 
-/** Notes where the repository stands now. The last step of a sync: whatever comes before can be done again. */
-async function settle(
+/** Records where the repository stands. This is the last step, so all others can be repeated. */
+async function recordProgress(
   registry: Registry,
   repository: Repository,
   run: Run,
@@ -267,7 +271,7 @@ async function settle(
   documents: RunDocument[],
   detail: string | null = null,
 ): Promise<Synced> {
-  // Whatever was to be tried again was tried.
+  // A state is recorded only when nothing is left to retry.
   if (change.state !== undefined && repository.retry) change = { ...change, retry: null };
   const next = { ...repository, ...change };
   const changed =

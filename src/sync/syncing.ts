@@ -1,12 +1,12 @@
 import type { Repository, Run } from '../model/connection.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** One run at work on a repository: what all of its steps are about. */
+/** A run in progress: the context that all its steps share. */
 export interface Syncing {
   registry: Registry;
-  /** The repository as its last run left it. */
+  /** The repository as the last run left it. */
   repository: Repository;
   run: Run;
-  /** Aborts when the run is to end. */
+  /** Aborts when the run must stop. */
   signal: AbortSignal;
 }

@@ -7,33 +7,45 @@ import { hostOf } from '../registry/host-of.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 
-/** What a git host is to be told: the value of one ref, written before anybody is told, so that a crash loses none of it. */
+/**
+ * Checks to report to a git host: the value of one ref, saved before the first is sent so that a
+ * crash loses none.
+ */
 interface Telling {
   url: string;
   credential: string;
   checks: Check[];
   state: 'waiting' | 'told' | 'failed';
   attempts: number;
-  /** When to try next: ISO 8601, UTC. Whoever tries moves it ahead first, so that one process does. */
+  /**
+   * When to try next. ISO 8601, UTC. A process moves it ahead before it tries, so that only one
+   * does.
+   */
   nextAt: string;
-  /** Why it was not told; null where it was. */
+  /** Why the report failed, or null. */
   detail: string | null;
 }
 
 const minute = 60_000;
 const change = { actor: 'operator:hosts', origin: null, action: 'tell' };
-/** Milliseconds that telling one host may take: hosts want to be written to slowly. */
+/** Milliseconds that one process may take to report to a host. Hosts ask for slow writes. */
 const claim = 15 * minute;
 const mostAttempts = 10;
-/** A host that did not answer for two days is not told any more. */
+/** Milliseconds. A host that did not answer for two days gets no more reports. */
 const window = 2 * 24 * 60 * minute;
 
-/** Checks that are told by one claim: as many as a host that wants a second between two of them takes in its time. */
+/**
+ * The most checks in one report: as many as fit into `claim` when a host wants a second between two
+ * writes.
+ */
 const mostAtOnce = 50;
-/** Repositories whose hosts are told at the same time. */
+/** Repositories whose hosts are written to at the same time. */
 const repositoriesAtOnce = 4;
 
-/** Notes what the repository's host is to be told. Nothing is sent; nothing is noted for a host that cannot be told. */
+/**
+ * Saves checks to be reported to the repository's host. Sends nothing. Saves nothing when the host
+ * cannot be written to.
+ */
 export async function noteChecks(registry: Registry, repository: Repository, checks: readonly Check[]): Promise<void> {
   const { url, credential, org } = repository;
   if (checks.length === 0 || credential === null || !isTellable(registry, repository)) return;
@@ -47,12 +59,12 @@ export async function noteChecks(registry: Registry, repository: Repository, che
   }
 }
 
-/** By organization: what needs not be looked at again. */
+/** By organization: names of refs that need not be read again. */
 const finished = new WeakMap<Registry, Map<string, Set<string>>>();
 
 /**
- * Tells the hosts what was noted and is due, those of several repositories side by side. What a host does not take is tried again by a later call, for two
- * days. Begins nothing more once the signal says so.
+ * Reports the saved checks that are due, several repositories at once. A failed report is retried
+ * by a later call, for two days. Starts nothing more once the signal aborts.
  */
 export async function tellHosts(registry: Registry, org: string, signal?: AbortSignal): Promise<void> {
   const known = finished.get(registry) ?? new Map<string, Set<string>>();
@@ -76,7 +88,7 @@ export async function tellHosts(registry: Registry, org: string, signal?: AbortS
   await queue.addAll([...waiting.values()].map((tellings) => () => tellInOrder(registry, tellings, signal)));
 }
 
-/** Tells the host of one repository, the oldest first, until it does not take one. */
+/** Reports to the host of one repository, oldest first, and stops at the first failure. */
 async function tellInOrder(
   registry: Registry,
   tellings: readonly { name: string; telling: Telling }[],
@@ -87,7 +99,7 @@ async function tellInOrder(
     if (signal?.aborted) return;
     const later = new Set(tellings.slice(index + 1).flatMap((each) => each.telling.checks.map(keyOf)));
     const isStale = (check: Check) => later.has(keyOf(check));
-    // It may be told when what comes later was: the newest word is to stand.
+    // A retry may arrive after a newer report. The newest must remain visible.
     if (telling.checks.some(isStale)) await leaveOut(registry, name, isStale);
     if (!(await attempt(registry, name, signal))) return;
   }
@@ -102,7 +114,10 @@ async function leaveOut(registry: Registry, name: string, isStale: (check: Check
   });
 }
 
-/** Tells one host, if it is time and nobody else does. False: it did not take it. */
+/**
+ * Reports to one host, if it is due and no other process does. False when the host did not accept
+ * it.
+ */
 async function attempt(registry: Registry, name: string, signal: AbortSignal | undefined): Promise<boolean> {
   const now = registry.now().getTime();
   let isOurs = false;
@@ -127,7 +142,7 @@ async function attempt(registry: Registry, name: string, signal: AbortSignal | u
   return detail === null;
 }
 
-/** Why the host could not be told; null where it was. */
+/** Sends the checks. Returns why that failed, or null. */
 async function send(
   registry: Registry,
   { url, credential, checks }: Telling,
@@ -137,7 +152,7 @@ async function send(
   if (found === null) return null;
   try {
     for (const check of checks) {
-      if (signal?.aborted) return 'The registry was shut down; the next start goes on.';
+      if (signal?.aborted) return 'The registry was shut down. The report is sent after the next start.';
       await found.host.tell({ name: found.name, credential }, check);
     }
     return null;

@@ -150,10 +150,10 @@ describe('what is wrong with an entry is told at its place, and the others go on
     const report = JSON.parse(Buffer.from((await registry.objects.get(told.report!))!).toString()) as Report;
     expect(report.problems.map(({ line, column, message }) => `${line}:${column} ${message}`)).toEqual([
       '2:5 "gone.yaml": There is no gone.yaml.',
-      '3:5 "services/*/openapi.yaml" takes no file.',
-      '4:5 "charts/*.yaml" takes a file that is no document by its content. For documents all the same, give their type.',
+      '3:5 "services/*/openapi.yaml" matches no file.',
+      '4:5 "charts/*.yaml" matches 1 file, but it is not a document. Set type to publish it anyway.',
       '5:5 "../secret.yaml" is not in the followed folder.',
-      '7:5 "./a.yaml" has an entry already.',
+      '7:5 "./a.yaml" is listed twice.',
     ]);
     expect(told.detail).toMatch(/^stele\.yaml:2:5 "gone\.yaml": There is no gone\.yaml\. stele\.yaml:3:5 /);
     expect(await names()).toEqual(['apis/a@1.0.0']);
@@ -164,8 +164,8 @@ describe('what is wrong with an entry is told at its place, and the others go on
     await push({ 'stele.yaml': 'resources: [{path: "**/a.yaml", slug: one}]', 'm/a.yaml': api('M') });
     const run = await push({ 'b/a.yaml': api('B', '9.0.0'), 'z/a.yaml': api('Z', '9.0.0') });
     expect(settingsOf(run)!.detail).toBe(
-      'stele.yaml:1:13 The slug one of b/a.yaml is given to m/a.yaml already; it is not published. ' +
-        'stele.yaml:1:13 The slug one of z/a.yaml is given to m/a.yaml already; it is not published.',
+      'stele.yaml:1:13 m/a.yaml already has the slug one, so b/a.yaml is not published. Give it another slug. ' +
+        'stele.yaml:1:13 m/a.yaml already has the slug one, so z/a.yaml is not published. Give it another slug.',
     );
     expect(await names()).toEqual(['apis/one@1.0.0']);
     expect(await find('one')).toMatchObject({ connection: { path: 'm/a.yaml' } });
@@ -178,7 +178,9 @@ describe('what is wrong with an entry is told at its place, and the others go on
       '日本/a.yaml': api('A'),
       'b/a.yaml': api('B'),
     });
-    expect(settingsOf(run)!.detail).toBe('stele.yaml:1:13 The slug "{1}" comes to nothing for 日本/a.yaml.');
+    expect(settingsOf(run)!.detail).toBe(
+      'stele.yaml:1:13 No slug can be made from "{1}" for 日本/a.yaml. Add an entry with a slug for this file.',
+    );
     expect(await names()).toEqual(['apis/b@1.0.0']);
   });
 
@@ -190,7 +192,7 @@ describe('what is wrong with an entry is told at its place, and the others go on
       'stele.yaml': 'resources: [{path: "many/*.yaml"}, {path: a.yaml}]',
       'a.yaml': api('A'),
     });
-    expect(settingsOf(run)!.detail).toBe('stele.yaml:1:13 "many/*.yaml" takes 1001 files; the limit is 1000.');
+    expect(settingsOf(run)!.detail).toBe('stele.yaml:1:13 "many/*.yaml" matches 1001 files; the limit is 1000.');
     expect(await names()).toEqual(['apis/a@1.0.0']);
   });
 
@@ -210,8 +212,8 @@ describe('what is wrong with an entry is told at its place, and the others go on
     const plan = await planDocuments(registry, repository!, linked);
     expect(plan.documents.map(({ path }) => path)).toEqual(['f/a.yaml']);
     expect(plan.settings.report.problems.map(({ message }) => message)).toEqual([
-      '"*/a.yaml" takes m/a.yaml, which is a submodule.',
-      '"*/a.yaml" takes l/a.yaml, which is a symbolic link; links are not followed.',
+      '"*/a.yaml" matches m/a.yaml, which is a submodule.',
+      '"*/a.yaml" matches l/a.yaml, which is a symbolic link; links are not followed.',
       '"l/a.yaml": There is no l/a.yaml.',
     ]);
   });
@@ -352,7 +354,7 @@ resources:
     expect(settingsOf(run)).toMatchObject({
       outcome: 'unchanged',
       detail:
-        'stele.yaml:2:5 @acme/apis/a keeps the visibility, ruleset, validation, name that the registry has; PATCH /v1/apis/a changes that.',
+        'stele.yaml:2:5 stele.yaml cannot change the visibility, ruleset, validation, name of @acme/apis/a because it exists already. Use PATCH /v1/apis/a.',
     });
     expect(await find('a')).toMatchObject({
       latest: '1.1.0',
@@ -413,7 +415,8 @@ describe('where versions come from', () => {
     });
     expect(await detailOf({ 'services/pay/package.json': null })).toMatchObject({
       outcome: 'conflict',
-      detail: 'stele.yaml:2:5 Its version is in services/pay/package.json. There is no services/pay/package.json.',
+      detail:
+        'stele.yaml:2:5 Cannot read the version from services/pay/package.json. There is no services/pay/package.json.',
     });
     expect(await labels()).toHaveLength(3);
     expect(await detailOf(version('2.0.0'))).toMatchObject({ outcome: 'published', label: '2.0.0' });

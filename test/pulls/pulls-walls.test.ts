@@ -266,7 +266,7 @@ describe('what a pull request is told', () => {
     expect(told).toHaveLength(50);
     expect(told[0]).toMatchObject({ name: 'stele @acme/apis/api-250', state: 'failure' });
     expect(told.at(-1)).toMatchObject({ name: 'stele', state: 'failure', title: '1 of 300 would be refused' });
-    expect(told.at(-1)!.summary).toContain('251 of them have no check of their own here.');
+    expect(told.at(-1)!.summary).toContain('251 documents have no separate check.');
   });
 
   test('the check of the whole fails with any of them, whatever stele.yaml is told', async () => {
@@ -280,7 +280,7 @@ describe('what a pull request is told', () => {
     );
     const whole = told.filter(({ name }) => name === 'stele');
     expect(whole).toMatchObject([{ state: 'failure', title: '1 of 2 would be refused' }]);
-    expect(whole[0]!.summary).toContain('keeps the visibility');
+    expect(whole[0]!.summary).toContain('cannot change the visibility');
   });
 
   test('nothing is changed on behalf of a pull request', async () => {

@@ -30,7 +30,7 @@ describe('pull requests', () => {
     });
     expect(done.find(({ name }) => name === 'stele @acme/apis/pay')).toMatchObject({
       state: 'failure',
-      title: expect.stringMatching(/^stele\.yaml:2:5 Its version is in VERSION\./) as string,
+      title: expect.stringMatching(/^stele\.yaml:2:5 Cannot read the version from VERSION\./) as string,
     });
   });
 

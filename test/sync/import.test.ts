@@ -117,7 +117,7 @@ describe('importing the past', () => {
     await sync();
     const run = await importIt({ tags: 'v*' });
     expect(run.documents.map(({ outcome, label, detail }) => [outcome, label ?? detail])).toEqual([
-      ['conflict', 'Tag v3.0.0 has no pay.yaml.'],
+      ['conflict', 'Tag v3.0.0 does not contain pay.yaml.'],
       ['published', '10.0.0'],
       ['published', '2.0.0'],
     ]);
