@@ -37,8 +37,9 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
   let depth = 0;
   let isObject = false;
   let isString = false;
-  let isEscaped = false;
-  /** The string that was read last in the outermost object, with its closing quote. */
+  /** Bytes at the beginning of the next piece that an escape has taken. */
+  let escaped = 0;
+  /** The string that was read last in the outermost object, without its quotes. */
   let name = '';
   /** The value that comes next is the document. */
   let isNext = false;
@@ -79,19 +80,14 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
 
   /** Reads on in a string. Returns the index behind it, or the piece's length. */
   function readString(piece: Buffer, start: number): number {
-    const isName = depth === 1 && !isInside();
-    for (let i = start; i < piece.length; i++) {
-      const byte = piece[i]!;
-      if (isName && name.length < longestName) name += String.fromCharCode(byte);
-      if (isEscaped) isEscaped = false;
-      else if (byte === backslash) isEscaped = true;
-      else if (byte === quote) {
-        isString = false;
-        if (depth === 1 && isInside()) to = at + i + 1;
-        return i + 1;
-      }
-    }
-    return piece.length;
+    const end = findEnd(piece, start + escaped);
+    if (depth === 1 && !isInside())
+      name += piece.toString('latin1', start, Math.min(end, start + longestName - name.length));
+    isString = end >= piece.length;
+    escaped = isString ? end - piece.length : 0;
+    if (isString) return piece.length;
+    if (depth === 1 && isInside()) to = at + end + 1;
+    return end + 1;
   }
 
   return {
@@ -101,6 +97,8 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
           i = readString(piece, i);
           continue;
         }
+        if (!isNext) i = findMark(piece, i);
+        if (i === piece.length) break;
         const byte = piece[i]!;
         if (isNext && byte > 0x20) beginDocument(byte, at + i);
         if (marks[byte] === 1) readMark(byte, at + i);
@@ -115,12 +113,30 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
   };
 }
 
-/** Whether the rest of a string, from behind its opening quote, spells `document`. */
+/** The index of the next mark, or the piece's length. */
+function findMark(piece: Buffer, from: number): number {
+  let i = from;
+  while (i < piece.length && marks[piece[i]!] === 0) i++;
+  return i;
+}
+
+/** The index of the quote that ends a string. Where it is in a later piece, the piece's length, and one more if its first byte is escaped. */
+function findEnd(piece: Buffer, from: number): number {
+  let i = from;
+  while (i < piece.length) {
+    const byte = piece[i]!;
+    if (byte === quote) return i;
+    i += byte === backslash ? 2 : 1;
+  }
+  return i;
+}
+
+/** Whether a string, without its quotes, spells `document`. */
 function isDocument(name: string): boolean {
-  if (name === 'document"') return true;
+  if (name === 'document') return true;
   if (!name.includes('\\')) return false;
   try {
-    return JSON.parse(`"${name}`) === 'document';
+    return JSON.parse(`"${name}"`) === 'document';
   } catch {
     return false;
   }

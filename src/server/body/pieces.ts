@@ -14,6 +14,16 @@ export function createPacer(): (bytes: number) => Promise<void> {
   };
 }
 
+let last: Promise<void> = Promise.resolve();
+
+/**
+ * Resolves in a turn of the event loop that no other caller gets. Large bodies are read a piece in
+ * each turn, however many come in at once, so that small requests are answered in between.
+ */
+export function ownTurn(): Promise<void> {
+  return (last = last.then(() => turn()));
+}
+
 /** The bytes of the pieces in one buffer, without holding the event loop over it. */
 export async function joinPieces(pieces: readonly Buffer[]): Promise<Buffer> {
   const [only, ...more] = pieces;

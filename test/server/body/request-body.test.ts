@@ -44,6 +44,25 @@ test('what is packed as documents are is read', async () => {
   expect(await sendPacked(body)).toBe(`${body.length} bytes`);
 });
 
+test('however many large bodies come in, the event loop reads no more than a few pieces in a turn', async () => {
+  let most = 0;
+  let before = 0;
+  let next: NodeJS.Immediate;
+  const turn = () => {
+    most = Math.max(most, read - before);
+    before = read;
+    next = setImmediate(turn);
+  };
+  turn();
+  const body = Buffer.alloc(4_000_000, 'a');
+  const bytes = Buffer.concat([Buffer.from(head(`Content-Length: ${body.length}`)), body]);
+  const answers = await Promise.all(Array.from({ length: 4 }, () => exchange(server.port, bytes)));
+  clearImmediate(next!);
+  for (const answer of answers) expect(parseAnswer(answer).body.toString()).toBe(`${body.length} bytes`);
+  // The first piece of each waits for nothing.
+  expect(most).toBeLessThanOrEqual(6 * 64 * 1024);
+});
+
 test('a body that comes in too slowly is refused', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const socket = connect(server.port, '127.0.0.1').setEncoding('utf8');
