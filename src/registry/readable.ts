@@ -88,7 +88,7 @@ export function readableResources(
  * Whether lists show the resource to the principal: it may be read, and has a version that can be read. A resource without one has only
  * a page that says so; people of its organization see it in lists too.
  */
-export function isListed(principal: Principal, resource: Resource): boolean {
+function isListed(principal: Principal, resource: Resource): boolean {
   return mayRead(principal, resource) && (principal.kind !== 'anonymous' || isPublished(resource));
 }
 

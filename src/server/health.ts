@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { Router } from 'express';
 import { RegistryError } from '../model/errors.ts';
+import { shareWalk } from '../scheduling/shared-walk.ts';
 import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 
@@ -14,13 +15,7 @@ const sharedFor = 1000;
  */
 export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): Router {
   const { bucket, monotonic } = registry;
-  let look: { startedAt: number; end: Promise<void> } | null = null;
-
-  function storeIsWell(): Promise<void> {
-    const startedAt = monotonic();
-    if (look === null || startedAt - look.startedAt >= sharedFor) look = { startedAt, end: bucket.check() };
-    return look.end;
-  }
+  const storeIsWell = shareWalk(sharedFor, monotonic, () => bucket.check());
 
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/healthz', (_request, response) => {

@@ -1,6 +1,7 @@
 import type { Repository } from '../model/connection.ts';
 import { readAmong } from '../registry/read-among.ts';
 import type { Registry } from '../registry/registry.ts';
+import { shareWalk } from '../scheduling/shared-walk.ts';
 
 /** Every followed repository, of all organizations. */
 export async function listRepositories(registry: Registry): Promise<Repository[]> {
@@ -11,10 +12,9 @@ export async function listRepositories(registry: Registry): Promise<Repository[]
 
 /** Creates a cached `listRepositories`: calls within half a second share one walk. */
 export function createFollowed(registry: Registry): () => Promise<Repository[]> {
-  let walk: { startedAt: number; answer: Promise<Repository[]> } | null = null;
-  return () => {
-    const now = registry.monotonic();
-    if (walk === null || now - walk.startedAt >= 500) walk = { startedAt: now, answer: listRepositories(registry) };
-    return walk.answer;
-  };
+  return shareWalk(
+    500,
+    () => registry.monotonic(),
+    () => listRepositories(registry),
+  );
 }

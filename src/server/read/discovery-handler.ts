@@ -2,11 +2,11 @@ import { everywhereKey } from '../../model/cache-key.ts';
 import { Router } from 'express';
 import { anonymous } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
-import type { Resource } from '../../model/resource.ts';
 import { listReadable } from '../../registry/readable.ts';
 import { discoveryDocument, discoveryPattern } from '../../site/discovery.ts';
 import { catalogPath } from '../../site/catalog.ts';
 import type { Site } from '../../site/site.ts';
+import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { sharing } from './lifetime.ts';
 import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
@@ -23,14 +23,11 @@ export function createDiscovery(
   { hasManagement, limit }: { hasManagement: boolean; limit: ReadLimit | null },
 ): Router {
   const place = { url, links, docs, hasManagement };
-  let walk: { startedAt: number; resources: Promise<Resource[]> } | null = null;
-
-  function publicResources(): Promise<Resource[]> {
-    const startedAt = registry.monotonic();
-    if (walk === null || startedAt - walk.startedAt >= sharedFor)
-      walk = { startedAt, resources: listReadable(registry, anonymous) };
-    return walk.resources;
-  }
+  const publicResources = shareWalk(
+    sharedFor,
+    () => registry.monotonic(),
+    () => listReadable(registry, anonymous),
+  );
 
   const router = Router({ caseSensitive: true, strict: true });
   router.get(discoveryPattern, async (request, response) => {

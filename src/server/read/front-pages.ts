@@ -1,7 +1,8 @@
 import { everywhereKey } from '../../model/cache-key.ts';
 import { Router, type Request, type Response } from 'express';
-import type { Principal } from '../../model/access.ts';
+import { anonymous } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
+import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { homePage } from '../../site/pages/listings.ts';
 import { accountPage } from '../../site/pages/message-pages.ts';
 import type { Site } from '../../site/site.ts';
@@ -16,15 +17,11 @@ const sharedFor = 400;
 /** The pages that belong to no resource: the first one, and the one that signs people in and out. */
 export function createFrontPages(site: Site): Router {
   const { registry } = site;
-  let walk: { startedAt: number; html: Promise<string> } | null = null;
-
-  function homeFor(principal: Principal): Promise<string> {
-    if (principal.kind !== 'anonymous') return homePage(site, principal);
-    const time = registry.monotonic();
-    if (walk === null || time - walk.startedAt >= sharedFor)
-      walk = { startedAt: time, html: homePage(site, principal) };
-    return walk.html;
-  }
+  const publicHome = shareWalk(
+    sharedFor,
+    () => registry.monotonic(),
+    () => homePage(site, anonymous),
+  );
 
   async function sendHome(request: Request, response: Response): Promise<void> {
     const principal = principalOf(request);
@@ -33,7 +30,12 @@ export function createFrontPages(site: Site): Router {
       by: 'reader',
       keys: [everywhereKey],
     });
-    await sendPage({ request, response }, registry.cache, bytesOf(await homeFor(principal)), { headers });
+    await sendPage(
+      { request, response },
+      registry.cache,
+      bytesOf(await (principal.kind === 'anonymous' ? publicHome() : homePage(site, principal))),
+      { headers },
+    );
   }
 
   async function sendAccount(request: Request, response: Response): Promise<void> {

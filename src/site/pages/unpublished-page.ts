@@ -39,7 +39,7 @@ export async function unpublishedPage(site: Site, { resource }: Granted, reader:
 }
 
 /** What there is in place of a latest version, in one sentence. */
-export function stateOf(resource: Resource): string {
+function stateOf(resource: Resource): string {
   if (resource.versions.length === 0) return 'No version has been published yet.';
   if (!isPublished(resource)) return 'All versions were withdrawn.';
   return 'No version is offered as latest. Name one of its versions.';
