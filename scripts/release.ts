@@ -1,5 +1,5 @@
 /**
- * Makes a release: version, changelog, tarball, container image, provenance.
+ * Makes a release of the repository in the working folder: version, changelog, tarball, container image, provenance.
  *
  *   node scripts/release.ts 1.4.0 | major | minor | patch
  *     --dry-run      write everything into the folder and change nothing here; what would stop a release is said
@@ -14,14 +14,13 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { $, argv, echo, tmpdir } from 'zx';
 import { releaseChangelog } from './release/changelog.ts';
 import { buildImage, findImageBuilder } from './release/image.ts';
 import { nextVersion } from './release/next-version.ts';
 import { provenanceOf, type Artifact } from './release/provenance.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const root = process.cwd();
 const isDry = argv['dry-run'] === true;
 const startedOn = new Date().toISOString();
 const here = $({ cwd: root });

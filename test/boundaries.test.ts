@@ -23,8 +23,20 @@ describe('the house', () => {
   });
 
   test('has the top level that its card names', () => {
-    const named = ['src', 'content', 'templates', 'scripts', 'test', 'docs', 'node_modules', 'dist', 'coverage'];
-    const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'registry.config.ts', 'README.md', 'LICENSE'];
+    const named = [
+      'src',
+      'content',
+      'templates',
+      'scripts',
+      'deploy',
+      'test',
+      'docs',
+      'node_modules',
+      'dist',
+      'coverage',
+    ];
+    const files = ['package.json', 'package-lock.json', 'tsconfig.json', 'registry.config.ts', 'LICENSE'];
+    files.push('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md');
     const extra = readdirSync(root).filter(
       (name) => !name.startsWith('.') && !named.includes(name) && !files.includes(name) && !name.endsWith('.tgz'),
     );

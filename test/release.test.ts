@@ -1,53 +1,68 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, readdir } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { releaseChangelog } from '../scripts/release/changelog.ts';
 import { nextVersion } from '../scripts/release/next-version.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const script = fileURLToPath(new URL('../scripts/release.ts', import.meta.url));
 const run = promisify(execFile);
-const state = async () =>
-  Promise.all(
-    [['rev-parse', 'HEAD'], ['tag'], ['status', '--porcelain']].map(
-      async (args) => (await run('git', args, { cwd: root })).stdout,
-    ),
-  );
 
-describe('a dry run', () => {
+describe('a release', () => {
+  let folder: string;
   let out: string;
-  let printed: string;
-  let before: string[];
 
-  beforeAll(async () => {
-    out = await mkdtemp(join(tmpdir(), 'stele-release-'));
-    before = await state();
-    const args = ['scripts/release.ts', '99.1.0', '--dry-run', '--no-check', '--no-image', '--out', out];
-    printed = (await run(process.execPath, args, { cwd: root })).stdout;
-  }, 120_000);
-  afterAll(() => rm(out, { recursive: true, force: true }));
-
-  test('writes the files of a release', async () => {
-    expect((await readdir(out)).toSorted()).toEqual(['SHA256SUMS', 'notes.md', 'provenance.json', 'stele-99.1.0.tgz']);
-    expect(await readFile(join(out, 'notes.md'), 'utf8')).toMatch(/^### \w/m);
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'stele-release-'));
+    out = join(folder, '.out');
+    const write = (name: string, text: string) => writeFile(join(folder, name), text);
+    const entry = { name: 'stele', version: '1.0.0' };
+    await write('package.json', JSON.stringify(entry));
+    await write('package-lock.json', JSON.stringify({ ...entry, lockfileVersion: 3, packages: { '': entry } }));
+    await write('CHANGELOG.md', '# Changelog\n\n## Unreleased\n\n- New.\n');
+    await write('.gitignore', '.out\n');
+    await git('init', '--quiet', '--initial-branch', 'main');
+    await git('config', 'user.name', 'Ada');
+    await git('config', 'user.email', 'ada@example.com');
+    await git('add', '.');
+    await git('commit', '--quiet', '--message', 'first');
   });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test('names the tarball by its digest, and what it was made from', async () => {
-    const sha256 = createHash('sha256')
-      .update(await readFile(join(out, 'stele-99.1.0.tgz')))
-      .digest('hex');
-    expect(await readFile(join(out, 'SHA256SUMS'), 'utf8')).toBe(`${sha256}  stele-99.1.0.tgz\n`);
+  async function git(...args: string[]): Promise<string> {
+    return (await run('git', args, { cwd: folder })).stdout.trim();
+  }
+
+  async function release(...args: string[]): Promise<{ code: number; stdout: string }> {
+    const all = [script, 'minor', '--no-check', '--no-image', '--out', out, ...args];
+    return run(process.execPath, all, { cwd: folder }).then(
+      ({ stdout }) => ({ code: 0, stdout }),
+      ({ code, stdout }: { code: number; stdout: string }) => ({ code, stdout }),
+    );
+  }
+
+  test('that is dry writes its files, and changes nothing', async () => {
+    const before = await git('for-each-ref');
+    const { stdout, code } = await release('--dry-run');
+    expect({ stdout, code }).toEqual({ stdout: `v1.1.0 is in ${out}. Nothing changed here.\n`, code: 0 });
+    expect(await git('for-each-ref')).toBe(before);
+    expect(await git('status', '--porcelain')).toBe('');
+
+    expect((await readdir(out)).toSorted()).toEqual(['SHA256SUMS', 'notes.md', 'provenance.json', 'stele-1.1.0.tgz']);
+    expect(await readFile(join(out, 'notes.md'), 'utf8')).toBe('- New.\n');
+    const sha256 = await digestOf(join(out, 'stele-1.1.0.tgz'));
+    expect(await readFile(join(out, 'SHA256SUMS'), 'utf8')).toBe(`${sha256}  stele-1.1.0.tgz\n`);
     expect(JSON.parse(await readFile(join(out, 'provenance.json'), 'utf8'))).toMatchObject({
       _type: 'https://in-toto.io/Statement/v1',
-      subject: [{ name: 'stele-99.1.0.tgz', digest: { sha256 } }],
+      subject: [{ name: 'stele-1.1.0.tgz', digest: { sha256 } }],
       predicateType: 'https://slsa.dev/provenance/v1',
       predicate: {
         buildDefinition: {
-          externalParameters: { version: '99.1.0' },
+          externalParameters: { version: '1.1.0' },
           resolvedDependencies: [
             { name: 'source', digest: { gitCommit: expect.stringMatching(/^[0-9a-f]{40}$/) as string } },
             { name: 'package-lock.json', digest: { sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string } },
@@ -57,10 +72,44 @@ describe('a dry run', () => {
     });
   });
 
-  test('changes nothing here', async () => {
-    expect(printed).toContain('Nothing changed here.');
-    expect(await state()).toEqual(before);
+  test('is a commit and a tag, which its provenance names', async () => {
+    const { stdout } = await release();
+    expect(stdout).toContain('git push origin main v1.1.0');
+    expect(await git('log', '--format=%s by %an')).toBe('release: 1.1.0 by Ada\nfirst by Ada');
+    expect(await git('status', '--porcelain')).toBe('');
+    expect(await readFile(join(folder, 'CHANGELOG.md'), 'utf8')).toMatch(/## Unreleased\n\n## 1\.1\.0 - [\d-]{10}\n/);
+    const [source, lock] = await dependencies();
+    expect(source!.digest['gitCommit']).toBe(await git('rev-parse', 'v1.1.0^{commit}'));
+    expect(lock!.digest['sha256']).toBe(await digestOf(join(folder, 'package-lock.json')));
   });
+
+  test('is refused beside changes that are not committed, and away from main', async () => {
+    await git('checkout', '--quiet', '-b', 'topic');
+    await writeFile(join(folder, 'new.txt'), '');
+    const before = await git('for-each-ref');
+    const { stdout, code } = await release();
+    expect(code).toBe(1);
+    expect(stdout).toContain('There are changes that are not committed.');
+    expect(stdout).toContain('The branch is topic.');
+    expect(await git('for-each-ref')).toBe(before);
+  });
+
+  interface Dependency {
+    digest: Record<string, string>;
+  }
+
+  async function dependencies(): Promise<Dependency[]> {
+    const provenance = JSON.parse(await readFile(join(out, 'provenance.json'), 'utf8')) as {
+      predicate: { buildDefinition: { resolvedDependencies: Dependency[] } };
+    };
+    return provenance.predicate.buildDefinition.resolvedDependencies;
+  }
+
+  async function digestOf(path: string): Promise<string> {
+    return createHash('sha256')
+      .update(await readFile(path))
+      .digest('hex');
+  }
 });
 
 describe('the changelog', () => {

@@ -9,6 +9,8 @@ interface StartOptions {
   env?: Record<string, string>;
   /** Files and sockets that the process may have open. Default: as many as this process. */
   descriptors?: number;
+  /** A command that runs the rest of its arguments, such as bwrap with its options. */
+  within?: readonly string[];
 }
 
 /** What a finished command printed, and how it ended. */
@@ -89,9 +91,9 @@ export async function serveStele(args: readonly string[], options: StartOptions 
   };
 }
 
-function start(args: readonly string[], { cwd, env, descriptors }: StartOptions): ChildProcess {
+function start(args: readonly string[], { cwd, env, descriptors, within = [] }: StartOptions): ChildProcess {
   const limited = ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh'];
-  const [command, ...before] = [...(descriptors === undefined ? [] : limited), process.execPath, cli];
+  const [command, ...before] = [...(descriptors === undefined ? [] : limited), ...within, process.execPath, cli];
   return spawn(command!, [...before, ...args], {
     ...(cwd !== undefined && { cwd }),
     env: { PATH: process.env.PATH, ...env },
