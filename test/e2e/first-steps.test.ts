@@ -61,7 +61,7 @@ function portOf({ url }: Serving): string {
 }
 
 function isRead(command: string): boolean {
-  return /^curl -sI? localhost/.test(command);
+  return /^curl -sI? '?localhost/.test(command);
 }
 
 /** Whether the output is what the page shows, `…` being anything within a line. */
