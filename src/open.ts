@@ -21,13 +21,20 @@ export interface OpenRegistry extends Registry {
   close(): Promise<void>;
 }
 
-/** Puts a registry together from its configuration: the only place where a backend or a host is named. */
-export async function openRegistry(config: Config, log: Log = createLog(config.log)): Promise<OpenRegistry> {
+/**
+ * Puts a registry together from its configuration: the only place where a backend or a host is named. `hasSpare`: a sandbox is
+ * started ahead, for those who serve many.
+ */
+export async function openRegistry(
+  config: Config,
+  log: Log = createLog(config.log),
+  { hasSpare = false } = {},
+): Promise<OpenRegistry> {
   const now = () => new Date();
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openFsBucket(config.store.path);
-  const compiler = openLocalCompiler(config);
+  const compiler = openLocalCompiler(config, hasSpare);
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,
@@ -56,7 +63,7 @@ export async function openRegistry(config: Config, log: Log = createLog(config.l
 }
 
 /** The compiler alone, for what needs no store. */
-export function openLocalCompiler({ sandbox }: Pick<Config, 'sandbox'>): SandboxCompiler {
+export function openLocalCompiler({ sandbox }: Pick<Config, 'sandbox'>, hasSpare = false): SandboxCompiler {
   // One more than there are processors to use: an organization never takes the last one, and yet may use every processor.
-  return openCompiler({ children: Math.min(4, availableParallelism()) + 1, mode: sandbox });
+  return openCompiler({ children: Math.min(4, availableParallelism()) + 1, hasSpare, mode: sandbox });
 }

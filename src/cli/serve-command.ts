@@ -113,7 +113,11 @@ async function serveOnce(
 ): Promise<Config | null> {
   assertSecretKey({ config });
   // What changes under somebody's hands is asked for each time.
-  const registry = await openRegistry(isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config);
+  const registry = await openRegistry(
+    isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config,
+    undefined,
+    { hasSpare: !isDev },
+  );
   if (config.secretKey === null) registry.ownKey!.make();
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);

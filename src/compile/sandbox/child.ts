@@ -78,6 +78,8 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
     errors = (errors + text).slice(-4000);
   });
   const ready = whenReady(child, worker, () => errors);
+  // At once, since starting takes most; and of the process that bwrap may have started before.
+  giveWay();
   ready.then(giveWay, () => {});
   let jobs = 0;
   let usable = true;

@@ -24,6 +24,8 @@ import { sandboxLost } from '../sandbox-lost.ts';
 export interface CompilerOptions {
   /** How many sandboxes work at once. Each is started when it is first needed and then kept warm. */
   children?: number;
+  /** Starts the next sandbox when the last idle one is taken, so that whoever comes next does not wait for it. */
+  hasSpare?: boolean;
   /** What each runs in; default: bwrap where it works. */
   mode?: SandboxMode;
 }
@@ -43,9 +45,10 @@ const patienceMilliseconds = 60_000;
 type Ended = Exclude<Outcome, { lost: string }>;
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
-export function openCompiler({ children = 2, mode = 'auto' }: CompilerOptions = {}): SandboxCompiler {
+export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: CompilerOptions = {}): SandboxCompiler {
   const queue = createFairQueue(children);
   const idle: Child[] = [];
+  let working = 0;
   const closing = new AbortController();
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
@@ -63,9 +66,12 @@ export function openCompiler({ children = 2, mode = 'auto' }: CompilerOptions = 
   ): Promise<Ended> {
     const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
     const attempt = async (child: Child): Promise<Outcome> => {
+      working++;
+      if (hasSpare) await startSpare(limits.memoryMegabytes);
       try {
         return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds });
       } finally {
+        working--;
         if (child.isUsable()) idle.push(child);
         else child.kill();
       }
@@ -83,6 +89,11 @@ export function openCompiler({ children = 2, mode = 'auto' }: CompilerOptions = 
     };
     const patience = isAwaited ? patienceMilliseconds : undefined;
     return queue.add({ owner: org, lane: `${lane} ${org}`, patience, signal }, task);
+  }
+
+  async function startSpare(memoryMegabytes: number): Promise<void> {
+    const isolation = await findIsolation(mode);
+    if (idle.length === 0 && working < children) idle.push(startChild(memoryMegabytes, isolation));
   }
 
   async function takeChild(memoryMegabytes: number): Promise<Child> {

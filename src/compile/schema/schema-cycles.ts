@@ -43,13 +43,13 @@ export function findEndlessReferences(dialect: Dialect, { links, reached }: Link
   let isLong = false;
   for (const start of steps.keys()) {
     // Depth first without recursion: a chain may be as long as the document has schemas.
-    const way: { key: string; left: Step[] }[] = [];
+    const way: { key: string; left: Step[]; references: Link[] }[] = [];
     const onWay = new Set<string>();
-    const enter = (key: string) => {
-      way.push({ key, left: [...(steps.get(key) ?? [])] });
+    const enter = (key: string, references: Link[]) => {
+      way.push({ key, left: [...(steps.get(key) ?? [])], references });
       onWay.add(key);
     };
-    if (!done.has(start)) enter(start);
+    if (!done.has(start)) enter(start, []);
     for (let last = way.at(-1); last !== undefined; last = way.at(-1)) {
       const step = last.left.pop();
       if (step === undefined) {
@@ -64,7 +64,12 @@ export function findEndlessReferences(dialect: Dialect, { links, reached }: Link
         }
         done.set(last.key, longest);
       } else if (onWay.has(step.to)) problems.push(...endless(step.link));
-      else if (!done.has(step.to)) enter(step.to);
+      else if (!done.has(step.to)) {
+        const references = step.link === null ? last.references : [...last.references, step.link];
+        // Whatever else is wrong, nobody needs to follow the rest.
+        if (references.length > longestChain) return [...problems, tooLong(references[0]!)];
+        enter(step.to, references);
+      }
     }
   }
   return problems;
