@@ -1,9 +1,9 @@
-/** What a host that reads none of a build's rules does otherwise than the registry, a sentence each. `content/docs/static-build.md` has them too. */
+/** How a host without rules differs from the registry, a sentence each. `content/docs/static-build.md` lists the same. */
 export const plainHostLimits: readonly string[] = [
-  'It does not look at `Accept`: an address without an ending is its page, and documents are at `.json` and `.yaml`.',
-  '`report`, `provenance`, `versions` and the lists of an organization are at addresses that end in `.json`.',
-  '`@latest`, digests and ranges such as `@^1` lead nowhere.',
-  'A version that was withdrawn and a resource that was deleted are 404, not 410.',
-  'Packed files are not sent in place of the plain ones.',
-  '`Repr-Digest`, `Content-Location`, `Link`, `Deprecation`, `Sunset`, CORS, caching and security fields are not sent, and media types are guessed.',
+  'It ignores `Accept`: a URL without an ending is the page, and documents are at `.json` and `.yaml`.',
+  '`report`, `provenance`, `versions` and the lists of an organization have URLs that end in `.json`.',
+  '`@latest`, digests and ranges such as `@^1` return 404.',
+  'Withdrawn versions and deleted resources return 404 instead of 410.',
+  'It does not use the compressed files.',
+  'It does not send `Repr-Digest`, `Content-Location`, `Link`, `Deprecation`, `Sunset`, CORS, caching and security headers, and it guesses media types.',
 ];
