@@ -12,38 +12,45 @@ import { disableWebhook, findWebhook } from './endpoints.ts';
 
 /** Sends events to endpoints until it is closed. */
 export interface Deliveries {
-  /** Looks at everything now. Resolves when what was due has been tried. */
+  /** Looks for new events and due deliveries now. Resolves when each has been tried. */
   poke(): Promise<void>;
-  /** Begins nothing any more; resolves when what runs has ended, within 15 s. */
+  /** Starts nothing more. Resolves when running attempts have ended, within 15 s. */
   close(): Promise<void>;
 }
 
 export interface DeliveriesOptions extends SendOptions {
-  /** Milliseconds between two looks at what other processes changed. */
+  /** Milliseconds between two checks for changes by other processes. */
   interval?: number;
 }
 
-/** What is to be sent to one endpoint. */
+/** The deliveries of one endpoint. */
 interface Lane {
   org: string;
   webhook: string;
-  /** By event: when to look at its delivery, milliseconds since 1970. */
+  /** When each event's delivery is due: milliseconds since 1970. */
   due: Map<string, number>;
   active: Map<string, Promise<void>>;
-  /** Wakes it when the next is due. */
+  /** Wakes the lane when the next delivery is due. */
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Attempts at once for one endpoint. Each endpoint has its own: a slow one holds nobody else's events up. */
+/**
+ * Concurrent attempts per endpoint. Each endpoint has its own limit, so a slow one does not delay
+ * the others.
+ */
 const atOnce = 4;
-/** Milliseconds without one success after which an endpoint is disabled. */
+/** Milliseconds without a success after which an endpoint is disabled. */
 const patience = 5 * 24 * 60 * 60_000;
-/** How far back deliveries are looked for that are not over: what is recorded is at most 5 days old, and tried for 4. */
+/**
+ * Milliseconds. Older deliveries have ended: events are recorded for at most 5 days and tried for
+ * 4.
+ */
 const horizon = 10 * 24 * 60 * 60_000;
 
 /**
- * Sends what happens to the endpoints that want it, at least once: oldest first, but in no order that is promised. Several processes may do so for
- * one store; each delivery is with one of them at a time. `url`: public base URL. Throws `malformed` where `secretKey` cannot be used.
+ * Sends events to the endpoints that subscribe to them, at least once each: oldest first, but
+ * without a guarantee of order. Several processes may share a store; each delivery is claimed by
+ * one at a time. `url`: public base URL. Throws `malformed` when `secretKey` cannot be used.
  */
 export function openDeliveries(registry: Registry, url: string, options: DeliveriesOptions = {}): Deliveries {
   assertSecretKey(registry);
@@ -72,7 +79,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     return lane;
   }
 
-  /** Begins what is due, oldest first, and sees to it that the next is begun in time. */
+  /** Starts due deliveries, oldest first, and sets the timer for the next. */
   function begin(lane: Lane): void {
     clearTimeout(lane.timer);
     if (stop.signal.aborted) return;
@@ -91,8 +98,8 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     lane.due.delete(event);
     const work = tryOne(lane, event)
       .catch((error: unknown) => {
-        tell('delivery not tried', error);
-        // A damaged one stays so.
+        warn('delivery not tried', error);
+        // A corrupt delivery stays corrupt.
         if (!isRegistryError(error, 'corrupt'))
           lookAt(lane.org, lane.webhook, event, registry.now().getTime() + interval);
       })
@@ -123,18 +130,18 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     await judge(webhook, attempt);
   }
 
-  /** Disables an endpoint that says it is gone (Standard Webhooks: 410), or has taken nothing for days. */
+  /** Disables an endpoint that answers 410 (Standard Webhooks) or has accepted nothing for days. */
   async function judge(webhook: Webhook, { status, error }: Attempt): Promise<void> {
-    if (status === 410) return disableWebhook(registry, webhook, 'It answered 410 Gone.');
+    if (status === 410) return disableWebhook(registry, webhook, 'The endpoint answered 410 Gone.');
     const failingSince = await noteHealth(registry, webhook, error === null);
     if (failingSince === null) return;
-    // One that was enabled again has its time anew.
+    // The time starts again when an endpoint is enabled.
     const since = failingSince > webhook.begins ? failingSince : webhook.begins;
     if (registry.now().getTime() - Date.parse(since) >= patience)
       await disableWebhook(registry, webhook, `No delivery has succeeded since ${since}.`);
   }
 
-  /** Finds what an earlier run left. */
+  /** Finds deliveries that an earlier process left. */
   async function lookBack(): Promise<void> {
     const from = eventIdPrefix(registry.now().getTime() - horizon);
     for await (const name of registry.refs.list('webhooks/')) {
@@ -156,11 +163,14 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
 
   let recording = Promise.resolve();
 
-  /** One at a time. Each begins after it was asked for, and so sees all that the asker saw. */
+  /**
+   * Runs one task at a time. A task starts after the call, so it sees everything that the caller
+   * saw.
+   */
   function record(work: () => Promise<void>): Promise<void> {
     recording = recording
       .then(() => (stop.signal.aborted ? undefined : work()))
-      .catch((error: unknown) => tell('events not recorded', error))
+      .catch((error: unknown) => warn('events not recorded', error))
       .then(beginAll);
     return recording;
   }
@@ -178,7 +188,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     }
   }
 
-  function tell(event: string, error: unknown): void {
+  function warn(event: string, error: unknown): void {
     registry.log('warn', event, { error: error instanceof Error ? error.message : String(error) });
   }
 
@@ -187,7 +197,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     const delivery = parseDeliveryRef(name);
     if (delivery !== null) {
       const lane = lookAt(delivery.org, delivery.webhook, delivery.event, 0);
-      // Whoever appended goes on first.
+      // Let the process that appended it go first.
       setImmediate(begin, lane);
     } else if (/^(?:resources|repositories)\//.test(name)) {
       if (changed.size === 0) void record(recordChanged);
@@ -209,7 +219,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   };
 }
 
-/** What is to be begun next; null when nothing is due, or enough is under way. */
+/** The next delivery to start. Null when none is due or enough are running. */
 function oldestDue({ due, active }: Lane, now: number): string | null {
   if (active.size >= atOnce) return null;
   let oldest: string | null = null;

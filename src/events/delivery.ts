@@ -5,7 +5,10 @@ import type { Generation } from '../store/generations.ts';
 import type { Author, Registry } from '../registry/registry.ts';
 
 const [second, minute, hour] = [1000, 60_000, 3_600_000];
-/** Milliseconds between an attempt that failed and the next one: three days in all. Up to a fifth more is added by chance. */
+/**
+ * Milliseconds between a failed attempt and the next: three days in total. Up to a fifth is added
+ * at random.
+ */
 export const delays = [
   5 * second,
   5 * minute,
@@ -17,11 +20,14 @@ export const delays = [
   20 * hour,
   24 * hour,
 ] as const;
-/** Milliseconds after which whoever is at a delivery counts as crashed: four times what an attempt may take. */
+/**
+ * Milliseconds after which the process that claimed a delivery counts as crashed: four times the
+ * limit of an attempt.
+ */
 const lease = 60_000;
 const keptAttempts = 20;
 
-/** Writes down that an event is to be sent to an endpoint, or finds that it was written down before. */
+/** Creates a delivery of an event to an endpoint, or returns the existing one. */
 export async function createDelivery(
   registry: Registry,
   { org, id }: Pick<Webhook, 'org' | 'id'>,
@@ -38,10 +44,15 @@ export async function createDelivery(
   return made!.value;
 }
 
-/** What came of asking for a delivery: it is ours to try, or it is not time or somebody else is at it, or there is nothing left to do. */
+/**
+ * The result of a claim: the delivery is ours to try; or it is not due or is claimed by another
+ * process; or it has ended.
+ */
 export type Claimed = { state: 'ours'; delivery: Delivery } | { state: 'waits'; until: number } | { state: 'over' };
 
-/** Takes a delivery that is due, for as long as the lease. Of any number that ask, in any number of processes, one is given it. */
+/**
+ * Claims a due delivery for the length of the lease. Of all callers in all processes, one gets it.
+ */
 export async function claimDelivery(registry: Registry, name: string, by: string): Promise<Claimed> {
   const now = registry.now().getTime();
   let isOurs = false;
@@ -56,15 +67,18 @@ export async function claimDelivery(registry: Registry, name: string, by: string
   return until === Infinity ? { state: 'over' } : { state: 'waits', until };
 }
 
-/** When a delivery is to be tried: milliseconds since 1970, infinity for never. One that somebody is at, when that will count as crashed. */
+/**
+ * When a delivery may be tried: milliseconds since 1970, or infinity for never. For a claimed one,
+ * when the claim expires.
+ */
 export function waitsUntil({ state, nextAt, claim }: Delivery): number {
   if (state !== 'pending' || nextAt === null) return Infinity;
   return Math.max(Date.parse(nextAt), claim === null ? 0 : Date.parse(claim.until));
 }
 
 /**
- * Writes down how an attempt of ours went. What failed is tried again until its time is over; `isLast`: it is not. One that another took
- * over meanwhile is theirs, except that delivered is delivered.
+ * Records the result of our attempt. A failure is retried until the delays are used up, or not at
+ * all if `isLast`. If another process has taken over the delivery, only a success is recorded.
  */
 export async function finishDelivery(
   registry: Registry,
@@ -99,7 +113,10 @@ export async function finishDelivery(
   return generation!.value;
 }
 
-/** Has an event sent again, now, with all its attempts before it, whatever became of it. `not_found` for one that was never sent. */
+/**
+ * Sends an event again now, whatever its state, and keeps its earlier attempts. Rejects with
+ * `not_found` for an unknown delivery.
+ */
 export async function redeliver(
   registry: Registry,
   org: string,
@@ -111,7 +128,7 @@ export async function redeliver(
   const generation = await registry.refs.update<Delivery>(deliveryRef(org, webhook, event), (current) => {
     if (current === null) throw new RegistryError('not_found', 'There is no such delivery.');
     const { value } = current;
-    // Somebody is at it at this moment: that is what was asked for.
+    // It is being tried right now, which is what the caller wants.
     if (value.claim !== null && Date.parse(value.claim.until) > now.getTime()) return null;
     const next: Delivery = { ...value, state: 'pending', tries: 0, nextAt: now.toISOString(), claim: null };
     return { value: next, change: { ...author, action: 'redeliver' } };

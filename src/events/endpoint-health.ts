@@ -2,7 +2,7 @@ import { webhookHealthRef, type Webhook, type WebhookHealth } from '../model/web
 import type { Generation } from '../store/generations.ts';
 import type { Registry } from '../registry/registry.ts';
 
-/** How an endpoint has been doing; null before its first delivery failed. */
+/** Reads the health of an endpoint. Null before its first failure. */
 export async function readHealth(
   registry: Registry,
   { org, id }: Pick<Webhook, 'org' | 'id'>,
@@ -10,7 +10,7 @@ export async function readHealth(
   return registry.refs.read<WebhookHealth>(webhookHealthRef(org, id));
 }
 
-/** Notes how a delivery went; answers since when none has succeeded, as far as it did not. */
+/** Records the result of a delivery. Returns since when deliveries fail, or null. */
 export async function noteHealth(
   registry: Registry,
   { org, id }: Pick<Webhook, 'org' | 'id'>,

@@ -3,8 +3,8 @@ import { isPublicAddress } from '../source/allowed-address.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /**
- * The URL of an endpoint, or in words what is wrong with it. Names are not looked up here: where they lead is checked at each delivery, when it
- * counts.
+ * Parses an endpoint's URL, or says what is wrong with it. Does not resolve host names: that
+ * happens at each delivery.
  */
 export function readEndpointUrl({ config }: Pick<Registry, 'config'>, text: string): { url: URL } | { fault: string } {
   const isPrivateAllowed = config.webhooks.allowPrivateAddresses;
@@ -12,15 +12,15 @@ export function readEndpointUrl({ config }: Pick<Registry, 'config'>, text: stri
   if (url === null) return { fault: 'must be a URL' };
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPrivateAllowed))
     return { fault: 'must be an https URL' };
-  if (url.username !== '' || url.password !== '') return { fault: 'must hold no user name and no password' };
-  if (url.hash !== '') return { fault: 'must have no fragment' };
+  if (url.username !== '' || url.password !== '') return { fault: 'must not contain a user name or password' };
+  if (url.hash !== '') return { fault: 'must not contain a fragment' };
   const host = hostOf(url);
   const isLocal = isIP(host) ? !isPublicAddress(host) : /(?:^|\.)localhost\.?$/.test(host);
-  if (isLocal && !isPrivateAllowed) return { fault: 'must not be an address of a private network' };
+  if (isLocal && !isPrivateAllowed) return { fault: 'must not be a private network address' };
   return { url };
 }
 
-/** The host to be looked up: an address without the brackets that URLs put around those of IPv6. */
+/** The host to resolve. IPv6 addresses have no brackets. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }

@@ -10,7 +10,7 @@ import { readAmong } from '../registry/read-among.ts';
 import { newId, type Author, type Registry } from '../registry/registry.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
 
-/** What an endpoint is made with. */
+/** The input that creates an endpoint. */
 export interface NewWebhook {
   url: string;
   description?: string;
@@ -18,7 +18,7 @@ export interface NewWebhook {
   resources?: string[] | null;
 }
 
-/** What may be changed about an endpoint. What is absent stays as it is. */
+/** Changes to an endpoint. Absent members stay as they are. */
 export interface WebhookChange {
   url?: string;
   description?: string;
@@ -26,20 +26,21 @@ export interface WebhookChange {
   state?: Webhook['state'];
 }
 
-/** An endpoint with the secret that signs from now on: told when it is made, and never again. */
+/** An endpoint with its signing secret, which is shown once. */
 export interface WithSecret {
   webhook: Generation<Webhook>;
   secret: string;
 }
 
-/** Endpoints that an organization may have. */
+/** The most endpoints of an organization. */
 const most = 50;
-/** Milliseconds for which the secret before the newest signs, too. */
+/** Milliseconds for which the previous secret still signs. */
 const rotation = 24 * 60 * 60 * 1000;
 
 /**
- * Makes an endpoint. It is sent what happens from now on. Refuses with `malformed` a URL that may not be one, with `conflict` one more than 50.
- * Repeated by the same operation (`Author.operation`), it finds what it made before.
+ * Creates an endpoint, which receives events from now on. Rejects with `malformed` for an invalid
+ * URL, and with `conflict` when the organization has 50 endpoints. A repeat of the same operation
+ * (`Author.operation`) returns the same endpoint.
  */
 export async function createWebhook(
   registry: Registry,
@@ -51,7 +52,9 @@ export async function createWebhook(
   const all = await listWebhooks(registry, org);
   const made = all.find(({ generation, operation }) => generation === 1 && isSame(operation, author));
   if (made) return withSecret(registry, made);
-  if (all.length >= most) throw new RegistryError('conflict', `There are ${most} endpoints already: delete one first.`);
+  if (all.length >= most) {
+    throw new RegistryError('conflict', `The organization already has ${most} endpoints. Delete one first.`);
+  }
   const at = registry.now().toISOString();
   const { description = '', events = null, resources = null } = given;
   const id = newId(registry);
@@ -71,7 +74,7 @@ export async function createWebhook(
   };
   const change = { ...author, action: 'create webhook' };
   const webhook = await registry.refs.update<Webhook>(webhookRef(org, id), (current) => {
-    if (current !== null) throw new RegistryError('conflict', 'The random id is taken; try again.');
+    if (current !== null) throw new RegistryError('conflict', 'The random id is already used. Try again.');
     return { value, change };
   });
   return withSecret(registry, webhook!);
@@ -87,13 +90,13 @@ export async function listWebhooks(registry: Registry, org: string): Promise<Gen
   return found;
 }
 
-/** An endpoint by its id, or null. */
+/** The endpoint with this id, or null. */
 export async function findWebhook(registry: Registry, org: string, id: string): Promise<Generation<Webhook> | null> {
   const found = await registry.refs.read<Webhook>(webhookRef(org, id));
   return found === null || found.value.deletedAt !== null ? null : found;
 }
 
-/** Changes what is named. Enabled again, it is sent what happens from then on. */
+/** Changes an endpoint. When it is enabled, it receives events from then on. */
 export async function changeWebhook(
   registry: Registry,
   org: string,
@@ -114,7 +117,7 @@ export async function changeWebhook(
   });
 }
 
-/** Disables an endpoint that does not want to be sent anything any more, or cannot. */
+/** Disables an endpoint that no longer accepts events. */
 export async function disableWebhook(registry: Registry, { org, id }: Webhook, reason: string): Promise<void> {
   const author = { actor: `events:${org}`, origin: null };
   await updateWebhook(
@@ -131,7 +134,7 @@ export async function disableWebhook(registry: Registry, { org, id }: Webhook, r
   registry.log('warn', 'webhook disabled', { org, webhook: id, reason });
 }
 
-/** Deletes an endpoint: it is sent nothing any more, and its log is gone. */
+/** Deletes an endpoint and its log. It receives nothing more. */
 export async function deleteWebhook(
   registry: Registry,
   org: string,
@@ -145,7 +148,10 @@ export async function deleteWebhook(
   }));
 }
 
-/** Gives an endpoint another secret. For 24 hours the one before signs, too, so that a receiver can be changed over in peace. */
+/**
+ * Gives an endpoint a new secret. The previous one also signs for 24 hours, so that the receiver
+ * has time to change.
+ */
 export async function rotateSecret(registry: Registry, org: string, id: string, author: Author): Promise<WithSecret> {
   const fresh = newSecret(registry);
   const now = registry.now().getTime();
@@ -165,7 +171,10 @@ export function secretsAt(registry: Pick<Registry, 'config'>, { secrets }: Webho
   return usable.map(({ sealed }) => openSecret(registry, sealed));
 }
 
-/** Whether the endpoint is to be told of an event of this type about one of these resources: what its key could not administer it is not told of. */
+/**
+ * Whether the endpoint receives events of this type about one of these resources: only about those
+ * that its key could administer.
+ */
 export function wants(webhook: Webhook, type: EventType, resources: readonly Coordinate[]): boolean {
   if (webhook.events !== null && !webhook.events.includes(type)) return false;
   if (webhook.resources === null) return true;

@@ -5,24 +5,25 @@ import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
 import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 
-/** An event, and the resources that it says something about: only who may know of one of them is told. */
+/** An event and the resources it is about. Only endpoints that may know one of them receive it. */
 export interface Happened {
   event: Event;
   resources: Coordinate[];
 }
 
-/** What happened, before it is put into an event. */
+/** The content of an event, before its envelope. */
 interface Happening {
   type: EventType;
   subject: string;
-  /** Tells it from others of its type and subject that the same generation made. */
+  /** Distinguishes it from other events of the same type, subject and generation. */
   detail: string;
   data: Record<string, unknown>;
 }
 
 /**
- * What happened between two generations of a resource's ref that follow each other (`before` null: the first). The same two always give the same
- * events, so whoever looks, and however often, finds nothing new. `url`: public base URL.
+ * The events between two successive generations of a resource's ref (`before` null: the first). The
+ * same two always give the same events, so it is safe to compute them more than once. `url`: public
+ * base URL.
  */
 export function eventsOfResource(
   url: string,
@@ -32,33 +33,36 @@ export function eventsOfResource(
   const [old, resource] = [before?.value ?? null, after.value];
   const name = nameOf(resource);
   const happenings: Happening[] = [];
-  const tell = (type: EventType, subject: string, detail: string, data: object) =>
+  const add = (type: EventType, subject: string, detail: string, data: object) =>
     void happenings.push({ type, subject, detail, data: { coordinate: name, ...data } });
   for (const version of resource.versions) {
     const known = old === null ? null : findVersion(old, version.label);
     const about = versionData(url, resource, version);
     const subject = `${name}@${version.label}`;
     if (known === null) {
-      tell('version.published', subject, version.label, { ...about, publishedAt: version.publishedAt });
+      add('version.published', subject, version.label, { ...about, publishedAt: version.publishedAt });
     } else if (JSON.stringify(known.status) !== JSON.stringify(version.status)) {
       const { status } = version;
-      tell('version.status-changed', subject, version.label, { ...about, status, previous: known.status });
+      add('version.status-changed', subject, version.label, { ...about, status, previous: known.status });
     }
   }
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   const previous = old?.latest ?? null;
   if (resource.latest !== previous) {
     const about = latest === null ? { version: null } : versionData(url, resource, latest);
-    tell('latest.moved', name, resource.latest ?? '', { ...about, previous });
+    add('latest.moved', name, resource.latest ?? '', { ...about, previous });
   }
   if (old !== null && old.visibility !== resource.visibility) {
     const { visibility } = resource;
-    tell('visibility.changed', name, visibility, { visibility, previous: old.visibility, url: `${url}/${name}` });
+    add('visibility.changed', name, visibility, { visibility, previous: old.visibility, url: `${url}/${name}` });
   }
   return happenings.map((happening) => happened(url, resource.org, after, happening, [coordinateOf(resource)]));
 }
 
-/** What happened between two generations of a followed repository's ref that follow each other (`before` null: the first). */
+/**
+ * The events between two successive generations of a followed repository's ref (`before` null: the
+ * first).
+ */
 export function eventsOfRepository(
   url: string,
   before: Generation<Repository> | null,
@@ -68,31 +72,30 @@ export function eventsOfRepository(
   const name = repositoryName(repository.url);
   const all = Object.values(repository.documents).map(({ resource }) => resource);
   const found: Happened[] = [];
-  const tell = (type: EventType, subject: string, about: readonly string[], data: Record<string, unknown>) => {
+  const add = (type: EventType, subject: string, about: readonly string[], data: Record<string, unknown>) => {
     const source = { repository: name, branch: repository.branch, commit: repository.commit };
     const happening = { type, subject, detail: `${data['path']} ${data['state']}`, data: { ...source, ...data } };
     found.push(happened(url, repository.org, after, happening, about.flatMap(readCoordinate)));
   };
   const detail = publicDetail(repository.url, repository.detail);
-  if (isFailed(repository) && !isFailed(old)) tell('sync.failed', name, all, { detail });
-  if (!isFailed(repository) && isFailed(old)) tell('sync.recovered', name, all, {});
+  if (isFailed(repository) && !isFailed(old)) add('sync.failed', name, all, { detail });
+  if (!isFailed(repository) && isFailed(old)) add('sync.recovered', name, all, {});
   if (repository.state === 'detached' && old?.state !== 'detached') {
-    tell('source.diverged', name, all, { state: 'detached', detail });
+    add('source.diverged', name, all, { state: 'detached', detail });
   }
   const rewritten = repository.diverged?.detail ?? null;
   if (rewritten !== null && rewritten !== (old?.diverged?.detail ?? null)) {
-    const told = { state: 'diverged', detail: publicDetail(repository.url, rewritten) };
-    tell('source.diverged', name, all, told);
+    add('source.diverged', name, all, { state: 'diverged', detail: publicDetail(repository.url, rewritten) });
   }
   for (const [path, document] of Object.entries(repository.documents)) {
     const type = changeOf(documentOf(old, path), document);
     if (type === null) continue;
-    const told = { coordinate: document.resource, path, detail: publicDetail(repository.url, document.detail ?? null) };
-    tell(
+    const data = { coordinate: document.resource, path, detail: publicDetail(repository.url, document.detail ?? null) };
+    add(
       type,
       document.resource,
       [document.resource],
-      type === 'source.diverged' ? { ...told, state: 'detached' } : told,
+      type === 'source.diverged' ? { ...data, state: 'detached' } : data,
     );
   }
   return found;
@@ -106,7 +109,10 @@ function documentOf(repository: Repository | null, path: string): DocumentState 
   return repository !== null && Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
 }
 
-/** What became of a document: refused where it was not, well again, or its file is gone. */
+/**
+ * The event for a document: newly rejected, well again, or its file was removed. Null for no
+ * change.
+ */
 function changeOf(old: DocumentState | null, document: DocumentState): EventType | null {
   const isRefused = (state: DocumentState) => state.outcome === 'rejected' || state.outcome === 'conflict';
   if (document.outcome === 'detached') return old?.outcome === 'detached' ? null : 'source.diverged';
@@ -146,7 +152,7 @@ function happened(
   return { event, resources };
 }
 
-/** The event that tries an endpoint. */
+/** The event that tests an endpoint. */
 export function testEvent(url: string, org: string, id: string, at: Date): Event {
   return {
     specversion: '1.0',
@@ -156,6 +162,6 @@ export function testEvent(url: string, org: string, id: string, at: Date): Event
     subject: `@${org}`,
     time: at.toISOString(),
     datacontenttype: 'application/json',
-    data: { message: 'This is how events arrive.' },
+    data: { message: 'This is a test event.' },
   };
 }

@@ -5,31 +5,32 @@ import type { Resource } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { newestGenerations, type Generation } from '../store/generations.ts';
 
-/** Clears shared caches of what changed, until it is closed. */
+/** Purges changed resources from shared caches until it is closed. */
 export interface Purger {
-  /** Begins nothing any more; resolves when the request under way has ended, within 10 s. */
+  /** Starts nothing more. Resolves when the running request has ended, within 10 s. */
   close(): Promise<void>;
 }
 
 export interface PurgerOptions {
-  /** Milliseconds between two looks at what other processes changed. */
+  /** Milliseconds between two checks for changes by other processes. */
   interval?: number;
-  /** Milliseconds after which what was purged is purged once more. */
+  /** Milliseconds after which each key is purged a second time. */
   again?: number;
-  /** Milliseconds that the first retry waits; each further one twice as long, up to a minute. */
+  /** Milliseconds before the first retry. Each further wait is twice as long, up to a minute. */
   retry?: number;
 }
 
-/** Keys in one request: what every known CDN takes. */
+/** Keys per request. Every known CDN accepts this many. */
 const atOnce = 30;
 const longestWait = 60_000;
 const timeLimit = 10_000;
 
 /**
- * Tells the operator's CDN (`cache.purge` of the configuration) what to forget: the keys of each resource of which anything changed that was or is
- * public. Nothing waits for it, and it is tried until it succeeds. Everything is purged a second time, since another process may have answered with
- * what it knew for half a second longer. After a restart all that changed within the lifetime of caches is purged: what is older they have forgotten.
- * Null where nothing is configured.
+ * Purges changed resources from the operator's CDN (`cache.purge` in the configuration): the keys
+ * of each changed resource that is or was public. Nothing waits for it, and it retries until it
+ * succeeds. Each key is purged twice, because another process may have sent an old response for up
+ * to half a second. After a restart it purges every change within the caches' lifetime; older
+ * responses have expired. Returns null when nothing is configured.
  */
 export function openPurger(registry: Registry, options: PurgerOptions = {}): Purger | null {
   const { cache } = registry.config;
@@ -39,20 +40,23 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   const horizon = 1000 * Math.max(cache.pinned, cache.latest, cache.shared ?? 0);
   const stop = new AbortController();
   const token = purge.token === null ? null : readSecret(purge.token);
-  /** The generation of each ref up to which it was looked at. */
+  /** The last generation of each ref that was examined. */
   const seen = new Map<string, number>();
-  /** Keys by when they are to be purged; those that were purged once already are not purged a third time. */
+  /** When each key must be purged. `isAgain`: this is the second time. */
   const due = new Map<string, { at: number; isAgain: boolean }>();
   let woken = Promise.withResolvers<void>();
 
-  /** Purges the keys of a resource if a reader could have got anything of it, now or before what changed since it was looked at last. */
+  /**
+   * Purges a resource's keys if readers could see any of it, now or before its last examined
+   * change.
+   */
   async function look(name: string, since: number): Promise<void> {
     const known = seen.get(name) ?? 0;
     let newest: Generation<Resource> | null = null;
     let wasPublic = false;
     for await (const generation of registry.refs.history<Resource>(name)) {
       newest ??= generation;
-      // Between generations something may have been public, so the one before the changes counts, too.
+      // The generation before the changes counts too, because it may have been public.
       wasPublic ||= generation.value.visibility === 'public';
       if (wasPublic || generation.generation <= known || Date.parse(generation.at) < since) break;
     }
@@ -71,10 +75,10 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   }
 
   function tryLook(name: string, since: number): Promise<void> {
-    return look(name, since).catch((error: unknown) => tell('a change was not looked at', error));
+    return look(name, since).catch((error: unknown) => warn('a change was not looked at', error));
   }
 
-  function tell(event: string, error: unknown): void {
+  function warn(event: string, error: unknown): void {
     if (!stop.signal.aborted) registry.log('warn', event, { error: String(error) });
   }
 
@@ -88,7 +92,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
     const signal = AbortSignal.timeout(timeLimit);
     const response = await fetch(purge!.url, { method: 'POST', headers, body, signal, redirect: 'manual' });
     await response.body?.cancel();
-    if (!response.ok) throw new Error(`It answered ${response.status}, where 2xx is wanted.`);
+    if (!response.ok) throw new Error(`The CDN answered ${response.status} instead of 2xx.`);
   }
 
   async function purgeAll(): Promise<void> {
@@ -109,7 +113,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
           else due.set(key, { at: performance.now() + again, isAgain: true });
         }
       } catch (error) {
-        tell('caches were not purged', error);
+        warn('caches were not purged', error);
         await sleep(wait, false);
         wait = Math.min(2 * wait, longestWait);
       }
@@ -127,12 +131,12 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
 
   async function keepLooking(): Promise<void> {
     await lookAround(registry.now().getTime() - horizon).catch((error: unknown) =>
-      tell('changes were not looked at', error),
+      warn('changes were not looked at', error),
     );
     while (!stop.signal.aborted) {
       await delay(interval, undefined, { ref: false, signal: stop.signal }).catch(() => undefined);
       if (!stop.signal.aborted)
-        await lookAround(0).catch((error: unknown) => tell('changes were not looked at', error));
+        await lookAround(0).catch((error: unknown) => warn('changes were not looked at', error));
     }
   }
 

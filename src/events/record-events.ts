@@ -9,31 +9,38 @@ import { eventsOfRepository, eventsOfResource, type Happened } from './events.ts
 import type { Registry } from '../registry/registry.ts';
 import { listWebhooks, wants } from './endpoints.ts';
 
-/** Until when an organization's events are known to have been written down: the value of one ref. */
+/** Until when an organization's events are known to be recorded: the value of one ref. */
 interface EventMark {
   since: string;
 }
 
-/** Milliseconds that are looked at again before the mark: clocks differ, and a write takes a while between its time and its being seen. */
+/**
+ * Milliseconds before the mark that are read again, because clocks differ and writes take time to
+ * become visible.
+ */
 const overlap = 10 * 60_000;
-/** Milliseconds after which an event that nobody wrote down is not news any more. */
+/** Milliseconds after which an unrecorded event is too old to send. */
 const oldest = 5 * 24 * 60 * 60_000;
-/** Milliseconds between two generations of a mark: it saves work after a restart, and nothing depends on it. */
+/** Milliseconds between two generations of a mark. It only saves work after a restart. */
 const resolution = 60_000;
 const kinds = ['resources', 'repositories'] as const;
 
-/** Writes down what is to be sent: looks at what changed since it last looked, and makes the deliveries of that. */
+/** Finds what changed since it last looked, and creates the deliveries. */
 export interface Recorder {
-  /** Looks at every ref of every organization that has endpoints. What cannot be looked at now is told in the log, and looked at next time. */
+  /**
+   * Reads every ref of every organization with endpoints. Logs refs that cannot be read; the next
+   * call tries them again.
+   */
   recordAll(): Promise<void>;
-  /** Looks at one ref that was just appended to. */
+  /** Reads one ref that was just appended to. */
   recordOne(name: string): Promise<void>;
 }
 
 /**
- * A recorder. Nothing that publishes knows of it: events are found by comparing each generation of a ref with the one before, so none can be
- * published and lost, and finding one twice finds the same. `url`: public base URL; `found` is told of each delivery. Stops early when the
- * signal says so.
+ * Creates a recorder. Code that publishes does not know about it: events come from comparing each
+ * generation of a ref with the one before. So no publish can lose its events, and finding them
+ * twice is harmless. `url`: public base URL. Calls `found` for each delivery. Stops early when the
+ * signal aborts.
  */
 export function createRecorder(
   registry: Registry,
@@ -41,12 +48,15 @@ export function createRecorder(
   signal: AbortSignal,
   found: (delivery: Delivery) => void,
 ): Recorder {
-  /** By ref: the generation up to which all deliveries were made for the endpoints that there were. */
+  /** By ref: the generation up to which all deliveries exist for the endpoints in `served`. */
   const seen = new Map<string, number>();
-  /** By organization: its endpoints as they stood when `seen` was noted. */
+  /** By organization: a fingerprint of its endpoints when `seen` was set. */
   const served = new Map<string, string>();
 
-  /** The endpoints that are to be told. When they are others than before, they may want what was passed over. */
+  /**
+   * The enabled endpoints. When they have changed, refs are read again, because new endpoints may
+   * want events that were skipped.
+   */
   async function endpointsOf(org: string): Promise<Webhook[]> {
     const all = await listWebhooks(registry, org);
     const fingerprint = all.map(({ value, generation }) => `${value.id} ${generation}`).join();
@@ -57,7 +67,7 @@ export function createRecorder(
     return all.map(({ value }) => value).filter(({ state }) => state === 'enabled');
   }
 
-  /** Makes the deliveries of what a ref says happened since a time (milliseconds since 1970). */
+  /** Creates the deliveries for the changes of a ref since a time (milliseconds since 1970). */
   async function record(name: string, endpoints: readonly Webhook[], since: number): Promise<void> {
     const from = seen.get(name) ?? 0;
     const org = name.split('/')[1]!;
@@ -79,7 +89,7 @@ export function createRecorder(
         await make(webhook, event);
       }
     }
-    // Endpoints that came meanwhile may want it, too: then it is looked at again.
+    // If endpoints were added meanwhile, the ref is read again for them.
     if (served.get(org) === servedThen) seen.set(name, newest);
   }
 
@@ -92,7 +102,10 @@ export function createRecorder(
     }
   }
 
-  /** As `record`; whether nothing is left to do. A damaged ref is passed over: it holds nobody else's events up. */
+  /**
+   * Calls `record` and returns whether nothing is left to do. A corrupt ref is skipped, so it does
+   * not stop the others.
+   */
   async function tryRecord(name: string, endpoints: readonly Webhook[], since: number): Promise<boolean> {
     try {
       await record(name, endpoints, since);
@@ -119,7 +132,7 @@ export function createRecorder(
     if (isWhole) await moveMark(org, startedAt);
   }
 
-  /** From when on history is to be looked at. */
+  /** How far back history must be read: milliseconds since 1970. */
   async function sinceWhen(org: string, endpoints: readonly Webhook[]): Promise<number> {
     const mark = (await registry.refs.read<EventMark>(markRef(org)))?.value ?? null;
     const begins = Math.min(...endpoints.map((endpoint) => Date.parse(endpoint.begins)));
@@ -155,7 +168,7 @@ function markRef(org: string): string {
   return `event-marks/${org}`;
 }
 
-/** What happened between two generations of a ref that follow each other: newest first, as its history is walked. */
+/** The events between two successive generations of a ref, newest first like its history. */
 function eventsBetween(
   name: string,
   url: string,

@@ -11,19 +11,23 @@ import type { Registry } from '../registry/registry.ts';
 import { secretsAt } from './endpoints.ts';
 
 export interface SendOptions {
-  /** How names are resolved: the system's way, unless told otherwise. */
+  /** Resolves host names. Defaults to the system's resolver. */
   find?: Lookup;
-  /** Milliseconds that all of it may take. */
+  /** Milliseconds for the whole attempt. */
   timeLimit?: number;
 }
 
-/** Bytes of an answer that are read, and dropped: so much tells a sender nothing, and a connection that is cut looks like a fault. */
+/**
+ * Bytes of the response to read and discard. Closing the connection early would look like an error
+ * to the endpoint.
+ */
 const readBytes = 64 * 1024;
 
 /**
- * Sends an event once (Standard Webhooks 1.0.0), and tells how that went: delivered is an answer of 2xx within 15 s. Redirects are not followed. Every
- * address that the host has is checked before it is connected to, at each attempt, and that very address is connected to. Never rejects: a
- * secret that cannot be opened is told as a failure, too.
+ * Sends an event once (Standard Webhooks 1.0.0) and returns the result: it is delivered when the
+ * endpoint answers 2xx within 15 s. Does not follow redirects. Checks every address of the host at
+ * each attempt, and connects only to a checked address. Never rejects: a secret that cannot be
+ * unsealed is a failed attempt too.
  */
 export async function sendEvent(
   registry: Registry,
@@ -35,9 +39,9 @@ export async function sendEvent(
   const body = JSON.stringify(event);
   const startedAt = performance.now();
   const stop = new AbortController();
-  const late = new RegistryError('unreachable', `It did not answer within ${timeLimit / 1000} s.`);
+  const late = new RegistryError('unreachable', `The endpoint did not answer within ${timeLimit / 1000} s.`);
   const timer = setTimeout(() => stop.abort(late), timeLimit);
-  const told = (status: number | null, error: string | null): Attempt => {
+  const attempt = (status: number | null, error: string | null): Attempt => {
     const milliseconds = Math.round(performance.now() - startedAt);
     return { at: now.toISOString(), status, milliseconds, error };
   };
@@ -53,15 +57,15 @@ export async function sendEvent(
     };
     const target = await resolveEndpoint(registry, webhook.url, find, stop.signal);
     const status = await post(target, headers, body, stop.signal);
-    return told(status, status >= 200 && status < 300 ? null : refusalOf(status));
+    return attempt(status, status >= 200 && status < 300 ? null : refusalOf(status));
   } catch (error) {
-    return told(null, explain(stop.signal.aborted ? stop.signal.reason : error));
+    return attempt(null, explain(stop.signal.aborted ? stop.signal.reason : error));
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** An endpoint's URL and the addresses that it may be contacted at. */
+/** An endpoint's URL and its checked addresses. */
 interface Target {
   url: URL;
   addresses: string[];
@@ -75,19 +79,25 @@ async function resolveEndpoint(registry: Registry, text: string, find: Lookup, s
   const addresses = isIP(host) ? [host] : await orAborted(find(host), signal);
   if (addresses.length === 0) throw new RegistryError('unreachable', `There is no host named ${host}.`);
   if (!registry.config.webhooks.allowPrivateAddresses && !addresses.every(isPublicAddress)) {
-    throw new RegistryError('forbidden', `${host} has an address of a private network, where nothing is sent to.`);
+    throw new RegistryError(
+      'forbidden',
+      `${host} has a private network address. Events are not sent to private networks.`,
+    );
   }
   return { url, addresses };
 }
 
-/** A name server that does not answer is not waited for any longer than the rest. */
+/** Limits the wait for a name server. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   signal.addEventListener('abort', () => aborted.reject(signal.reason as Error), { once: true });
   return Promise.race([work, aborted.promise]);
 }
 
-/** Posts to one of the addresses and nowhere else. Resolves to the status once the answer's body is over, or enough of it was read. */
+/**
+ * Posts to one of the addresses. Resolves to the status when the response body has ended or enough
+ * of it was read.
+ */
 function post(
   { url, addresses }: Target,
   headers: Record<string, string>,
@@ -96,7 +106,7 @@ function post(
 ): Promise<number> {
   const options: RequestOptions = { method: 'POST', headers, signal, agent: false, lookup: lookupAmong(addresses) };
   return new Promise((resolve, reject) => {
-    // What happens after the status was read does not change it.
+    // Once the status is known, later errors do not matter.
     let status: number | null = null;
     const settle = (error?: unknown) => (status === null ? reject(error as Error) : resolve(status));
     const answered = (response: IncomingMessage) => {
@@ -109,13 +119,14 @@ function post(
       response.on('close', settle).on('error', settle);
     };
     const send = url.protocol === 'http:' ? requestPlain : request;
-    // An answer that is none (101, nothing at all) closes it, too.
-    const closed = () => settle(new RegistryError('unreachable', 'It closed the connection without an answer.'));
+    // Covers responses without a status: 101, or a connection closed without a response.
+    const closed = () =>
+      settle(new RegistryError('unreachable', 'The endpoint closed the connection without an answer.'));
     send(url, options, answered).on('error', settle).on('close', closed).end(body);
   });
 }
 
-/** A lookup that knows these addresses alone, so that what is connected to is what was checked. */
+/** A lookup that returns only these addresses, so that only checked addresses are connected to. */
 function lookupAmong(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_host, options, answer) => {
@@ -126,16 +137,16 @@ function lookupAmong(addresses: readonly string[]): LookupFunction {
 
 function refusalOf(status: number): string {
   return status >= 300 && status < 400
-    ? `It answered ${status}: redirects are not followed.`
-    : `It answered ${status}, where 2xx is wanted.`;
+    ? `The endpoint answered ${status}. Redirects are not followed.`
+    : `The endpoint answered ${status} instead of 2xx.`;
 }
 
-/** What kept it from being sent, in one sentence. */
+/** Why the event could not be sent. One sentence. */
 function explain(error: unknown): string {
   if (isRegistryError(error)) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOTFOUND') return 'There is no host of that name.';
-  if (code === 'ECONNREFUSED') return 'It refused the connection.';
-  if (code === 'ECONNRESET' || code === 'EPIPE') return 'It closed the connection before it answered.';
-  return `It could not be reached: ${code ?? message}.`;
+  if (code === 'ENOTFOUND') return "The endpoint's host name does not exist.";
+  if (code === 'ECONNREFUSED') return 'The endpoint refused the connection.';
+  if (code === 'ECONNRESET' || code === 'EPIPE') return 'The endpoint closed the connection before it answered.';
+  return `The endpoint could not be reached: ${code ?? message}.`;
 }

@@ -6,8 +6,9 @@ import { sendEvent, type SendOptions } from './send-event.ts';
 import { findWebhook } from './endpoints.ts';
 
 /**
- * Sends an endpoint an event of the type `dev.stele.test`, now and once, also where it is disabled, and tells how that went. It stands in no log, and
- * nothing follows from it. `not_found` for no such endpoint.
+ * Sends an event of type `dev.stele.test` to an endpoint once, even if it is disabled, and returns
+ * the result. It is not logged and has no other effect. Rejects with `not_found` for an unknown
+ * endpoint.
  */
 export async function testWebhook(
   registry: Registry,

@@ -18,7 +18,7 @@ import {
 import { outlineVersion } from '../registry/derived.ts';
 import type { Planned } from '../plan/planned.ts';
 import { findMoves, withMoves } from '../plan/moves.ts';
-import { viewFromOutside } from './outsider.ts';
+import { viewAsReader } from './reader-view.ts';
 import { detachedDocuments, planAll } from '../plan/plan.ts';
 import { publishDocument, refusable, refusalOf } from '../sync/publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
@@ -30,9 +30,10 @@ import { isUnchanged } from '../sync/sync-document.ts';
 const mostInFull = 100;
 
 /**
- * What the commit of a pull request would come to if it were merged: for each document that differs from what was synced, whether it would be
- * published and as what, what is wrong with it, and how it differs from the latest version. Publishes and connects nothing, and
- * tells of nothing that the reader of the repository may not know (see viewFromOutside).
+ * Checks what merging the commit of a pull request would publish: for each document that differs
+ * from the last sync, whether it would be published, its version, its problems, and its changes
+ * since the latest version. Publishes and connects nothing, and shows only what any reader of the
+ * repository may know (see viewAsReader).
  */
 export async function checkPull(
   inside: Registry,
@@ -42,7 +43,7 @@ export async function checkPull(
   run: Run,
   signal: AbortSignal,
 ): Promise<Check[]> {
-  const registry = await viewFromOutside(inside, repository);
+  const registry = await viewAsReader(inside, repository);
   const snapshot = await registry.source.snapshot(await remoteOf(registry, repository, pull.ref), head, signal);
   const files = filesOf(await snapshot.entries());
   const moves = await findMoves(registry, repository, files);
@@ -59,14 +60,14 @@ export async function checkPull(
       publishDocument({ registry, repository: standing, run, signal }, snapshot, document, { dryRun: true }),
     );
     const check = await checkOf(registry, document, result, head);
-    // Of so many, not all are told: what they say need not be kept.
+    // Only the first checks are reported one by one, so only they need annotations.
     checks.push(checks.length < mostInFull ? check : { ...check, annotations: [] });
   }
   return checks.length > 0 ? checks : [nothingChanged(head)];
 }
 
 function nothingChanged(commit: string): Check {
-  const summary = 'No document that this registry publishes differs.';
+  const summary = 'This pull request changes no document that the registry publishes.';
   const title = 'Nothing to publish';
   return { commit, name: wholeCheck, state: 'success', title, summary, annotations: [], url: null };
 }
@@ -110,7 +111,7 @@ function titleOfPlanned(
   return outcome === 'unchanged' ? `Same content as ${version.label}` : `Would be published as ${version.label}`;
 }
 
-/** How the document differs from the latest version, as Markdown. */
+/** The changes since the latest version, as Markdown. */
 async function changesOf(
   registry: Registry,
   { coordinate }: Planned,
@@ -118,7 +119,7 @@ async function changesOf(
 ): Promise<string> {
   const resource = await findResource(registry, coordinate);
   const latest = resource && selectVersion(resource, { kind: 'latest' });
-  if (!resource || !latest) return 'It would be the first version, if the name is free.';
+  if (!resource || !latest) return 'This would be the first version, if the name is free.';
   const { artifact } = compiled;
   const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
   if (!artifact || !json) return '';

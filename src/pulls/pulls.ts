@@ -20,17 +20,18 @@ interface Running {
 }
 
 export interface PullsOptions {
-  /** Milliseconds that one check may take, waiting for a sandbox included. */
+  /** Milliseconds that one check may take, including the wait for a sandbox. */
   patience?: number;
 }
 
 const minute = 60_000;
-/** What may be otherwise the next time, though the commit is the same. */
+/** Errors that a retry of the same commit may not meet again. */
 const passing: readonly ErrorCode[] = ['unreachable', 'unavailable', 'outcome_unknown'];
 
 /**
- * The checks of this process. A newer head takes the place of the one that is being checked. What was checked is not checked again; where
- * the remote did not answer, later and later. `tell` has the organization's hosts told of what was noted.
+ * Creates the pull request checks of this process. A newer head replaces the one that is being
+ * checked. A head is checked once; when the remote does not answer, the check is retried after ever
+ * longer waits. `tell` reports saved checks to the organization's hosts.
  */
 export function createPulls(
   registry: Registry,
@@ -45,12 +46,12 @@ export function createPulls(
   const running = new Map<string, Running>();
   const closing = new AbortController();
 
-  /** Asks the remote for the head, and has it checked unless that was done or is being done. */
+  /** Asks the remote for the head and checks it, unless that was done or is being done. */
   function look(org: string, id: string, number: number): void {
     const key = pullRef(org, id, number);
     const lane = lanes.get(key) ?? new PQueue({ concurrency: 1 });
     lanes.set(key, lane);
-    if (lane.size > 0) return; // one waits already and will see what this one would
+    if (lane.size > 0) return; // the waiting one will see the same head
     void lane
       .add(() => looks.take(org, () => begin(key)))
       .catch((error: unknown) => tellError(registry, key, error))
@@ -77,7 +78,7 @@ export function createPulls(
       .finally(() => running.get(key)?.stop === stop && running.delete(key));
   }
 
-  /** Whether there is nothing to check at this head, or not yet. */
+  /** Whether this head needs no check, or none yet. */
   function isDone({ state, head, nextAt }: PullCheck, commit: string): boolean {
     if (head !== commit) return false;
     return state !== 'failed' || (nextAt !== undefined && registry.now().toISOString() < nextAt);
@@ -102,7 +103,7 @@ export function createPulls(
       const names = told.map(({ name }) => name);
       await record(key, { state: 'checked', head, checks: names, detail: null, tries: 0 });
     } catch (error) {
-      if (closing.signal.aborted) return; // it is still wanted: the next start takes it up
+      if (closing.signal.aborted) return; // the next start resumes it
       if (superseded.aborted)
         return noteChecks(registry, repository, [wholeCheckOf(head, 'cancelled', 'A newer commit is checked')]);
       const detail = late.aborted ? tookTooLong(patience) : explain(error);
@@ -128,7 +129,7 @@ export function createPulls(
     }));
   }
 
-  /** Asks a repository's host which of its pull requests are open. */
+  /** Asks a repository's host for its open pull requests. */
   async function ask(repository: Repository): Promise<void> {
     const found = isTellable(registry, repository) ? hostOf(registry, repository.url) : null;
     if (found === null) return;
@@ -136,12 +137,16 @@ export function createPulls(
       if (closing.signal.aborted) return;
       const open = await found.host.listPulls({ name: found.name, credential: repository.credential });
       const id = repositoryId(repository.url, repository.branch);
-      // Of one that was checked already nothing is written: it is asked about at every look.
+      // This runs with every reconciliation, so nothing is written for a pull request that was
+      // checked.
       for (const pull of open) await request(repository.org, id, pull, true, false);
     });
   }
 
-  /** `isPushed`: somebody told of a push, so that the wish is written down also where the pull request was checked before. */
+  /**
+   * `isPushed`: a push was reported, so the request is saved even when the pull request was checked
+   * before.
+   */
   async function request(org: string, id: string, pull: Pull, isOpen: boolean, isPushed = true): Promise<void> {
     if (closing.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
     const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
@@ -169,7 +174,7 @@ export function createPulls(
         const pull = (await readAmong<PullCheck>(registry, name))?.value;
         if (pull?.state === 'wanted' || pull?.state === 'failed') look(pull.org, pull.repository, pull.number);
       }
-      // What is wrong with one repository, or its host, does not keep the others.
+      // An error in one repository or host must not stop the others.
       await Promise.all(
         repositories.map((repository) =>
           ask(repository).catch((error: unknown) => tellError(registry, repository.url, error)),
@@ -190,14 +195,14 @@ function wholeCheckOf(commit: string, state: CheckState, title: string): Check {
 }
 
 function tookTooLong(patience: number): string {
-  return `It took longer than ${Math.ceil(patience / minute)} minutes and was stopped.`;
+  return `The check took longer than ${Math.ceil(patience / minute)} minutes and was stopped.`;
 }
 
 function explain(error: unknown): string {
-  return isRegistryError(error) ? error.message : 'Something unexpected went wrong; the log says what.';
+  return isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
 }
 
-/** Tells the host at once, where it can be; whether it heard does not matter. */
+/** Reports to the host at once if possible, and ignores failures. */
 async function tellNow(registry: Registry, repository: Repository, check: Check): Promise<void> {
   const found = isTellable(registry, repository) ? hostOf(registry, repository.url) : null;
   await found?.host.tell({ name: found.name, credential: repository.credential }, check).catch((error: unknown) => {

@@ -3,30 +3,33 @@ import { operationName, type Outline } from '../model/outline.ts';
 import type { Resource } from '../model/resource.ts';
 import { wordsOf } from './search-words.ts';
 
-/** What a resource is found by, the weightiest first. */
+/** The fields that are searched, by descending weight. */
 export const searchFields = ['name', 'operations', 'schemas', 'properties', 'text'] as const;
 export type SearchField = (typeof searchFields)[number];
 
-/** A part of a document that can be found by itself. */
+/** A part of a document that a search can find. */
 export interface SearchItem {
   kind: 'operation' | 'schema' | 'property' | 'tag' | 'rule';
   /** `GET /pets`, `Pet`, `Pet.name`. */
   name: string;
-  /** Anchor in the page of the document. */
+  /** Its anchor in the document's page. */
   anchor: string;
-  /** What else it is found by: an operationId, a summary, tags. */
+  /** Other texts that find it: an operationId, a summary, tags. */
   also: string[];
 }
 
-/** Words of one resource that are kept; a document that has more is found by those that come first. (The largest of the corpus has 2,400.) */
+/**
+ * The most words indexed for one resource; later ones are dropped. (The largest of the corpus has
+ * 2,400.)
+ */
 export const mostWords = 5_000;
-/** Characters of one resource that are looked through for words. */
+/** The most characters of one resource that are scanned for words. */
 const mostRead = 1_000_000;
-/** Characters of one resource's items that are kept, and properties of one schema. */
+/** The most characters of one resource's items, and the most properties of one schema. */
 const mostCharacters = 400_000;
 const mostProperties = 1_000;
 
-/** The words that a resource is found by, each once a field, separated by spaces. At most 5,000. */
+/** The words that find a resource, separated by spaces, each once per field. At most 5,000. */
 export function fieldsOf(
   { org, type, slug, name, description }: Pick<Resource, 'org' | 'type' | 'slug' | 'name' | 'description'>,
   outline: Outline | null,
@@ -78,15 +81,16 @@ function names(items: readonly { name: string }[]): string[] {
 }
 
 /**
- * A document's parts as one text, a line for each (`kind`, anchor, name and the rest between tabs; of a schema the rest is its properties): what is
- * kept in memory of thousands of documents is a string each.
+ * The parts of a document as one string, to save memory over thousands of documents. Each line
+ * holds kind, anchor, name and the other texts, separated by tabs; for a schema, the other texts
+ * are its properties.
  */
 export function packItems(outline: Outline | null): string {
   if (outline === null) return '';
   const anchors = createAnchors();
   const lines: string[] = [];
   let left = mostCharacters;
-  /** False once there is no more room. */
+  /** Returns false when there is no more room. */
   function add(...cells: string[]): boolean {
     const line = cells.map((cell) => cell.replace(/[\t\n\r]/g, ' ')).join('\t');
     left -= line.length + 1;
@@ -106,7 +110,7 @@ export function packItems(outline: Outline | null): string {
   return lines.join('\n');
 }
 
-/** The parts that one line of a packed text holds. */
+/** The parts in one line of a packed string. */
 export function unpackLine(line: string): SearchItem[] {
   const [kind, anchor, name, ...rest] = line.split('\t') as [SearchItem['kind'], string, string, ...string[]];
   if (kind !== 'schema') return [{ kind, anchor, name, also: rest }];

@@ -7,41 +7,43 @@ import { fieldsOf, mostWords, packItems, searchFields, type SearchField, type Se
 import { bestItems, scoreName, scoreWords, type ScoredItem } from './search-rank.ts';
 import type { Query } from './search-words.ts';
 
-/** What the index keeps of a resource. */
+/** A resource in the index. */
 export interface Indexed {
   coordinate: Coordinate;
   name: string;
-  /** The resource's own, else what its document says of itself. */
+  /** The resource's description, or its document's when it has none. */
   description: string;
   visibility: Resource['visibility'];
-  /** Label of its latest version; null where it has none. */
+  /** Label of its latest version, or null. */
   version: string | null;
-  /** The version whose document is searched; null while there is none. */
+  /** Manifest of the version whose document is indexed, or null. */
   manifest: Digest | null;
   title: string;
-  /** The outline's parts, packed. */
+  /** The document's parts (see `packItems`). */
   items: string;
 }
 
-/** A resource that fits a search, with the parts of its document that do. */
+/** A resource that matches a search, and the matching parts of its document. */
 export interface Found {
   indexed: Indexed;
   matches: SearchItem[];
 }
 
-/** Resources by their words, in memory. Nothing in it is awaited, and it knows nothing of who may see what. */
+/**
+ * An index of resources by their words, in memory. Synchronous. Does not check who may see what.
+ */
 export interface SearchIndex {
-  /** Puts a resource in, in place of what was there under the name. */
+  /** Adds a resource, or replaces the one with this name. */
   set(name: string, resource: Resource, outline: Outline | null, manifest: Digest | null): void;
-  /** Takes in what a resource is called and who may see it, and leaves what is searched of its document as it is. */
+  /** Updates a resource's name and visibility, and keeps its indexed document. */
   update(name: string, resource: Resource): void;
   get(name: string): Indexed | null;
   delete(name: string): void;
-  /** Another number after every change. */
+  /** A number that changes with every update. */
   revision(): number;
-  /** In order of the names. */
+  /** All entries, by name. */
   entries(): [string, Indexed][];
-  /** The best 200 of those with these names that have all the query's words, the best first. */
+  /** The 200 best resources among `names` that contain all words of the query, best first. */
   find(query: Query, names: ReadonlySet<string>): Found[];
 }
 
@@ -49,24 +51,25 @@ type Match = Record<string, string[]>;
 
 const mostFound = 200;
 const mostMatches = 8;
-/** Characters of items that one search looks through: the rest is ranked by words alone. */
+/** The most characters of items that one search scans. The rest is ranked by words alone. */
 const mostScanned = 1_000_000;
 
 /**
- * Words that are kept in all, and of one organization; what comes later is found by its name. Measured on documents of the corpus: 235 words and
- * 8,500 characters of parts each, 36 MB for a thousand of them, so that the whole keeps within about 300 MB.
+ * The most words in total, and of one organization. Later resources are found by name only.
+ * Measured on documents of the corpus: 235 words and 8,500 characters of parts each, 36 MB for a
+ * thousand of them. So the index stays below about 300 MB.
  */
 const wordBudget = { all: 2_000_000, organization: 1_000_000 };
 const wordsOfName = 200;
 
-/** An entry, with what it takes to remove it again. */
+/** An entry, with the data needed to remove it. */
 interface Kept extends Indexed {
   about: string;
   fields: Record<SearchField, string>;
   words: number;
 }
 
-/** An empty index. `budget`: how many words it keeps in all, and of one organization. */
+/** Creates an empty index. `budget`: the most words in total, and of one organization. */
 export function createSearchIndex(budget = wordBudget): SearchIndex {
   const known = new Map<string, Kept>();
   const spent = new Map<string, number>();
@@ -76,7 +79,8 @@ export function createSearchIndex(budget = wordBudget): SearchIndex {
     fields: [...searchFields],
     tokenize: (text) => text.split(' '),
     processTerm: (term) => term || null,
-    // `discard` would leave its cleaning to timers of minisearch, which throw when words are added meanwhile: `remove` leaves nothing behind.
+    // minisearch's `discard` cleans up later, by timers that throw when words are added meanwhile.
+    // `remove` cleans up at once.
     autoVacuum: false,
   });
 
@@ -94,10 +98,13 @@ export function createSearchIndex(budget = wordBudget): SearchIndex {
     spend(old.coordinate.org, -old.words);
   }
 
-  /** The ids of what has all the words, with the fields in which each was found. A word that nothing has stands for those that are like it. */
+  /**
+   * The ids of entries with all words, and the fields that contain each. A word without a match
+   * stands for similar words.
+   */
   function lookUp({ words }: Query, names: ReadonlySet<string>): Map<string, Match> {
     let found = new Map<string, Match>();
-    // Long words are rare: what they leave over is all that the others are looked for in.
+    // Long words are rare, so they come first and leave fewer entries for the others.
     for (const [rank, word] of words.toSorted((a, b) => b.length - a.length).entries()) {
       const among: ReadonlySet<string> | Map<string, Match> = rank === 0 ? names : found;
       const next = new Map<string, Match>();
@@ -113,7 +120,7 @@ export function createSearchIndex(budget = wordBudget): SearchIndex {
     const options = {
       tokenize: () => [word],
       prefix: word.length >= 3 || /[^\x00-\x7f]/.test(word),
-      // What is not to be found is left out before it is scored or counted.
+      // Excluded entries are dropped before they are scored or counted.
       boostDocument: (id: string) => (among.has(id) ? 1 : 0),
     };
     const found = index.search(word, options);

@@ -2,13 +2,13 @@ import { searchFields, unpackLine, type SearchField, type SearchItem } from './s
 import { fold, type Query } from './search-words.ts';
 
 /**
- * How well things fit a search. Nothing here knows how often a word occurs elsewhere, as the usual measures (BM25) do: a rank must not tell what
- * is in documents that its reader may not see.
+ * Scores search results. Unlike the usual measures (BM25), a score does not depend on how often a
+ * word occurs elsewhere: a rank must not reveal what is in documents that the reader may not see.
  */
 
 const weights: Record<SearchField, number> = { name: 10, operations: 4, schemas: 4, properties: 2, text: 1 };
 
-/** How well a resource fits by its words alone. `match`: the fields in which each of its words was found. */
+/** Scores a resource by its words alone. `match`: the fields that contain each word. */
 export function scoreWords({ words }: Query, match: Readonly<Record<string, string[]>>): number {
   const found = Object.entries(match).map(([term, fields]) => ({ term, weight: Math.max(...fields.map(weightOf)) }));
   return words.reduce((sum, word) => {
@@ -26,25 +26,25 @@ function closeness(word: string, term: string): number {
   return term.startsWith(word) ? 0.6 : 0.2;
 }
 
-/** How well it fits by what the resource itself is called, beside its words. */
+/** Scores a resource by its names. */
 export function scoreName({ phrase }: Query, names: readonly string[]): number {
   const folded = names.map(fold);
   if (folded.includes(phrase)) return 100;
   return folded.some((name) => name.includes(phrase)) ? 30 : 0;
 }
 
-/** A part that fits, and how well. */
+/** A matching part and its score. */
 export interface ScoredItem {
   item: SearchItem;
   score: number;
 }
 
-/** What a part that has every word of the query scores at least. */
+/** The lowest score of a part that contains every word of the query. */
 const complete = 10;
 
 /**
- * The parts of a packed text that fit best, in order, at most `most` of them; where some have every word, those alone. `alike`: words that were taken
- * for one of the query's.
+ * The best parts of a packed string, best first, at most `most`. If some contain every word, only
+ * those. `alike`: words that were accepted in place of the query's.
  */
 export function bestItems(packed: string, query: Query, alike: readonly string[], most: number): ScoredItem[] {
   const best: ScoredItem[] = [];
@@ -53,7 +53,7 @@ export function bestItems(packed: string, query: Query, alike: readonly string[]
   for (const [index, folded] of fold(packed).split('\n').entries()) {
     if (!wanted.some((word) => folded.includes(word))) continue;
     const items = unpackLine(lines[index]!);
-    // Folding leaves tabs where they are, so that the parts of both are the same.
+    // Folding keeps tabs, so both strings have the same parts.
     for (const [at, item] of unpackLine(folded).entries()) {
       const score = scoreItem(item, query, alike);
       if (score === 0 || (best.length === most && best.at(-1)!.score >= score)) continue;
@@ -65,7 +65,7 @@ export function bestItems(packed: string, query: Query, alike: readonly string[]
   return best.some(({ score }) => score >= complete) ? best.filter(({ score }) => score >= complete) : best;
 }
 
-/** How well a part fits, whose texts are folded. */
+/** Scores a part whose texts are folded. */
 function scoreItem({ kind, name, also }: SearchItem, { phrase, words }: Query, alike: readonly string[]): number {
   let score = 0;
   let missing = 0;
@@ -77,7 +77,7 @@ function scoreItem({ kind, name, also }: SearchItem, { phrase, words }: Query, a
   if (score === 0) return alike.some((word) => name.includes(word) || also.some((text) => text.includes(word))) ? 1 : 0;
   if (missing > 0) return Math.min(score, complete - 1);
   score += complete;
-  // A path is written with or without its method: `/pets` is `GET /pets` too.
+  // A path may be written with or without its method: `/pets` finds `GET /pets`.
   const hasOtherName = kind === 'operation' || kind === 'property';
   const isExact = name === phrase || (hasOtherName && also[0] === phrase);
   if (isExact || (kind === 'operation' && name.endsWith(` ${phrase}`))) return score + 60;

@@ -1,15 +1,15 @@
-/** A search as somebody typed it. */
+/** A parsed search query. */
 export interface Query {
-  /** All of it, folded: what a name that is meant exactly looks like. */
+  /** The whole query, folded. Compared with whole names. */
   phrase: string;
-  /** Its words, folded, each once; words past the eighth are left out. */
+  /** Its distinct words, folded. At most eight. */
   words: string[];
 }
 
 const wordsOfQuery = 8;
 const wordLength = 64;
 
-/** Without case and accents: `Größe` → `grosse`, `É` → `e`. */
+/** The text without case and accents: `Größe` → `grosse`, `É` → `e`. */
 export function fold(text: string): string {
   return withoutAccents(text).toLowerCase().replaceAll('ß', 'ss');
 }
@@ -19,7 +19,9 @@ function withoutAccents(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}+/gu, '');
 }
 
-/** The words that a text is found by: its runs of letters and digits, and the parts of those that are written in camel case. Folded. */
+/**
+ * The words of a text, folded: its runs of letters and digits, and the parts of camel-case runs.
+ */
 export function* wordsOf(text: string): Generator<string> {
   for (const [run] of withoutAccents(text).matchAll(/[\p{L}\p{N}]+/gu)) {
     yield fold(run.slice(0, wordLength));
@@ -28,7 +30,7 @@ export function* wordsOf(text: string): Generator<string> {
   }
 }
 
-/** What is searched for. A query's words are taken as they stand: whoever writes `listPets` means that. */
+/** Parses a query. Its words are not split: someone who types `listPets` means exactly that. */
 export function parseQuery(text: string): Query {
   const phrase = fold(text.trim()).replace(/\s+/g, ' ');
   const runs = [...phrase.matchAll(/[\p{L}\p{N}]+/gu)].map(([run]) => run.slice(0, wordLength));

@@ -14,47 +14,58 @@ import { parseQuery } from './search-words.ts';
 
 export type { Found, Indexed } from './search-index.ts';
 
-/** What to search for, and in which part of the registry. */
+/** A search request. */
 export interface SearchRequest {
-  /** Words, a path, an operationId, the name of a schema or of a property. Empty: everything. */
+  /** Words, a path, an operationId, or the name of a schema or property. Empty: everything. */
   text: string;
   org: string | null;
   type: ResourceType | null;
 }
 
-/** Which of all that was found are shown. */
+/** Selects the page of results to show. */
 export type Choose = (all: readonly Found[]) => { items: Found[]; next: string | null };
 
 /**
- * Search over what the latest version of each resource has: name, title, description, paths, operationIds, tags, schemas and
- * properties. The index is this process's own: made from the refs when it is first asked, and following them; nothing is lost with it.
+ * Searches the latest version of each resource: name, title, description, paths, operationIds,
+ * tags, schemas and properties. The index belongs to this process. It is built from the refs at the
+ * first request and then follows them, so it can be lost without harm.
  */
 export interface Search {
   /**
-   * What the principal may read and the search finds, the best first (at most 200); of an empty one all, in order. `complete` is false while
-   * something that the principal may read is not in the index yet. Nothing in an answer, the order included, depends on what the principal
-   * may not read. A change of visibility holds within a second. What changed is waited for, but not for long.
+   * Finds what the principal may read, best first (at most 200); an empty query returns everything,
+   * in order. `complete` is false while something that the principal may read is not indexed yet.
+   * Nothing in the result, not even the order, depends on what the principal may not read. A change
+   * of visibility takes effect within a second. Waits briefly for recent changes.
    */
   find(
     principal: Principal,
     request: SearchRequest,
     choose: Choose,
   ): Promise<{ items: Found[]; next: string | null; complete: boolean }>;
-  /** Everything that the principal may read, in order, once the index has it all. While `revision` is the same, so is the rest. */
+  /**
+   * Everything that the principal may read, in order, once it is all indexed. The same `revision`
+   * means the same entries.
+   */
   all(principal: Principal): Promise<{ entries: Indexed[]; revision: number }>;
 }
 
 type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
 
-/** Milliseconds for which the refs are not listed again. With the age of a ref it keeps within a second. */
+/**
+ * Milliseconds until the refs are listed again. Together with the age of a cached ref it stays
+ * below a second.
+ */
 const freshFor = 400;
 
-/** Search over a registry. Does nothing before it is asked. `patience`: milliseconds for which an answer waits for what changed. */
+/**
+ * Creates a search over a registry. Does nothing before the first request. `patience`: milliseconds
+ * to wait for recent changes.
+ */
 export function createSearch(registry: Registry, { patience = 300 }: { patience?: number } = {}): Search {
   const index = createSearchIndex();
-  /** The generation of each ref that the index has. */
+  /** The indexed generation of each ref. */
   const seen = new Map<string, number>();
-  /** Resources as they stood when their outline was asked for, until it is there. */
+  /** Resources whose outline has been requested, until it arrives. */
   const waiting = new Map<string, Resource>();
   const outlines = new PQueue({ concurrency: 2 });
   let walk: { startedAt: number; done: boolean; end: Promise<void> } | null = null;
@@ -67,7 +78,10 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
     return idle;
   }
 
-  /** Resolves when all that was written before is taken in, outlines apart. Of several who ask at once, one does the work. */
+  /**
+   * Resolves when all earlier writes are indexed, except for outlines. Concurrent callers share the
+   * work.
+   */
   function follow(): Promise<void> {
     const startedAt = registry.monotonic();
     if (walk !== null && (!walk.done || startedAt - walk.startedAt < freshFor)) return walk.end;
@@ -109,7 +123,7 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
       registry.log('warn', 'a document is found by its name alone', { ref: name, error: String(error) });
       return null;
     });
-    // An index of thousands is made document by document, and requests are answered in between.
+    // Lets requests in between. An index of thousands of documents takes a while to build.
     await othersTurn();
     if (waiting.get(name) !== resource) return;
     waiting.delete(name);
@@ -120,12 +134,15 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
     return mayRead(principal, { ...coordinate, visibility });
   }
 
-  /** Whether all that the principal may read is in the index. What others wait for is not theirs to know. */
+  /**
+   * Whether everything that the principal may read is indexed. Other resources do not count, to
+   * reveal nothing.
+   */
   function isComplete(principal: Principal): boolean {
     return isBuilt && ![...waiting.keys()].some((name) => mayFind(principal, index.get(name)!));
   }
 
-  /** The entry, if what it was found by may still be read: the refs are asked again. */
+  /** Returns the entry if what matched may still be read. Reads the ref again. */
   async function confirm(principal: Principal, found: Found): Promise<Found[]> {
     const { coordinate, manifest } = found.indexed;
     const resource = (await findAmong(registry, principal, coordinate))?.value;
@@ -162,12 +179,12 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
   };
 }
 
-/** Whether a version of this manifest is there to be read. */
+/** Whether a version with this manifest can be read. */
 function isServed({ versions }: Resource, manifest: Digest): boolean {
   return versions.some((version) => version.manifest === manifest && version.status.state !== 'withdrawn');
 }
 
-/** Whether the work ended within the milliseconds. It goes on either way. */
+/** Whether the work ended within the milliseconds. It continues either way. */
 async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), milliseconds);

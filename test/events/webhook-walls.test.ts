@@ -98,26 +98,26 @@ describe('walls', () => {
   test.for([
     ['http://example.com/', 'must be an https URL'],
     ['ftp://example.com/', 'must be an https URL'],
-    ['https://user:secret@example.com/', 'must hold no user name and no password'],
-    ['https://example.com/#x', 'must have no fragment'],
-    ['https://127.0.0.1/', 'must not be an address of a private network'],
-    ['https://127.1/', 'must not be an address of a private network'],
-    ['https://0x7f000001/', 'must not be an address of a private network'],
-    ['https://2130706433/', 'must not be an address of a private network'],
-    ['https://10.1.2.3/', 'must not be an address of a private network'],
-    ['https://169.254.169.254/latest/meta-data', 'must not be an address of a private network'],
-    ['https://100.64.0.1/', 'must not be an address of a private network'],
-    ['https://224.0.0.1/', 'must not be an address of a private network'],
-    ['https://0.0.0.0/', 'must not be an address of a private network'],
-    ['https://[::1]/', 'must not be an address of a private network'],
-    ['https://[::]/', 'must not be an address of a private network'],
-    ['https://[fd00::1]/', 'must not be an address of a private network'],
-    ['https://[fe80::1]/', 'must not be an address of a private network'],
-    ['https://[::ffff:10.0.0.1]/', 'must not be an address of a private network'],
-    ['https://[64:ff9b::a00:1]/', 'must not be an address of a private network'],
-    ['https://[2002:a00:1::]/', 'must not be an address of a private network'],
-    ['https://localhost/', 'must not be an address of a private network'],
-    ['https://api.localhost./', 'must not be an address of a private network'],
+    ['https://user:secret@example.com/', 'must not contain a user name or password'],
+    ['https://example.com/#x', 'must not contain a fragment'],
+    ['https://127.0.0.1/', 'must not be a private network address'],
+    ['https://127.1/', 'must not be a private network address'],
+    ['https://0x7f000001/', 'must not be a private network address'],
+    ['https://2130706433/', 'must not be a private network address'],
+    ['https://10.1.2.3/', 'must not be a private network address'],
+    ['https://169.254.169.254/latest/meta-data', 'must not be a private network address'],
+    ['https://100.64.0.1/', 'must not be a private network address'],
+    ['https://224.0.0.1/', 'must not be a private network address'],
+    ['https://0.0.0.0/', 'must not be a private network address'],
+    ['https://[::1]/', 'must not be a private network address'],
+    ['https://[::]/', 'must not be a private network address'],
+    ['https://[fd00::1]/', 'must not be a private network address'],
+    ['https://[fe80::1]/', 'must not be a private network address'],
+    ['https://[::ffff:10.0.0.1]/', 'must not be a private network address'],
+    ['https://[64:ff9b::a00:1]/', 'must not be a private network address'],
+    ['https://[2002:a00:1::]/', 'must not be a private network address'],
+    ['https://localhost/', 'must not be a private network address'],
+    ['https://api.localhost./', 'must not be a private network address'],
     ['/events', 'must be a URL'],
   ] as const)('%s is no endpoint', async ([url, fault]) => {
     const { registry } = createWorld(strict);
@@ -144,7 +144,7 @@ describe('walls', () => {
       world.pass(hour);
     }
     const [delivery] = await log(world.registry, webhook.value.id);
-    const error = 'hooks.example.com has an address of a private network, where nothing is sent to.';
+    const error = 'hooks.example.com has a private network address. Events are not sent to private networks.';
     expect(delivery!.attempts.map((attempt) => attempt.error)).toEqual([error, error, error]);
     expect(asked).toEqual(Array(3).fill('hooks.example.com'));
     expect(receiver.received).toEqual([]);
@@ -188,7 +188,7 @@ describe('walls', () => {
       server.close();
     }
     expect(seen).toEqual([`POST localhost:${port}`]);
-    const error = 'It could not be reached: DEPTH_ZERO_SELF_SIGNED_CERT.';
+    const error = 'The endpoint could not be reached: DEPTH_ZERO_SELF_SIGNED_CERT.';
     expect((await log(registry, webhook.value.id))[0]!.attempts).toMatchObject([
       { error },
       { status: 204, error: null },
@@ -203,7 +203,7 @@ describe('walls', () => {
     await deliveries.poke();
     expect(inner.received).toEqual([]);
     expect((await log(registry, id))[0]!.attempts).toMatchObject([
-      { status: 307, error: 'It answered 307: redirects are not followed.' },
+      { status: 307, error: 'The endpoint answered 307. Redirects are not followed.' },
     ]);
   });
 

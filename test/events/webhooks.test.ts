@@ -223,7 +223,7 @@ describe('delivery', () => {
     await publishVersion(world.registry, '1.0.0');
     await deliver(world.registry, { timeLimit: 100 }).poke();
     const [delivery] = await log(world.registry, webhook.value.id);
-    expect(delivery!.attempts[0]!.error).toBe('It did not answer within 0.1 s.');
+    expect(delivery!.attempts[0]!.error).toBe('The endpoint did not answer within 0.1 s.');
   });
 
   test.for([
@@ -273,7 +273,10 @@ describe('failure', () => {
     expect(receiver.received).toHaveLength(10);
     const [delivery] = await log(registry, id);
     expect(delivery).toMatchObject({ state: 'failed', nextAt: null, tries: 10 });
-    expect(delivery!.attempts.at(-1)).toMatchObject({ status: 500, error: 'It answered 500, where 2xx is wanted.' });
+    expect(delivery!.attempts.at(-1)).toMatchObject({
+      status: 500,
+      error: 'The endpoint answered 500 instead of 2xx.',
+    });
     pass(10 * day);
     await deliveries.poke();
     expect(receiver.received).toHaveLength(10);
@@ -305,7 +308,7 @@ describe('failure', () => {
     await publishVersion(registry, '1.0.0');
     await deliveries.poke();
     const { value } = (await findWebhook(registry, 'acme', id))!;
-    expect(value).toMatchObject({ state: 'disabled', reason: 'It answered 410 Gone.' });
+    expect(value).toMatchObject({ state: 'disabled', reason: 'The endpoint answered 410 Gone.' });
     expect((await log(registry, id))[0]).toMatchObject({ state: 'failed' });
     pass(day);
     await publishVersion(registry, '1.1.0');

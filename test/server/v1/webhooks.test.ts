@@ -57,8 +57,8 @@ test('a URL that may not be one is pointed at', async () => {
   await using api = await openApi();
   for (const [given, detail] of [
     ['http://hooks.example.com/', 'must be an https URL'],
-    ['https://192.168.1.1/', 'must not be an address of a private network'],
-    ['https://me:secret@hooks.example.com/', 'must hold no user name and no password'],
+    ['https://192.168.1.1/', 'must not be a private network address'],
+    ['https://me:secret@hooks.example.com/', 'must not contain a user name or password'],
   ]) {
     const refused = await api.call('POST', '/v1/webhooks', { body: { url: given } });
     expect([refused.status, refused.json['errors']]).toEqual([400, [{ pointer: '/url', detail }]]);
@@ -124,7 +124,7 @@ test('the log comes newest first, in pages, by state; what failed is delivered a
     const [failed] = waiting.json['items'] as { id: string }[];
     expect(waiting.json).toMatchObject({
       items: [
-        { type: 'version.published', attempts: [{ status: 500, error: 'It answered 500, where 2xx is wanted.' }] },
+        { type: 'version.published', attempts: [{ status: 500, error: 'The endpoint answered 500 instead of 2xx.' }] },
       ],
       next: null,
     });
@@ -154,7 +154,7 @@ test('a test is sent at once, also to a disabled endpoint, and its outcome is to
   expect(refused.json).toMatchObject({
     delivered: false,
     status: 302,
-    error: 'It answered 302: redirects are not followed.',
+    error: 'The endpoint answered 302. Redirects are not followed.',
   });
   expect(receiver.received.map(({ event }) => event.type)).toEqual(['dev.stele.test', 'dev.stele.test']);
   expect((await api.call('GET', `${path}/deliveries`)).json).toEqual({ items: [], next: null });

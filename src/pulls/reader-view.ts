@@ -10,11 +10,11 @@ import type { Registry } from '../registry/registry.ts';
 import type { Generation } from '../store/generations.ts';
 
 /**
- * The registry as somebody sees it who can read a repository and nothing else: whoever opens a pull request, whose check anybody may read. There are public resources,
- * those that the repository is connected to, and the rulesets that its documents are checked by; whatever else is named is not there. Nothing can be
- * changed through it.
+ * A read-only view of the registry for checks of pull requests, which anyone who can read the
+ * repository may see. It contains public resources, resources that are connected to the repository,
+ * and the rulesets that check its documents. Everything else is missing.
  */
-export async function viewFromOutside(registry: Registry, repository: Repository): Promise<Registry> {
+export async function viewAsReader(registry: Registry, repository: Repository): Promise<Registry> {
   const { refs, config } = registry;
   const gates = new Set<string>();
   const own = await connectedResources(registry, repository);
@@ -36,7 +36,7 @@ export async function viewFromOutside(registry: Registry, repository: Repository
       read: async <T>(name: string) => seen(name, await refs.read<T>(name)),
       readFresh: async <T>(name: string) => seen(name, await refs.readFresh<T>(name)),
       async update() {
-        throw new TypeError('Nothing is changed on behalf of a pull request.');
+        throw new TypeError('A check of a pull request must not change the registry.');
       },
     },
   };
