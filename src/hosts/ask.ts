@@ -5,28 +5,34 @@ import type { HostRepository } from './host.ts';
 import { refusalOf, type ApiCredential, type HostSettings } from './host-settings.ts';
 import { parseJson } from '../model/json.ts';
 
-/** What an API answered: a success. */
+/** A successful response of an API. */
 export interface Answer {
   headers: Headers;
-  /** The body as JSON; undefined where it is none. */
+  /** The body parsed as JSON, or undefined. */
   json: unknown;
 }
 
-/** Asks the API of a host about a repository, as its credential. Rejects with `unreachable` what is no success, in the end. */
+/**
+ * Sends a request about a repository to a host's API, with the repository's credential. Rejects
+ * with `unreachable` if it finally fails.
+ */
 export type Ask = (repository: HostRepository, request: ApiRequest, signal: AbortSignal) => Promise<Answer>;
 
 export interface ApiRequest {
   method: 'GET' | 'POST';
-  /** Behind the API's URL, with its query. */
+  /** Path after the API's URL, with the query. */
   path: string;
   body?: object;
-  /** Whether a refusal means that it is done all the same. */
+  /** Whether this failure means that the work was done already. */
   isDone?: (status: number, text: string) => boolean;
 }
 
 const attempts = 5;
 
-/** A client for a host's API. Tries again after 429 and 5xx, when `Retry-After` says so or later and later. */
+/**
+ * Creates a client for a host's API. Retries after 429 and 5xx, at the time in `Retry-After` or
+ * with growing delays.
+ */
 export function createAsk(
   host: string,
   { apiUrl, credential, second }: HostSettings,
@@ -65,7 +71,7 @@ export function createAsk(
   };
 }
 
-/** Seconds of a `Retry-After` (RFC 9110 §10.2.3), which may be a date; null for none. */
+/** Parses `Retry-After` (RFC 9110 §10.2.3), which may be a date. Returns seconds, or null. */
 function readRetryAfter(value: string | null): number | null {
   if (value === null) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value);
@@ -73,7 +79,7 @@ function readRetryAfter(value: string | null): number | null {
   return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
 }
 
-/** What goes wrong below HTTP, with the system's code for it and nothing else. */
+/** The error for a failure below HTTP. Contains only the system's error code. */
 export function notAnswering(host: string, error: unknown): RegistryError {
   const { code } = ((error as { cause?: unknown }).cause ?? {}) as { code?: unknown };
   return new RegistryError('unreachable', `${host} does not answer${typeof code === 'string' ? ` (${code})` : ''}.`);

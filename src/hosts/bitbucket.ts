@@ -10,7 +10,10 @@ import { ownGitCredential, type ApiCredential, type HostSettings } from './host-
 import { behindSha256, isHmacOf } from './signature.ts';
 import { shorten, shortName } from './statuses.ts';
 
-/** https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/: nothing stands for `neutral`. */
+/**
+ * https://developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses/: there is no
+ * `neutral`.
+ */
 const states: Record<CheckState, string> = {
   running: 'INPROGRESS',
   success: 'SUCCESSFUL',
@@ -19,10 +22,10 @@ const states: Record<CheckState, string> = {
   cancelled: 'STOPPED',
 };
 
-/** User names that stand for no user: what is with them is an access token. */
+/** User names that come with an access token and name no user. */
 const tokenNames = ['x-access-token', 'x-token-auth'];
 
-/** Bitbucket Cloud: signed hooks, build statuses of commits. */
+/** Bitbucket Cloud: signed hooks and build statuses of commits. */
 export function createBitbucket(settings: HostSettings): Host {
   const { url, second } = settings;
   const ask = createAsk('Bitbucket', settings, authorize);
@@ -53,7 +56,7 @@ export function createBitbucket(settings: HostSettings): Host {
         state: states[check.state],
         name: shorten(check.name, 255),
         description: shorten(check.title, 255),
-        // Bitbucket wants a link.
+        // Bitbucket requires a link.
         url: check.url ?? `${url}/${repository.name}/commits/${check.commit}`,
       };
       await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
@@ -69,7 +72,10 @@ function authorize({ username, token }: ApiCredential & { kind: 'token' }): stri
   return `Basic ${Buffer.from(`${username}:${token}`).toString('base64')}`;
 }
 
-/** Bitbucket has no refs for pull requests: the branch is one where it is of the same repository. */
+/**
+ * The ref of a pull request's head. Bitbucket has refs only for branches of the same repository,
+ * not for forks.
+ */
 function refOf(pull: unknown): string | null {
   const [from, to] = ['source', 'destination'].map((side) =>
     textAt(pull, side, 'repository', 'full_name')?.toLowerCase(),
@@ -78,13 +84,16 @@ function refOf(pull: unknown): string | null {
   return from !== undefined && from === to && isBranch(branch) ? `refs/heads/${branch}` : null;
 }
 
-/** What a delivery of Bitbucket hints at (https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/). */
+/**
+ * Parses a delivery of Bitbucket
+ * (https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/).
+ */
 function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-event-key');
   const payload = readPayload(delivery.body);
   const name = textAt(payload, 'repository', 'full_name');
   if (event === 'repo:push' || event === 'repo:deleted') return { kind: 'push', repository: repositoryIn(name) };
-  // It may be followed under the name that it had.
+  // The repository may be followed under its old name.
   if (event === 'repo:updated' || event === 'repo:transfer')
     return { kind: 'push', repository: repositoryIn(textAt(payload, 'changes', 'full_name', 'old') ?? name) };
   const isOpen = event === 'pullrequest:created' || event === 'pullrequest:updated';

@@ -10,7 +10,10 @@ import { ownGitCredential, type HostSettings } from './host-settings.ts';
 import { isHmacOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
 
-/** https://docs.gitea.com/api/#tag/repository/operation/repoCreateStatus: nothing stands for `neutral` or `cancelled`. */
+/**
+ * https://docs.gitea.com/api/#tag/repository/operation/repoCreateStatus: there is no `neutral` or
+ * `cancelled`.
+ */
 const states: Record<CheckState, string> = {
   running: 'pending',
   success: 'success',
@@ -19,10 +22,10 @@ const states: Record<CheckState, string> = {
   cancelled: 'error',
 };
 
-/** Actions after which a pull request is to be looked at (again). */
+/** Actions after which a pull request must be checked. */
 const opening = ['opened', 'reopened', 'synchronized', 'edited'];
 
-/** Gitea and Forgejo (codeberg.org): signed hooks, statuses of commits. */
+/** Gitea and Forgejo (codeberg.org): signed hooks and statuses of commits. */
 export function createGitea(settings: HostSettings): Host {
   const { url, second } = settings;
   const ask = createAsk('Gitea', settings, ({ token }) => `token ${token}`);
@@ -40,7 +43,7 @@ export function createGitea(settings: HostSettings): Host {
           const items = (Array.isArray(json) ? json : []).map((item) =>
             asPull(valueAt(item, 'number'), valueAt(item, 'base', 'ref'), refOf),
           );
-          // A server may give fewer on a page than it is asked for.
+          // A server may return fewer items per page than requested.
           return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
         }),
       ),
@@ -63,13 +66,13 @@ export function createGitea(settings: HostSettings): Host {
 
 const refOf = (number: number) => `refs/pull/${number}/head`;
 
-/** Forgejo sends its signature under both names: whatever is there must be right. */
+/** Forgejo sends its signature in both headers. Each one present must be valid. */
 function isGenuine({ headers, body }: Delivery, secrets: readonly string[]): boolean {
   const given = [headers['x-gitea-signature'], headers['x-forgejo-signature']].filter((value) => value !== undefined);
   return given.length > 0 && given.every((signature) => isHmacOf(signature, body, secrets));
 }
 
-/** What a delivery of Gitea or Forgejo hints at (https://docs.gitea.com/usage/webhooks). */
+/** Parses a delivery of Gitea or Forgejo (https://docs.gitea.com/usage/webhooks). */
 function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-gitea-event', 'x-forgejo-event');
   const payload = readPayload(delivery.body);

@@ -3,12 +3,15 @@ import type { Annotation, Check, CheckState } from '../model/check.ts';
 import { ownerOf } from './github-client.ts';
 import { linkOf, shorten } from './statuses.ts';
 
-/** What GitHub takes: annotations of one request, and characters (https://docs.github.com/rest/checks/runs). */
+/**
+ * GitHub's limits: annotations per request, and characters
+ * (https://docs.github.com/rest/checks/runs).
+ */
 const batch = 50;
 const longestText = 65_535;
 const longestTitle = 255;
 const longestPath = 1024;
-/** A person reads no more; each batch is a request, and GitHub wants a second between two of them. */
+/** Nobody reads more. Each batch is a request, and GitHub asks for a second between two writes. */
 const mostAnnotations = 500;
 
 const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const;
@@ -21,8 +24,9 @@ const statusStates: Record<CheckState, 'pending' | 'success' | 'failure' | 'erro
 };
 
 /**
- * Tells the check as a check run of the app. A run of that name on the commit becomes what the check says, unless it has annotations: GitHub adds
- * to them and takes none away, so a new run takes its place. A run that says it all already stays.
+ * Reports the check as a check run of the app. Updates the existing run with that name on the
+ * commit, unless it has annotations: GitHub only adds to them, so a new run replaces it. An
+ * existing run with the same content stays.
  */
 export async function tellCheckRun(
   client: Octokit,
@@ -47,7 +51,7 @@ export async function tellCheckRun(
   let run = known?.output.annotations_count === 0 ? known.id : null;
   const batches = Math.max(1, Math.ceil(annotations.length / batch));
   for (let index = 0; index < batches; index++) {
-    // It ends with its last annotations: what ended has them all.
+    // The run completes with its last batch, so a completed run has all annotations.
     const state = index === batches - 1 ? endOf(check.state) : endOf('running');
     const some = annotations.slice(index * batch, (index + 1) * batch).map(toAnnotation);
     const fields = { ...target, ...state, ...linkOf(check, 'details_url'), output: { ...output, annotations: some } };
@@ -59,7 +63,7 @@ export async function tellCheckRun(
   }
 }
 
-/** Tells the check as a commit status: what tokens may, and apps that may not write checks. */
+/** Reports the check as a commit status, for tokens and for apps that may not write checks. */
 export async function tellStatus(client: Octokit, name: string, check: Check, signal: AbortSignal): Promise<void> {
   await client.rest.repos.createCommitStatus({
     ...ownerOf(name),

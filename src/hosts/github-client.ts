@@ -5,7 +5,7 @@ import { createFetch } from './host-fetch.ts';
 import type { HostRepository } from './host.ts';
 import { refusalOf, type ApiCredential, type HostSettings } from './host-settings.ts';
 
-/** What a client is made of, loaded when the first one is: most commands never speak with GitHub. */
+/** Loads Octokit with the first client, because most commands never contact GitHub. */
 async function loadOctokit() {
   const [{ Octokit }, { createAppAuth }, { retry }, { throttling }] = await Promise.all([
     import('@octokit/rest'),
@@ -16,27 +16,30 @@ async function loadOctokit() {
   return { Client: Octokit.plugin(retry, throttling), createAppAuth };
 }
 
-/** Somebody who may speak for a repository on GitHub. */
+/** A client that may write to a repository on GitHub. */
 export interface Speaker {
   client: Octokit;
-  /** Set for an app: tokens and other people's scripts cannot write check runs. */
+  /** Set for an app. Tokens cannot write check runs. */
   appId: string | null;
 }
 
-/** The clients of one GitHub: for each token one, and for each installation of an app. */
+/** The clients of one GitHub server: one for each token and each installation of an app. */
 export interface Speakers {
-  /** Who speaks for the repository; null where nobody does. */
+  /** The client for the repository's credential. Null without a credential. */
   find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null>;
-  /** The client without a credential. */
+  /** The anonymous client. */
   nobody(): Promise<Octokit>;
-  /** Asks as somebody; rejects with `unreachable` what is no success. Forgets whose installation it is when that is refused. */
+  /**
+   * Runs a request. Rejects with `unreachable` if it fails. Forgets a cached installation when
+   * access is refused.
+   */
   ask<T>(repository: HostRepository, request: () => Promise<T>): Promise<T>;
 }
 
-/** A token; or an app, as itself or as an installation of it. */
+/** A token, an app, or an installation of an app. */
 type Auth = string | { appId: string; privateKey: string; installationId?: number };
 
-/** Seconds that a rate limit may last for a call to wait for its end. */
+/** The longest rate limit, in seconds, that a call waits for. */
 const longestWait = 30;
 
 export function createSpeakers(settings: HostSettings): Speakers {
@@ -57,7 +60,7 @@ export function createSpeakers(settings: HostSettings): Speakers {
       userAgent: 'stele',
       request: { fetch: fetchApi },
       log: { debug: silent, info: silent, warn: silent, error: silent },
-      // What is over a limit is for the other plugin to try again.
+      // The throttling plugin retries rate limits.
       retry: { retryAfterBaseValue: second, doNotRetry: [400, 401, 403, 404, 410, 422, 429, 451] },
       throttle: {
         id: `${apiUrl} ${id}`,
@@ -114,13 +117,16 @@ export function createSpeakers(settings: HostSettings): Speakers {
   return { find, nobody: () => clientOf('nobody', null), ask };
 }
 
-/** What Octokit throws, as far as it is looked at. `response` is absent where none came. */
+/** The parts of Octokit's errors that are used. `response` is absent when there was none. */
 interface ApiError {
   status: number;
   response?: { headers: Record<string, string | undefined> };
 }
 
-/** Whether GitHub says that these rights are missing, or that there is no such thing for this credential. */
+/**
+ * Whether GitHub denies access: rights are missing, or the resource does not exist for this
+ * credential.
+ */
 export function isRefusal(error: unknown): boolean {
   const { status } = error as Partial<ApiError>;
   return (status === 401 || status === 403 || status === 404) && !isRateLimited(error);
@@ -132,7 +138,7 @@ function isRateLimited(error: unknown): boolean {
   return status === 429 || (status === 403 && ('retry-after' in headers || headers['x-ratelimit-remaining'] === '0'));
 }
 
-/** `owner/name` as Octokit's methods take it. */
+/** `owner/name` as parameters of Octokit's methods. */
 export function ownerOf(name: string): { owner: string; repo: string } {
   const [owner = '', repo = ''] = name.split('/');
   return { owner, repo };

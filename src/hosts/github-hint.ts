@@ -1,10 +1,10 @@
 import type { Delivery, Hint } from './host.ts';
 import { pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
 
-/** Actions after which a pull request is to be looked at (again). `edited` may change the branch that it is to go into. */
+/** Actions after which a pull request must be checked. `edited` may change its base branch. */
 const opening = ['opened', 'reopened', 'synchronize', 'edited', 'ready_for_review'];
 
-/** What a delivery of GitHub hints at (https://docs.github.com/webhooks/webhook-events-and-payloads). */
+/** Parses a delivery of GitHub (https://docs.github.com/webhooks/webhook-events-and-payloads). */
 export function readGitHubHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-github-event');
   const payload = readPayload(jsonOf(delivery));
@@ -26,13 +26,13 @@ export function readGitHubHint(delivery: Delivery): Hint {
   };
 }
 
-/** A hook may be set to send a form, with the payload as its field. */
+/** The JSON payload. A hook may send it as a form field. */
 function jsonOf({ headers, body }: Delivery): Uint8Array {
   if (!/^application\/x-www-form-urlencoded\b/i.test(headers['content-type'] ?? '')) return body;
   return Buffer.from(new URLSearchParams(Buffer.from(body).toString()).get('payload') ?? '');
 }
 
-/** The name under which the repository may be followed: that before it was renamed or transferred. */
+/** The name before a rename or transfer, because the repository may be followed under it. */
 function formerName(payload: object): string | null {
   const name = textAt(payload, 'repository', 'full_name');
   const [owner, own] = name?.split('/') ?? [];

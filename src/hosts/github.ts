@@ -10,10 +10,13 @@ import { asPull } from './payload.ts';
 import type { HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 
-/** Milliseconds that a token must still be good for when git gets it. */
+/** Milliseconds that a token must remain valid when git gets it. */
 const rest = 10 * 60_000;
 
-/** GitHub, github.com or one's own: signed hooks, check runs by an app, statuses of commits by a token. */
+/**
+ * github.com or GitHub Enterprise: signed hooks, check runs by an app, statuses of commits by a
+ * token.
+ */
 export function createGitHub(settings: HostSettings): Host {
   const { url, second } = settings;
   const speakers = createSpeakers(settings);
@@ -70,7 +73,7 @@ interface Token {
   expiresAt: string;
 }
 
-/** False where checks are not allowed, and a status may be; anything else is thrown on. */
+/** False when checks are not allowed, so that a status can be tried. Rethrows other errors. */
 function ifNotAllowed(error: unknown): false {
   if (isRefusal(error)) return false;
   throw error;

@@ -11,7 +11,7 @@ import { ownGitCredential, type HostSettings } from './host-settings.ts';
 import { fitsSome } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
 
-/** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: nothing stands for `neutral`. */
+/** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: there is no `neutral`. */
 const states: Record<CheckState, string> = {
   running: 'running',
   success: 'success',
@@ -20,17 +20,19 @@ const states: Record<CheckState, string> = {
   cancelled: 'canceled',
 };
 
-/** Hooks of projects and groups that concern us, by what their header says. */
+/** The hooks that Stele handles, by the value of their header. */
 const events = new Map([
   ['Push Hook', 'push'],
   ['Tag Push Hook', 'tag_push'],
   ['Merge Request Hook', 'merge_request'],
 ]);
 
-/** Seconds that a signed delivery is good for (Standard Webhooks). */
+/** Seconds for which a signed delivery is valid (Standard Webhooks). */
 const tolerance = 5 * 60;
 
-/** GitLab, gitlab.com or one's own: hooks of projects and groups, system hooks, statuses of commits. */
+/**
+ * gitlab.com or a GitLab server: hooks of projects and groups, system hooks, statuses of commits.
+ */
 export function createGitLab(settings: HostSettings): Host {
   const { url, second } = settings;
   const ask = createAsk('GitLab', settings, ({ token }) => `Bearer ${token}`);
@@ -62,7 +64,7 @@ export function createGitLab(settings: HostSettings): Host {
         description: shorten(check.title, 255),
         ...linkOf(check, 'target_url'),
       };
-      // GitLab refuses to say the same again about what is still running.
+      // GitLab rejects a repeated `running` status.
       const isDone = (status: number, text: string) => status === 400 && text.includes('Cannot transition status');
       await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
         inTime('GitLab', second, (signal) => ask(repository, { method: 'POST', path, body, isDone }, signal)),
@@ -74,7 +76,10 @@ export function createGitLab(settings: HostSettings): Host {
 
 const refOf = (number: number) => `refs/merge-requests/${number}/head`;
 
-/** `X-Gitlab-Token` is the secret itself: digests are compared, so that its length tells nothing. */
+/**
+ * `X-Gitlab-Token` is the secret itself. Compares digests, so that the timing does not reveal its
+ * length.
+ */
 function hasToken({ headers }: Delivery, secrets: readonly string[]): boolean {
   const token = headers['x-gitlab-token'];
   if (token === undefined) return false;
@@ -84,8 +89,8 @@ function hasToken({ headers }: Delivery, secrets: readonly string[]): boolean {
 }
 
 /**
- * Standard Webhooks. Not by their library, which turns the body into text first, where bytes that are no UTF-8 become equal, and takes
- * the time from the system.
+ * Verifies a Standard Webhooks signature. Their library is not used: it decodes the body to text
+ * first, which makes invalid UTF-8 equal, and it reads the system clock.
  */
 function isSigned({ headers, body }: Delivery, secrets: readonly string[], now: Date): boolean {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
@@ -106,11 +111,13 @@ function isSigned({ headers, body }: Delivery, secrets: readonly string[], now: 
   });
 }
 
-/** What a delivery of GitLab hints at (https://docs.gitlab.com/user/project/integrations/webhook_events/). */
+/**
+ * Parses a delivery of GitLab (https://docs.gitlab.com/user/project/integrations/webhook_events/).
+ */
 function readHint(delivery: Delivery): Hint {
   const field = readEvent(delivery, 'x-gitlab-event');
   const payload = readPayload(delivery.body);
-  // A system hook says in its body alone what it is about.
+  // Only the body of a system hook names its event.
   const said = textAt(payload, 'object_kind') ?? textAt(payload, 'event_name') ?? field;
   const event = field === 'System Hook' ? said.slice(0, 100) : (events.get(field) ?? field);
   const name = textAt(payload, 'project', 'path_with_namespace') ?? textAt(payload, 'path_with_namespace');
@@ -118,7 +125,7 @@ function readHint(delivery: Delivery): Hint {
     return { kind: 'push', repository: repositoryIn(name) };
   if (['project_create', 'project_destroy', 'project_update'].includes(event))
     return { kind: 'push', repository: repositoryIn(name) };
-  // It may be followed under the name that it had.
+  // The repository may be followed under its old name.
   if (['project_rename', 'project_transfer'].includes(event))
     return { kind: 'push', repository: repositoryIn(textAt(payload, 'old_path_with_namespace') ?? name) };
   if (event !== 'merge_request' || /^(?:un)?approv/.test(textAt(payload, 'object_attributes', 'action') ?? ''))

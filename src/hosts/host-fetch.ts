@@ -1,15 +1,16 @@
 import { RegistryError } from '../model/errors.ts';
 
-/** Bytes of an answer: a hundred pull requests have two million. */
+/** The most bytes of a response. A hundred pull requests have two million. */
 const mostBytes = 16 * 1024 * 1024;
 /** Seconds for one request. */
 const patience = 20;
-/** Seconds for all that a call asks, waits included. */
+/** Seconds for all requests of a call, including waits. */
 const deadline = 60;
 
 /**
- * `fetch` for one API: rejects what goes to another origin, so that no credential does; follows no redirect and takes it for an absence (a
- * repository that was renamed); ends after 20 s; and reads no more than 16 MiB.
+ * Creates a `fetch` for one API. It rejects other origins, so that credentials stay with their
+ * host; does not follow redirects and treats them as 404 (a renamed repository); times out after 20
+ * s; and reads at most 16 MiB.
  */
 export function createFetch(apiUrl: string, second: number): typeof fetch {
   const { origin } = new URL(apiUrl);
@@ -36,12 +37,15 @@ async function readBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   return Buffer.concat(chunks);
 }
 
-/** Gives the work 60 s: then its signal ends it, and it rejects with `unreachable`. */
+/**
+ * Runs the work with a limit of 60 s. Then its signal aborts and the call rejects with
+ * `unreachable`.
+ */
 export async function inTime<T>(host: string, second: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new RegistryError('unreachable', `${host} does not answer in time.`));
+    late.reject(new RegistryError('unreachable', `${host} did not answer in time.`));
     stop.abort();
   }, deadline * second);
   try {

@@ -9,7 +9,7 @@ import { createGitLab } from './gitlab.ts';
 import type { Host, HostKind } from './host.ts';
 import type { ApiCredential, HostSettings } from './host-settings.ts';
 
-/** Where the well-known host of each kind is, and its API; and what follows the URL of one's own to its API. */
+/** The public host of each kind, its API, and the path of the API on other servers. */
 const places: Record<HostKind, { url: string; apiUrl: string; apiPath: string }> = {
   github: { url: 'https://github.com', apiUrl: 'https://api.github.com', apiPath: '/api/v3' },
   gitlab: { url: 'https://gitlab.com', apiUrl: 'https://gitlab.com/api/v4', apiPath: '/api/v4' },
@@ -17,7 +17,10 @@ const places: Record<HostKind, { url: string; apiUrl: string; apiPath: string }>
   bitbucket: { url: 'https://bitbucket.org', apiUrl: 'https://api.bitbucket.org/2.0', apiPath: '/2.0' },
 };
 
-/** A page of `open.ts`: the four git hosts, each where the configuration has it or at its well-known place. `second`: milliseconds that a second of waiting takes. */
+/**
+ * Creates the four git hosts, at their configured or public addresses. Called by `open.ts`.
+ * `second`: milliseconds per second of waiting.
+ */
 export function createHosts(config: Config, { second = 1000 }: { second?: number } = {}): readonly Host[] {
   const settingsOf = (kind: HostKind) => settings(config, kind, second);
   return [
@@ -56,8 +59,9 @@ function findCredential(config: Config, kind: HostKind, url: string, name: strin
 }
 
 /**
- * The hosts that a token is for: the one that it is bound to, else those of the configuration's repositories that name it. None: only
- * connections name it, and it is for the host of each.
+ * The hosts that a token may be sent to: the one that it is bound to, or else the hosts of
+ * configured repositories that name it. When there are none, only connections name it, and it may
+ * be sent to the host of each.
  */
 function hostsOf({ credentials, organizations }: Config, name: string): string[] {
   const { host } = credentials[name] as { host?: string };
@@ -67,7 +71,7 @@ function hostsOf({ credentials, organizations }: Config, name: string): string[]
   );
 }
 
-/** `host[:port]` of an https URL; of another, the host alone. */
+/** `host[:port]` of an https URL; of another URL, only the host. */
 function webHostOf(url: string): string | null {
   if (!url.includes('://')) return /^(?:[^@:/\s]+@)?([^@:/\s]+):/.exec(url)?.[1]?.toLowerCase() ?? null;
   const { protocol, host, hostname } = new URL(url);
@@ -75,10 +79,13 @@ function webHostOf(url: string): string | null {
 }
 
 function notFor(name: string, url: string): RegistryError {
-  return new RegistryError('forbidden', `The credential ${JSON.stringify(name)} is not for ${new URL(url).host}.`);
+  return new RegistryError(
+    'forbidden',
+    `The credential ${JSON.stringify(name)} must not be sent to ${new URL(url).host}.`,
+  );
 }
 
-/** The key of an app, as PEM. */
+/** An app's private key, as PEM. */
 function readPrivateKey(name: string, file: string): string {
   try {
     const text = readFileSync(file, 'utf8');

@@ -1,7 +1,7 @@
-/** `owner/name`, or longer where groups nest; small letters, as hosts tell names that differ in case alone apart nowhere. */
+/** `owner/name`, or longer with nested groups. Lower case, because hosts ignore case. */
 const name = /^[a-z0-9_.-]+(?:\/[a-z0-9_.-]+)+$/;
 
-/** The text as a repository's name; null for what can be none. */
+/** The text as a repository name, or null when it is invalid. */
 export function asRepositoryName(text: string): string | null {
   const lower = text.toLowerCase();
   const isName = text.length <= 500 && name.test(lower) && !lower.split('/').some((part) => /^\.{1,2}$/.test(part));
@@ -9,12 +9,12 @@ export function asRepositoryName(text: string): string | null {
 }
 
 /**
- * The name of the repository on the host at `base` when the URL is of it (https, ssh, `git@host:path`), else null. `isNested`: whether
- * the host has groups in groups; elsewhere a name is `owner/name` and nothing else.
+ * The repository name in a URL (https, ssh, `git@host:path`) of the host at `base`, or null for
+ * another host. `isNested`: the host allows nested groups; otherwise a name is always `owner/name`.
  */
 export function nameOn(base: string, url: string, isNested: boolean): string | null {
   const host = new URL(base);
-  // ssh.github.com, altssh.gitlab.com, altssh.bitbucket.org: the same by port 443.
+  // ssh.github.com, altssh.gitlab.com and altssh.bitbucket.org serve ssh on port 443.
   const isSshHost = (text: string) =>
     ['', 'ssh.', 'altssh.'].some((alias) => alias + host.hostname === text.toLowerCase());
   const scp = url.includes('://') ? null : /^(?:[^@:/\s]+@)?([^@:/\s]+):(.+)$/.exec(url);

@@ -1,16 +1,19 @@
 import type { Pull } from './host.ts';
 
-/** The most pull requests of a repository that are looked at. */
+/** The most pull requests that are read per repository. */
 const most = 200;
 const mostPages = 10;
 
-/** One page of a list; what could not be read is null in it. */
+/** One page of a list. Null stands for an item that could not be parsed. */
 export interface Page {
   items: readonly (Pull | null)[];
   isLast: boolean;
 }
 
-/** The pull requests of all pages, 200 at most. Pages count from 1; links in answers are not followed. */
+/**
+ * The pull requests of all pages, at most 200. Pages count from 1. Does not follow links in
+ * responses.
+ */
 export async function listPages(ask: (page: number) => Promise<Page>): Promise<Pull[]> {
   const pulls: Pull[] = [];
   for (let page = 1; page <= mostPages && pulls.length < most; page++) {

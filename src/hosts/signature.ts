@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
- * Whether the signature is the body's HMAC-SHA256 under one of the secrets, as 64 hexadecimal digits. Takes the same time whichever it is; an empty
- * secret signs nothing.
+ * Whether the signature is the body's HMAC-SHA256 under one of the secrets, as 64 hexadecimal
+ * digits. Takes constant time. An empty secret is ignored.
  */
 export function isHmacOf(signature: string | undefined, body: Uint8Array, secrets: readonly string[]): boolean {
   if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) return false;
@@ -10,7 +10,7 @@ export function isHmacOf(signature: string | undefined, body: Uint8Array, secret
   return fitsSome(secrets, (secret) => timingSafeEqual(createHmac('sha256', secret).update(body).digest(), given));
 }
 
-/** Whether one of the secrets fits; every one is tried. */
+/** Whether one of the secrets fits. Always tries all of them. */
 export function fitsSome(secrets: readonly string[], fits: (secret: string) => boolean): boolean {
   return secrets
     .filter((secret) => secret !== '')
@@ -18,7 +18,7 @@ export function fitsSome(secrets: readonly string[], fits: (secret: string) => b
     .includes(true);
 }
 
-/** The field's value behind `sha256=`; undefined where it does not begin so. */
+/** The value after `sha256=`, or undefined. */
 export function behindSha256(value: string | undefined): string | undefined {
   return value?.startsWith('sha256=') ? value.slice('sha256='.length) : undefined;
 }

@@ -3,7 +3,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
 import type { Location } from './location.ts';
 
-/** Finds the addresses of a host, as `getaddrinfo` does. Rejects where it has none. */
+/** Resolves a host name to addresses, like `getaddrinfo`. Rejects when it has none. */
 export type Lookup = (host: string) => Promise<string[]>;
 
 /** The system's resolver. */
@@ -11,7 +11,7 @@ export async function lookup(host: string): Promise<string[]> {
   return (await lookupAddress(host, { all: true })).map(({ address }) => address);
 }
 
-// IANA special-purpose address registries (RFC 6890): whatever is not globally reachable.
+// IANA special-purpose address registries (RFC 6890): all that is not globally reachable.
 const special = new BlockList();
 for (const [network, bits] of [
   ['0.0.0.0', 8],
@@ -42,16 +42,19 @@ for (const [network, bits] of [
   special6.addSubnet(network, bits, 'ipv6');
 }
 
-/** Whether an IP address is one of the public internet: not of a private network, this machine, or a tunnel to either. */
+/**
+ * Whether an IP address belongs to the public internet, rather than to a private network, this
+ * machine, or a tunnel to either.
+ */
 export function isPublicAddress(address: string): boolean {
   if (!isIPv6(address)) return !special.check(address, 'ipv4');
   return global6.check(address, 'ipv6') && !special6.check(address, 'ipv6');
 }
 
 /**
- * The addresses that a host may be contacted at, found once so that nothing can change between the check and the connection.
- * Refuses with `forbidden` a host that has an address outside the public internet and that the configuration does not name; with
- * `unreachable` a host that does not exist.
+ * Resolves a host once, so that the addresses cannot change between the check and the connection.
+ * Rejects with `forbidden` when the host has a non-public address and the configuration does not
+ * name it, and with `unreachable` when it does not exist.
  */
 export async function resolveHost(location: Exclude<Location, { kind: 'local' }>, find: Lookup): Promise<string[]> {
   const { host, url, isListed } = location;
@@ -59,7 +62,7 @@ export async function resolveHost(location: Exclude<Location, { kind: 'local' }>
   if (!isListed && !addresses.every(isPublicAddress)) {
     throw new RegistryError(
       'forbidden',
-      `${host} is an address of a private network: to allow it, name the host in sync.hosts.`,
+      `${host} has a private network address. To allow it, add the host to sync.hosts.`,
     );
   }
   return addresses;
@@ -70,8 +73,8 @@ function unresolved(host: string, url: string, cause: unknown): never {
   throw new RegistryError(
     'unreachable',
     isAbsent
-      ? `There is no host named ${host} (repository ${url}): check the URL's spelling.`
-      : `The name server does not answer for ${host} (repository ${url}).`,
+      ? `There is no host named ${host} (repository ${url}). Check the spelling of the URL.`
+      : `The name server did not answer for ${host} (repository ${url}).`,
     { cause },
   );
 }

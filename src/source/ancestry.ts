@@ -6,12 +6,13 @@ import { isComplete, withScratch } from './scratch.ts';
 import type { Ancestry } from './source.ts';
 import type { Transport } from './transport.ts';
 
-// How many commits deep to look, a step at a time: most pushes are short.
+// Depths to fetch, in commits. Most pushes are short.
 const steps = [50, 1000];
 
 /**
- * Whether the ancestor is among the commit's ancestors, by their commit objects alone. `unrelated` is said only when the whole history was
- * seen; a history longer than the last step, or larger than the size limit, is `unknown` unless the ancestor turned up.
+ * Whether the ancestor is among the commit's ancestors. Fetches commit objects only. `unrelated`
+ * means that the whole history was searched; a history beyond the last depth or the size limit is
+ * `unknown` unless the ancestor was found.
  */
 export async function traceAncestry(
   transport: Transport,
@@ -52,14 +53,17 @@ export async function traceAncestry(
 }
 
 function goneFrom({ location }: Transport, { commit }: Target): string {
-  return `${location.url} does not hand out commit ${commit}: it is gone from the repository.`;
+  return `${location.url} does not provide commit ${commit}: it is no longer in the repository.`;
 }
 
-/** Whether the commit is here and names the other as a parent: most pushes are of one commit, and nobody has to be asked. */
+/**
+ * Whether the mirror has the commit and it names the other as a parent. True for most pushes, and
+ * needs no network.
+ */
 export async function isChild(mirror: Mirror, commit: string, parent: string, signal: AbortSignal): Promise<boolean> {
   const objects = await mirror.readObjects([commit], signal).catch((error: unknown) => {
     if (isRegistryError(error) || signal.aborted) throw error;
-    return null; // it is not here
+    return null; // the mirror does not have it
   });
   const [header = ''] = objects?.get(commit)?.toString('latin1').split('\n\n') ?? [];
   return header.split('\n').includes(`parent ${parent}`);

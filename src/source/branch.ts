@@ -1,6 +1,7 @@
 /**
- * Whether git accepts the text as the name of a branch: the rules of git-check-ref-format(1) for `refs/heads/<name>`, and with a leading
- * `-` refused, as `git branch` does. Only then is it put behind `refs/heads/` and given to git.
+ * Whether the text is a valid branch name: the rules of git-check-ref-format(1) for
+ * `refs/heads/<name>`, and no leading `-`, like `git branch`. Check it before passing
+ * `refs/heads/<name>` to git.
  */
 export function isBranchName(name: string): boolean {
   return (
@@ -17,7 +18,10 @@ export function isBranchName(name: string): boolean {
   );
 }
 
-/** Whether the text is `HEAD` or the full name of a ref that git accepts: `refs/heads/main`, `refs/pull/7/head`. */
+/**
+ * Whether the text is `HEAD` or the full name of a valid ref: `refs/heads/main`,
+ * `refs/pull/7/head`.
+ */
 export function isRefName(name: string): boolean {
   return name === 'HEAD' || (/^refs\/[a-z-]+\//.test(name) && isBranchName(name.replace(/^refs\/[a-z-]+\//, '')));
 }

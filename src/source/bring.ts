@@ -5,18 +5,18 @@ import type { Mirror, Target } from './mirror-repository.ts';
 import type { HistoryCommit } from './source.ts';
 import type { Call } from './transport.ts';
 
-/** What to bring, and where to. */
+/** A repository to fetch from, and its mirror. */
 export interface Bringing {
-  /** URL of the repository, as people know it. */
+  /** URL of the repository, for messages. */
   repository: string;
   mirror: Mirror;
   call: Call;
 }
 
-// Commits that are asked for by one request: 15 kB of it.
+// The most commits in one request, which is then 15 kB.
 const mostWants = 300;
 
-/** See Source. Contacts nobody when the history is here. */
+/** Implements `Source.history`. Contacts nobody when the mirror has the history. */
 export async function bringHistory(
   { repository, mirror, call }: Bringing,
   target: Target,
@@ -24,12 +24,12 @@ export async function bringHistory(
 ): Promise<HistoryCommit[]> {
   const { searchPath, most } = options;
   const { signal } = call;
-  // One more shows that there are too many.
+  // One commit more than allowed shows that there are too many.
   const read = (): Promise<HistoryCommit[] | null> =>
     readHistory(mirror.folder, target.commit, { searchPath, most: most + 1, signal });
 
   async function attempt(): Promise<HistoryCommit[]> {
-    // Also makes the mirror, where there is none.
+    // Also creates the mirror if it does not exist.
     const isHere = (await mirror.objects(signal)).has(target.commit);
     const known = isHere ? await read() : null;
     if (known !== null) return known;
@@ -40,17 +40,20 @@ export async function bringHistory(
   }
 
   const history = await mending(repository, signal, attempt, () => mirror.delete());
-  if (history.length === 0) throw new RegistryError('refused', `${target.commit} in ${repository} is no commit.`);
+  if (history.length === 0) throw new RegistryError('refused', `${target.commit} in ${repository} is not a commit.`);
   if (history.length > most) {
     throw new RegistryError(
       'too_large',
-      `${repository} has more than ${most} commits up to ${target.commit}, which is over the limit.`,
+      `${repository} has more than ${most} commits up to ${target.commit}, which is the limit.`,
     );
   }
   return history;
 }
 
-/** See Source. What the server does not hand out is left to whoever reads it. */
+/**
+ * Implements `Source.bring`. Commits that the server does not provide are fetched when they are
+ * read.
+ */
 export async function bringCommits({ mirror, call }: Bringing, commits: readonly string[], ref: string): Promise<void> {
   const wanted = await absentOf(mirror, commits, call.signal);
   if (wanted.length === 0) return;
@@ -62,7 +65,7 @@ export async function bringCommits({ mirror, call }: Bringing, commits: readonly
   }
 }
 
-/** See Source. */
+/** Implements `Source.bringBlobs`. */
 export async function bringBlobs({ mirror, call }: Bringing, blobs: readonly string[], target: Target): Promise<void> {
   const wanted = await absentOf(mirror, blobs, call.signal);
   if (wanted.length > 0) await mirror.fetchBlobs(await call.connect(), wanted, target);

@@ -10,34 +10,37 @@ import { RegistryError } from '../model/errors.ts';
 
 /** One run of git. */
 export interface GitCommand {
-  /** Never holds a secret: everybody on the machine may read it. */
+  /** Never contains a secret, because every user of the machine can read it. */
   args: readonly string[];
-  /** The repository that git works in and the folder it starts in. */
+  /** The repository, which is also the working directory. */
   folder: string;
-  /** The transports git may use, as `GIT_ALLOW_PROTOCOL` takes them; `none` for commands that only read. */
+  /**
+   * The transports that git may use, as in `GIT_ALLOW_PROTOCOL`. `none` for commands that only
+   * read.
+   */
   protocols: string;
-  /** Settings, handed over in the environment, so that they may hold a secret. */
+  /** Git settings. Passed in the environment, so they may contain a secret. */
   config?: Readonly<Record<string, string>>;
-  /** Further environment variables. */
+  /** Additional environment variables. */
   environment?: Readonly<Record<string, string>>;
-  /** What git reads from its standard input. */
+  /** Standard input. */
   input?: string;
-  /** Where git and ssh are looked for, as `PATH` takes it. */
+  /** Where to find git and ssh, as in `PATH`. */
   searchPath: string;
-  /** Bytes that git may print; default 256 MiB. More of them end it. */
+  /** The most bytes that git may print before it is stopped. Default: 256 MiB. */
   outputBytes?: number;
-  /** Ends git and everything that it has started. */
+  /** Stops git and every process that it started. */
   signal: AbortSignal;
 }
 
-/** How a run of git ended. */
+/** The result of a run of git. */
 export interface GitResult {
   ok: boolean;
   stdout: Buffer;
   stderr: string;
 }
 
-// What no repository and nobody's configuration may change (design §10).
+// Settings that no repository and no user's configuration may change (design §10).
 const walls: Readonly<Record<string, string>> = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
@@ -54,11 +57,13 @@ const walls: Readonly<Record<string, string>> = {
   'pack.threads': '1',
   'protocol.version': '2',
   'submodule.recurse': 'false',
-  // Real repositories hold old mistakes that fsck refuses. What is read is checked here instead: sizes, names and blob ids.
+  // Real repositories contain old mistakes that fsck rejects. Stele checks what it reads instead:
+  // sizes, names and blob ids.
   'transfer.fsckObjects': 'false',
 };
 
-// simple-git has no way to a process it starts, and its own abort leaves git-remote-https running; Node announces each new process here.
+// simple-git does not expose its process, and its own abort leaves git-remote-https running. Node
+// announces each process here.
 const started = new AsyncLocalStorage<Run>();
 subscribe('child_process', (message) => {
   const run = started.getStore();
@@ -70,8 +75,9 @@ interface Run {
 }
 
 /**
- * Runs git through simple-git, in an environment made from nothing. An exit code other than 0 is a result. When the signal aborts, the
- * whole process group gets SIGTERM and a second later SIGKILL, and the call rejects with the signal's reason.
+ * Runs git through simple-git with a minimal environment. A non-zero exit code is a result, not an
+ * error. When the signal aborts, the whole process group gets SIGTERM, then SIGKILL a second later,
+ * and the call rejects with the signal's reason.
  */
 export async function runGit(command: GitCommand): Promise<GitResult> {
   const { args, folder, input, searchPath, outputBytes = 256 * 2 ** 20 } = command;
@@ -79,7 +85,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   const signal = AbortSignal.any([command.signal, flood.signal]);
   signal.throwIfAborted();
   if (!isProgram('git', searchPath)) {
-    throw new RegistryError('unavailable', 'git is not installed here, or not where the server looks for it.');
+    throw new RegistryError('unavailable', 'git is not installed, or not in a folder where the server looks for it.');
   }
   const environment = environmentOf(command);
   let code = 0;
@@ -89,7 +95,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   const stderr = createCollector(outputBytes, stopFlood);
   const git = simpleGit({
     baseDir: folder,
-    // A session of its own makes the process the leader of its group.
+    // setsid makes the process the leader of its group.
     binary: isProgram('setsid', searchPath) ? ['setsid', 'git'] : 'git',
     allowEnvironment: Object.keys(environment),
     unsafe: {
@@ -129,8 +135,9 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
 }
 
 /**
- * Collects a stream to its end. simple-git's own collection may stop 50 ms after the process has, whether all was read or not; told to wait for
- * the end instead (`onExit: false`), it never lets go of what a run has read.
+ * Collects a stream to its end. simple-git's own collection may stop 50 ms after the process ends,
+ * before everything is read; with `onExit: false` it waits for the end, but never frees what it has
+ * read.
  */
 function createCollector(
   most: number,
@@ -169,7 +176,8 @@ function environmentOf({
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
-    // Of git 2.39.4 and newer. Else what a server left out is asked for behind our back, and a shallow one makes git start git without end.
+    // git 2.39.4 or newer. Without it, git fetches objects that a server left out, and starts
+    // itself endlessly for a shallow repository.
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: protocols,
     GIT_CONFIG_COUNT: String(settings.length),
@@ -180,7 +188,7 @@ function environmentOf({
       ]),
     ),
     ...environment,
-    // simple-git prints what it spawns where DEBUG asks for it.
+    // simple-git prints what it spawns when DEBUG says so.
     [inspect.custom]: () => '(not shown: it may hold a credential)',
   };
 }
@@ -203,7 +211,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, end: () =>
   }
 }
 
-/** Returns when the processes are gone, at the latest two seconds after the first signal. */
+/** Resolves when the processes are gone, at most two seconds after the first signal. */
 async function endGroup(child: ChildProcess | null, output: Promise<unknown>): Promise<void> {
   const over = output.then(
     () => true,

@@ -10,16 +10,16 @@ import type { Snapshot, SnapshotFile } from './snapshot.ts';
 import type { Call } from './transport.ts';
 import { createTreeReader, type TreeEntry } from './tree.ts';
 
-/** What may be read at most. */
+/** The limits of a snapshot. */
 export interface SnapshotLimits {
-  /** Bytes of one file. */
+  /** Bytes per file. */
   fileBytes: number;
-  /** Names in a tree, folders included. */
+  /** Names in a tree, including folders. */
   entries: number;
 }
 
 export interface CommitSnapshotOptions {
-  /** URL of the repository, as people know it. */
+  /** URL of the repository, for messages. */
   repository: string;
   target: Target;
   mirror: Mirror;
@@ -27,19 +27,20 @@ export interface CommitSnapshotOptions {
   begin: () => Call;
 }
 
-// Bytes of a commit or tree object, and of the blobs that are read at once.
+// The most bytes of a commit or tree object, and of blobs read at once.
 const mostObjectBytes = 64 * 2 ** 20;
 
 /**
- * A snapshot of a commit in a mirror. Trees are read with isomorphic-git; blobs with `git cat-file`, which tells their sizes first. Whatever the
- * mirror lacks is fetched; a mirror that was deleted or damaged meanwhile is made anew.
+ * Opens a snapshot of a commit in a mirror. Reads trees with isomorphic-git and blobs with `git
+ * cat-file`, which reports sizes first. Fetches what the mirror lacks, and recreates a mirror that
+ * was deleted or damaged meanwhile.
  */
 export async function openCommitSnapshot(options: CommitSnapshotOptions): Promise<Snapshot> {
   const { repository, target, mirror, limits, begin } = options;
   const trees = new Map<string, TreeEntry[]>();
   let known = new Map<string, ObjectInfo>();
 
-  /** Does work that reads the commit in the mirror. When the mirror lets it down, the mirror is mended and the work done again. */
+  /** Runs work that reads the mirror. If the mirror fails, repairs it and runs the work again. */
   function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
     async function attempt(count: number): Promise<T> {
       if (count > 1 || !known.has(target.commit)) known = await mirror.objects(call.signal);
@@ -53,7 +54,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     return mending(repository, call.signal, attempt, () => mend(call));
   }
 
-  /** Deletes a mirror that cannot be read although it is there; one that is gone is fetched again by whoever reads next. */
+  /** Deletes a mirror that exists but cannot be read. The next reader fetches a missing one. */
   async function mend(call: Call): Promise<void> {
     const here = await mirror.objects(call.signal).catch(() => null);
     if (here === null || here.has(target.commit)) await mirror.delete();
@@ -61,12 +62,12 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   function checkSize(id: string): void {
     if ((known.get(id)?.size ?? 0) > mostObjectBytes) {
-      throw new RegistryError('too_large', `${repository} has a commit or tree object that is over the limit.`);
+      throw new RegistryError('too_large', `${repository} has a commit or tree object that is too large.`);
     }
   }
 
   async function readCommit({ signal }: Call): Promise<Commit> {
-    const refusal = `${target.commit} in ${repository} is no commit.`;
+    const refusal = `${target.commit} in ${repository} is not a commit.`;
     if (known.get(target.commit)?.type !== 'commit') throw new RegistryError('refused', refusal);
     checkSize(target.commit);
     const bytes = (await mirror.readObjects([target.commit], signal)).get(target.commit);

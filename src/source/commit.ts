@@ -1,4 +1,4 @@
-/** What is read of a commit object. */
+/** The parts of a commit object that Stele uses. */
 export interface Commit {
   /** Id of its root tree. */
   tree: string;
@@ -6,7 +6,10 @@ export interface Commit {
   committedAt: string | null;
 }
 
-/** Reads a commit object (git-cat-file(1)): header lines, an empty line, the message. Null when it names no tree. */
+/**
+ * Parses a commit object (git-cat-file(1)): header lines, an empty line, the message. Null when it
+ * names no tree.
+ */
 export function parseCommit(bytes: Buffer): Commit | null {
   const end = bytes.indexOf('\n\n');
   const head = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
@@ -15,7 +18,10 @@ export function parseCommit(bytes: Buffer): Commit | null {
   return { tree, committedAt: parseSeconds(/^committer .*>\s*(\d+)/m.exec(head)?.[1] ?? '') };
 }
 
-/** A count of seconds since 1970 as ISO 8601 in UTC; null for what is none, or lies after the year 9999. */
+/**
+ * Formats seconds since 1970 as ISO 8601 in UTC. Null when the text is not a number or lies after
+ * the year 9999.
+ */
 export function parseSeconds(text: string): string | null {
   const date = new Date(/^\d{1,12}$/.test(text) ? 1000 * Number(text) : Number.NaN);
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999) return null;

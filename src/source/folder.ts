@@ -11,18 +11,19 @@ import type { Snapshot, SnapshotEntry, SnapshotFile } from './snapshot.ts';
 import type { TreeEntry } from './tree.ts';
 
 export interface FolderLimits {
-  /** Bytes of one file. */
+  /** Bytes per file. */
   fileBytes: number;
-  /** Names in the folder and below; default 100,000. */
+  /** The most names in the folder and below. Default: 100,000. */
   entries?: number;
 }
 
 const mostEntries = 100_000;
 
 /**
- * A snapshot of the working folder around a file that a person names: of the git work tree that it is in, or else of the file's folder; and the file's
- * path in it (`entry`). The name itself may lead through links; nothing in the snapshot does, nor out of the folder, nor into `.git`.
- * What changes in the folder meanwhile shows.
+ * Opens a snapshot of the working folder around a file: its git work tree, or else the file's
+ * folder. `entry` is the file's path in it. The file name may lead through links, but nothing in
+ * the snapshot does, nor out of the folder, nor into `.git`. Later changes in the folder are
+ * visible.
  */
 export async function openFolder(file: string, limits: FolderLimits): Promise<{ snapshot: Snapshot; entry: string }> {
   const real = await realpath(file).catch((cause: unknown) => {
@@ -62,7 +63,7 @@ function createFolderSnapshot(root: string, limits: FolderLimits): Snapshot {
   };
 }
 
-/** Lists each folder once: a batch of thousands of files is in few folders. */
+/** Lists each folder once, because a batch of thousands of files is in few folders. */
 function memoize(list: ListTree): ListTree {
   const known = new Map<string, ReturnType<ListTree>>();
   return (folder) => {
@@ -73,8 +74,9 @@ function memoize(list: ListTree): ListTree {
 }
 
 /**
- * The names in a folder as git would see them, in git's order; the id is the path. A folder with a repository of its own is a submodule. `.git`
- * is no part of a tree, a name that is no UTF-8 cannot be written as a path, and sockets, pipes and devices are nothing to git.
+ * The names in a folder as git would list them, in git's order. The id is the path. A folder with
+ * its own repository is a submodule. Skips `.git`, names that are not UTF-8, and sockets, pipes and
+ * devices.
  */
 async function listFolder(root: string, folder: string): Promise<TreeEntry[]> {
   const found: (TreeEntry & { key: Buffer })[] = [];
@@ -108,7 +110,7 @@ async function readFile(root: string, path: string, limit: number): Promise<Snap
   const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const status = await file.stat();
-    // Another may have put a link in the place of a folder between the look and the opening.
+    // A folder may have been replaced with a link since it was checked.
     const isInside = (await realpath(dirname(at))) === dirname(at);
     if (!status.isFile() || !isInside) return missing(path, null, 'This is not a file');
     if (status.size > limit) return fileTooLarge(path, status.size, limit);

@@ -3,27 +3,28 @@ import { RegistryError } from '../model/errors.ts';
 import { packBytes } from './scratch.ts';
 import type { Transport } from './transport.ts';
 
-/** What to fetch. */
+/** A fetch. */
 export interface FetchRequest {
   options: readonly string[];
-  /** Object ids and full refs. */
+  /** Object ids and full ref names. */
   wants: readonly string[];
   input?: string;
   config?: Readonly<Record<string, string>>;
-  /** Failures, besides the server's refusal to hand out an id, that the caller has another way for. */
+  /** Failures that the caller handles, besides the server's refusal to provide an id. */
   expects?: (stderr: string) => boolean;
 }
 
 export interface FetchLimit {
   /** Bytes. */
   sizeLimit: number;
-  /** Repositories whose packs count, too. */
+  /** Repositories whose packs count too. */
   counted: readonly string[];
 }
 
 /**
- * Fetches into a scratch repository. False when the server does not hand out what was wanted, or for a failure that the caller expects.
- * Past the size limit the fetch is killed and refused with `too_large`.
+ * Fetches into a scratch repository. Returns false when the server does not provide an object, or
+ * for a failure that the caller expects. Stops the fetch and rejects with `too_large` when it
+ * exceeds the size limit.
  */
 export async function fetchInto(
   repository: string,
@@ -50,7 +51,7 @@ export async function fetchInto(
   }
 }
 
-// A local repository's own settings do not decide what may be left out.
+// The settings of a local repository must not decide what can be fetched.
 const serveLocally = 'git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack';
 
 function fetchArguments({ location }: Transport): string[] {
@@ -82,5 +83,5 @@ function watchSize(repositories: readonly string[], limit: number, reason: () =>
 
 function tooLarge(url: string, limit: number): RegistryError {
   const megabytes = Math.ceil(limit / 2 ** 20);
-  return new RegistryError('too_large', `${url} has more than ${megabytes} MiB to fetch, which is over the limit.`);
+  return new RegistryError('too_large', `${url} has more than ${megabytes} MiB to fetch, which is the limit.`);
 }

@@ -1,24 +1,24 @@
 import { runGit } from './command.ts';
 
-/** What is known of an object without reading it. */
+/** The type and size of an object. */
 export interface ObjectInfo {
   type: string;
   size: number;
 }
 
-/** A bare repository that is here, and how to read it. Nothing is fetched for what it lacks. */
+/** A bare repository to read. Missing objects are not fetched. */
 export interface ReadOptions {
   folder: string;
   searchPath: string;
   signal: AbortSignal;
 }
 
-/** Every object that is in a repository, by id. */
+/** Every object in a repository, by id. */
 export async function listObjects(options: ReadOptions): Promise<Map<string, ObjectInfo>> {
   return parseObjects(await cat(['--batch-check', '--batch-all-objects', '--unordered'], options));
 }
 
-/** The contents of these objects, all of which must be in the repository. */
+/** The contents of these objects. All must be in the repository. */
 export async function readObjects(ids: readonly string[], options: ReadOptions): Promise<Map<string, Buffer>> {
   return parseBatch(await cat(['--batch'], options, ids.map((id) => `${id}\n`).join('')));
 }
@@ -40,7 +40,7 @@ async function cat(
   return stdout;
 }
 
-/** Reads the lines of `git cat-file --batch-check`: `<id> <type> <size>`. */
+/** Parses the output of `git cat-file --batch-check`: lines of `<id> <type> <size>`. */
 function parseObjects(output: Buffer): Map<string, ObjectInfo> {
   const found = new Map<string, ObjectInfo>();
   for (const line of output.toString('latin1').split('\n')) {
@@ -50,7 +50,10 @@ function parseObjects(output: Buffer): Map<string, ObjectInfo> {
   return found;
 }
 
-/** Reads what `git cat-file --batch` prints: `<id> <type> <size>`, a newline, the content, a newline. */
+/**
+ * Parses the output of `git cat-file --batch`: `<id> <type> <size>`, a newline, the content, a
+ * newline.
+ */
 function parseBatch(output: Buffer): Map<string, Buffer> {
   const contents = new Map<string, Buffer>();
   for (let position = 0; position < output.length;) {

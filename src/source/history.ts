@@ -5,14 +5,14 @@ import type { HistoryCommit } from './source.ts';
 
 export interface HistoryOptions {
   searchPath: string;
-  /** More commits are not read: the newest are. */
+  /** The most commits to read, newest first. */
   most: number;
   signal: AbortSignal;
 }
 
 /**
- * Reads the commits that lead to this one by first parents out of a repository, oldest first, by commits and trees alone. Null when
- * any of them is not here; an empty list for what is no commit.
+ * Reads the first-parent history of a commit, oldest first. Uses only commits and trees. Null when
+ * any of them is missing from the repository; an empty list when the id is not a commit.
  */
 export async function readHistory(
   repository: string,
@@ -37,8 +37,9 @@ export async function readHistory(
 }
 
 /**
- * Reads what `git log --raw -z` prints: for each commit `<id> <seconds>`, NUL, and for each change `:<mode> <mode> <id> <id> <status>`,
- * NUL, its path, NUL, and after a move the new path, NUL. Paths that a tree reader leaves out (see parseTree) are left out here, too.
+ * Parses the output of `git log --raw -z`: `<id> <seconds>` NUL for each commit, then for each
+ * change `:<mode> <mode> <id> <id> <status>` NUL, its path NUL, and after a move the new path NUL.
+ * Skips the paths that `parseTree` skips.
  */
 function parseHistory(output: Buffer): HistoryCommit[] {
   const commits: (HistoryCommit & { files: Map<string, string | null>; moves: Map<string, string> })[] = [];

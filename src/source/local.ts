@@ -2,8 +2,9 @@ import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /**
- * The folder that changes when a local repository is pushed to or committed to: its git directory, also behind a `.git` file
- * (gitrepository-layout(5)) and for a linked work tree, whose branches are in the directory that it shares. Null where there is no repository.
+ * The git directory of a local repository, which changes with every push and commit. Follows a
+ * `.git` file (gitrepository-layout(5)); for a linked work tree it is the shared directory. Null
+ * when there is no repository.
  */
 export function gitDirectory(path: string): string | null {
   try {

@@ -4,20 +4,23 @@ import { inSubmodule, missing, outsideTree, symlinked } from './refusal.ts';
 import type { SnapshotEntry, SnapshotFile } from './snapshot.ts';
 import type { TreeEntry } from './tree.ts';
 
-/** Gives the entries of a tree object. */
+/** Lists the entries of a tree. */
 export type ListTree = (tree: string) => Promise<TreeEntry[]>;
 
-/** Where a path leads: to a blob, or why it does not. */
+/** The result of a path lookup: a blob, or why there is none. */
 export type Found = { found: true; path: string; blob: string } | Extract<SnapshotFile, { found: false }>;
 
-/** Every file, symlink and submodule below a tree, in order of path. More names than the limit are refused with `too_large`. */
+/**
+ * Every file, symlink and submodule below a tree, ordered by path. Rejects with `too_large` when
+ * there are more names than the limit.
+ */
 export async function listEntries(root: string, list: ListTree, limit: number): Promise<SnapshotEntry[]> {
   const found: SnapshotEntry[] = [];
   let seen = 0;
   async function visit(tree: string, prefix: string): Promise<void> {
     for (const { name, kind, id } of await list(tree)) {
       if (++seen > limit) {
-        throw new RegistryError('too_large', `The tree has more than ${limit} entries, which is over the limit.`);
+        throw new RegistryError('too_large', `The tree has more than ${limit} entries, which is the limit.`);
       }
       const path = prefix + name;
       if (kind === 'folder') await visit(id, `${path}/`);
@@ -28,7 +31,7 @@ export async function listEntries(root: string, list: ListTree, limit: number): 
   return found;
 }
 
-/** Looks a path up, segment by segment, and follows nothing. */
+/** Looks up a path, segment by segment. Follows no links. */
 export async function findPath(root: string, path: string, list: ListTree): Promise<Found> {
   if (!isPlainPath(path)) return outsideTree(path);
   const segments = path.split('/');
@@ -47,7 +50,7 @@ export async function findPath(root: string, path: string, list: ListTree): Prom
   return missing(path, null);
 }
 
-/** The file that was probably meant: each segment as it stands, or else the name nearest to it. */
+/** The path that was probably meant: each segment as written, or else the nearest name. */
 async function guess(root: string, segments: readonly string[], list: ListTree): Promise<string | null> {
   let tree = root;
   const names: string[] = [];

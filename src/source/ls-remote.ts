@@ -3,7 +3,7 @@ import { isNoRepository, noRepository } from './explain.ts';
 import type { Tag, Tip } from './source.ts';
 import type { Transport } from './transport.ts';
 
-/** Where the remote's ref stands. `folder` is where git is started. */
+/** Asks a remote for the commit of a ref. `folder` is the working directory of git. */
 export async function askTip(transport: Transport, folder: string, ref: string): Promise<Tip> {
   const { location, hasCredential } = transport;
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -17,17 +17,17 @@ export async function askTip(transport: Transport, folder: string, ref: string):
   return commit === null ? { found: false, detail: `${location.url} has ${describe(ref)}.` } : { found: true, commit };
 }
 
-/** The remote's tags, in order of name. */
+/** Asks a remote for its tags, ordered by name. */
 export async function askTags(transport: Transport, folder: string): Promise<Tag[]> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { stdout } = await transport.run({ folder, args: (url) => ['ls-remote', '--quiet', '--tags', '--', url] });
   return parseTags(stdout.toString());
 }
 
-/** Why nothing is asked about a name that no ref can have (see isRefName). */
+/** The message for a name that fails `isRefName`. */
 export function forbiddenRef(ref: string): string {
   const name = JSON.stringify(ref.replace(/^refs\/heads\//, '').slice(0, 200));
-  return `${name} cannot be the name of a ${ref.startsWith('refs/heads/') ? 'branch' : 'ref'}.`;
+  return `${name} is not a valid ${ref.startsWith('refs/heads/') ? 'branch' : 'ref'} name.`;
 }
 
 function describe(ref: string): string {
@@ -38,15 +38,18 @@ function describe(ref: string): string {
 }
 
 /**
- * Reads the line of `git ls-remote` for exactly this ref; patterns also match longer names that end alike. An annotated tag has two, as in
- * `parseTags`.
+ * Parses the line of `git ls-remote` for exactly this ref, because patterns also match longer names
+ * with the same end. An annotated tag has two lines (see `parseTags`).
  */
 function parseTip(output: string, ref: string): string | null {
   const ids = new Map(output.split('\n').flatMap((line) => parseLine(line)));
   return ids.get(`${ref}^{}`) ?? ids.get(ref) ?? null;
 }
 
-/** Reads the lines of `git ls-remote --tags`. An annotated tag has two: its own object's, and, with `^{}`, the commit's. */
+/**
+ * Parses `git ls-remote --tags`. An annotated tag has two lines: its own object, and the commit's
+ * with `^{}`.
+ */
 function parseTags(output: string): Tag[] {
   const commits = new Map<string, string>();
   for (const [ref, commit] of output.split('\n').flatMap((line) => parseLine(line))) {

@@ -3,8 +3,9 @@ import { RegistryError, isRegistryError } from '../model/errors.ts';
 const mostAttempts = 5;
 
 /**
- * Does work on a mirror, which other processes may delete and a disk may damage meanwhile: whatever is no refusal and no abort is mended,
- * and the work done again, up to five times. The work is told which attempt it is.
+ * Runs work on a mirror, which other processes may delete and a disk may damage. Except for a
+ * RegistryError or an abort, a failure calls `mend` and runs the work again, up to five times. The
+ * work gets the number of the attempt.
  */
 export async function mending<T>(
   repository: string,

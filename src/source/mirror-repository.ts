@@ -9,31 +9,41 @@ import { createBareRepository, isComplete, packBytes, withScratch, type Base, ty
 import type { Transport } from './transport.ts';
 
 /**
- * What is kept of one remote repository: a bare repository of packs in the cache folder, without the blobs that nobody asked for, and without the
- * history that nobody asked for. Packs come in whole and by rename, so any number of processes may use one mirror, and any of them may delete it at
- * any time: what is missing is fetched again. It has no remote, so that reading it contacts nobody.
+ * The local mirror of a remote repository: a bare repository of packs in the cache folder, with
+ * only the blobs and history that were requested. Packs are added whole, by rename, so any number
+ * of processes may share a mirror and any may delete it at any time: missing objects are fetched
+ * again. It has no remote, so reading it contacts nobody.
  */
 export interface Mirror {
   /** The bare repository. */
   readonly folder: string;
-  /** Every object that is here, by id. */
+  /** Every object in the mirror, by id. */
   objects(signal: AbortSignal): Promise<Map<string, ObjectInfo>>;
-  /** Brings a commit and its trees here. */
+  /** Fetches a commit and its trees. */
   fetchCommit(transport: Transport, target: Target): Promise<void>;
-  /** Brings these commits and their trees here, by one request. False, with servers that do not hand out every one of them. */
+  /**
+   * Fetches these commits and their trees in one request. False when the server does not provide
+   * all of them.
+   */
   fetchCommits(transport: Transport, ids: readonly string[]): Promise<boolean>;
-  /** Brings the tip of this ref and of every tag here, with their trees. */
+  /** Fetches the tip of this ref and of every tag, with their trees. */
   fetchTips(transport: Transport, ref: string): Promise<boolean>;
-  /** Brings a commit, all that led to it, and their trees here: only what is new since the last time. */
+  /**
+   * Fetches a commit, its history and their trees. Only what is new since the last time is
+   * transferred.
+   */
   fetchHistory(transport: Transport, target: Target): Promise<void>;
-  /** Brings these blobs here, by one request. Falls back to the whole commit with servers that hand out no single objects. */
+  /**
+   * Fetches these blobs in one request, or the whole commit when the server does not provide single
+   * objects.
+   */
   fetchBlobs(transport: Transport, ids: readonly string[], target: Target): Promise<void>;
-  /** The contents of these objects, all of which must be here. */
+  /** The contents of these objects. All must be in the mirror. */
   readObjects(ids: readonly string[], signal: AbortSignal): Promise<Map<string, Buffer>>;
   delete(): Promise<void>;
 }
 
-/** A commit, and the full name of the ref to ask for where a server hands out nothing but tips. */
+/** A commit, and the ref to fetch when the server provides only tips. */
 export interface Target {
   commit: string;
   ref: string;
@@ -45,15 +55,20 @@ export interface MirrorOptions extends ScratchOptions {
   sizeLimit: number;
 }
 
-// A mirror of more packs is begun anew at the next commit: every pack costs on every read.
+// A mirror with more packs is recreated at the next commit, because every pack slows down every
+// read.
 const mostPacks = 40;
-// Commits whose whole history is remembered to be here: enough for the branches and tags that move.
+// Commits whose whole history is known to be in the mirror: enough for the branches and tags that
+// move.
 const mostHistories = 20;
-// There is nothing to negotiate about single objects.
+// Negotiation is useless for single objects.
 const noNegotiation = { 'fetch.negotiationAlgorithm': 'noop' };
 const withoutBlobs = '--filter=blob:none';
 
-/** The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing yet. */
+/**
+ * The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing
+ * until it is used.
+ */
 export function createMirror(url: string, options: MirrorOptions): Mirror {
   const { searchPath, sizeLimit } = options;
   const folder = join(options.folder, 'mirrors', `${hexOf(digestOf(url)).slice(0, 32)}.git`);
@@ -83,7 +98,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
     }
     throw new RegistryError(
       'unreachable',
-      `${transport.location.url} does not hand out commit ${target.commit}: it is gone from the repository.`,
+      `${transport.location.url} does not provide commit ${target.commit}: it is no longer in the repository.`,
     );
   }
 
@@ -100,14 +115,16 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
     if (packs > mostPacks || (await packBytes(folder)) > sizeLimit / 2) await remove();
   }
 
-  /** The commits that a file of the mirror names, to build on; null where it names none. */
+  /**
+   * The commits listed in a file of the mirror, as a base for a fetch. Null when there are none.
+   */
   async function readBase(file: string, isShallow: boolean): Promise<Base | null> {
     const text = (await readFile(file, 'utf8').catch(ignoringAbsence)) ?? '';
     const commits = text.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line));
     return commits.length === 0 ? null : { objects: join(folder, 'objects'), commits, isShallow };
   }
 
-  /** Other processes read the file meanwhile. */
+  /** Writes by rename, because other processes may be reading the file. */
   async function write(file: string, commits: readonly string[]): Promise<void> {
     const temporary = `${file}-${randomUUID()}`;
     await writeFile(temporary, commits.map((commit) => `${commit}\n`).join(''), { mode: 0o600 }).catch(ignoringAbsence);
@@ -181,13 +198,13 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
 
 interface Attempt extends FetchRequest {
   base: Base | null;
-  /** A commit that must have come along: what a ref names may be another by now. */
+  /** A commit that must be fetched too. A ref may have moved to another one. */
   proves?: string;
-  /** Whether history that is cut off is refused. */
+  /** Whether to reject a history that is cut off. */
   isWhole?: boolean;
 }
 
-/** The same attempt with something to build on, which another process may delete meanwhile. */
+/** The same attempt with a base, which another process may delete meanwhile. */
 function onBase(base: Base | null, attempt: Attempt): Attempt[] {
   return base === null ? [] : [{ ...attempt, base, expects: isBaseBroken }];
 }
@@ -207,7 +224,7 @@ function linesOf(ids: readonly string[]): string {
   return ids.map((id) => `${id}\n`).join('');
 }
 
-/** An index goes last: a pack is seen by its index. */
+/** Moves packs into the mirror. The index goes last, because git finds a pack by its index. */
 async function movePacks(from: string, to: string): Promise<void> {
   await createBareRepository(to);
   const names = await readdir(join(from, 'objects', 'pack'));

@@ -14,16 +14,16 @@ import type { Remote, Source } from './source.ts';
 import { createTransport, type Call, type Transport } from './transport.ts';
 
 export interface SourceOptions extends Reach {
-  /** The cache folder. Whatever is in it can be deleted at any time. */
+  /** The cache folder. Its contents can be deleted at any time. */
   folder: string;
-  /** Seconds that one call may wait for the network. */
+  /** Seconds that one call may take. */
   timeLimit: number;
-  /** Bytes that may be fetched of one repository. */
+  /** Bytes that may be fetched from one repository. */
   sizeLimit: number;
   limits: SnapshotLimits;
-  /** Where git and ssh are looked for, as `PATH` takes it. Default: the usual folders of a Unix system. */
+  /** Where to find git and ssh, as in `PATH`. Default: the usual folders of a Unix system. */
   searchPath?: string;
-  /** File of the ssh host keys to believe. Default: the user's own and the system's. */
+  /** File of trusted ssh host keys. Default: the user's and the system's. */
   knownHosts?: string;
   /** Default: the system's resolver. */
   lookup?: Lookup;
@@ -31,7 +31,10 @@ export interface SourceOptions extends Reach {
 
 const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin';
 
-/** Opens the git repositories elsewhere that the options allow, with mirrors of them in the cache folder. */
+/**
+ * Opens the remote git repositories that the options allow. Keeps mirrors of them in the cache
+ * folder.
+ */
 export function openSource(options: SourceOptions): Source {
   const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
   const knownHosts = options.knownHosts ?? null;
@@ -40,13 +43,13 @@ export function openSource(options: SourceOptions): Source {
   const moved = new Map<string, string>();
   let checked: Promise<void> | null = null;
 
-  /** Once: older versions of git ignore the address that a host was resolved to. */
+  /** Runs once. Older versions of git ignore the pinned address of a host. */
   async function checkGit(signal: AbortSignal): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { stdout } = await runGit({ args: ['version'], folder, protocols: 'none', searchPath, signal });
     const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout.toString()) ?? [];
     if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 37)) return;
-    throw new RegistryError('unavailable', `git 2.37 or newer is needed; here is ${stdout.toString().trim()}.`);
+    throw new RegistryError('unavailable', `git 2.37 or newer is required; found ${stdout.toString().trim()}.`);
   }
 
   async function connect(location: Location, remote: Remote, signal: AbortSignal): Promise<Transport> {
@@ -59,7 +62,7 @@ export function openSource(options: SourceOptions): Source {
     return createTransport({ location, credential, searchPath, timeLimit, lookup, knownHosts, moved, signal });
   }
 
-  /** Checks the address first, so that nothing happens for one that is not allowed. */
+  /** Starts a call. Checks the address first. */
   function begin(remote: Remote, signal: AbortSignal | undefined): Call & { location: Location } {
     const location = parseLocation(remote.url, options);
     const late = new AbortController();
@@ -68,7 +71,7 @@ export function openSource(options: SourceOptions): Source {
     return { location, signal: ends, connect: () => connect(location, remote, ends) };
   }
 
-  /** A call about objects: where they are kept, and how to get at those that are not here. */
+  /** Starts a call that needs objects, from the mirror or else from the remote. */
   function beginIn(remote: Remote, signal: AbortSignal | undefined): Bringing {
     const call = begin(remote, signal);
     const { url } = call.location;
@@ -128,10 +131,10 @@ export function openSource(options: SourceOptions): Source {
 
 function assertId(id: string): void {
   if (!/^[0-9a-f]{40}$/.test(id)) {
-    throw new RegistryError('malformed', 'A commit or blob is named by the 40 hexadecimal digits of its id.');
+    throw new RegistryError('malformed', 'The id of a commit or blob must be 40 hexadecimal digits.');
   }
 }
 
 function tooSlow(url: string, seconds: number): RegistryError {
-  return new RegistryError('unreachable', `${url} did not answer within ${seconds} seconds; it is tried again later.`);
+  return new RegistryError('unreachable', `${url} did not answer within ${seconds} seconds. Stele retries later.`);
 }

@@ -1,12 +1,12 @@
 /**
- * Whether a path is plain, as git's own are: relative, `/` between segments, no segment empty, `.` or `..`, no NUL. Such a path
- * cannot lead out of the tree it is looked up in.
+ * Whether a path is plain, as in git: relative, with `/` between segments, no segment empty, `.` or
+ * `..`, and no NUL. Such a path cannot lead out of its tree.
  */
 export function isPlainPath(path: string): boolean {
   return !path.includes('\0') && path.isWellFormed() && path.split('/').every(isPlainSegment);
 }
 
-/** Whether a name may stand between two slashes. */
+/** Whether a name may be a segment of a plain path. */
 export function isPlainSegment(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..';
 }
@@ -14,8 +14,8 @@ export function isPlainSegment(name: string): boolean {
 const formats = ['.yaml', '.yml', '.json'];
 
 /**
- * Which of these names a person probably meant: the one that differs only in letter case or Unicode form, else the one that differs only
- * in which of `.yaml`, `.yml`, `.json` it ends in; null where there is none.
+ * The name that was probably meant: one that differs only in case or Unicode form, or else only in
+ * its ending (`.yaml`, `.yml`, `.json`). Null when there is none.
  */
 export function nearestName(wanted: string, names: readonly string[]): string | null {
   const folded = fold(wanted);

@@ -3,27 +3,27 @@ import type { SnapshotFile } from './snapshot.ts';
 
 type Refused = Extract<SnapshotFile, { found: false }>;
 
-/** The path leads out of the tree, or is not one. */
+/** The path leads out of the tree, or is invalid. */
 export function outsideTree(path: string): Refused {
   return refused(
     path,
     'path-outside-tree',
-    'A path is relative, inside the tree, and has no empty, "." or ".." segments.',
+    'A path must be relative and inside the tree, without empty, "." or ".." segments.',
   );
 }
 
-/** There is no such file; `hint` is the path that was probably meant. */
+/** The file does not exist. `hint` is the path that was probably meant. */
 export function missing(path: string, hint: string | null, detail = 'There is no such file'): Refused {
   return refused(path, 'file-missing', `${detail}.${hint === null ? '' : ` Did you mean ${JSON.stringify(hint)}?`}`);
 }
 
-/** The path, or the folder `at` on the way, is a symbolic link, which is never followed. */
+/** The path, or its folder `at`, is a symbolic link. Links are never followed. */
 export function symlinked(path: string, at: string): Refused {
   const what = at === path ? 'This' : `The folder ${JSON.stringify(at)}`;
   return refused(path, 'symlink', `${what} is a symbolic link; links are not followed. Name the file itself.`);
 }
 
-/** The path, or the folder `at` on the way, belongs to another repository. */
+/** The path, or its folder `at`, belongs to another repository. */
 export function inSubmodule(path: string, at: string): Refused {
   const what = at === path ? 'This' : `The folder ${JSON.stringify(at)}`;
   return refused(
@@ -40,7 +40,7 @@ export function fileTooLarge(path: string, size: number, limit: number): Refused
 
 const pointer = /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n/;
 
-/** A refusal when the bytes are a Git LFS pointer (its specification v1), else null. */
+/** A problem when the bytes are a Git LFS pointer (its specification v1), else null. */
 export function lfsPointer(path: string, bytes: Uint8Array): Refused | null {
   if (bytes.length > 1024) return null;
   const text = Buffer.from(bytes).toString('latin1');
@@ -49,7 +49,7 @@ export function lfsPointer(path: string, bytes: Uint8Array): Refused | null {
   return refused(
     path,
     'lfs-pointer',
-    `The file is kept in Git LFS (${size} bytes): its content is not in git. Commit the file itself.`,
+    `The file is stored in Git LFS (${size} bytes), so its content is not in git. Commit the file itself.`,
   );
 }
 

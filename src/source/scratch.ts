@@ -3,24 +3,25 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 
-/** Commits to build on: their objects are in another repository's `objects` folder. */
+/** Commits to fetch on top of. Their objects are in another repository's `objects` folder. */
 export interface Base {
   objects: string;
   commits: readonly string[];
-  /** Whether the commits that lead to these are not there. */
+  /** Whether the history of these commits is missing. */
   isShallow: boolean;
 }
 
 export interface ScratchOptions {
-  /** The cache folder: scratch repositories are in `scratch/` of it. */
+  /** The cache folder. Scratch repositories are in its `scratch/`. */
   folder: string;
-  /** Seconds that one call may take. What is older is nobody's any more. */
+  /** Seconds that one call may take. Older scratch repositories are abandoned. */
   timeLimit: number;
 }
 
 /**
- * Makes an empty bare repository for one fetch, and removes it when the work is over, however it ends. What is fetched into it is
- * nobody's until it is moved, so a fetch that is killed halfway leaves nothing but a folder, which a later one sweeps away.
+ * Creates an empty bare repository for one fetch and deletes it afterwards. Nobody uses what is
+ * fetched into it until it is moved. So a killed fetch leaves only a folder, which a later call
+ * deletes.
  */
 export async function withScratch<T>(
   { folder, timeLimit }: ScratchOptions,
@@ -50,7 +51,7 @@ export async function withScratch<T>(
     return await work(repository);
   } catch (error) {
     if (await isThere(repository)) throw error;
-    throw new RegistryError('unavailable', 'The cache folder was deleted in the middle of a fetch; try again.');
+    throw new RegistryError('unavailable', 'The cache folder was deleted during a fetch. Try again.');
   } finally {
     await rm(repository, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -63,14 +64,14 @@ async function isThere(folder: string): Promise<boolean> {
   );
 }
 
-/** Removes what killed processes left, begun longer ago than these milliseconds. */
+/** Deletes what killed processes left, if it is older than `age` milliseconds. */
 async function sweep(folder: string, age: number): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const left = (await readdir(folder)).filter((name) => Number.parseInt(name, 10) < Date.now() - age);
   await Promise.all(left.map((name) => rm(join(folder, name), { recursive: true, force: true, maxRetries: 3 })));
 }
 
-/** Lays out an empty bare repository (gitrepository-layout(5)). Where there is one already, it stays as it is. */
+/** Creates an empty bare repository (gitrepository-layout(5)), unless there is one. */
 export async function createBareRepository(folder: string): Promise<void> {
   await mkdir(join(folder, 'objects', 'pack'), { recursive: true, mode: 0o700 });
   await mkdir(join(folder, 'objects', 'info'), { recursive: true, mode: 0o700 });
@@ -89,13 +90,15 @@ async function ensureFile(path: string, content: string): Promise<void> {
   await rename(temporary, path);
 }
 
-/** Whether no commit of the repository lacks its parents: there is no `shallow` file, or nothing in it. */
+/**
+ * Whether the repository has the parents of all its commits: no `shallow` file, or an empty one.
+ */
 export async function isComplete(repository: string): Promise<boolean> {
   const boundary = await readFile(join(repository, 'shallow'), 'utf8').catch(() => '');
   return boundary.trim() === '';
 }
 
-/** Bytes of the packs in a repository; 0 where there is none. */
+/** Bytes of the packs in a repository. 0 when it does not exist. */
 export async function packBytes(repository: string): Promise<number> {
   const folder = join(repository, 'objects', 'pack');
   const names = await readdir(folder).catch(() => []);

@@ -7,19 +7,19 @@ import { explainFailure, isNoRepository, isRedirect } from './explain.ts';
 import { resolveHost, type Lookup } from './allowed-address.ts';
 import type { Location } from './location.ts';
 
-/** One call's way to one repository. Ends with its signal. */
+/** A connection to a repository for one call. Ends with its signal. */
 export interface Transport {
   readonly location: Location;
   readonly signal: AbortSignal;
   readonly hasCredential: boolean;
   /**
-   * Runs a git command that talks to the repository; it is given the URL to use. Rejects with what `explainFailure` says, unless the
-   * failure is one that the caller `expects`.
+   * Runs a git command that contacts the repository. `args` gets the URL to use. Rejects as
+   * `explainFailure` says, unless the caller `expects` the failure.
    */
   run(request: NetworkRequest): Promise<GitResult>;
 }
 
-/** One call: its time limit, and its way to the repository, made when it is needed. */
+/** A call: its time limit, and its connection, which is opened when needed. */
 export interface Call {
   signal: AbortSignal;
   connect(): Promise<Transport>;
@@ -41,19 +41,20 @@ export interface TransportOptions {
   /** Seconds that the whole call may take. */
   timeLimit: number;
   lookup: Lookup;
-  /** File of the ssh host keys to believe; null: the user's own and the system's. */
+  /** File of trusted ssh host keys. Null: the user's and the system's. */
   knownHosts: string | null;
-  /** Where repositories have moved to within their hosts, by URL: remembered from call to call. */
+  /** New URLs of repositories that moved within their hosts, by old URL. Shared between calls. */
   moved: Map<string, string>;
   signal: AbortSignal;
 }
 
-// Of its branches and tags: some hundred thousand.
+// Bytes. Enough for some hundred thousand branches and tags.
 const mostOutput = 32 * 2 ** 20;
 
 /**
- * Makes ready to talk to a repository: its host is resolved, checked and pinned, the credential goes into the environment of git alone. A redirect is
- * followed once, and only within the same scheme, host and port.
+ * Prepares a connection to a repository: resolves, checks and pins its host, and passes the
+ * credential in git's environment only. Follows one redirect, and only within the same scheme, host
+ * and port.
  */
 export async function createTransport(options: TransportOptions): Promise<Transport> {
   const { location, credential, searchPath, moved, signal } = options;
@@ -62,7 +63,8 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   if (credential !== null) assertFits(location, credential);
   const access = accessOf(location, addresses, options);
   const secrets = credential?.kind === 'token' ? [credential.token, basic(credential)] : [];
-  // As a URL, since git takes no remote whose name begins with a slash for one that can be asked for objects.
+  // A file URL, because git cannot fetch single objects from a remote whose name begins with a
+  // slash.
   let url = location.kind === 'local' ? pathToFileURL(location.url).href : (moved.get(location.url) ?? location.url);
 
   async function attempt(request: NetworkRequest, environment: Record<string, string> = {}): Promise<GitResult> {
@@ -80,7 +82,10 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     });
   }
 
-  /** Where the server sends us: read from curl's trace, which is made for this alone and shown to nobody. */
+  /**
+   * The target of a redirect, from curl's trace. The trace is made for this purpose and never
+   * shown.
+   */
   async function target(request: NetworkRequest): Promise<URL | null> {
     const trace = { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' };
     const { stderr } = await attempt({ ...request, args: (at) => ['ls-remote', '--quiet', '--', at, 'HEAD'] }, trace);
@@ -97,7 +102,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
       let result = await attempt(request);
       const hadMoved = !result.ok && moved.delete(location.url);
       if (hadMoved && isNoRepository(result.stderr, location)) {
-        // It is no longer where it once had moved to: the host is asked again.
+        // The repository has left its new place, so the original URL is tried.
         url = location.url;
         result = await attempt(request);
       }
@@ -115,7 +120,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   };
 }
 
-/** Git would also read a bundle file. */
+/** Only a folder is allowed. Git would also read a bundle file. */
 async function assertFolder(path: string): Promise<void> {
   const status = await stat(path).catch(() => null);
   if (status?.isDirectory() !== true) throw new RegistryError('unreachable', `There is no folder at ${path}.`);
@@ -123,17 +128,16 @@ async function assertFolder(path: string): Promise<void> {
 
 function assertFits({ kind, url }: Location, credential: Credential): void {
   if (kind === 'ssh' && credential.kind === 'token') {
-    throw new RegistryError('unreachable', `${url} is reached by ssh, and its credential is a token: name an ssh key.`);
+    throw new RegistryError('unreachable', `${url} uses ssh, but its credential is a token. Use an ssh key.`);
   }
   if ((kind === 'https' || kind === 'http') && credential.kind === 'ssh') {
-    throw new RegistryError(
-      'unreachable',
-      `${url} is reached by ${kind}, and its credential is an ssh key: name a token.`,
-    );
+    throw new RegistryError('unreachable', `${url} uses ${kind}, but its credential is an ssh key. Use a token.`);
   }
 }
 
-/** The repository's new URL when it is at the same origin and has a git server's form, else null. */
+/**
+ * The repository's new URL if it has the same origin and the form of a git server's URL, else null.
+ */
 function redirectedUrl(to: URL, from: string): string | null {
   const suffix = '/info/refs';
   const isSafe = to.origin === new URL(from).origin && to.username === '' && to.password === '';
@@ -144,7 +148,7 @@ function redirected(from: string, to: URL | null): RegistryError {
   const where = to === null ? 'elsewhere' : `to ${to.origin}${to.pathname.replace(/\/info\/refs$/, '')}`.slice(0, 300);
   return new RegistryError(
     'unreachable',
-    `${from} redirects ${where}, and redirects to other places are not followed: if that is the repository, use its URL.`,
+    `${from} redirects ${where}. Redirects to another place are not followed. If that is the repository, use its URL.`,
   );
 }
 
@@ -199,7 +203,7 @@ function sshCommand(
   return ['ssh', '-F', '/dev/null', ...words].join(' ');
 }
 
-/** A value as ssh_config(5) reads it: in double quotes where it holds a space, `%` doubled. */
+/** A value as in ssh_config(5): quoted when it contains a space, `%` doubled. */
 function sshWord(value: string): string {
   const plain = value.replaceAll('%', '%%');
   return /\s/.test(plain) ? `"${plain}"` : plain;

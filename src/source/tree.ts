@@ -3,19 +3,22 @@ import fs from 'node:fs';
 import type { SnapshotEntry } from './snapshot.ts';
 import { isPlainSegment } from './path.ts';
 
-/** One name in one tree. */
+/** An entry of a tree. */
 export interface TreeEntry {
   name: string;
   kind: SnapshotEntry['kind'] | 'folder';
   id: string;
 }
 
-/** Reads trees of a repository by id. The cache holds whole packs: drop the reader when the work is done. */
+/** Reads trees of a repository by id. Discard the reader after use: its cache holds whole packs. */
 export interface TreeReader {
   entriesOf(tree: string): Promise<TreeEntry[]>;
 }
 
-/** Creates a reader of the bare repository. Rejects with isomorphic-git's errors for what is absent or broken there. */
+/**
+ * Creates a reader for the bare repository. It rejects with isomorphic-git's errors for missing or
+ * corrupt trees.
+ */
 export function createTreeReader(gitdir: string): TreeReader {
   const cache = {};
   return {
@@ -28,8 +31,9 @@ export function createTreeReader(gitdir: string): TreeReader {
 }
 
 /**
- * Reads a tree object: `<octal mode> <name>NUL<20 bytes of id>`, repeated. isomorphic-git's own parser refuses the whole tree for one name with a
- * backslash and turns bytes that are no UTF-8 into others. Names that no path can hold, and all but the first of equal ones, are left out.
+ * Parses a tree object: `<octal mode> <name>NUL<20 bytes of id>`, repeated. isomorphic-git's parser
+ * rejects a whole tree for one name with a backslash, and changes bytes that are not UTF-8. Skips
+ * names that no path can contain, and repeated names.
  */
 export function parseTree(bytes: Buffer): TreeEntry[] {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

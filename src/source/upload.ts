@@ -3,7 +3,7 @@ import type { Snapshot } from './snapshot.ts';
 import { isPlainPath, nearestName } from './path.ts';
 import { lfsPointer, missing, outsideTree } from './refusal.ts';
 
-/** A snapshot of one document that was sent, under this path. Its references to other files find nothing. */
+/** A snapshot of one uploaded document under this path. It contains no other files. */
 export function createUpload(path: string, bytes: Uint8Array): Snapshot {
   return {
     origin: { repository: null, commit: null },
@@ -13,7 +13,7 @@ export function createUpload(path: string, bytes: Uint8Array): Snapshot {
       paths.map((wanted) => {
         if (wanted === path) return lfsPointer(path, bytes) ?? { path, found: true, bytes, blob: null };
         if (!isPlainPath(wanted)) return outsideTree(wanted);
-        return missing(wanted, nearestName(wanted, [path]), 'Only one file was sent, and this is another');
+        return missing(wanted, nearestName(wanted, [path]), 'Only one file was uploaded, and it is not this one');
       }),
   };
 }

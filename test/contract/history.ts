@@ -273,9 +273,9 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
         const at = { ...remote(null), ref };
         expect(await source.tip(at), ref).toEqual({
           found: false,
-          detail: expect.stringContaining('cannot be the name of'),
+          detail: expect.stringContaining('is not a valid'),
         });
-        const refusal = { code: 'malformed', message: expect.stringContaining('cannot be the name of') };
+        const refusal = { code: 'malformed', message: expect.stringContaining('is not a valid') };
         await expect(source.snapshot(at, commit), ref).rejects.toMatchObject(refusal);
         await expect(source.history(at, commit, 9), ref).rejects.toMatchObject(refusal);
         await expect(source.bring(at, [commit]), ref).rejects.toMatchObject(refusal);

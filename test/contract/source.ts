@@ -87,7 +87,7 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     for (const branch of hostile) {
       expect(await source.tip(remote(branch)), branch).toEqual({
         found: false,
-        detail: expect.stringContaining('cannot be the name of a branch'),
+        detail: expect.stringContaining('is not a valid branch name'),
       });
     }
   });

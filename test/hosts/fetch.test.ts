@@ -20,7 +20,7 @@ test('work that does not end in time is told to stop', async () => {
     reason = signal;
     return new Promise<never>(() => {});
   });
-  await expect(endless).rejects.toMatchObject({ code: 'unreachable', message: 'GitHub does not answer in time.' });
+  await expect(endless).rejects.toMatchObject({ code: 'unreachable', message: 'GitHub did not answer in time.' });
   expect(reason!.aborted).toBe(true);
 });
 

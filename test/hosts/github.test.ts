@@ -249,7 +249,7 @@ describe('an app', () => {
     await using opened = await open(200);
     opened.standIn.installations.clear();
     const told = opened.host.gitCredential(repository);
-    const message = 'GitHub has no acme/contracts that the credential may see (404).';
+    const message = 'GitHub has no repository acme/contracts that the credential can see (404).';
     await expect(told).rejects.toMatchObject({ code: 'unreachable', message });
   });
 

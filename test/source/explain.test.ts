@@ -24,7 +24,7 @@ test.each([
   ['no such identity: /key: No such file or directory\ngit@git.test: Permission denied (publickey).', 'cannot be used'],
   [
     'ssh: connect to host git.test port 22: Connection refused\nfatal: Could not read from remote repository.',
-    'Nothing answers at',
+    'Cannot connect to',
   ],
   ['ssh: connect to host git.test port 22: Connection timed out', 'did not answer in time'],
   ['ERROR: Repository not found.\nfatal: Could not read from remote repository.', 'There is no repository at'],
@@ -38,7 +38,7 @@ test.each([
   ],
   ["fatal: detected dubious ownership in repository at '/srv/a.git'", 'belongs to another user'],
   ['fatal: mismatched algorithms: client sha1; server sha256', 'SHA-256'],
-  ['error: RPC failed; curl 18 transfer closed\nfatal: early EOF', 'broke off'],
+  ['error: RPC failed; curl 18 transfer closed\nfatal: early EOF', 'invalid git response'],
 ])('%s', (stderr, words) => {
   const { code, message } = explain(stderr);
   expect(code).toBe('unreachable');

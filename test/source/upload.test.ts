@@ -19,7 +19,7 @@ describe('an upload', () => {
     expect(file?.found === false && file.problem).toMatchObject({
       rule: 'file-missing',
       file: 'schemas/pet.yaml',
-      message: 'Only one file was sent, and this is another.',
+      message: 'Only one file was uploaded, and it is not this one.',
     });
   });
 

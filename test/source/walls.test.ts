@@ -61,7 +61,7 @@ describe('a credential', () => {
     expect(refused.message).toContain(wrong.url);
     expect(refused.message).not.toMatch(/4711|sesame/);
     const missing = await refusalOf(world.openSource().tip(world.remote()));
-    expect(missing).toMatchObject({ code: 'unreachable', message: expect.stringContaining('asks for a credential') });
+    expect(missing).toMatchObject({ code: 'unreachable', message: expect.stringContaining('requires a credential') });
   });
 
   test('of another kind than the URL is refused', async () => {
@@ -146,11 +146,11 @@ describe('a redirect', () => {
 describe('a server', () => {
   test.each([
     [403, 'forbids reading'],
-    [429, 'fewer requests'],
+    [429, 'limits the rate of requests'],
     [500, 'server error'],
     [503, 'server error'],
     [418, 'could not be read'],
-    [200, 'does not answer as a git repository'],
+    [200, 'does not answer like a git repository'],
   ])('that answers %i is described as such', async (status, words) => {
     world.server.behaviour.status = status;
     const refused = await refusalOf(world.openSource().tip(world.remote()));
@@ -180,7 +180,7 @@ describe('a server', () => {
     await world.server.close();
     const source = world.openSource({ hosts: [`http://${host}`] });
     const refused = await refusalOf(source.tip({ ...world.remote(), url: `${url}/a.git` }));
-    expect(refused).toMatchObject({ code: 'unreachable', message: expect.stringContaining('Nothing answers at') });
+    expect(refused).toMatchObject({ code: 'unreachable', message: expect.stringContaining('Cannot connect to') });
   });
 
   test('of plain files is described as such', async () => {
