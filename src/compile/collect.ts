@@ -4,34 +4,34 @@ import type { UnparsedFile } from './kind.ts';
 import { parseFile, type ParsedFile } from './text/parse.ts';
 import { decodeText } from './text/text.ts';
 
-/** A file as the parent process hands it over: its bytes, or why there are none. */
+/** A file from the parent process: its bytes, or the problem that kept it from being read. */
 export type LoadedFile = { path: string; bytes: Uint8Array } | { path: string; problem: Problem };
 
 export interface Collected {
-  /** The entry, and every file found by following references from it. Refused and absent ones too. */
+  /** The entry and every file that it references, by path. Includes rejected and missing files. */
   files: Map<string, ParsedFile | UnparsedFile>;
-  /** What reading each file as a document found, by path. */
+  /** The problems found while parsing each file, by path. */
   findings: Map<string, Problem[]>;
-  /** A wall that the whole set of files ran into, or null. */
+  /** The limit that the files exceed together, or null. */
   wall: Problem | null;
 }
 
 const walls = new Set(['limit-files', 'limit-bundle-bytes']);
 
-/** The problem of a document whose files together are over the limit. */
+/** Returns the problem for a document whose files exceed the total size limit. */
 export function filesTooLarge(entry: string, { bundleBytes }: Pick<CompileLimits, 'bundleBytes'>): Problem {
-  const message = `The document and the files it refers to have more than ${bundleBytes} bytes.`;
+  const message = `The document and the files it references are larger than ${bundleBytes} bytes in total. Split the document.`;
   return problemAtFile('limit-bundle-bytes', entry, message);
 }
 
-/** The problem of a document that has too many files. */
+/** Returns the problem for a document that references too many files. */
 export function tooManyFiles(entry: string, { files }: Pick<CompileLimits, 'files'>): Problem {
-  return problemAtFile('limit-files', entry, `The document refers to more than ${files} files.`);
+  return problemAtFile('limit-files', entry, `The document references more than ${files} files. Merge some of them.`);
 }
 
 /**
- * Gathers the entry and all that it refers to, breadth first: each round's files are asked for at once. `pathsOf` tells the paths that a parsed
- * file may refer to; more than are needed does no harm.
+ * Collects the entry and every file that it references, breadth first, with one `load` per round.
+ * `pathsOf` returns the paths that a parsed file may reference; extra paths do no harm.
  */
 export async function collect(
   entry: string,
@@ -68,7 +68,10 @@ export async function collect(
   return { files, findings, wall: null };
 }
 
-/** Documents are told from other text by their name, as every tool that bundles does; code samples and Markdown are taken in as text. */
+/**
+ * Parses a file by its name, as other bundlers do. Files with other extensions, such as code samples
+ * and Markdown, are kept as text.
+ */
 function readFile(
   path: string,
   bytes: Uint8Array,

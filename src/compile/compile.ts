@@ -9,7 +9,7 @@ import type { Visibility } from '../model/access.ts';
 import type { Problem, Report } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
-/** The walls of design §6, each with a problem rule of its own. */
+/** The limits of design §6. Each has its own problem rule. */
 export interface CompileLimits {
   /** Bytes of one file. */
   fileBytes: number;
@@ -29,7 +29,7 @@ export interface CompileLimits {
   memoryMegabytes: number;
 }
 
-/** A ruleset to check by: the bytes of a published version, and what it is. */
+/** The published ruleset that the document is checked against. */
 export interface GivenRuleset {
   digest: Digest;
   /** JSON text of the published ruleset. */
@@ -37,7 +37,7 @@ export interface GivenRuleset {
 }
 
 export interface CompileInput {
-  /** What the document is to be; null: whatever it is, as discovery and `stele lint` ask. */
+  /** The expected type. Null accepts any type, as for discovery and `stele lint`. */
   type: ResourceType | null;
   /** Path of the document in the snapshot. */
   entry: string;
@@ -53,7 +53,7 @@ export interface Representation {
   bytes: Uint8Array;
 }
 
-/** What a document compiles to. */
+/** A compiled document. */
 export interface Artifact {
   type: ResourceType;
   kind: Kind;
@@ -61,13 +61,13 @@ export interface Artifact {
   specification: string;
   title: string;
   description: string;
-  /** The version that the document states, or null. */
+  /** The version in the document, or null. */
   version: string | null;
   /** json and yaml, each as identity, gzip, br and zstd. */
   representations: Representation[];
 }
 
-/** Every file that was read or looked for, the entry first, then by path. `blob` null and `bytes` null: absent or refused. */
+/** A file that was read or requested. `blob` and `bytes` are null when it is missing or rejected. */
 export interface CollectedFile {
   path: string;
   blob: string | null;
@@ -78,13 +78,14 @@ export interface CollectedFile {
 export interface Compiled {
   artifact: Artifact | null;
   report: Report;
+  /** The entry first, then the others by path. */
   files: CollectedFile[];
 }
 
-/** Reads files of the snapshot that is compiled, in one batch. */
+/** Reads files from the snapshot in one batch. */
 export type Load = (paths: readonly string[]) => Promise<SnapshotFile[]>;
 
-/** What a document is, seen without compiling it. */
+/** The type of a file, found without compiling it. */
 export interface Detected {
   path: string;
   type: ResourceType;
@@ -92,16 +93,16 @@ export interface Detected {
   title: string | null;
 }
 
-/** Where the label of a version comes from, where no tag gives it. */
+/** The source of a version's label when it does not come from a tag. */
 export type VersionSource =
-  /** The version that the document states, else the next patch. */
+  /** The version in the document, or the next patch version. */
   | { from: 'document' }
-  /** The next patch, whatever the document states. */
+  /** The next patch version. The version in the document is ignored. */
   | { from: 'next' }
-  /** A file of the same commit: what it says at a pointer (RFC 6901), or, for null, all that it holds. */
+  /** A file of the same commit: the value at `pointer` (RFC 6901), or the whole file if null. */
   | { from: 'file'; path: string; pointer: string | null };
 
-/** What `stele.yaml` says for all documents, or for those of one entry. `tags` and a `version` are never set both. */
+/** Settings in `stele.yaml` for all documents or one entry. `tags` and `version` are never both set. */
 export interface SettingsDefaults {
   visibility?: Visibility;
   ruleset?: string;
@@ -111,104 +112,107 @@ export interface SettingsDefaults {
   version?: VersionSource;
 }
 
-/** An entry of a repository's `stele.yaml`: a document, or all that a pattern takes. */
+/** An entry of a repository's `stele.yaml`: one document, or all documents that match a pattern. */
 export interface SettingsResource extends SettingsDefaults {
-  /** Path or pattern (`model/path-glob.ts`), from the folder of `stele.yaml`. */
+  /** Path or pattern (`model/path-glob.ts`), relative to the folder of `stele.yaml`. */
   path: string;
   type?: ResourceType;
-  /** Slug or template of slugs. */
+  /** A slug, or a template for slugs. */
   slug?: string;
   name?: string;
   description?: string;
-  /** Where the entry stands in `stele.yaml`. */
+  /** The position of the entry in `stele.yaml`. */
   at: Pick<Problem, 'pointer' | 'line' | 'column'>;
 }
 
-/** What a repository says about itself in `stele.yaml` (described by `content/schemas/repository.json`). */
+/** The contents of a repository's `stele.yaml` (schema: `content/schemas/repository.json`). */
 export interface Settings {
   resources: SettingsResource[];
-  /** `at`: where they stand. */
+  /** `at`: their position in `stele.yaml`. */
   defaults: SettingsDefaults & Pick<SettingsResource, 'at'>;
-  /** Whether documents that it does not name are looked for too. */
+  /** Whether to look for documents that are not listed. */
   discover: boolean;
-  /** Files, and folders with all that is in them, that patterns and discovery pass over. */
+  /** Files and folders that patterns and discovery skip. */
   ignore: string[];
 }
 
-/** A file that holds a version, and where. */
+/** A file that contains a version. `pointer`: where; null for the whole file. */
 export interface VersionFile {
   path: string;
   bytes: Uint8Array;
   pointer: string | null;
 }
 
-/** A published document, to be read again: its JSON, as it is served. */
+/** A published document. `json`: the bytes that are served. */
 export interface Published {
   type: ResourceType;
   kind: Kind;
   json: Uint8Array;
 }
 
-/** A published document made readable: the parts of its page that come from the document alone. */
+/** A rendered document: the parts of its page that depend on the document alone. */
 export interface Rendered {
-  /** HTML, safe by construction, without `<html>`, scripts, styles or outside images; headings from `<h2>` on. */
+  /**
+   * Safe HTML without `<html>`, scripts, styles or external images. Headings start at `<h2>`.
+   */
   html: string;
-  /** HTML: the document's table of contents, links to anchors in `html`. */
+  /** The table of contents as HTML. Links to anchors in `html`. */
   navigation: string;
-  /** The same for readers of plain text: Markdown, headings from `##` on. */
+  /** The same content as Markdown. Headings start at `##`. */
   markdown: string;
-  /** Whether the document was too long to be shown whole. */
+  /** Whether the document was too long and was cut. */
   truncated: boolean;
 }
 
-/** Whose work it is, and how long it waits for a sandbox. */
+/** Who a job belongs to and how long it may wait for a sandbox. */
 export interface Turn {
-  /** The organization. Organizations share the sandboxes evenly; work that names none is one more. */
+  /** Organizations share the sandboxes evenly. Jobs without one share a turn of their own. */
   org?: string;
-  /** What readers wait for counts as their organization's, but takes turns with what it publishes. Default: `publish`. */
+  /** Reads and publishes of one organization alternate. Default: `publish`. */
   lane?: 'publish' | 'read';
   /**
-   * Whether somebody waits for the answer. Such work waits a minute for its turn, then it rejects with `rate_limited` (the
-   * organization's own work is in the way) or `unavailable` (others' is). All other work waits as long as it takes.
+   * Whether a client waits for the result. Such a job rejects after a minute in the queue: with
+   * `rate_limited` if the organization's own jobs are ahead of it, or `unavailable` if others are.
+   * Other jobs wait without a limit.
    */
   isAwaited?: boolean;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * The compiler behind its sandbox. A pure function of the files: the same input gives the same bytes and report. A document
- * that goes over its own limits (processor time, memory) gets a blocking problem. A sandbox that dies for any other reason
- * is no fault of the document's: the work is done once more in a fresh one, and where that dies too, it rejects with
- * `unavailable` (see `isSandboxLost`).
+ * The sandboxed compiler. A pure function of the files: the same input gives the same bytes and
+ * report. A document that exceeds its limits (processor time, memory) gets a blocking problem. If a
+ * sandbox dies for any other reason, the job is retried once in a new sandbox; if that dies too, the
+ * call rejects with `unavailable` (see `isSandboxLost`).
  */
 export interface Compiler {
-  /** Name, version and runtime: part of every artifact's provenance. */
+  /** Name, version and runtime. Part of every artifact's provenance. */
   readonly id: string;
-  /** Names the code that outlines and renders: what it made under another name is not used again. */
+  /** Identifies the rendering code. Cached output of another renderer is not used. */
   readonly renderer: string;
   compile(input: CompileInput, load: Load, turn?: Turn): Promise<Compiled>;
-  /** Which of these files are documents of a kind that Stele knows. Files that do not parse are left out, like any other file. */
+  /** Returns the files that are documents of a known kind. Other files are left out. */
   detect(
     files: readonly { path: string; bytes: Uint8Array }[],
     limits: CompileLimits,
     turn?: Turn,
   ): Promise<Detected[]>;
-  /** Reads a `stele.yaml`. `settings` is null exactly when the report blocks. */
+  /** Parses a `stele.yaml`. `settings` is null exactly when the report blocks. */
   readSettings(
     file: { path: string; bytes: Uint8Array },
     limits: CompileLimits,
     turn?: Turn,
   ): Promise<{ settings: Settings | null; report: Report }>;
-  /** The version that a file holds, or why it holds none. */
+  /** Returns the version in a file, or the problem if there is none. */
   readVersion(
     file: VersionFile,
     limits: CompileLimits,
     turn?: Turn,
   ): Promise<{ version: string } | { problem: Problem }>;
-  /** What is in a published document. Null when the document is over its limits. */
+  /** Returns the outline of a published document, or null if it exceeds the limits. */
   outline(document: Published, limits: CompileLimits, turn?: Turn): Promise<Outline | null>;
-  /** A published document made readable. Null when the document is over its limits. */
+  /** Renders a published document. Returns null if it exceeds the limits. */
   render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
-  /** Stops the sandboxes. Whatever still runs or waits rejects with `unavailable`. */
+  /** Stops the sandboxes. Running and queued jobs reject with `unavailable`. */
   close(): Promise<void>;
 }

@@ -4,13 +4,14 @@ import type { CompileLimits, Detected } from './compile.ts';
 import { parseFile } from './text/parse.ts';
 import { isObject } from './schema/schema-dialect.ts';
 
-// As bytes: looking for a string as `utf16le` never ends in Node 26 where the bytes begin at an odd offset of their memory.
+// Buffers, not strings: in Node 26, searching for a `utf16le` string never returns if the bytes start
+// at an odd memory offset.
 const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'].flatMap((mark) => [
   Buffer.from(mark),
   Buffer.from(mark, 'utf16le'),
 ]);
 
-/** Whether a file is worth parsing to see what it is: a name and a few bytes that every known kind has. Looks at no more than the bytes. */
+/** Whether a file may be a document, judged by its extension and a byte search. Does not parse it. */
 export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
   if (!/\.(?:json|ya?ml)$/i.test(path)) return false;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -18,8 +19,8 @@ export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
 }
 
 /**
- * Which of these files are documents of a known kind, by their root alone. One that cannot be read is what it looks like: its report is to say what is
- * wrong with it. Runs in the sandbox.
+ * Returns the files that are documents of a known kind, judged by their root. A file that does not
+ * parse is classified by its text, so that its report can say what is wrong. Runs in the sandbox.
  */
 export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[], limits: CompileLimits): Detected[] {
   return files.flatMap(({ path, bytes }) => {
@@ -29,7 +30,10 @@ export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[
   });
 }
 
-/** What broken bytes were meant to be: a key at the beginning of a line, in any encoding that leaves ASCII readable. */
+/**
+ * Guesses the kind of a file that does not parse, from a key at the start of a line in any encoding
+ * that leaves ASCII readable.
+ */
 function looksLike(bytes: Uint8Array): ReturnType<typeof kindOf> {
   const text = Buffer.from(bytes).toString('latin1').replaceAll('\0', '');
   if (
@@ -43,7 +47,7 @@ function looksLike(bytes: Uint8Array): ReturnType<typeof kindOf> {
   return null;
 }
 
-/** What a document says it is, by its root; null for every other document. */
+/** Returns the kind of a parsed document, judged by its root, or null if it is unknown. */
 export function kindOf(value: unknown): { type: ResourceType; kind: Kind; title: string | null } | null {
   if (!isObject(value)) return null;
   if (isVersion(value['openapi']) || isVersion(value['swagger'])) {
@@ -68,7 +72,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
 }
 
-/** Spectral: a rule that has both `given` and `then`, or a built-in ruleset that is extended. */
+/** Spectral: a rule has both `given` and `then`, or a built-in ruleset is extended. */
 function isSpectral(value: Record<string, unknown>): boolean {
   const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
   if (rules.some((rule) => isObject(rule) && 'given' in rule && 'then' in rule)) return true;
@@ -100,7 +104,10 @@ const redoclyRoot = new Set(
 );
 const redoclySeverities = new Set(['error', 'warn', 'off']);
 
-/** Redocly: a root of its own keys only, and built-in rulesets extended, or rules that carry its severities. */
+/**
+ * Redocly: the root has only Redocly's keys, and the ruleset extends a built-in one or has rules
+ * with Redocly's severities.
+ */
 function isRedocly(value: Record<string, unknown>): boolean {
   if (!Object.keys(value).every((key) => redoclyRoot.has(key) || key.startsWith('x-'))) return false;
   const rules = isObject(value['rules']) ? Object.entries(value['rules']) : [];
@@ -110,13 +117,13 @@ function isRedocly(value: Record<string, unknown>): boolean {
   return rules.length === 0 && extended(value).some((name) => redoclyPresets.has(name)) && 'extends' in value;
 }
 
-/** Every rule of Redocly's is written with its severity; an assertion (`rule/…`) is also known by its subject. */
+/** Redocly's rules have a severity. An assertion (`rule/…`) is also recognized by its subject. */
 function isRedoclyRule(name: string, rule: unknown): boolean {
   if (/^(?:rule|assert)\//.test(name)) return isObject(rule) && ('subject' in rule || 'assertions' in rule);
   if (!redoclyRuleNames.test(name)) return false;
   return isObject(rule) ? true : redoclySeverities.has(String(rule));
 }
 
-// Words that Redocly's built-in rules are named by, and no rule of a linter for code.
+// Matches the names of Redocly's built-in rules and no rule of a code linter.
 const redoclyRuleNames =
   /^(?:struct|spec|info-|operation-|operations?-|path-|paths?-|tags?-|no-(?:server|path|identical-paths|ambiguous-paths|unresolved-refs|invalid-|enum-|example-|unused-components|http-verbs|required-schema|schema-type|undefined-server|illogical|duplicated|mixed|query|component|empty-servers)|security-|parameter-|request-|response-|boolean-|scalar-|component-|configurable|nullable|spec-|array-|rule\/|array|discriminator|required-)/;

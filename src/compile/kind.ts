@@ -3,17 +3,17 @@ import type { Problem, Severity } from '../model/problem.ts';
 import type { CompileInput } from './compile.ts';
 import type { ParsedFile } from './text/parse.ts';
 
-/** A collected file that is no JSON or YAML document: text of another kind (`text`), or absent, refused or broken (`problem`). */
+/** A collected file that is not JSON or YAML: other text (`text`), or missing or invalid (`problem`). */
 export interface UnparsedFile {
   path: string;
   text: string | null;
   problem: Problem | null;
 }
 
-/** What a document kind's compiler is given: the entry, and every file that it and its files refer to, by path. */
+/** The input of a kind's compiler. */
 export interface KindInput {
   entry: ParsedFile;
-  /** The entry too. A file that is referred to and not in here was refused before it was read. */
+  /** All collected files by path, the entry included. A referenced file that is absent was rejected. */
   files: ReadonlyMap<string, ParsedFile | UnparsedFile>;
   input: CompileInput;
 }
@@ -21,8 +21,8 @@ export interface KindInput {
 export interface KindResult {
   problems: Problem[];
   /**
-   * The document with everything in it that it refers to; `entry.value` itself (the same object) when there was nothing to bring in, and then the
-   * author's bytes are kept. Null when none could be made.
+   * The document with everything that it references. `entry.value` itself (the same object) when it
+   * references no other file; then the author's bytes are kept. Null when bundling failed.
    */
   bundle: unknown;
   kind: Kind;
@@ -30,19 +30,19 @@ export interface KindResult {
   title: string;
   description: string;
   version: string | null;
-  /** Paths of the files whose own findings (syntax, repeated keys, …) count; absent: of all that were collected. */
+  /** Paths of the files whose own problems (syntax, duplicate keys) count. Default: all files. */
   used?: ReadonlySet<string>;
 }
 
 /** Compiles one kind of document. Pure; never rejects because of a document. */
 export type CompileKind = (given: KindInput) => Promise<KindResult>;
 
-/** Whether a collected file was read as a document. */
+/** Whether a collected file was parsed as JSON or YAML. */
 export function isParsed(file: ParsedFile | UnparsedFile): file is ParsedFile {
   return 'value' in file;
 }
 
-/** A problem at a node of a parsed file. */
+/** Returns a problem at a node of a parsed file. */
 export function problemAt(
   file: ParsedFile,
   pointer: string,

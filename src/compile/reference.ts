@@ -1,11 +1,11 @@
 import { parseCoordinate } from '../model/address.ts';
 
-/** Where a reference leads: a file of the tree and a fragment in it, or nowhere, and why. */
+/** The target of a reference: a file of the tree and a fragment, or why it is rejected. */
 export type ResolvedReference =
   | {
       ok: true;
-      /** Path in the tree; the referring file's own for `#…`. */ path: string;
-      /** After `#`, decoded; null without `#`. */ fragment: string | null;
+      /** Path in the tree. For `#…`, the path of the referring file. */ path: string;
+      /** The decoded text after `#`. Null without `#`. */ fragment: string | null;
     }
   | {
       ok: false;
@@ -14,8 +14,9 @@ export type ResolvedReference =
     };
 
 /**
- * Resolves a `$ref`'s text against the file that holds it (RFC 3986 §5, on the paths of one tree). Nothing but a plain relative path inside the
- * tree is let through: no scheme, host, query, absolute path, backslash, NUL, and no percent-encoded separator or dot.
+ * Resolves the text of a `$ref` against the file that contains it (RFC 3986 §5, on the paths of one
+ * tree). Accepts only relative paths inside the tree: no scheme, host, query, absolute path,
+ * backslash, NUL, or percent-encoded separator or dot.
  */
 export function resolveReference(from: string, reference: string): ResolvedReference {
   const hash = reference.indexOf('#');
@@ -27,35 +28,35 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
     rule,
     message: `The reference ${shown} ${why}`,
   });
-  if (hash >= 0 && fragment === null) return refuse('ref-syntax', 'has a percent-encoding that is no UTF-8.');
+  if (hash >= 0 && fragment === null) return refuse('ref-syntax', 'has an invalid percent-encoding: it is not UTF-8.');
   if (target === '') return { ok: true, path: from, fragment };
   if (parseCoordinate(target.replace(/^\{registry\}\//, '')) !== null)
     return refuse(
       'ref-registry',
-      'names a document of the registry; put a copy of it in the repository and refer to that.',
+      'points to a document in the registry. Copy the document into the repository and reference the copy.',
     );
   if (/^https?:/i.test(target) || target.startsWith('//'))
     return refuse(
       'ref-remote',
-      'leads to the network; put the file in the repository and refer to it by a relative path.',
+      'points to a URL, and URLs are not fetched. Copy the file into the repository and use a relative path.',
     );
   if (/^[a-z][a-z0-9+.-]*:/i.test(target))
-    return refuse('ref-scheme', 'has a scheme; only relative paths are followed.');
+    return refuse('ref-scheme', 'has a URL scheme. Use a relative path.');
   if (target.startsWith('/'))
-    return refuse('ref-outside-tree', 'is an absolute path; only relative paths are followed.');
-  if (target.includes('\\')) return refuse('ref-syntax', 'has a backslash; paths are written with "/".');
-  if (target.includes('?')) return refuse('ref-syntax', 'has a query; only relative paths are followed.');
+    return refuse('ref-outside-tree', 'is an absolute path. Use a relative path.');
+  if (target.includes('\\')) return refuse('ref-syntax', 'contains a backslash. Separate folders with "/".');
+  if (target.includes('?')) return refuse('ref-syntax', 'has a query string. Use a relative path without "?".');
   if (/%(?:2e|2f|5c|00)/i.test(target))
-    return refuse('ref-syntax', 'hides a ".", "/", "\\" or NUL in a percent-encoding.');
+    return refuse('ref-syntax', 'percent-encodes ".", "/", "\\" or NUL, which is not allowed.');
   const decoded = decode(target);
-  if (decoded === null || decoded.includes('\0')) return refuse('ref-syntax', 'is no path.');
+  if (decoded === null || decoded.includes('\0')) return refuse('ref-syntax', 'is not a valid path.');
   const segments = from.split('/').slice(0, -1);
   for (const segment of decoded.split('/')) {
     if (segment === '..') {
-      if (segments.pop() === undefined) return refuse('ref-outside-tree', 'leads out of the tree.');
+      if (segments.pop() === undefined) return refuse('ref-outside-tree', 'points outside the repository.');
     } else if (segment !== '.' && segment !== '') segments.push(segment);
   }
-  if (segments.length === 0) return refuse('ref-syntax', 'names a folder, not a file.');
+  if (segments.length === 0) return refuse('ref-syntax', 'points to a folder. Reference a file.');
   return { ok: true, path: segments.join('/'), fragment };
 }
 

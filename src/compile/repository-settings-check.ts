@@ -6,12 +6,12 @@ import type { ParsedFile } from './text/parse.ts';
 import { joinPointer } from './text/pointer.ts';
 import type { SettingsDefaults, SettingsResource } from './compile.ts';
 
-/** An entry, or the defaults, as it is written. */
+/** An entry or the defaults, as written. */
 export interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {
   version?: 'document' | 'next' | 'tag' | { file: string; pointer?: string };
 }
 
-/** `stele.yaml` as it is written, once it fits its schema. */
+/** A `stele.yaml` that is valid by its schema. */
 export interface WrittenFile {
   defaults?: WrittenSettings;
   resources?: (WrittenSettings & Omit<SettingsResource, 'version' | 'at'>)[];
@@ -19,16 +19,19 @@ export interface WrittenFile {
   ignore?: string[];
 }
 
-/** Patterns are held against every path of a tree: that many can be. */
+/** The most patterns in one file: each is matched against every path of the tree. */
 const mostPatterns = 100;
 
-/** What is wrong with a `stele.yaml` that fits its schema: patterns, templates, coordinates, keys that exclude each other. */
+/**
+ * Checks a `stele.yaml` for what its schema cannot express: patterns, templates, coordinates, and
+ * keys that exclude each other.
+ */
 export function checkSettings(file: ParsedFile, { defaults, resources = [], discover }: WrittenFile): Problem[] {
   const problems: Problem[] = [];
   const tell = (pointer: string, text: string) => problems.push(problemAt(file, pointer, 'settings', text));
   const patterns = resources.filter(({ path }) => isPathGlob(path));
   if (patterns.length > mostPatterns)
-    tell('/resources', `resources has ${patterns.length} entries with a pattern; there can be ${mostPatterns}.`);
+    tell('/resources', `resources has ${patterns.length} entries with a pattern; the limit is ${mostPatterns}.`);
   for (const [index, entry] of resources.entries()) {
     const at = `/resources/${index}`;
     const name = `resources[${index}]`;
@@ -39,7 +42,7 @@ export function checkSettings(file: ParsedFile, { defaults, resources = [], disc
     if (entry.slug !== undefined && highestPlaceholder(entry.slug) === 0 && !isSlug(entry.slug))
       tell(
         `${at}/slug`,
-        `${name}.slug: ${JSON.stringify(entry.slug)} cannot be a slug: first and last no -, no --, 63 at most.`,
+        `${name}.slug: ${JSON.stringify(entry.slug)} is not a valid slug. Use at most 63 characters, without "--" and without "-" at the start or end.`,
       );
   }
   if (defaults === undefined) return problems;
@@ -50,7 +53,7 @@ export function checkSettings(file: ParsedFile, { defaults, resources = [], disc
 
 type Tell = (pointer: string, text: string) => void;
 
-/** What an entry takes of the defaults' templates. */
+/** The templates that an entry inherits from the defaults. */
 function inherited(entry: WrittenSettings, defaults: WrittenSettings = {}): WrittenSettings {
   if (entry.version !== undefined || entry.tags !== undefined) return {};
   const { version, tags } = defaults;
@@ -61,10 +64,10 @@ function checkBoth({ ruleset, tags, version }: WrittenSettings, at: string, name
   if (ruleset !== undefined && parseCoordinate(ruleset)?.coordinate.type !== 'rulesets')
     tell(
       `${at}/ruleset`,
-      `${name}.ruleset: ${JSON.stringify(ruleset)} is no coordinate of a ruleset, such as "@acme/rulesets/style".`,
+      `${name}.ruleset: ${JSON.stringify(ruleset)} is not a ruleset. Use a coordinate such as "@acme/rulesets/style".`,
     );
   if (tags !== undefined && version !== undefined && version !== 'tag')
-    tell(`${at}/version`, `${name}: tags makes tags the versions; leave version out.`);
+    tell(`${at}/version`, `${name} has both tags and version. With tags, versions come from git tags; remove version.`);
 }
 
 function checkTemplates(
@@ -80,12 +83,12 @@ function checkTemplates(
     const pointer = at + joinPointer('', ...key.split('/'));
     const unknown =
       key === 'name' ? undefined : (template ?? '').match(/\{[^{}]*\}/g)?.find((part) => !isKnown(part, key));
-    if (unknown !== undefined) tell(pointer, `${name}.${key.replace('/', '.')} names ${unknown}, which there is not.`);
+    if (unknown !== undefined) tell(pointer, `${name}.${key.replace('/', '.')} uses the unknown placeholder ${unknown}.`);
     const highest = template === undefined ? 0 : highestPlaceholder(template);
     if (highest <= stars) continue;
-    const has = stars === 0 ? 'no star' : stars === 1 ? 'one star' : `${stars} stars`;
-    const where = entry.path === '' ? 'a document that is found by its content has no pattern' : `its path has ${has}`;
-    tell(pointer, `${name}.${key.replace('/', '.')} names {${highest}}, and ${where}.`);
+    const has = stars === 0 ? 'no star' : stars === 1 ? 'only one star' : `only ${stars} stars`;
+    const where = entry.path === '' ? 'discovered documents have no pattern' : `its path has ${has}`;
+    tell(pointer, `${name}.${key.replace('/', '.')} uses {${highest}}, but ${where}.`);
   }
 }
 

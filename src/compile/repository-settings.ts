@@ -16,12 +16,12 @@ const schema: object = JSON.parse(
 );
 const validate = new Ajv2020({ allErrors: true, strict: false, verbose: true }).compile(schema);
 
-/** The tags that `version: tag` means where no `tags` says otherwise. */
+/** The tag pattern for `version: tag` without `tags`. */
 const usualTags = 'v*';
 
 /**
- * Reads a `stele.yaml` and checks it: against `content/schemas/repository.json`, and for what no schema can say. `settings` is null exactly when the
- * report blocks. Runs in the sandbox.
+ * Parses a `stele.yaml` and checks it against `content/schemas/repository.json` and the rules that a
+ * schema cannot express. `settings` is null exactly when the report blocks. Runs in the sandbox.
  */
 export function readSettings(
   { path, bytes }: { path: string; bytes: Uint8Array },
@@ -54,7 +54,7 @@ function placeOf(file: ParsedFile, pointer: string): SettingsResource['at'] {
   return { pointer, ...file.locate(pointer) };
 }
 
-/** Tags, or a source of versions. */
+/** The tag pattern or version source of an entry. */
 function versionOf({ version, tags }: WrittenSettings): { tags?: string; version?: VersionSource } {
   if (version === 'tag') return { tags: tags ?? usualTags };
   if (version === undefined) return {};
@@ -62,7 +62,7 @@ function versionOf({ version, tags }: WrittenSettings): { tags?: string; version
   return { version: { from: 'file', path: version.file, pointer: version.pointer ?? null } };
 }
 
-/** A finding as a sentence that names the key; null for one that others say better. */
+/** Turns a schema error into a problem that names the key. Null for an error that others repeat. */
 function explain(
   file: ParsedFile,
   { instancePath, keyword, message, params, parentSchema }: ErrorObject,
@@ -81,15 +81,15 @@ function explain(
       'key',
     );
   }
-  if ('missingProperty' in params) return problem(`${name} needs the key "${String(params['missingProperty'])}".`);
+  if ('missingProperty' in params) return problem(`${name} is missing the key "${String(params['missingProperty'])}".`);
   const allowed: unknown = params['allowedValues'];
   if (Array.isArray(allowed)) return problem(`${name} must be ${orList(allowed)}.`);
   if (keyword === 'pattern' && known?.description !== undefined)
-    return problem(`${name} is not what it can be. ${known.description}`);
+    return problem(`${name} has an invalid value. ${known.description}`);
   return problem(`${name} ${(message ?? 'is not valid').replace(',', ' or ')}.`);
 }
 
-/** `/resources/3/slug` as people write it: `resources[3].slug`. */
+/** Formats `/resources/3/slug` as `resources[3].slug`. */
 function keyName(pointer: string): string {
   const name = parsePointer(pointer)
     .map((key) => (/^\d+$/.test(key) ? `[${key}]` : `.${key}`))

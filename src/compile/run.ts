@@ -14,7 +14,7 @@ import { lintWithRuleset } from './ruleset/ruleset-evaluate.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { schemaReferencePaths } from './schema/schema-refs.ts';
 
-/** How the documents of each type are compiled, and how their files refer to others. */
+/** How each type of document is compiled, and how its references are found. */
 const compilers: Record<
   ResourceType,
   { compile: CompileKind; referencePaths: (file: ParsedFile) => Iterable<string> }
@@ -24,7 +24,7 @@ const compilers: Record<
   rulesets: { compile: compileRuleset, referencePaths: schemaReferencePaths },
 };
 
-/** Compiles one document: collects its files, compiles it as its kind, and makes its representations. Runs in the sandbox. */
+/** Compiles one document: collects its files, compiles it, and encodes it. Runs in the sandbox. */
 export async function runCompile(
   input: CompileInput,
   load: (paths: string[]) => Promise<LoadedFile[]>,
@@ -32,9 +32,9 @@ export async function runCompile(
   try {
     return await compileEntry(input, load);
   } catch (error) {
-    // Libraries follow references by recursion: what leads on through thousands of schemas is more than their stack holds.
+    // Libraries follow references recursively, so thousands of nested schemas overflow the stack.
     if (!(error instanceof RangeError) || !error.message.includes('call stack')) throw error;
-    const message = 'The references lead too deep: through thousands of schemas, each inside the one before.';
+    const message = 'References are nested too deeply: through thousands of schemas. Flatten the chain of references.';
     return refused([problemAtFile('limit-depth', input.entry, message)]);
   }
 }
@@ -69,13 +69,13 @@ async function compileEntry(
       problemAtFile(
         'limit-bundle-bytes',
         input.entry,
-        `The document has ${bytes} bytes once it is bundled; the limit is ${limits.bundleBytes}.`,
+        `The bundled document has ${bytes} bytes; the limit is ${limits.bundleBytes}.`,
       ),
     ]);
   return { artifact: await artifactOf(type, result, formats), report: createReport(problems) };
 }
 
-/** The entry is read first: what it is tells how its files and those that follow refer to others. */
+/** The entry is read first. Its type decides how references are found in all files. */
 function createPathsOf(): (file: ParsedFile) => Iterable<string> {
   let read: ((file: ParsedFile) => Iterable<string>) | null = null;
   return (file) => {
@@ -93,13 +93,13 @@ async function artifactOf(
   return { type, kind, specification, title, description, version, representations: await represent(formats) };
 }
 
-/** What the document is to be compiled as, or why it cannot be. */
+/** The type to compile the document as, or the problem if it has none. */
 function typeOf(entry: ParsedFile, { type }: CompileInput): ResourceType | Problem {
   const found = kindOf(entry.value);
   if (type === null) {
     if (found !== null) return found.type;
     const message =
-      'The document is no OpenAPI document (a root "openapi" or "swagger"), no JSON Schema (a root "$schema" that names a draft) and no ruleset.';
+      'Unknown kind of document. An OpenAPI document has "openapi" or "swagger" at its root, a JSON Schema has a "$schema" that names a draft, and a ruleset has "rules" or "extends".';
     return problemAt(entry, '', 'kind-unknown', message);
   }
   if (found !== null && found.type !== type)
@@ -109,12 +109,12 @@ function typeOf(entry: ParsedFile, { type }: CompileInput): ResourceType | Probl
       entry,
       '',
       'kind-unknown',
-      'The document has no root "openapi" or "swagger" that names a version, so it is no OpenAPI document.',
+      'The document is not an OpenAPI document. Add "openapi" with a version, such as "openapi: 3.1.0", at its root.',
     );
   return type;
 }
 
-/** A report that blocks, and no artifact. */
+/** A blocking report without an artifact. */
 function refused(problems: Problem[]): { artifact: null; report: Report } {
   return { artifact: null, report: createReport(problems) };
 }

@@ -7,7 +7,10 @@ import { followPointer } from './text/pointer.ts';
 import { decodeText } from './text/text.ts';
 import { problemAtFile } from '../model/problem.ts';
 
-/** The version that a file holds, for `version: {file, pointer}` of a `stele.yaml`, or why it holds none. Runs in the sandbox. */
+/**
+ * Reads the version from a file, for `version: {file, pointer}` in `stele.yaml`. Returns the problem
+ * if there is none. Runs in the sandbox.
+ */
 export function readVersion(
   { path, bytes, pointer }: VersionFile,
   limits: CompileLimits,
@@ -17,16 +20,16 @@ export function readVersion(
     if (issue !== null) return { problem: problemAtFile('version-file', path, issue.message) };
     const version = text.trim();
     if (isVersion(version)) return { version };
-    return { problem: problemAtFile('version-file', path, 'The file is to hold one version and nothing else.') };
+    return { problem: problemAtFile('version-file', path, 'The file must contain one version and nothing else. To read the version from a key, set version.pointer in stele.yaml.') };
   }
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) return { problem: parsed.problems[0]! };
   const found = followPointer(parsed.file.value, pointer);
-  if (!found.found) return refuse(parsed.file, pointer, `There is nothing at ${pointer}.`);
+  if (!found.found) return refuse(parsed.file, pointer, `The file has no value at ${pointer}.`);
   if (typeof found.value !== 'string')
-    return refuse(parsed.file, pointer, `${pointer} is no string: write it in quotes.`);
+    return refuse(parsed.file, pointer, `The version at ${pointer} must be a string. Put it in quotes.`);
   const version = found.value.trim();
-  return isVersion(version) ? { version } : refuse(parsed.file, pointer, `${pointer} cannot be a version.`);
+  return isVersion(version) ? { version } : refuse(parsed.file, pointer, `The value at ${pointer} is not a valid version.`);
 }
 
 function isVersion(text: string): boolean {

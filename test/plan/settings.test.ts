@@ -249,7 +249,7 @@ describe('what is wrong with an entry is told at its place, and the others go on
     compiler.compiled.length = 0;
     const run = await push({ 'stele.yaml': 'resources: [{path: a.yaml, slug: A}]', 'a.yaml': api('A', '1.1.0') });
     expect(run.documents).toHaveLength(1);
-    expect(run.documents[0]!.detail).toMatch(/^stele\.yaml:1:34 resources\[0\]\.slug is not what it can be\./);
+    expect(run.documents[0]!.detail).toMatch(/^stele\.yaml:1:34 resources\[0\]\.slug has an invalid value\./);
     expect(compiler.compiled).toEqual([]);
     expect(await find('a')).toMatchObject({ latest: '1.0.0', connection: { path: 'a.yaml' } });
     await push({ 'stele.yaml': settings });
@@ -411,7 +411,7 @@ describe('where versions come from', () => {
       (await push(files)).documents.find(({ path }) => path === 'services/pay/openapi.yaml');
     expect(await detailOf({ 'services/pay/package.json': '{}' })).toMatchObject({
       outcome: 'conflict',
-      detail: 'stele.yaml:2:5 services/pay/package.json:1:1 There is nothing at /version.',
+      detail: 'stele.yaml:2:5 services/pay/package.json:1:1 The file has no value at /version.',
     });
     expect(await detailOf({ 'services/pay/package.json': null })).toMatchObject({
       outcome: 'conflict',

@@ -493,7 +493,7 @@ describe('following a repository', () => {
       const commit = source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': api('B', '1.0.0') });
       const run = await sync();
       expect(run).toMatchObject({ state: 'failed', documents: [{ path: 'b.yaml', outcome: 'published' }] });
-      expect(run.detail).toMatch(/^a\.yaml: The process that reads documents ended/);
+      expect(run.detail).toMatch(/^a\.yaml: The process that compiles documents stopped/);
       expect(await names()).toEqual(['apis/b@1.0.0']);
       expect(await repository()).toMatchObject({ state: 'failed', detail: run.detail, commit: null });
       expect((await repository()).documents).not.toHaveProperty('a.yaml');

@@ -12,15 +12,16 @@ import { resolveReference } from '../reference.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
 
 export interface Bundled {
-  /** Null: no bundle can be made. */
+  /** Null if bundling failed. */
   bundle: unknown;
   problems: Problem[];
   tree: Tree;
 }
 
 /**
- * Brings everything that the entry refers to into one document. References that lead nowhere stay as they are and are reported as errors; those
- * within one file as warnings where validation is lenient. A document that refers to no other file is its own bundle.
+ * Bundles the entry and everything that it references into one document. Unresolved references stay
+ * and are reported as errors; those within one file as warnings if validation is lenient. A document
+ * that references no other file is its own bundle.
  */
 export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof detectSpec>): Promise<Bundled> {
   const { entry, files, input } = given;
@@ -37,7 +38,7 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
       externalRefResolver: tree.resolver,
     });
   } catch (error) {
-    // Redocly's own words for references that only lead to each other; it stops there.
+    // Redocly throws this message for references that only point to each other.
     if (!(error instanceof Error) || error.message !== 'Self-referencing circular pointer') throw error;
     return { bundle: null, problems: [loopProblem(given, tree)], tree };
   }
@@ -57,14 +58,14 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
     problems.push(...judge(reference.file, reference.pointer, reference));
 
   function judge(path: string, pointer: string, { text, member }: { text: string; member: string }): Problem[] {
-    // An example's `externalValue` is a link for people, wherever it leads (OpenAPI 3.1 §4.8.19).
+    // The `externalValue` of an example may be any URL (OpenAPI 3.1 §4.8.19).
     if (member === '/externalValue' && !resolveReference(path, text).ok) return [];
     const file = files.get(path);
     if (path === entry.path && isOwnUri(entry, text)) return [];
     const { rule, message } = judgeReference(path, text, files);
     const severity = severityOf(pointer, text);
     if (rule === null || severity === null || file === undefined || !isParsed(file)) return [];
-    // Only what stays within the file can be let through: a bundle that needs another file is none.
+    // A bundle must not depend on another file, so only references within the file are tolerated.
     const isSoft = input.validation === 'lenient' && severity === 'error' && text.startsWith('#');
     return [problemAt(file, pointer + member, rule, message, { severity: isSoft ? 'warning' : severity })];
   }
@@ -82,7 +83,7 @@ function chainProblem({ files }: KindInput): Problem | null {
   const chain = findLongChain(files);
   const file = chain === null ? undefined : files.get(chain.path);
   if (chain === null || file === undefined || !isParsed(file)) return null;
-  const message = `The reference ${JSON.stringify(chain.text)} leads through more than ${longestChain} other references. Refer to what is meant directly.`;
+  const message = `The reference ${JSON.stringify(chain.text)} goes through more than ${longestChain} other references. Reference the target directly.`;
   return problemAt(file, `${chain.pointer}/$ref`, 'limit-references', message);
 }
 
@@ -90,19 +91,22 @@ function loopProblem({ entry, files }: KindInput, { used }: Tree): Problem {
   const loop = findReferenceLoop(files, used);
   const file = loop === null ? undefined : files.get(loop.file);
   if (loop === null || file === undefined || !isParsed(file))
-    return problemAt(entry, '', 'ref-circular', 'A reference leads only to itself, through other references.');
+    return problemAt(entry, '', 'ref-circular', 'The references form a cycle that never reaches a value. Point one of them to a definition.');
   return problemAt(
     file,
     loop.pointer,
     'ref-circular',
-    `The reference ${JSON.stringify(loop.text)} leads only to itself.`,
+    `The reference ${JSON.stringify(loop.text)} only points back to itself. Point it to a definition.`,
   );
 }
 
 const prototypeName =
   /\/(?:__proto__|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf|__\w+__)(?=["'/\s]|$)/m;
 
-/** References through names that every object answers to: redocly takes them for resolved. They are rare, so only a text that has one is searched. */
+/**
+ * Finds references through names that every object inherits, which redocly wrongly resolves. They are
+ * rare, so only a text that contains such a name is searched.
+ */
 function prototypeReferences(
   { files }: KindInput,
   { used }: Tree,
@@ -123,7 +127,10 @@ function prototypeReferences(
   return found;
 }
 
-/** Counts a bundle as it will be written. Parts that stand in it many times are counted each time and looked at once; one inside itself cannot be written. */
+/**
+ * Checks the size of a bundle as it will be written. A part that is used several times is visited
+ * once and counted each time. A part inside itself cannot be written.
+ */
 function measure(bundle: unknown, limits: CompileLimits): { rule: string; message: string } | null {
   const known = new Map<object, { nodes: number; depth: number; bytes: number }>();
   const open = new Set<object>();
@@ -157,22 +164,22 @@ function measure(bundle: unknown, limits: CompileLimits): { rule: string; messag
     return {
       rule: 'ref-circular',
       message:
-        'A part of another file refers back to itself where it has no name of its own, so it cannot be bundled; put it under components.',
+        'Another file contains a part that references itself and has no name, so it cannot be bundled. Move that part under components.',
     };
   if (nodes > limits.nodes)
     return {
       rule: 'limit-nodes',
-      message: `The document has ${nodes} nodes once it is bundled; the limit is ${limits.nodes}.`,
+      message: `The bundled document has ${nodes} nodes; the limit is ${limits.nodes}.`,
     };
   if (bytes > limits.bundleBytes)
     return {
       rule: 'limit-bundle-bytes',
-      message: `The document has more than ${limits.bundleBytes} bytes once it is bundled.`,
+      message: `The bundled document is larger than ${limits.bundleBytes} bytes. Split the document.`,
     };
   if (depth > limits.depth)
     return {
       rule: 'limit-depth',
-      message: `The document is nested ${depth} levels deep once it is bundled; the limit is ${limits.depth}.`,
+      message: `The bundled document is nested ${depth} levels deep; the limit is ${limits.depth}.`,
     };
   return null;
 }

@@ -2,16 +2,19 @@ import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import { joinPointer, parsePointer } from '../text/pointer.ts';
 
-/** A reference as it stands in a file, or as another one leads to it. */
+/** A reference in a file, as written or as rewritten by following another one. */
 export interface Reference {
   path: string;
   text: string;
 }
 
-/** References that lead only to another reference, one after the other. No document that people write has more than a few. */
+/** The most references that may follow one another. Real documents have only a few. */
 export const longestChain = 100;
 
-/** Tells where a reference leads next: to or through which other reference, if any. Each is looked up once. */
+/**
+ * Returns a function that finds the next reference that a reference leads to or through, or null.
+ * Results are cached.
+ */
 export function createFollow(files: KindInput['files']): (reference: Reference) => Reference | null {
   const known = new Map<string, Reference | null>();
   return (reference) => {
@@ -24,7 +27,7 @@ export function createFollow(files: KindInput['files']): (reference: Reference) 
   };
 }
 
-/** Names a reference, as a key. */
+/** Returns a map key for a reference. */
 export function keyOf({ path, text }: Reference): string {
   return `${path} ${text}`;
 }
@@ -52,12 +55,12 @@ function follow({ path, text }: Reference, files: KindInput['files']): Reference
 }
 
 /**
- * The first reference that leads through more than `longestChain` others, as the pointer of its node. In linear time, and before anything follows
- * references, since whoever follows each of them to its end takes quadratic time.
+ * Finds the first reference that goes through more than `longestChain` others. `pointer`: its node.
+ * Takes linear time. Must run before other code follows references, which takes quadratic time.
  */
 export function findLongChain(files: KindInput['files']): (Reference & { pointer: string }) | null {
   const next = createFollow(files);
-  /** How many others a reference leads through; of one that leads back to itself, as many as there are in its loop or more. */
+  /** The number of references that each one goes through. In a cycle, at least its length. */
   const lengths = new Map<string, number>();
 
   function isLong(reference: Reference): boolean {

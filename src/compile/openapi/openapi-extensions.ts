@@ -6,8 +6,9 @@ import { resolveReference } from '../reference.ts';
 import { pointerOf, type Tree } from './redocly.ts';
 
 /**
- * Brings in what extensions (`x-…`) refer to in other files, however deep the reference stands in them; redocly looks at their first level only.
- * Changes the document in place. What cannot be brought in stays as it is, with a warning: an extension's content is its author's own.
+ * Bundles references to other files inside extensions (`x-…`) at any depth; redocly handles only the
+ * first level. Changes the document in place. Unresolved references stay, with a warning, because the
+ * content of an extension is up to its author.
  */
 export function bundleExtensions(
   { entry, files }: Pick<KindInput, 'entry' | 'files'>,
@@ -34,7 +35,7 @@ export function bundleExtensions(
     open.delete(node);
   }
 
-  /** What a reference's node is to be replaced by; undefined where it stays. */
+  /** Returns the replacement for a reference node, or undefined to keep it. */
   function bringIn(node: object, pointer: string): unknown {
     const { $ref } = node as { $ref?: unknown };
     if (typeof $ref !== 'string' || $ref.startsWith('#')) return undefined;
@@ -50,7 +51,7 @@ export function bundleExtensions(
     const file = files.get(from);
     if (file !== undefined && isParsed(file)) {
       const place = `${origin === undefined ? pointer : pointerOf(origin)}/$ref`;
-      const text = rule === null ? `The reference ${JSON.stringify($ref)} leads back to where it stands.` : message;
+      const text = rule === null ? `The reference ${JSON.stringify($ref)} points to a part that contains it, so it cannot be bundled.` : message;
       problems.push(problemAt(file, place, rule ?? 'ref-circular', text, { severity: 'warning' }));
     }
     return undefined;

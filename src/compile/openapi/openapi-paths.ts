@@ -1,14 +1,14 @@
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
 
-/** Whether a discriminator's mapping value is a reference and no bare schema name. */
+/** Whether the value of a discriminator mapping is a reference and not a schema name. */
 export function isMappingReference(value: string): boolean {
   return value.startsWith('#') || value.includes('/') || /\.(?:ya?ml|json)(?:#|$)/i.test(value);
 }
 
 /**
- * The paths in the tree that an OpenAPI file may refer to: `$ref`, `externalValue` and discriminator mappings, wherever they stand. More than
- * are needed: an example may hold what only looks like a reference.
+ * Returns the paths in the tree that an OpenAPI file may reference by `$ref`, `externalValue` or
+ * discriminator mappings. May include extra paths: examples can contain what looks like a reference.
  */
 export function openapiReferencePaths(file: ParsedFile): Set<string> {
   const paths = new Set<string>();

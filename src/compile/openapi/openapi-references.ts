@@ -7,52 +7,52 @@ import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 
-/** Why a reference leads nowhere. `rule` null: it does lead somewhere. */
+/** Why a reference does not resolve. `rule` is null if it does. */
 export interface Verdict {
   rule: string | null;
   message: string;
 }
 
-/** Looks at one reference as its author wrote it: refused by its form, its file absent or broken, or its fragment not there. */
+/** Checks one reference as written: its form, its file, and its fragment. */
 export function judgeReference(from: string, reference: string, files: KindInput['files']): Verdict {
   const shown = JSON.stringify(reference.length > 200 ? `${reference.slice(0, 200)}…` : reference);
   const target = resolveReference(from, reference);
   if (!target.ok) return { rule: target.rule, message: target.message };
   const file = files.get(target.path);
   if (file === undefined)
-    return { rule: 'ref-unresolved', message: `The reference ${shown} leads to ${target.path}, which was not read.` };
+    return { rule: 'ref-unresolved', message: `The reference ${shown} points to ${target.path}, which was not read.` };
   if (!isParsed(file)) {
     if (file.problem?.rule === 'file-missing')
-      return { rule: 'file-missing', message: `The reference ${shown} leads to ${target.path}, which does not exist.` };
+      return { rule: 'file-missing', message: `The reference ${shown} points to ${target.path}, which does not exist.` };
     if (file.problem === null) {
       if ((target.fragment ?? '') === '') return { rule: null, message: '' };
       return {
         rule: 'ref-unresolved',
-        message: `The reference ${shown} leads into ${target.path}, which is neither JSON nor YAML.`,
+        message: `The reference ${shown} points into ${target.path}, which is neither JSON nor YAML.`,
       };
     }
     return {
       rule: file.problem.rule,
-      message: `The reference ${shown} leads to a file that cannot be used: ${file.problem.message}`,
+      message: `The reference ${shown} points to an invalid file: ${file.problem.message}`,
     };
   }
   const fragment = target.fragment ?? '';
   if (fragment !== '' && !fragment.startsWith('/')) {
     if (target.path === from)
-      return { rule: 'ref-unresolved', message: `The reference ${shown} names an anchor that is not in this file.` };
+      return { rule: 'ref-unresolved', message: `The reference ${shown} does not resolve: this file has no such anchor.` };
     return {
       rule: 'ref-anchor',
-      message: `The reference ${shown} names an anchor of another file; refer to it by a JSON Pointer ("#/…").`,
+      message: `The reference ${shown} uses an anchor in another file. Use a JSON Pointer ("#/…").`,
     };
   }
   if (followPointer(file.value, fragment).found) return { rule: null, message: '' };
   const where = target.path === from ? 'this file' : target.path;
-  return { rule: 'ref-unresolved', message: `The reference ${shown} leads to nothing: ${where} has no ${fragment}.` };
+  return { rule: 'ref-unresolved', message: `The reference ${shown} does not resolve: ${where} has no ${fragment}.` };
 }
 
 /**
- * Whether a reference names a part of the entry by a URI that the entry gives itself: `$self` (OpenAPI 3.2 §4.1.1), or the `$id` of a schema in it (JSON
- * Schema 2020-12 §8.2.1). Such a reference leads nowhere else, and readers of the bundle resolve it in the bundle.
+ * Whether a reference points into the entry by a URI that the entry declares: `$self` (OpenAPI 3.2
+ * §4.1.1) or the `$id` of a schema in it (JSON Schema 2020-12 §8.2.1). It resolves in the bundle too.
  */
 export function isOwnUri(entry: ParsedFile, reference: string): boolean {
   const [uri = '', fragment = ''] = reference.split('#');
@@ -81,7 +81,10 @@ function findIdentified(node: unknown, uri: string): object | null {
   return null;
 }
 
-/** The reference that stands at a node: `$ref`, an example's `externalValue`, or the node itself in a discriminator's mapping. */
+/**
+ * The reference at a node: its `$ref`, the `externalValue` of an example, or the node itself in a
+ * discriminator mapping. Null if it has none.
+ */
 export function referenceAt(node: unknown): { text: string; member: '' | '/$ref' | '/externalValue' } | null {
   if (typeof node === 'string') return { text: node, member: '' };
   if (typeof node !== 'object' || node === null) return null;
@@ -90,7 +93,7 @@ export function referenceAt(node: unknown): { text: string; member: '' | '/$ref'
   return typeof externalValue === 'string' ? { text: externalValue, member: '/externalValue' } : null;
 }
 
-/** Members of these are named by the author, so `example` or `x-rate` below them is a name and no keyword. */
+/** The author names the members of these, so `example` or `x-rate` in them is not a keyword. */
 export const namedMembers: ReadonlySet<string> = new Set(
   [
     'properties',
@@ -118,8 +121,9 @@ export const namedMembers: ReadonlySet<string> = new Set(
 const data = new Set(['example', 'default', 'enum', 'const', 'value']);
 
 /**
- * How bad a reference that leads nowhere is where it stands. In an example's data or in an extension it may be no reference at all, so it is
- * only a warning; so is a discriminator's mapping, whose values may be names. Null: it is none.
+ * The severity of an unresolved reference at a pointer. Example data and extensions may only look
+ * like references and the values of a discriminator mapping may be names, so these are warnings.
+ * Null: not a reference.
  */
 export function severityOf(pointer: string, text: string): Severity | null {
   const tokens = parsePointer(pointer);
@@ -134,7 +138,7 @@ export function severityOf(pointer: string, text: string): Severity | null {
   return 'error';
 }
 
-/** The first chain of references that leads back to itself without passing any content, as the pointer of one of them. */
+/** Finds the first cycle of references that never reaches a value. `pointer`: one of them. */
 export function findReferenceLoop(
   files: KindInput['files'],
   from: Iterable<string>,

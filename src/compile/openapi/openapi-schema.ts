@@ -17,8 +17,9 @@ const keptFindings = 200;
 const largest = 300_000;
 
 /**
- * Validates a document against the OpenAPI Initiative's JSON Schema of its version. Every finding where the document is not so large that
- * they could outgrow the memory, else the first. Empty: valid.
+ * Validates a document against the OpenAPI Initiative's JSON Schema of its version. Returns all
+ * findings, or only the first for a large document, where they could exhaust the memory. Empty if the
+ * document is valid.
  */
 export function validateOpenapi(document: unknown, version: OpenapiVersion, textLength: number): SchemaFinding[] {
   let errors = errorsOf(stopping.getAjvValidator(version), document);

@@ -12,7 +12,7 @@ type Spec = ReturnType<typeof detectSpec>;
 
 const specs: Record<OpenapiVersion, Spec> = { '2.0': 'oas2', '3.0': 'oas3_0', '3.1': 'oas3_1', '3.2': 'oas3_2' };
 
-/** Compiles an OpenAPI document: 2.0, 3.0, 3.1 or 3.2 (design §6). */
+/** Compiles an OpenAPI 2.0, 3.0, 3.1 or 3.2 document (design §6). */
 export const compileOpenapi: CompileKind = async (given) => {
   const { entry, input } = given;
   const described = describe(entry.value);
@@ -58,17 +58,17 @@ function versionOf(document: unknown): Version {
   const pointer = `/${member}`;
   const stated = JSON.stringify(value) ?? 'nothing';
   if (typeof value !== 'string') {
-    const message = `"${member}" must be a text, not ${stated}; put the version in quotes.`;
+    const message = `"${member}" must be a string, not ${stated}. Put the version in quotes.`;
     return { family: null, pointer, message };
   }
   if (member === 'swagger' && value === '2.0') return { family: '2.0' };
   const family = member === 'openapi' ? /^(3\.[012])\.\d+(?:-|$)/.exec(value)?.[1] : undefined;
   if (family === '3.0' || family === '3.1' || family === '3.2') return { family };
-  const known = member === 'swagger' ? 'swagger: "2.0"' : '3.0.x, 3.1.x and 3.2.x';
-  return { family: null, pointer, message: `The version ${stated} is not supported; known are ${known}.` };
+  const known = member === 'swagger' ? 'swagger: "2.0"' : '3.0.x, 3.1.x or 3.2.x';
+  return { family: null, pointer, message: `The OpenAPI version ${stated} is not supported. Use ${known}.` };
 }
 
-/** A node of a file as its author wrote it. */
+/** The position of a node in a source file. */
 interface Spot {
   file: string;
   pointer: string;
@@ -80,7 +80,7 @@ function inEntry(file: string): FindOrigin {
   return (pointer) => ({ file, pointer });
 }
 
-/** Where a node of the bundle was written: below the last node on its way that came from a file. */
+/** Maps a node of the bundle to its source, below its nearest ancestor that came from a file. */
 function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOrigin {
   return (pointer) => {
     let node = bundle;
@@ -97,7 +97,7 @@ function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOr
   };
 }
 
-/** The schema's findings as problems. Where redocly's `struct` says something about the same node, in its words. */
+/** Turns schema findings into problems. Prefers the message of redocly's `struct` for the same node. */
 async function explain(
   given: KindInput,
   findings: SchemaFinding[],
@@ -121,7 +121,7 @@ async function explain(
 }
 
 async function structProblems(given: KindInput): Promise<(Spot & { on: 'key' | 'value'; message: string })[]> {
-  // `struct` calls this method on users' objects, which may have a member of that name.
+  // `struct` calls this method on users' objects, and fails if one has a member of that name.
   for (const file of given.files.values()) if (file.text?.includes('hasOwnProperty')) return [];
   const tree = createTree(given);
   const problems = await lintDocument({

@@ -12,50 +12,51 @@ import { joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import { setMember } from '../text/text.ts';
 
-// Redocly throws on every OpenAPI 3.2 document with a device flow: it declares the scopes' type by a name that does not exist.
+// Redocly declares the type of the scopes by a name that does not exist, and so throws on every
+// OpenAPI 3.2 document with a device flow.
 const deviceFlow = Oas3_2Types['DeviceAuthorization'];
 if (deviceFlow?.properties)
   deviceFlow.properties['scopes'] = { type: 'object', additionalProperties: { type: 'string' } };
 
-/** A node of a file as its author wrote it, by its way up to the file's root. */
+/** The source of a node: its file, parent and key. */
 export interface Origin {
   file: string;
   parent: Origin | null;
   key: string;
 }
 
-/** The origin's JSON Pointer. */
+/** Returns the JSON Pointer of an origin. */
 export function pointerOf(origin: Origin): string {
   return origin.parent === null ? '' : joinPointer(pointerOf(origin.parent), origin.key);
 }
 
-/** Redocly's view of the collected files: copies that it may change, and where each of their nodes comes from. */
+/** The collected files for redocly: copies that it may change, and the origin of each node. */
 export interface Tree {
   resolver: BaseResolver;
-  /** The file's document as redocly takes it; the same one each time. */
+  /** Returns a file as a redocly document, always the same one. Throws if the file cannot be used. */
   documentOf(path: string): Document;
-  /** Where a node of these documents was written; undefined for nodes that redocly made. */
+  /** The origin of each node in these documents. Nodes that redocly created have none. */
   origins: ReadonlyMap<object, Origin>;
-  /** Paths of the files that were asked for, absent and broken ones too. */
+  /** Paths of the requested files, including missing and invalid ones. */
   used: ReadonlySet<string>;
-  /** How many of them could be given. */
+  /** The number of files that were returned. */
   served(): number;
 }
 
 const root = '/tree/';
 
-/** The file's path in the tree, from the name by which redocly knows it. */
+/** Returns the path in the tree for redocly's name of a file. */
 export function treePath(absoluteRef: string): string {
   return absoluteRef.startsWith(root) ? absoluteRef.slice(root.length) : absoluteRef;
 }
 
-/** Serves redocly the collected files from memory, already parsed. It reads no file, fetches nothing and parses no text. */
+/** Serves the parsed files to redocly from memory, so that it reads, fetches and parses nothing. */
 export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
   const origins = new Map<object, Origin>();
   const documents = new Map<string, Document>();
   const used = new Set<string>();
 
-  /** Recursion is as deep as the parser let the document be. */
+  /** Recursive: the parser has limited the depth. */
   function copy(value: unknown, origin: Origin): unknown {
     if (typeof value !== 'object' || value === null) return value;
     const made: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
@@ -65,7 +66,7 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
     return made;
   }
 
-  /** Where there is one file only, every node of it is where it was. */
+  /** A single file needs no origins: its nodes keep their pointers. */
   function copyOf(value: unknown, file: string): unknown {
     return files.size === 1 ? structuredClone(value) : copy(value, { file, parent: null, key: '' });
   }
@@ -108,13 +109,13 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
 
 let plugins: Promise<Config['plugins']> | null = null;
 
-/** Redocly's configuration from rules that we name; it holds nothing that a user wrote, and no plugin but redocly's own. */
+/** Creates a redocly configuration from our own rules, with no user input or foreign plugins. */
 export async function createRules(rules: Record<string, 'error' | 'warn'>): Promise<Config> {
   plugins ??= createConfig({}).then((config) => config.plugins);
   return new Config({ rules } as Config['resolvedConfig'], { plugins: await plugins });
 }
 
-/** A configuration without any rule. */
+/** Creates a redocly configuration without rules. */
 export function noRules(): Config {
   return new Config({ rules: {} } as Config['resolvedConfig'], { plugins: [] });
 }

@@ -2,17 +2,17 @@ import type { CompileLimits } from '../compile.ts';
 import { joinPointer, longestPointer, parsePointer, pointerTooLong } from './pointer.ts';
 import { numberIssue, type TextIssue } from './text.ts';
 
-/** A finding in a JSON text, at a node. */
+/** An issue at a node of a JSON text. */
 export interface JsonIssue extends TextIssue {
   pointer: string;
 }
 
-/** A JSON text that was scanned: what is wrong with it, and where its nodes stand. */
+/** A scanned JSON text: its issues and the positions of its nodes. */
 export interface JsonText {
-  /** False: it is no JSON text, or too deep or large to be read as one. Then `issues` says why. */
+  /** False when the text is not JSON or exceeds a limit. `issues` says why. */
   ok: boolean;
   issues: JsonIssue[];
-  /** Offsets of the key and the value of a pointer's node, or of the deepest one on its way. */
+  /** Returns the offsets of the key and value at a pointer, or of its deepest existing ancestor. */
   find(pointer: string): { key: number; value: number };
 }
 
@@ -21,7 +21,7 @@ interface Frame {
   span: number;
   names: Set<string>;
   token: string | number;
-  /** Characters of the names around it. */
+  /** Length of the pointer to this node, in characters. */
   length: number;
 }
 
@@ -31,8 +31,9 @@ const numberGrammar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const keptIssues = 1000;
 
 /**
- * Reads a text by the grammar of RFC 8259 without building its value: no recursion, one pass. Finds what `JSON.parse` does not say: where the text
- * breaks, names that an object has twice, numbers that no double holds, surrogates without their partner, depth and number of nodes.
+ * Scans a text by the grammar of RFC 8259 in one pass, without recursion and without building its
+ * value. Reports what `JSON.parse` does not: the position of a syntax error, duplicate names, numbers
+ * that a double cannot hold, lone surrogates, and too deep or too many nodes.
  */
 export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'nodes'>): JsonText {
   const starts: number[] = [];
@@ -50,7 +51,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
     return { ok: false, issues, find: () => ({ key: offset, value: offset }) };
   };
 
-  /** Reads the string at `at`; gives its value's text when it is needed, else null where it breaks. */
+  /** Reads the string at `at`. Returns its start and whether it has escapes, or null if it is invalid. */
   function readString(): { start: number; escaped: boolean } | null {
     const start = at;
     let escaped = false;
@@ -71,7 +72,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
     return null;
   }
 
-  /** The string's value; notes surrogates without their partner, which are no Unicode text. */
+  /** Returns the string's value. Reports lone surrogates, which are not valid Unicode. */
   function stringValue({ start, escaped }: { start: number; escaped: boolean }): string {
     if (!escaped) return text.slice(start + 1, at - 1);
     const value = JSON.parse(text.slice(start, at)) as string;
@@ -79,7 +80,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
       note({
         rule: 'lone-surrogate',
         severity: 'error',
-        message: 'The string holds half of a surrogate pair, which is no character.',
+        message: 'The string contains half of a surrogate pair. Write both halves, or remove it.',
         offset: start,
       });
     return value;
@@ -87,10 +88,10 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
 
   const brokenString = () =>
     at >= text.length
-      ? fail('The text ends inside a string.')
+      ? fail('Unexpected end of file inside a string.')
       : text.charCodeAt(at) < 32
-        ? fail('A string holds a control character or a line break that is not escaped.')
-        : fail('A string holds an escape that JSON does not know.', at - 1);
+        ? fail('The string contains an unescaped control character or line break. Escape it, for example as "\\n".')
+        : fail('Invalid escape sequence in a string.', at - 1);
 
   for (;;) {
     let code = text.charCodeAt(at);
@@ -98,10 +99,10 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
     if (at >= text.length) {
       return expected === 'end' || (expected === 'after' && stack.length === 0)
         ? { ok: true, issues, find: createFind(text, starts, ends) }
-        : fail(nodes === 0 ? 'The file is empty.' : 'The text ends too early: something is not closed.', text.length);
+        : fail(nodes === 0 ? 'The file is empty.' : 'Unexpected end of file: a bracket or brace is not closed.', text.length);
     }
     const top = stack.at(-1);
-    if (expected === 'end') return fail('There is more text after the document.');
+    if (expected === 'end') return fail('Unexpected text after the end of the document.');
     if (expected === 'after') {
       if (top === undefined) {
         expected = 'end';
@@ -123,7 +124,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
         continue;
       }
       if (code !== 34)
-        return fail(code === 125 ? 'A comma stands before "}".' : 'Expected a member name in double quotes here.');
+        return fail(code === 125 ? 'Trailing comma before "}". Remove the comma.' : 'Expected a member name in double quotes here.');
       const name = readString();
       if (name === null) return brokenString();
       const value = stringValue(name);
@@ -133,7 +134,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
         note({
           rule: 'duplicate-key',
           severity: 'error',
-          message: `The object has the member ${JSON.stringify(value.slice(0, 100))} twice.`,
+          message: `Duplicate key ${JSON.stringify(value.slice(0, 100))}. Remove one of the two.`,
           offset: name.start,
         });
       top!.names.add(value);
@@ -169,7 +170,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
       const literal = numberGrammar.exec(text)?.[0];
       if (literal === undefined) return fail('Expected a digit after "-".');
       const next = text.charAt(at + literal.length);
-      if (/[\w.+-]/.test(next)) return fail('This is no number that JSON knows.');
+      if (/[\w.+-]/.test(next)) return fail('Invalid number. JSON allows decimal numbers without leading zeros or "+".');
       if (literal.length > 15 || /[eE]/.test(literal)) {
         const issue = numberIssue(literal, Number(literal), at);
         if (issue) note(issue);
@@ -180,7 +181,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
       const word = ['true', 'false', 'null'].find((known) => text.startsWith(known, at));
       if (word === undefined)
         return fail(
-          code === 93 || code === 125 ? 'A comma stands before a closing bracket.' : 'Expected a JSON value here.',
+          code === 93 || code === 125 ? 'Trailing comma before a closing bracket. Remove the comma.' : 'Expected a JSON value here.',
         );
       at += word.length;
       expected = 'after';
@@ -188,7 +189,7 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
   }
 }
 
-/** Looks a pointer up in the text. Containers on the way are read once; those beside it are skipped by their span. */
+/** Returns a function that locates a pointer. It indexes each container once and skips its siblings. */
 function createFind(text: string, starts: number[], ends: number[]): JsonText['find'] {
   const known = new Map<number, Map<string, { key: number; value: number }>>();
 

@@ -5,28 +5,28 @@ import { scanJson } from './json-text.ts';
 import { createPlaces, decodeText, type Place, type TextIssue } from './text.ts';
 import { readYaml } from './yaml-text.ts';
 
-/** A file that was read as one JSON or YAML document. */
+/** A file that was parsed as one JSON or YAML document. */
 export interface ParsedFile {
   /** Path in the snapshot. */
   path: string;
-  /** The file's text without its byte order mark. */
+  /** The text of the file without its byte order mark. */
   text: string;
   format: Format;
   /** Plain data: objects without shared or cyclic nodes, arrays, strings, numbers, booleans, null. */
   value: unknown;
   /**
-   * Where the node of this JSON Pointer (RFC 6901) stands: its key (`key`) or its value (`value`, the default). A pointer into nothing
-   * gives the deepest node on its way that exists.
+   * Returns the position of the node at a JSON Pointer (RFC 6901): of its key (`key`) or its value
+   * (`value`, the default). If there is no such node, returns that of its deepest existing ancestor.
    */
   locate(pointer: string, on?: 'key' | 'value'): Place;
 }
 
-/** `problems` of a parsed file do not keep it from being read: repeated keys, numbers that no reader holds, … */
+/** With `ok`, `problems` lists what did not prevent parsing, such as duplicate keys. */
 export type Parsed = { ok: true; file: ParsedFile; problems: Problem[] } | { ok: false; problems: Problem[] };
 
 /**
- * Reads bytes as one JSON or YAML document. By the name: `.json` is strict JSON (RFC 8259), everything else YAML 1.2, of which JSON is a part.
- * Never throws for what the bytes hold.
+ * Parses bytes as one JSON or YAML document. A `.json` file is strict JSON (RFC 8259); any other is
+ * YAML 1.2, which includes JSON. Never throws because of the content.
  */
 export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits): Parsed {
   if (bytes.length > limits.fileBytes) return { ok: false, problems: [fileTooLarge(path, bytes.length, limits)] };
@@ -64,12 +64,12 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
   return { ok: true, file: { path, text, format, value: yaml.value, locate }, problems: problems(yaml.issues) };
 }
 
-/** The problem of a file over the limit. */
+/** Returns the problem for a file that exceeds the size limit. */
 export function fileTooLarge(path: string, bytes: number, { fileBytes }: Pick<CompileLimits, 'fileBytes'>): Problem {
   return problemAtFile('limit-file-bytes', path, `The file has ${bytes} bytes; the limit is ${fileBytes}.`);
 }
 
-/** The format in which a file of this name is written. */
+/** The format of a file, by its name. */
 function formatOf(path: string): Format {
   return /\.json$/i.test(path) ? 'json' : 'yaml';
 }

@@ -1,4 +1,4 @@
-/** Reads a JSON Pointer (RFC 6901 §4) into its keys. `''` is the root: no keys. */
+/** Parses a JSON Pointer (RFC 6901 §4) into its keys. `''`, the root, has none. */
 export function parsePointer(pointer: string): string[] {
   return pointer
     .split('/')
@@ -6,21 +6,21 @@ export function parsePointer(pointer: string): string[] {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The pointer of a child (RFC 6901 §3). */
+/** Returns the pointer of a descendant (RFC 6901 §3). */
 export function joinPointer(pointer: string, ...keys: (string | number)[]): string {
   return pointer + keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /**
- * Characters of the longest JSON Pointer into a document that is read. Problems, indexes and references name nodes by their pointers: long
- * names around many nodes would make much of little.
+ * The longest JSON Pointer in a document, in characters. Problems, indexes and references contain
+ * pointers, so long names around many nodes would multiply the size of a document.
  */
 export const longestPointer = 10_000;
 
-/** What is said of a node whose pointer is longer. */
-export const pointerTooLong = `The names on the way to this node have more than ${longestPointer} characters together.`;
+/** The message for a node whose pointer is longer. */
+export const pointerTooLong = `The path to this node is longer than ${longestPointer} characters. Shorten the keys or nest less deeply.`;
 
-/** What a pointer leads to in plain data; `found: false` where it leads to nothing. Own properties only. */
+/** Resolves a pointer in plain data, through own properties only. */
 export function followPointer(root: unknown, pointer: string): { found: true; value: unknown } | { found: false } {
   let value = root;
   for (const key of parsePointer(pointer)) {
@@ -35,7 +35,7 @@ function hasOwn(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key);
 }
 
-/** The pointer as a URI fragment (RFC 6901 §6): `#/properties/a%20b`. */
+/** Formats a pointer as a URI fragment (RFC 6901 §6): `#/properties/a%20b`. */
 export function fragmentOf(pointer: string): string {
   return `#${encodeURI(pointer).replaceAll('#', '%23')}`;
 }

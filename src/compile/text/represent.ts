@@ -6,8 +6,9 @@ import type { ParsedFile } from './parse.ts';
 import { writeYaml } from './yaml-out.ts';
 
 /**
- * The document in both formats. Where nothing was brought into it, its own format keeps the author's text, without a byte order mark, which
- * RFC 8259 §8.1 forbids on the network; the other format is written from its value.
+ * Formats the document as JSON and YAML. A document without external references keeps the author's
+ * text in its own format, without a byte order mark (RFC 8259 §8.1). The other format is written
+ * from its value.
  */
 export function formatsOf(entry: ParsedFile, bundle: unknown): Record<Format, string> {
   const kept = bundle === entry.value ? entry.format : null;
@@ -17,7 +18,10 @@ export function formatsOf(entry: ParsedFile, bundle: unknown): Record<Format, st
   };
 }
 
-/** Each format's bytes as identity, gzip, br and zstd, in that order. The same text gives the same bytes on the same runtime. */
+/**
+ * Encodes each format as identity, gzip, br and zstd, in that order. The same text gives the same
+ * bytes on the same runtime.
+ */
 export async function represent(formats: Record<Format, string>): Promise<Representation[]> {
   const all = (['json', 'yaml'] as const).map(async (format): Promise<Representation[]> => {
     const bytes = Buffer.from(formats[format]);
@@ -29,7 +33,7 @@ export async function represent(formats: Record<Format, string>): Promise<Repres
           [constants.BROTLI_PARAM_QUALITY]: effort.br,
           [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
           [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-          // A window as large as the document: more memory would find nothing more.
+          // A window larger than the document would use memory without compressing better.
           [constants.BROTLI_PARAM_LGWIN]: Math.min(22, Math.max(16, Math.ceil(Math.log2(bytes.length + 16)))),
         },
       }),

@@ -1,10 +1,10 @@
-/** A 1-based place in a text. Columns count UTF-16 code units. */
+/** A 1-based position in a text. Columns count UTF-16 code units. */
 export interface Place {
   line: number;
   column: number;
 }
 
-/** What is wrong with a text, at an offset in it (UTF-16 code units). */
+/** An issue in a text, at an offset in UTF-16 code units. */
 export interface TextIssue {
   rule: string;
   severity: 'error' | 'warning';
@@ -12,12 +12,12 @@ export interface TextIssue {
   offset: number;
 }
 
-/** A finding in a YAML text, at a node. */
+/** An issue at a node of a YAML text. */
 export interface YamlIssue extends TextIssue {
   pointer: string;
 }
 
-/** Tells the place of an offset in a text. Lines end with LF, CRLF or CR. */
+/** Returns a function from offsets to positions. Lines end with LF, CRLF or CR. */
 export function createPlaces(text: string): (offset: number) => Place {
   let starts: number[] | null = null;
   return (offset) => {
@@ -39,17 +39,17 @@ function lineStarts(text: string): number[] {
   return starts;
 }
 
-/** Bytes as text without its byte order mark. What is no UTF-8 is refused, with the place of the first byte that is not. */
+/** Decodes UTF-8 without its byte order mark. `issue` has the position of the first invalid byte. */
 export function decodeText(bytes: Uint8Array): { text: string; issue: TextIssue | null } {
   const utf16 = sniffUtf16(bytes);
-  if (utf16) return { text: '', issue: encodingIssue(`The file is ${utf16}; save it as UTF-8.`, 0) };
+  if (utf16) return { text: '', issue: encodingIssue(`The file is encoded as ${utf16}. Save it as UTF-8.`, 0) };
   try {
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), issue: null };
   } catch {
     const text = new TextDecoder('utf-8').decode(bytes);
     return {
       text,
-      issue: encodingIssue('The file is no UTF-8: this byte belongs to no character.', firstBroken(text, bytes)),
+      issue: encodingIssue('The file is not valid UTF-8 at this byte. Save it as UTF-8.', firstBroken(text, bytes)),
     };
   }
 }
@@ -67,7 +67,7 @@ function sniffUtf16(bytes: Uint8Array): string | null {
   return (a === 0 && b !== 0 && c === 0 && d !== 0) || (a !== 0 && b === 0 && c !== 0 && d === 0) ? 'UTF-16' : null;
 }
 
-/** The first replacement character that does not stand in the bytes themselves. Up to it both have the same length. */
+/** The offset of the first replacement character that is not in the bytes themselves. */
 function firstBroken(text: string, bytes: Uint8Array): number {
   let byte = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   let from = 0;
@@ -79,13 +79,16 @@ function firstBroken(text: string, bytes: Uint8Array): number {
   return 0;
 }
 
-/** What is lost when a number's literal is read as a double, or null. `1e400` is an error, an integer beyond 2^53 a warning. */
+/**
+ * Reports a number that changes when it is read as a double, or returns null. `1e400` is an error;
+ * an integer beyond 2^53 is a warning.
+ */
 export function numberIssue(literal: string, value: number, offset: number): TextIssue | null {
   const shown = literal.length > 60 ? `${literal.slice(0, 60)}…` : literal;
   if (!Number.isFinite(value)) {
     const message = /\d/.test(literal)
-      ? `The number ${shown} is too large for JSON readers, which would take it as infinite.`
-      : `${shown} has no counterpart in JSON.`;
+      ? `The number ${shown} is too large: JSON parsers read it as infinity. Use a smaller number or a string.`
+      : `JSON has no value ${shown}. Use a finite number or a string.`;
     return { rule: 'number-range', severity: 'error', message, offset };
   }
   if (
@@ -94,15 +97,15 @@ export function numberIssue(literal: string, value: number, offset: number): Tex
     literal !== String(value) &&
     BigInt(literal.replace('+', '')) !== BigInt(value)
   ) {
-    const message = `The integer ${shown} is beyond 2^53: most readers take it as ${value}, and so does the derived format.`;
+    const message = `The integer ${shown} is beyond 2^53, so most parsers, and the format generated here, read it as ${value}. Use a smaller number or a string.`;
     return { rule: 'number-precision', severity: 'warning', message, offset };
   }
   if (value === 0 && /^[^eE]*[1-9]/.test(literal) && !/^[-+]?0[xo]/.test(literal))
-    return { rule: 'number-precision', severity: 'warning', message: `The number ${shown} is read as 0.`, offset };
+    return { rule: 'number-precision', severity: 'warning', message: `The number ${shown} is too small and is read as 0.`, offset };
   return null;
 }
 
-/** Sets a member as plain data, whatever its name: `__proto__` becomes an own member too. */
+/** Sets an own property, also one named `__proto__`. */
 export function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__')
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });

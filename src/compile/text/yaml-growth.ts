@@ -1,15 +1,15 @@
 import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from 'yaml';
 import { isMergeKey, keyName, mergedMaps, type AliasTargets } from './yaml-nodes.ts';
 
-/** What a document, or a part of one, comes to. Characters are those of names and strings. */
+/** The size of a document or a part of it. `characters` counts names and strings. */
 export interface Size {
   nodes: number;
   characters: number;
 }
 
 /**
- * What a document comes to as it is written, and with its aliases and merge keys expanded, measured without expanding them: every anchor
- * stands before its aliases and is measured once. A mapping that is merged counts as a whole, since all of it is read.
+ * Measures a document as written and with its aliases and merge keys expanded, without expanding
+ * them: an anchor comes before its aliases and is measured once. A merged mapping counts as a whole.
  */
 export function measureGrowth(root: ParsedNode, targets: AliasTargets): { written: Size; expanded: Size } {
   const known = new Map<ParsedNode, Size>();
@@ -25,7 +25,7 @@ export function measureGrowth(root: ParsedNode, targets: AliasTargets): { writte
     } else if (isMap(node)) {
       for (const { key, value } of (node as YAMLMap.Parsed).items) {
         const name = isMergeKey(key) ? 0 : (keyName(key, targets)?.length ?? 0);
-        // A key may hold anchors too, and they must be known.
+        // A key may contain anchors too.
         if (key !== null && !isAlias(key)) sizeOf(key);
         const inside = sizeOf(value);
         const parts =
@@ -46,10 +46,10 @@ function add(size: Size, part: Size): void {
   size.characters += part.characters;
 }
 
-/** How much a document may grow by its aliases: several times what is written, and what a small one may need beyond that. */
+/** How much aliases may expand a document: by a factor, plus an allowance for small documents. */
 const mostGrowth = { times: 4, nodes: 50_000, characters: 1_000_000 };
 
-/** Whether the aliases of a document make much of little, which no document that people write does. */
+/** Whether the aliases expand the document more than any real document needs ("billion laughs"). */
 export function growsTooMuch(written: Size, expanded: Size): boolean {
   return (
     expanded.nodes > written.nodes * mostGrowth.times + mostGrowth.nodes ||

@@ -1,14 +1,17 @@
 import { isAlias, isMap, isScalar, isSeq, type Alias, type ParsedNode, type YAMLMap } from 'yaml';
 import { parsePointer } from './pointer.ts';
 
-/** What each alias of a document stands for. */
+/** The node that each alias refers to. */
 export type AliasTargets = ReadonlyMap<Alias, ParsedNode>;
 
 export type Aliases =
   | { ok: true; targets: AliasTargets }
   | { ok: false; rule: 'limit-aliases' | 'yaml-alias'; message: string; offset: number };
 
-/** Finds every alias's anchor in one pass, in the order of the text (YAML 1.2 §3.2.2.2). Refuses cycles, as JSON has none. */
+/**
+ * Resolves every alias in one pass, in the order of the text (YAML 1.2 §3.2.2.2). Rejects cycles,
+ * which JSON cannot express.
+ */
 export function createAliases(root: ParsedNode, limit: number): Aliases {
   const targets = new Map<Alias, ParsedNode>();
   const anchors = new Map<string, ParsedNode>();
@@ -23,9 +26,9 @@ export function createAliases(root: ParsedNode, limit: number): Aliases {
     if (node === null || refused !== null) return;
     if (isAlias(node)) {
       const target = anchors.get(node.source);
-      if (target === undefined) refuse('yaml-alias', `The alias *${node.source} has no anchor before it.`, node);
-      else if (open.has(target)) refuse('yaml-alias', `The alias *${node.source} stands inside its own anchor.`, node);
-      else if (targets.size >= limit) refuse('limit-aliases', `The document has more than ${limit} aliases.`, node);
+      if (target === undefined) refuse('yaml-alias', `The alias *${node.source} has no anchor &${node.source} before it.`, node);
+      else if (open.has(target)) refuse('yaml-alias', `The alias *${node.source} is inside its own anchor. Cycles are not allowed.`, node);
+      else if (targets.size >= limit) refuse('limit-aliases', `The document has more than ${limit} aliases. Replace some with their content.`, node);
       else targets.set(node, target);
       return;
     }
@@ -46,7 +49,7 @@ export function createAliases(root: ParsedNode, limit: number): Aliases {
   return refused ?? { ok: true, targets };
 }
 
-/** Where a node begins. */
+/** The offset at which a node starts. */
 export function offsetOf(node: ParsedNode): number {
   return node.range[0];
 }
@@ -56,7 +59,7 @@ export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === 'PLAIN' && key.source === '<<' && !key.tag;
 }
 
-/** The name that a key gives a member: the text of a scalar, also of one that YAML reads as a number. Null for any other key. */
+/** The member name for a key: the text of a scalar, even one that YAML reads as a number. Otherwise null. */
 export function keyName(key: ParsedNode | null, targets: AliasTargets): string | null {
   if (key === null) return 'null';
   const node = isAlias(key) ? targets.get(key) : key;
@@ -65,7 +68,10 @@ export function keyName(key: ParsedNode | null, targets: AliasTargets): string |
   return node.source === undefined || node.source === '' ? String(node.value) : node.source;
 }
 
-/** Looks a pointer up in the document. A member that an alias or a merge key brings in is found where it was written. */
+/**
+ * Returns a function that locates a pointer. A member that comes from an alias or a merge key is
+ * located where it was written.
+ */
 export function createYamlFind(
   root: ParsedNode,
   targets: AliasTargets,
@@ -112,7 +118,7 @@ export function createYamlFind(
   };
 }
 
-/** The mappings that a merge key's value brings in, the strongest first. Nothing where the value is of another kind. */
+/** The mappings that a merge key merges, the one with precedence first. Empty for other values. */
 export function mergedMaps(value: ParsedNode, targets: AliasTargets): YAMLMap.Parsed[] {
   const node = isAlias(value) ? targets.get(value) : value;
   if (isMap(node)) return [node as YAMLMap.Parsed];

@@ -1,7 +1,8 @@
 /**
- * Writes plain data as block-style YAML that readers of YAML 1.1 and of 1.2 take for the same values: a scalar is left without quotes only where it
- * matches a short list of shapes that no version reads as anything but text; every other string is quoted with escapes, or a literal block.
- * A dedicated writer, because a library's list of what to quote follows one version at a time, and large documents take it seconds.
+ * Writes plain data as block-style YAML that parsers of YAML 1.1 and 1.2 read alike. A string stays
+ * plain only if it matches a short list of patterns that every version reads as text; any other is
+ * quoted or written as a literal block. Not a library, because libraries quote for one version of
+ * YAML and take seconds for large documents.
  */
 export function writeYaml(document: unknown): string {
   const out: string[] = [];
@@ -17,7 +18,7 @@ export function writeYaml(document: unknown): string {
     } else out.push(inline ? ' ' : '', writeScalar(node, indent), '\n');
   }
 
-  /** `inline`: something stands on the line already, so a collection begins on the next one. */
+  /** `inline`: the line already has text, so a collection starts on the next line. */
   function writeMapping(entries: [string, unknown][], indent: string, inline: boolean): void {
     if (inline) out.push('\n');
     let first = !inline;
@@ -45,10 +46,11 @@ export function writeYaml(document: unknown): string {
   return out.join('');
 }
 
-// Begins with a letter, so it is no number, date or sign; holds nothing that YAML gives a meaning to inside plain scalars.
+// Starts with a letter, so it is not a number, date or indicator, and contains no YAML syntax.
 const plain = /^[A-Za-z][\w ./()'+-]*$/;
 const plainPath = /^\/[\w./{}+-]*$/;
-// YAML 1.1's booleans and nulls (https://yaml.org/type/bool.html, null.html), and what looks like an infinite or not-a-number to some reader.
+// Booleans and nulls of YAML 1.1 (https://yaml.org/type/bool.html, null.html), and what some parsers
+// read as infinity or not-a-number.
 const reserved = /^(?:y|yes|n|no|true|false|on|off|null|nan|inf|infinity)$/i;
 
 function isPlain(text: string): boolean {
@@ -69,14 +71,14 @@ function writeScalar(value: unknown, indent: string): string {
   return typeof value === 'number' ? writeNumber(value) : String(value);
 }
 
-/** YAML 1.1 knows a number with an exponent only if it has a point (https://yaml.org/type/float.html). */
+/** YAML 1.1 requires a point in a number with an exponent (https://yaml.org/type/float.html). */
 function writeNumber(value: number): string {
   if (Object.is(value, -0)) return '0';
   const text = String(value);
   return /^-?\d+e/.test(text) ? text.replace('e', '.0e') : text;
 }
 
-/** Whether a literal block gives back exactly this text: lines of printable characters, none that begins or ends the block in doubt. */
+/** Whether a literal block preserves this text exactly: printable lines without leading or trailing spaces. */
 function isLiteral(text: string): boolean {
   return (
     text.includes('\n') &&
@@ -97,7 +99,7 @@ function writeLiteral(text: string, indent: string): string {
   return `${header}\n${lines.join('\n')}${'\n'.repeat(Math.max(0, trailing - 1))}`;
 }
 
-/** JSON's string syntax is YAML's, but for characters that YAML reads as line breaks or does not allow. */
+/** Quotes as JSON, and escapes the characters that YAML reads as line breaks or does not allow. */
 function quote(text: string): string {
   return JSON.stringify(text).replace(
     /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,

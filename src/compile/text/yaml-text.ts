@@ -12,8 +12,9 @@ export type YamlText =
 type Walls = Pick<CompileLimits, 'depth' | 'nodes' | 'aliases'>;
 
 /**
- * Reads a text as one YAML 1.2 document by the core schema, with merge keys (`<<`). Its value is plain data in which every alias has been
- * expanded. Walls stand before anything that could grow: nesting and tokens while the text is read, aliases and nodes before they are expanded.
+ * Parses one YAML 1.2 document with the core schema and merge keys (`<<`). Its value is plain data
+ * with all aliases expanded. Limits apply before anything can grow: to nesting and tokens while
+ * parsing, to aliases and nodes before expanding.
  */
 export function readYaml(text: string, limits: Walls): YamlText {
   const refuse = (rule: string, message: string, offset: number): YamlText => ({
@@ -25,7 +26,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
     const code = text.charCodeAt(control).toString(16).toUpperCase().padStart(4, '0');
     return refuse(
       'control-character',
-      `The file holds the control character U+${code}, which YAML does not allow.`,
+      `The file contains the control character U+${code}, which YAML does not allow. Remove it or write it as an escape.`,
       control,
     );
   }
@@ -34,7 +35,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
   if ('rule' in composed) return refuse(composed.rule, composed.message, composed.offset);
   const [document, second] = composed.documents;
   if (document === undefined || document.contents === null || isEmpty(document))
-    return refuse('yaml-syntax', 'The file holds no document.', 0);
+    return refuse('yaml-syntax', 'The file has no content, or only comments.', 0);
   const errors = composed.documents.flatMap((parsed) => parsed.errors);
   if (errors.length > 0) {
     const issues = errors.slice(0, keptErrors).map(({ message, pos }) => ({
@@ -49,7 +50,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
   if (second !== undefined)
     return refuse(
       'yaml-documents',
-      'The file holds more than one YAML document (a line "---" begins another); a published document is one.',
+      'The file contains more than one YAML document; "---" starts a new one. Put each document into its own file.',
       second.range[0],
     );
 
@@ -58,7 +59,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
     severity: code === 'TAG_RESOLVE_FAILED' ? 'error' : 'warning',
     message:
       code === 'TAG_RESOLVE_FAILED'
-        ? `The tag ${message.replace(/^Unresolved tag: (?:tag:yaml.org,2002:)?/, '')} has no counterpart in JSON.`
+        ? `The YAML tag ${message.replace(/^Unresolved tag: (?:tag:yaml.org,2002:)?/, '')} cannot be converted to JSON. Remove it.`
         : `${message.split('\n')[0]!.replace(/\.$/, '')}.`,
     offset: pos[0],
     pointer: '',
@@ -67,7 +68,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
     issues.push({
       rule: 'yaml-version',
       severity: 'warning',
-      message: `The file says %YAML ${document.directives.yaml.version}; it is read as YAML 1.2, where "yes", "on" and "010" are no booleans and octals.`,
+      message: `The file declares %YAML ${document.directives.yaml.version} but is read as YAML 1.2: "yes" and "on" are strings, and "010" is 10.`,
       offset: 0,
       pointer: '',
     });
@@ -76,7 +77,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
   if (aliases.targets.size > 0) {
     const { written, expanded } = measureGrowth(document.contents, aliases.targets);
     if (growsTooMuch(written, expanded)) {
-      const message = `The aliases and merge keys make ${expanded.nodes} nodes of the ${written.nodes} that are written. Write out fewer of them.`;
+      const message = `Aliases and merge keys expand the document from ${written.nodes} to ${expanded.nodes} nodes. Use fewer of them.`;
       return refuse('limit-nodes', message, [...aliases.targets.keys()][0]!.range?.[0] ?? 0);
     }
   }
@@ -91,7 +92,7 @@ const controlCharacter = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]/u;
 
 const keptErrors = 100;
 
-/** The library makes an `Error` of each thing that is wrong, and a broken text may have one for each of its characters. */
+/** Runs without stack traces: the library creates an `Error` per issue, up to one per character. */
 function withoutStacks<T>(work: () => T): T {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -104,7 +105,10 @@ function withoutStacks<T>(work: () => T): T {
 
 type Composed = { documents: Document.Parsed<ParsedNode>[] } | { rule: string; message: string; offset: number };
 
-/** The library's own loop over lexer, parser and composer, with walls in it. Lexer and parser do not recurse; the composer does, within the depth. */
+/**
+ * The library's own loop over lexer, parser and composer, with limits. Lexer and parser do not
+ * recurse; the composer does, within the depth limit.
+ */
 function compose(text: string, limits: Walls): Composed {
   const lexer = new Lexer();
   const parser = new Parser();

@@ -7,8 +7,9 @@ import { isMergeKey, keyName, mergedMaps, offsetOf, type AliasTargets } from './
 const keptIssues = 1000;
 
 /**
- * The plain value of a document: aliases expanded (nothing is shared), merge keys merged, members in the order of the text. Reports what JSON has no
- * counterpart for. `stopped` when the expanded document is over a wall; then there is no value.
+ * Returns the plain value of a document: aliases expanded (no node is shared), merge keys merged,
+ * members in the order of the text. Reports what JSON cannot express. `stopped`: the expanded
+ * document exceeds a limit, and there is no value.
  */
 export function readYamlValue(
   root: ParsedNode,
@@ -34,7 +35,7 @@ export function readYamlValue(
     if (++nodes > limits.nodes)
       stop(
         'limit-nodes',
-        `The document has more than ${limits.nodes} nodes once its aliases are expanded.`,
+        `The document has more than ${limits.nodes} nodes after expanding its aliases.`,
         node,
         pointer,
       );
@@ -56,7 +57,7 @@ export function readYamlValue(
         note(
           'lone-surrogate',
           'error',
-          'The string holds half of a surrogate pair, which is no character.',
+          'The string contains half of a surrogate pair. Write both halves, or remove it.',
           offsetOf(node),
           pointer,
         );
@@ -86,7 +87,7 @@ export function readYamlValue(
         note(
           'yaml-key',
           'error',
-          'The key is no scalar, so it has no counterpart in JSON.',
+          'The key must be a string: JSON has no objects or arrays as keys.',
           key ? offsetOf(key) : offsetOf(map),
           pointer,
         );
@@ -97,7 +98,7 @@ export function readYamlValue(
         note(
           'duplicate-key',
           'error',
-          `The mapping has the key ${JSON.stringify(name.slice(0, 100))} twice.`,
+          `Duplicate key ${JSON.stringify(name.slice(0, 100))}. Remove one of the two.`,
           key ? offsetOf(key) : offsetOf(map),
           at,
         );
@@ -108,18 +109,18 @@ export function readYamlValue(
     return object;
   }
 
-  /** Readers that take keys for numbers write some of them differently: `1.10` becomes `1.1`. */
+  /** Warns about a key that other parsers read as a number and rewrite: `1.10` becomes `1.1`. */
   function warnOfKey(key: ParsedNode | null, name: string, pointer: string): void {
     const node = isAlias(key) ? targets.get(key) : key;
     if (!isScalar(node) || typeof node.value === 'string' || String(node.value) === name) return;
-    const message = `The key ${name} is read as the text "${name}", but other readers take it as ${String(node.value)}; put it in quotes.`;
+    const message = `The key ${name} is read as the string "${name}", but other parsers read ${String(node.value)}. Put it in quotes.`;
     note('yaml-key', 'warning', message, offsetOf(node), pointer);
   }
 
   function merge(object: Record<string, unknown>, value: ParsedNode | null, pointer: string, depth: number): void {
     const maps = value === null ? [] : mergedMaps(value, targets);
     if (value === null || maps.length === 0) {
-      note('yaml-merge', 'error', 'The value of "<<" is no mapping.', value === null ? 0 : offsetOf(value), pointer);
+      note('yaml-merge', 'error', 'The value of "<<" must be a mapping or a list of mappings.', value === null ? 0 : offsetOf(value), pointer);
       return;
     }
     for (const map of maps) {

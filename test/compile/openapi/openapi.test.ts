@@ -90,7 +90,7 @@ describe('a document in one file', () => {
     ],
     [
       'info: {}',
-      'a.yaml:1:1 error kind-unknown: The document has no root "openapi" or "swagger" that names a version, so it is no OpenAPI document.',
+      'a.yaml:1:1 error kind-unknown: The document is not an OpenAPI document. Add "openapi" with a version, such as "openapi: 3.1.0", at its root.',
     ],
     [
       '$schema: https://json-schema.org/draft/2020-12/schema',
@@ -132,7 +132,7 @@ describe('validity', () => {
 
   it('lenient: what is no document stays refused', async () => {
     expect((await run({ 'a.yaml': `${head}paths: {}\ninfo: {}\n` }, { validation: 'lenient' })).lines).toContain(
-      'a.yaml:7:1 error duplicate-key: The mapping has the key "info" twice.',
+      'a.yaml:7:1 error duplicate-key: Duplicate key "info". Remove one of the two.',
     );
   });
 
@@ -341,10 +341,10 @@ describe('references', () => {
     const files = { 'a.yaml': response('b.yaml'), 'b.yaml': '$ref: c.yaml\n', 'c.yaml': 'type: string\n' };
     const { limits } = await import('../limits.ts');
     expect((await run(files, { limits: { ...limits, files: 2 } })).lines).toEqual([
-      'a.yaml:1:1 error limit-files: The document refers to more than 2 files.',
+      'a.yaml:1:1 error limit-files: The document references more than 2 files. Merge some of them.',
     ]);
     expect((await run(files, { limits: { ...limits, bundleBytes: 200 } })).lines).toEqual([
-      'a.yaml:1:1 error limit-bundle-bytes: The document and the files it refers to have more than 200 bytes.',
+      'a.yaml:1:1 error limit-bundle-bytes: The document and the files it references are larger than 200 bytes in total. Split the document.',
     ]);
   });
 });
