@@ -40,10 +40,8 @@ export function resolveReference(from: string, reference: string): ResolvedRefer
       'ref-remote',
       'points to a URL, and URLs are not fetched. Copy the file into the repository and use a relative path.',
     );
-  if (/^[a-z][a-z0-9+.-]*:/i.test(target))
-    return refuse('ref-scheme', 'has a URL scheme. Use a relative path.');
-  if (target.startsWith('/'))
-    return refuse('ref-outside-tree', 'is an absolute path. Use a relative path.');
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return refuse('ref-scheme', 'has a URL scheme. Use a relative path.');
+  if (target.startsWith('/')) return refuse('ref-outside-tree', 'is an absolute path. Use a relative path.');
   if (target.includes('\\')) return refuse('ref-syntax', 'contains a backslash. Separate folders with "/".');
   if (target.includes('?')) return refuse('ref-syntax', 'has a query string. Use a relative path without "?".');
   if (/%(?:2e|2f|5c|00)/i.test(target))

@@ -83,7 +83,8 @@ function checkTemplates(
     const pointer = at + joinPointer('', ...key.split('/'));
     const unknown =
       key === 'name' ? undefined : (template ?? '').match(/\{[^{}]*\}/g)?.find((part) => !isKnown(part, key));
-    if (unknown !== undefined) tell(pointer, `${name}.${key.replace('/', '.')} uses the unknown placeholder ${unknown}.`);
+    if (unknown !== undefined)
+      tell(pointer, `${name}.${key.replace('/', '.')} uses the unknown placeholder ${unknown}.`);
     const highest = template === undefined ? 0 : highestPlaceholder(template);
     if (highest <= stars) continue;
     const has = stars === 0 ? 'no star' : stars === 1 ? 'only one star' : `only ${stars} stars`;

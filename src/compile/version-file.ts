@@ -20,7 +20,13 @@ export function readVersion(
     if (issue !== null) return { problem: problemAtFile('version-file', path, issue.message) };
     const version = text.trim();
     if (isVersion(version)) return { version };
-    return { problem: problemAtFile('version-file', path, 'The file must contain one version and nothing else. To read the version from a key, set version.pointer in stele.yaml.') };
+    return {
+      problem: problemAtFile(
+        'version-file',
+        path,
+        'The file must contain one version and nothing else. To read the version from a key, set version.pointer in stele.yaml.',
+      ),
+    };
   }
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) return { problem: parsed.problems[0]! };
@@ -29,7 +35,9 @@ export function readVersion(
   if (typeof found.value !== 'string')
     return refuse(parsed.file, pointer, `The version at ${pointer} must be a string. Put it in quotes.`);
   const version = found.value.trim();
-  return isVersion(version) ? { version } : refuse(parsed.file, pointer, `The value at ${pointer} is not a valid version.`);
+  return isVersion(version)
+    ? { version }
+    : refuse(parsed.file, pointer, `The value at ${pointer} is not a valid version.`);
 }
 
 function isVersion(text: string): boolean {

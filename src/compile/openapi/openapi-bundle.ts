@@ -91,7 +91,12 @@ function loopProblem({ entry, files }: KindInput, { used }: Tree): Problem {
   const loop = findReferenceLoop(files, used);
   const file = loop === null ? undefined : files.get(loop.file);
   if (loop === null || file === undefined || !isParsed(file))
-    return problemAt(entry, '', 'ref-circular', 'The references form a cycle that never reaches a value. Point one of them to a definition.');
+    return problemAt(
+      entry,
+      '',
+      'ref-circular',
+      'The references form a cycle that never reaches a value. Point one of them to a definition.',
+    );
   return problemAt(
     file,
     loop.pointer,

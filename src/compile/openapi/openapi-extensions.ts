@@ -51,7 +51,10 @@ export function bundleExtensions(
     const file = files.get(from);
     if (file !== undefined && isParsed(file)) {
       const place = `${origin === undefined ? pointer : pointerOf(origin)}/$ref`;
-      const text = rule === null ? `The reference ${JSON.stringify($ref)} points to a part that contains it, so it cannot be bundled.` : message;
+      const text =
+        rule === null
+          ? `The reference ${JSON.stringify($ref)} points to a part that contains it, so it cannot be bundled.`
+          : message;
       problems.push(problemAt(file, place, rule ?? 'ref-circular', text, { severity: 'warning' }));
     }
     return undefined;

@@ -23,7 +23,10 @@ export function judgeReference(from: string, reference: string, files: KindInput
     return { rule: 'ref-unresolved', message: `The reference ${shown} points to ${target.path}, which was not read.` };
   if (!isParsed(file)) {
     if (file.problem?.rule === 'file-missing')
-      return { rule: 'file-missing', message: `The reference ${shown} points to ${target.path}, which does not exist.` };
+      return {
+        rule: 'file-missing',
+        message: `The reference ${shown} points to ${target.path}, which does not exist.`,
+      };
     if (file.problem === null) {
       if ((target.fragment ?? '') === '') return { rule: null, message: '' };
       return {
@@ -39,7 +42,10 @@ export function judgeReference(from: string, reference: string, files: KindInput
   const fragment = target.fragment ?? '';
   if (fragment !== '' && !fragment.startsWith('/')) {
     if (target.path === from)
-      return { rule: 'ref-unresolved', message: `The reference ${shown} does not resolve: this file has no such anchor.` };
+      return {
+        rule: 'ref-unresolved',
+        message: `The reference ${shown} does not resolve: this file has no such anchor.`,
+      };
     return {
       rule: 'ref-anchor',
       message: `The reference ${shown} uses an anchor in another file. Use a JSON Pointer ("#/…").`,

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { isObject } from '../schema/schema-dialect.ts';
 
-/** The blocks of a ruleset in Redocly's form that hold rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */
+/** The members of a Redocly ruleset that contain rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */
 export const ruleBlocks: readonly string[] = membersOf('ConfigRoot').filter((key) => /^rules$|Rules$/.test(key));
 
 /** Every other member of a Redocly configuration. */
@@ -11,10 +11,10 @@ export const otherMembers: ReadonlySet<string> = new Set([
   'theme',
 ]);
 
-/** The assertions that a rule of one's own can make. `sortOrder` is evaluated though it is not declared. */
+/** The assertions that a custom rule can make. Redocly evaluates `sortOrder` without declaring it. */
 export const assertionNames: ReadonlySet<string> = new Set([...membersOf('Assertions'), 'sortOrder']);
 
-/** The node types that a rule of one's own can be about. */
+/** The node types that a custom rule can apply to. */
 export const nodeTypes: ReadonlySet<string> = new Set(declaredNodeTypes());
 
 function declaredNodeTypes(): string[] {
@@ -28,26 +28,27 @@ function membersOf(type: string): string[] {
   return Object.keys(ConfigTypes[type]?.properties ?? {});
 }
 
-/** What Redocly brings along. */
+/** What is built into Redocly. */
 export interface BuiltIn {
-  /** Names of rulesets that can be extended. */
+  /** Names of the rulesets that can be extended. */
   presets: ReadonlySet<string>;
-  /** Names of rules, of all specifications. */
+  /** Names of the rules for all specifications. */
   rules: ReadonlySet<string>;
 }
 
-/** Asks Redocly itself for its rules and rulesets. */
+/** Reads the built-in rules and rulesets from Redocly. */
 export async function readBuiltIn(): Promise<BuiltIn> {
   const { plugins } = await createConfig({}, ownFolder);
   const presets = plugins.flatMap(({ configs }) => Object.keys(configs ?? {}));
   const rules = plugins.flatMap((plugin) => Object.values(plugin.rules ?? {}).flatMap((set) => Object.keys(set ?? {})));
-  // `assertions` is how `rule/…` is run; `metadata-schema` and the like are no rules of documents.
+  // `assertions` implements `rule/…`; authors cannot use it by name.
   return { presets: new Set(presets), rules: new Set(rules.filter((name) => name !== 'assertions')) };
 }
 
 /**
- * Redocly's configuration made of a ruleset, by allow-list: built-in rulesets, severities and options of built-in rules, assertions. Whatever
- * else the ruleset holds is not handed over, so that nothing in it can load code, files or URLs.
+ * Creates a Redocly configuration from a ruleset by allow-list: built-in rulesets, severities and
+ * options of built-in rules, and assertions. Nothing else is passed on, so that a ruleset cannot load
+ * code, files or URLs.
  */
 export async function configOf(ruleset: Readonly<Record<string, unknown>>, builtIn: BuiltIn): Promise<Config> {
   const presets = Array.isArray(ruleset['extends'])
@@ -70,7 +71,7 @@ function allowedRules(rules: Record<string, unknown>, builtIn: BuiltIn): Record<
   return Object.fromEntries(allowed) as Record<string, never>;
 }
 
-/** Whether a `$ref` stands in it that Redocly would follow. */
+/** Whether the value contains a `$ref`, which Redocly would follow. */
 function holdsReference(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holdsReference);
   if (!isObject(value)) return false;
@@ -79,11 +80,11 @@ function holdsReference(value: unknown): boolean {
 
 class RefusingResolver extends BaseResolver {
   override loadExternalRef(reference: string): never {
-    throw new Error(`A ruleset refers to ${reference}; nothing ownFolder it is read.`);
+    throw new Error(`A ruleset references ${reference}, which is not read.`);
   }
 }
 
-/** Redocly looks for a plugin beside its configuration: it is told that this lies in our own code, where none is, and which a sandbox may read. */
+/** Redocly looks for a plugin beside its configuration. Our own folder has none and is readable in a sandbox. */
 const ownFolder = {
   configPath: fileURLToPath(new URL('redocly.yaml', import.meta.url)),
   externalRefResolver: new RefusingResolver(),

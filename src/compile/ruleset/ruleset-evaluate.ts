@@ -8,7 +8,7 @@ import { createTree, treePath } from '../openapi/redocly.ts';
 import { rulesetForm } from './ruleset.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 
-/** What a document is checked by: the JSON text of a published ruleset, and what it is called in problems. */
+/** A published ruleset: its JSON text, and its name in problems. */
 export interface Style {
   json: string;
   name: string;
@@ -17,8 +17,9 @@ export interface Style {
 const builtIn = readBuiltIn();
 
 /**
- * Checks an OpenAPI document against a ruleset in Redocly's form; other documents get one finding of severity info, a ruleset in another form a
- * blocking one. The document's files must be all that it refers to. Findings are in the order of the documents' places.
+ * Checks an OpenAPI document against a Redocly ruleset. Other documents get one `info` problem; other
+ * rulesets get a blocking one. `files` must contain all that the document references. Problems are in
+ * the order of the document.
  */
 export async function lintWithRuleset(
   { entry, files }: Pick<KindInput, 'entry' | 'files'>,
@@ -26,12 +27,12 @@ export async function lintWithRuleset(
 ): Promise<Problem[]> {
   const ruleset: unknown = JSON.parse(json);
   if (!isObject(ruleset) || rulesetForm(ruleset) !== 'redocly') {
-    const message = `The ruleset ${name} is in Spectral's form, by which documents are not checked yet; attach one in Redocly's form.`;
+    const message = `The ruleset ${name} is a Spectral ruleset, which cannot be evaluated yet. Attach a Redocly ruleset.`;
     return [problemAt(entry, '', 'ruleset-unsupported', message)];
   }
   const { value } = entry;
   if (!isObject(value) || !('openapi' in value || 'swagger' in value)) {
-    const message = `The rules of ${name} are about API descriptions; none applies to this document.`;
+    const message = `The ruleset ${name} applies to OpenAPI documents only, so this document was not checked against it.`;
     return [problemAt(entry, '', 'ruleset-not-applicable', message, { severity: 'info' })];
   }
   const config = await configOf(ruleset, await builtIn);
@@ -41,7 +42,7 @@ export async function lintWithRuleset(
     config,
     externalRefResolver: tree.resolver,
   }).catch((error: unknown) => {
-    // Rules take options of any kind and are given any document: what they throw is about the two, and says so.
+    // A rule may throw on unexpected options or documents. The error becomes a problem.
     if (error instanceof Error) return error;
     throw error;
   });
@@ -58,7 +59,7 @@ function toProblem(finding: Finding, files: KindInput['files'], entry: ParsedFil
   const { ruleId, severity, suggest, reference, location } = finding;
   const [place] = location;
   const hints = suggest.length > 0 ? ` Did you mean: ${suggest.slice(0, 5).join(', ')}?` : '';
-  // Redocly links its own rules' pages; what a ruleset's author links says more than the name does.
+  // Only links by the author of the ruleset. Redocly's own rules link to its website.
   const link = reference === undefined || !ruleId.startsWith('rule/') ? '' : ` See ${reference}.`;
   const message = stripVTControlCharacters(finding.message) + hints + link;
   const level = severity === 'error' ? 'error' : 'warning';

@@ -1,16 +1,17 @@
 /**
- * Why a path expression of a Spectral ruleset cannot be one, or null. It begins with `$` or names an alias (`#Name`), and its brackets,
- * parentheses and quotes close. What stands between them is not looked at.
+ * Returns why a path expression of a Spectral ruleset is invalid, or null. It must start with `$` or
+ * an alias (`#Name`), and its brackets, parentheses and quotes must close. Nothing else is checked.
  */
 export function checkPath(path: string, aliases: ReadonlySet<string>): string | null {
   const shown = JSON.stringify(path.slice(0, 200));
   if (path.startsWith('#')) {
     const name = /^#([A-Za-z][A-Za-z0-9_-]*)/.exec(path)?.[1];
-    if (name === undefined || !aliases.has(name)) return `${shown} names an alias that the ruleset does not define.`;
-  } else if (!path.startsWith('$')) return `${shown} is no path expression: it begins with neither "$" nor an alias.`;
+    if (name === undefined || !aliases.has(name)) return `${shown} uses an alias that the ruleset does not define.`;
+  } else if (!path.startsWith('$'))
+    return `${shown} is not a valid path expression: it must start with "$" or an alias.`;
   return isBalanced(path)
     ? null
-    : `${shown} is no path expression: a bracket, a parenthesis or a quote does not close.`;
+    : `${shown} is not a valid path expression: a bracket, a parenthesis or a quote is not closed.`;
 }
 
 const closing: Readonly<Record<string, string>> = { '[': ']', '(': ')' };
@@ -34,7 +35,7 @@ function isBalanced(path: string): boolean {
   return open.length === 0 && quote === null;
 }
 
-/** A slash begins a regular expression after an opening parenthesis, a comma or an operator. */
+/** A slash starts a regular expression after an opening parenthesis, a comma or an operator. */
 function isRegexStart(path: string, at: number): boolean {
   return /[(,~=!&|?]\s*$/.test(path.slice(Math.max(0, at - 4), at));
 }

@@ -10,31 +10,31 @@ import { closest } from '../../model/closest.ts';
 
 const builtIn = readBuiltIn();
 
-/** What a ruleset of Redocly's may not hold, and what to do instead. */
+/** Members that a Redocly ruleset must not have, and what to do instead. */
 const refused: readonly [members: RegExp, why: string][] = [
   [
     /^plugins$/,
-    'loads code, which is not run here. Write what the plugin checks as assertions: a rule "rule/<name>" with "subject" and "assertions".',
+    'loads code, which is never run. Write the checks as assertions: a rule "rule/<name>" with "subject" and "assertions".',
   ],
-  [/decorators$|Decorators$/, 'changes documents; a ruleset here checks them only. Make the change in the document.'],
+  [/decorators$|Decorators$/, 'changes documents, but a ruleset can only check them. Make the change in the document.'],
   [
     /preprocessors$|Preprocessors$/,
-    'changes documents; a ruleset here checks them only. Make the change in the document.',
+    'changes documents, but a ruleset can only check them. Make the change in the document.',
   ],
   [
     /^resolve$/,
-    'makes the linter fetch files. References are resolved inside the repository only; put the files there and remove this.',
+    'makes the linter fetch files, but references resolve inside the repository only. Copy the files there and remove this.',
   ],
   [
     /^(?:lint|apiDefinitions|referenceDocs|features\.openapi)$/,
-    'is the form of Redocly before 1.0. Put "extends" and "rules" at the root instead.',
+    'is from Redocly before 1.0. Put "extends" and "rules" at the root instead.',
   ],
-  [/^(?:rule|assert)\//, 'is a rule, and belongs under "rules".'],
+  [/^(?:rule|assert)\//, 'is a rule. Move it under "rules".'],
 ];
 
 const own = new Set(['title', 'description', 'version', 'extends', '$schema']);
 
-/** What is wrong with a ruleset in Redocly's form beyond its schema. `broken` are the places where the schema has spoken. */
+/** Checks a Redocly ruleset beyond its schema. `broken`: pointers that already have a schema error. */
 export async function checkRedoclyRuleset(
   entry: ParsedFile,
   ruleset: Record<string, unknown>,
@@ -51,7 +51,7 @@ export async function checkRedoclyRuleset(
   }
   const isRefused = problems.some(({ severity }) => severity === 'error');
   if (!isRefused && !('extends' in ruleset) && !ruleBlocks.some((block) => isObject(ruleset[block])))
-    problems.push(problemAt(entry, '', 'ruleset-empty', 'The ruleset holds no rules: no "rules" and no "extends".'));
+    problems.push(problemAt(entry, '', 'ruleset-empty', 'The ruleset has no rules. Add "rules" or "extends".'));
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
   return isWhole ? [...problems, ...(await tryRules(entry, ruleset, known))] : problems;
 }
@@ -70,11 +70,11 @@ function checkMember(entry: ParsedFile, key: string): Problem[] {
       }),
     ];
   const hint = closest(key, [...ruleBlocks, 'extends', 'title', 'description', 'version']);
-  const message = `${name} is no member of a Redocly configuration and is ignored.${hint}`;
+  const message = `${name} is not a member of a Redocly configuration and is ignored.${hint}`;
   return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
 }
 
-/** Rules of single documents: a published ruleset is for every document that it is attached to. */
+/** Reports rules for single documents: a published ruleset applies to every document it is attached to. */
 function checkApis(entry: ParsedFile, apis: unknown): Problem[] {
   if (!isObject(apis)) return [];
   return Object.entries(apis).flatMap(([name, api]) => {
@@ -82,7 +82,7 @@ function checkApis(entry: ParsedFile, apis: unknown): Problem[] {
     return members
       .filter((key) => key === 'extends' || ruleBlocks.includes(key))
       .map((key) => {
-        const message = `What "${key}" says for one document is ignored; a published ruleset is for every document. Put it at the root.`;
+        const message = `"${key}" of a single API is ignored, because a published ruleset applies to every document. Move it to the root.`;
         return problemAt(entry, joinPointer('/apis', name, key), 'ruleset-ignored', message, {
           severity: 'warning',
           on: 'key',
@@ -96,7 +96,7 @@ function checkExtends(entry: ParsedFile, value: unknown, { presets }: BuiltIn): 
   return value.flatMap((name: unknown, at) => {
     if (typeof name !== 'string' || presets.has(name)) return [];
     const list = [...presets].join(', ');
-    const message = `${JSON.stringify(name.slice(0, 200))} is no built-in ruleset (${list}); nothing else is loaded. Copy its rules into this one.`;
+    const message = `${JSON.stringify(name.slice(0, 200))} is not a built-in ruleset (${list}), and others are not loaded. Copy its rules into this one.`;
     return [problemAt(entry, joinPointer('/extends', at), 'ruleset-extends', message)];
   });
 }
@@ -107,17 +107,14 @@ function checkRule(entry: ParsedFile, pointer: string, name: string, setting: un
   if (known.rules.has(name)) return [];
   const quoted = JSON.stringify(name);
   if (name.startsWith('assert/'))
-    return about(
-      'ruleset-rule',
-      `${quoted} is the form of Redocly before 1.0; such rules are named "rule/<name>" now.`,
-    );
+    return about('ruleset-rule', `${quoted} is from Redocly before 1.0. Rename it to "rule/<name>".`);
   if (name.includes('/'))
     return about(
       'ruleset-refused',
-      `${quoted} is a rule of a plugin, and plugins are not run here. Write what it checks as assertions: a rule "rule/<name>".`,
+      `${quoted} is a rule of a plugin, and plugins are never run. Write its checks as assertions: a rule "rule/<name>".`,
     );
   const hint = name === 'spec' ? ' Did you mean "struct"?' : closest(name, known.rules);
-  return about('ruleset-rule', `${quoted} is no rule of Redocly's, which would ignore it in silence.${hint}`);
+  return about('ruleset-rule', `Redocly has no rule ${quoted} and would silently ignore it.${hint}`);
 }
 
 function checkAssertionRule(entry: ParsedFile, pointer: string, rule: Record<string, unknown>): Problem[] {
@@ -135,13 +132,13 @@ function checkAssertions(entry: ParsedFile, pointer: string, part: Record<string
   const subject = isObject(part['subject']) ? part['subject'] : {};
   const type = subject['type'];
   if (typeof type === 'string' && !nodeTypes.has(type)) {
-    const message = `${JSON.stringify(type)} is no node type, so the rule would never be applied.${closest(type, nodeTypes)}`;
+    const message = `${JSON.stringify(type)} is not a node type, so the rule would never apply.${closest(type, nodeTypes)}`;
     problems.push(problemAt(entry, joinPointer(pointer, 'subject', 'type'), 'ruleset-rule', message));
   }
   const assertions = isObject(part['assertions']) ? part['assertions'] : {};
   for (const name of Object.keys(assertions)) {
     if (assertionNames.has(name) || !name.includes('/')) continue;
-    const message = `${JSON.stringify(name)} is an assertion of a plugin, and plugins are not run here. Use one of ${[...assertionNames].join(', ')}.`;
+    const message = `${JSON.stringify(name)} is an assertion of a plugin, and plugins are never run. Use one of ${[...assertionNames].join(', ')}.`;
     problems.push(
       problemAt(entry, joinPointer(pointer, 'assertions', name), 'ruleset-refused', message, { on: 'key' }),
     );
@@ -164,6 +161,8 @@ function checkPattern(entry: ParsedFile, at: string, pattern: string): Problem[]
     return [];
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return [problemAt(entry, at, 'ruleset-pattern', `This pattern is no regular expression: ${error.message}.`)];
+    return [
+      problemAt(entry, at, 'ruleset-pattern', `This pattern is not a valid regular expression: ${error.message}.`),
+    ];
   }
 }

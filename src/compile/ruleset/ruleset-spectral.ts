@@ -6,12 +6,12 @@ import { joinPointer } from '../text/pointer.ts';
 import { checkPath } from './ruleset-path.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 
-/** The functions that Spectral 6 brings along for rules in YAML and JSON. */
+/** The core functions of Spectral 6. */
 const coreFunctions: ReadonlySet<string> = new Set(
   'alphabetical casing defined enumeration falsy length or pattern schema truthy typedEnum undefined unreferencedReusableObject xor'.split(' '), // prettier-ignore
 );
 
-/** The document formats that it knows, with the spellings of earlier releases. */
+/** The document formats of Spectral 6, with the spellings of earlier releases. */
 const formats: ReadonlySet<string> = new Set(
   [
     'oas2 oas3 oas3.0 oas3.1 oas3.2 oas3_0 oas3_1 oas3_2 arazzo1 arazzo1.0 arazzo1_0 asyncapi2 asyncapi3',
@@ -25,7 +25,7 @@ const presets = new Set(['spectral:oas', 'spectral:asyncapi', 'spectral:arazzo']
 const members = 'title description version x-version documentationUrl formats extends rules aliases parserOptions except overrides'.split(' '); // prettier-ignore
 const list = (names: Iterable<string>) => [...names].join(', ');
 
-/** What is wrong with a ruleset in Spectral's form beyond its schema. `broken` are the places where the schema has spoken. */
+/** Checks a Spectral ruleset beyond its schema. `broken`: pointers that already have a schema error. */
 export async function checkSpectralRuleset(
   entry: ParsedFile,
   ruleset: Record<string, unknown>,
@@ -52,15 +52,15 @@ export async function checkSpectralRuleset(
 function checkMember(entry: ParsedFile, key: string): Problem[] {
   const at = joinPointer('', key);
   if (key === 'functions' || key === 'functionsDir') {
-    const message = `"${key}" loads code, which is not run here. Use the core functions: ${list(coreFunctions)}.`;
+    const message = `"${key}" loads code, which is never run. Use the core functions: ${list(coreFunctions)}.`;
     return [problemAt(entry, at, 'ruleset-refused', message, { on: 'key' })];
   }
   if (members.includes(key) || key.startsWith('x-')) return [];
-  const message = `${JSON.stringify(key)} is no member of a Spectral ruleset and is ignored.${closest(key, members)}`;
+  const message = `${JSON.stringify(key)} is not a member of a Spectral ruleset and is ignored.${closest(key, members)}`;
   return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
 }
 
-/** Checks the ruleset, or one of its overrides. */
+/** Checks the ruleset or one of its overrides. */
 function checkPart(
   entry: ParsedFile,
   base: string,
@@ -87,7 +87,7 @@ function checkPart(
     const at = joinPointer(base, 'rules', name);
     if (isObject(rule)) problems.push(...checkRule(entry, at, rule, aliases));
     else if (!isKnown(name)) {
-      const message = `${JSON.stringify(name)} is defined nowhere: the ruleset extends none, so there is no rule to give a severity to.`;
+      const message = `${JSON.stringify(name)} is not defined, and the ruleset extends no other. Define the rule or remove it.`;
       problems.push(problemAt(entry, at, 'ruleset-rule', message, { on: 'key' }));
     }
   }
@@ -97,7 +97,7 @@ function checkPart(
 function checkExtends(entry: ParsedFile, at: string, value: unknown): Problem[] {
   const check = (name: unknown, pointer: string): Problem[] => {
     if (typeof name !== 'string' || presets.has(name)) return [];
-    const message = `${JSON.stringify(name.slice(0, 200))} is no built-in ruleset (${list(presets)}); nothing else is loaded. Copy its rules into this one.`;
+    const message = `${JSON.stringify(name.slice(0, 200))} is not a built-in ruleset (${list(presets)}), and others are not loaded. Copy its rules into this one.`;
     return [problemAt(entry, pointer, 'ruleset-extends', message)];
   };
   if (!Array.isArray(value)) return check(value, at);
@@ -111,7 +111,7 @@ function checkFormats(entry: ParsedFile, at: string, value: unknown): Problem[] 
   if (!Array.isArray(value)) return [];
   return value.flatMap((name: unknown, index) => {
     if (typeof name !== 'string' || formats.has(name)) return [];
-    const message = `${JSON.stringify(name)} is no format that is known (${list(formats)}).`;
+    const message = `${JSON.stringify(name)} is not a known format. Use one of ${list(formats)}.`;
     return [problemAt(entry, joinPointer(at, index), 'ruleset-format', message)];
   });
 }
@@ -138,7 +138,7 @@ function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>)
   const problems: Problem[] = [];
   const name = step['function'];
   if (typeof name === 'string' && !coreFunctions.has(name)) {
-    const message = `${JSON.stringify(name)} is no core function, and no others are run here. Use one of ${list(coreFunctions)}.`;
+    const message = `${JSON.stringify(name)} is not a core function, and other functions are never run. Use one of ${list(coreFunctions)}.`;
     problems.push(problemAt(entry, joinPointer(at, 'function'), 'ruleset-refused', message));
   }
   const options = isObject(step['functionOptions']) ? step['functionOptions'] : {};
@@ -148,13 +148,13 @@ function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>)
     const failure = patternFailure(pattern);
     if (failure === null) continue;
     const pointer = joinPointer(at, 'functionOptions', key);
-    const message = `This pattern is no regular expression: ${failure}.`;
+    const message = `This pattern is not a valid regular expression: ${failure}.`;
     problems.push(problemAt(entry, pointer, 'ruleset-pattern', message));
   }
   return problems;
 }
 
-/** Why a pattern, plain or as `/…/flags`, is no regular expression, or null. */
+/** Returns why a pattern, plain or as `/…/flags`, is invalid, or null. */
 function patternFailure(pattern: string): string | null {
   const delimited = /^\/(.+)\/([a-z]*)$/s.exec(pattern);
   try {

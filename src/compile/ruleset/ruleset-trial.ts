@@ -7,7 +7,7 @@ import { configOf, ruleBlocks, type BuiltIn } from './redocly-config.ts';
 import { createTree } from '../openapi/redocly.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 
-/** Documents that hold a node of every common type, so that every rule meets something. */
+/** Documents with a node of every common type, so that every rule applies to something. */
 const samples: readonly object[] = [
   { swagger: '2.0', info: { title: 'a', version: '1' }, paths: { '/a': { get: { responses: {} } } } },
   ...['3.0.3', '3.1.0', '3.2.0'].map((openapi) => ({
@@ -29,8 +29,8 @@ const samples: readonly object[] = [
 ];
 
 /**
- * Runs the rules on small documents of each version: options that Redocly does not declare, and assertions that cannot be made of what they are
- * about, fail when they are used only. The first rules that fail are named.
+ * Runs the rules on small documents of each version, because undeclared options and unsuitable
+ * assertions fail only when used. Reports the first rules that fail.
  */
 export async function tryRules(
   entry: ParsedFile,
@@ -43,7 +43,7 @@ export async function tryRules(
   });
   if ((await failureOf(atRoot(ruleset), builtIn)) === null) return [];
   const problems: Problem[] = [];
-  // Halves that do not fail are done with at once: most rules do not.
+  // Bisects: most halves have no failing rule.
   async function search(part: readonly Rule[]): Promise<void> {
     if (part.length === 0 || problems.length >= namedFailures) return;
     const failure = await failureOf(atRoot(rulesetOf(part)), builtIn);
@@ -64,7 +64,7 @@ export async function tryRules(
 
 type Rule = readonly [block: string, name: string, setting: unknown];
 
-/** How many rules that fail are named; each takes some trials. */
+/** The most failing rules to report. Each takes several trials. */
 const namedFailures = 20;
 
 function rulesetOf(rules: readonly Rule[]): Record<string, unknown> {
@@ -74,7 +74,7 @@ function rulesetOf(rules: readonly Rule[]): Record<string, unknown> {
   );
 }
 
-/** The ruleset with its assertions made about the root, which every document has, so that they are tried whatever they are about. */
+/** The ruleset with its assertions repeated for the root node, which every document has. */
 function atRoot(ruleset: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const moved = ruleBlocks.flatMap((block) => {
     const rules = ruleset[block];

@@ -21,15 +21,16 @@ function readSchema(name: string) {
   return ajv.compile(JSON.parse(readFileSync(url, 'utf8')));
 }
 
-/** The release of each form's engine that a ruleset is checked for. */
+/** The release of each linter that a ruleset is checked for. */
 const specifications = { redocly: '2', spectral: '6' } as const;
 
 export type RulesetForm = keyof typeof validators;
 
 /**
- * Compiles a ruleset: accepted when it fits the form's schema, every rule name, node type, function, format and pattern is known or well-formed, and
- * nothing in it would load code, files or URLs. Stored as it is; the author's bytes are kept. `title`, `description` and `version` may be written
- * with `x-` before them, since Redocly warns of the plain names.
+ * Compiles a ruleset. It is valid if it matches the schema of its linter, every rule name, node type,
+ * function, format and pattern is known or well-formed, and nothing in it loads code, files or URLs.
+ * The author's bytes are kept. `title`, `description` and `version` may have the prefix `x-`, because
+ * Redocly warns about the plain names.
  */
 export const compileRuleset: CompileKind = async ({ entry, input }) => {
   const { value } = entry;
@@ -43,7 +44,7 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
     const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
     problems.push(...(await check(entry, value, broken)));
   } else {
-    problems.push(problemAt(entry, '', 'schema', 'A ruleset is an object with "rules" or "extends"; this is none.'));
+    problems.push(problemAt(entry, '', 'schema', 'A ruleset must be an object with "rules" or "extends".'));
   }
   const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
   return {
@@ -60,7 +61,7 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
 
 const spectralMembers = ['functions', 'functionsDir', 'aliases', 'overrides', 'formats', 'parserOptions', 'except'];
 
-/** Which linter's form a ruleset is written in. Redocly's, unless something in it, or the name of its file, says otherwise. */
+/** The linter that a ruleset is written for: Redocly, unless its content or file name indicates Spectral. */
 export function rulesetForm(value: unknown, path = ''): RulesetForm {
   if (!isObject(value)) return 'redocly';
   if (kindOf(value)?.kind === 'spectral-ruleset' || spectralMembers.some((key) => Object.hasOwn(value, key)))
@@ -72,13 +73,13 @@ export function rulesetForm(value: unknown, path = ''): RulesetForm {
   return rules.some(isSpectralRule) ? 'spectral' : 'redocly';
 }
 
-/** A definition, or a severity that Redocly does not have. */
+/** Whether a rule is a Spectral definition or has a severity that Redocly lacks. */
 function isSpectralRule(rule: unknown): boolean {
   if (isObject(rule)) return 'given' in rule || 'then' in rule;
   return typeof rule === 'boolean' || typeof rule === 'number' || rule === 'info' || rule === 'hint';
 }
 
-/** What Spectral does not know in a rule it ignores, and other linters of its form put things of their own there. */
+/** Spectral ignores unknown members of a rule, and compatible linters add their own. */
 function asSpectralDoes(problem: Problem): Problem {
   const inRule = /^(?:\/overrides\/\d+)?\/rules\/[^/]+\/(?:then\/(?:\d+\/)?)?[^/]+$/.test(problem.pointer);
   if (!inRule || !problem.message.endsWith(' is not expected here.')) return problem;
@@ -86,7 +87,7 @@ function asSpectralDoes(problem: Problem): Problem {
   return { ...problem, rule: 'ruleset-ignored', severity: 'warning', message };
 }
 
-/** Files that a ruleset would be put together from: what is published is one document. */
+/** Reports references to other files: a published ruleset is one document. */
 function findReferences(entry: ParsedFile): Problem[] {
   const problems: Problem[] = [];
   const visit = (value: unknown, pointer: string): void => {
@@ -94,7 +95,7 @@ function findReferences(entry: ParsedFile): Problem[] {
     if (!isObject(value)) return;
     const reference = value['$ref'];
     if (typeof reference === 'string' && !reference.startsWith('#')) {
-      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: a ruleset is one document. Write here what it refers to.`;
+      const message = `The reference ${JSON.stringify(reference.slice(0, 200))} is not followed: a ruleset is one document. Copy the target here.`;
       problems.push(problemAt(entry, joinPointer(pointer, '$ref'), 'ruleset-reference', message));
     }
     for (const [key, child] of Object.entries(value)) visit(child, joinPointer(pointer, key));
@@ -103,7 +104,7 @@ function findReferences(entry: ParsedFile): Problem[] {
   return problems;
 }
 
-/** What a lenient publish lets through: a ruleset that is not quite in its form, but nothing that would load or run anything. */
+/** With lenient validation, schema errors are warnings. What would load or run anything stays an error. */
 function asLenient(problem: Problem): Problem {
   return problem.rule === 'schema' && problem.pointer !== '' ? { ...problem, severity: 'warning' } : problem;
 }

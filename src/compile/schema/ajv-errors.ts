@@ -1,13 +1,13 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isObject } from './schema-dialect.ts';
 
-/** Names that ajv, where it compares values, calls as methods of the user's own objects. */
+/** Names that ajv calls as methods on the user's objects when it compares values. */
 const called = new Set(['constructor', 'toString', 'valueOf']);
 const mark = '\u2060';
 
 /**
- * The errors that a compiled schema finds in plain data; empty: none. Members that ajv would take for methods (`toString`, …) go by another name
- * while it looks, and by their own in the errors.
+ * Validates plain data and returns the errors, empty if it is valid. Members that ajv would call as
+ * methods (`toString`, …) are renamed during validation; the errors have their real names.
  */
 export function errorsOf(validate: ValidateFunction, data: unknown): ErrorObject[] {
   const renamed = hasCalled(data);

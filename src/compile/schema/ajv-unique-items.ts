@@ -3,8 +3,9 @@ import { _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
 import { getSchemaTypes } from 'ajv/dist/compile/validate/dataType.js';
 
 /**
- * Has ajv look for items that are there twice in linear time; its own way is to compare every item with every other, which takes minutes for the
- * 200,000 values of an enum. To be called before an instance is made: each copies the definition, the ones inside of libraries too.
+ * Replaces ajv's `uniqueItems`, which compares all pairs and takes minutes for an enum of 200,000
+ * values, by a check in linear time. Call it before creating an instance: each instance copies the
+ * definition, those in libraries too.
  */
 export function findTwinsByText(): void {
   const require = createRequire(import.meta.url);
@@ -29,7 +30,7 @@ function code(cxt: KeywordCxt): void {
 
 type Twins = { i: number; j: number } | null;
 
-/** The last item that equals one before it, and the nearest such: the ones that ajv names. */
+/** The last item that equals an earlier one, and the nearest such one: the pair that ajv reports. */
 function findTwins(items: readonly unknown[]): Twins {
   const last = new Map<unknown, number>();
   let found: Twins = null;
@@ -42,7 +43,7 @@ function findTwins(items: readonly unknown[]): Twins {
   return found;
 }
 
-/** Where the schema says that the items are scalars, ajv looks from the end, and names the two the other way round. */
+/** For scalar items ajv searches from the end and reports the pair in reverse order. */
 function findScalarTwins(items: readonly unknown[]): Twins {
   const next = new Map<unknown, number>();
   for (let i = items.length - 1; i >= 0; i--) {
@@ -54,7 +55,7 @@ function findScalarTwins(items: readonly unknown[]): Twins {
   return null;
 }
 
-/** Equal for values that are equal as JSON, and for no others. A text begins with a letter, so it is no text of an array or object. */
+/** A key that is equal exactly for equal JSON values. Strings get a prefix, so no array or object has their key. */
 function keyOf(value: unknown): unknown {
   if (typeof value === 'string') return `s${value}`;
   return typeof value === 'object' && value !== null ? JSON.stringify(value, sorted) : value;

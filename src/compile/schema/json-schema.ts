@@ -11,8 +11,9 @@ import { checkSchemas } from './schema-rules.ts';
 const supported = Object.keys(dialects).join(', ');
 
 /**
- * Compiles a JSON Schema of draft-04, 06, 07, 2019-09 or 2020-12. It is valid when the official meta-schema accepts it and every file that it
- * brings in, every reference leads somewhere inside them, every pattern is a regular expression, and ajv compiles the whole.
+ * Compiles a JSON Schema of draft-04, 06, 07, 2019-09 or 2020-12. It is valid if the official
+ * meta-schema accepts it and every file that it references, every reference resolves inside them,
+ * every pattern is a regular expression, and ajv compiles the bundle.
  */
 export const compileJsonSchema: CompileKind = async (given) => {
   const { entry, input } = given;
@@ -24,9 +25,15 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const problems: Problem[] = [];
   if (stated === undefined)
     problems.push(
-      problemAt(entry, '', 'schema-dialect-assumed', `No "$schema" is stated; ${dialect.name} is assumed.`, {
-        severity: 'info',
-      }),
+      problemAt(
+        entry,
+        '',
+        'schema-dialect-assumed',
+        `The schema has no "$schema"; ${dialect.name} is assumed. Add "$schema" to choose a dialect.`,
+        {
+          severity: 'info',
+        },
+      ),
     );
   const linked = linkSchema(given, dialect);
   const mixed = findMixed(given, dialect, [...linked.reached.keys()]);
@@ -58,21 +65,20 @@ function result({ entry }: KindInput, dialect: Dialect | null, problems: Problem
 }
 
 function unreadable(entry: ParsedFile, stated: unknown): Problem {
-  if (!isObject(entry.value))
-    return problemAt(entry, '', 'schema', 'A JSON Schema is an object or a boolean; this is neither.');
-  const named = typeof stated === 'string' ? JSON.stringify(stated.slice(0, 200)) : 'What it states';
-  const message = `${named} is no dialect that is supported (${supported}); state one by its official URI, such as "${dialects['2020-12'].uri}".`;
+  if (!isObject(entry.value)) return problemAt(entry, '', 'schema', 'A JSON Schema must be an object or a boolean.');
+  const named = typeof stated === 'string' ? `The dialect ${JSON.stringify(stated.slice(0, 200))}` : 'This "$schema"';
+  const message = `${named} is not supported. Supported are ${supported}; use the official URI, such as "${dialects['2020-12'].uri}".`;
   return problemAt(entry, '/$schema', 'schema-dialect', message);
 }
 
-/** Files of another dialect: brought into one document, their schemas would be read by other rules than they were written for. */
+/** Reports files of another dialect: in one bundle, their schemas would be read by the wrong rules. */
 function findMixed({ files }: KindInput, dialect: Dialect, reached: readonly ParsedFile[]): Problem[] {
   return reached.flatMap(({ path }) => {
     const file = files.get(path);
     if (!file || !isParsed(file) || !isObject(file.value)) return [];
     const stated = file.value['$schema'];
     if (typeof stated !== 'string' || dialectOf(stated) === dialect) return [];
-    const message = `This file states ${JSON.stringify(stated.slice(0, 200))}, the file that refers to it ${dialect.name}; one document has one dialect.`;
+    const message = `This file uses the dialect ${JSON.stringify(stated.slice(0, 200))}, but the file that references it uses ${dialect.name}. Use one dialect in all files.`;
     return [problemAt(file, joinPointer('', '$schema'), 'schema-dialect', message)];
   });
 }
@@ -81,7 +87,7 @@ function checkBundle(entry: ParsedFile, dialect: Dialect, bundle: unknown): Prob
   const failure = checkCompiles(dialect, bundle);
   if (failure === null) return [];
   if (!failure.limit) return [problemAt(entry, '', 'schema', `The schema cannot be compiled: ${failure.message}.`)];
-  const message = `The schema is valid, but ajv, by which many tools validate, cannot use it: ${failure.message}.`;
+  const message = `The schema is valid, but the validator ajv, which many tools use, cannot compile it: ${failure.message}.`;
   return [problemAt(entry, '', 'schema-portability', message, { severity: 'warning' })];
 }
 

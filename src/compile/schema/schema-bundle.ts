@@ -8,11 +8,13 @@ import { createFreeName, edit, stem, takenNames, without, withDefinitions } from
 import type { Link, Linked, Target } from './schema-link.ts';
 
 /**
- * One schema that means what the entry and the files it refers to mean. `entry.value` itself when there is nothing to bring in.
+ * Bundles the entry and the files that it references into one equivalent schema. Returns
+ * `entry.value` itself when it references no other file.
  *
- * Where it can, references are rewritten to pointers into the entry's definitions, which every tool understands, and ids and anchors of what is
- * brought in are dropped. Where that could change the meaning (`$dynamicRef`, `$recursiveRef`, ids below the root), files are
- * brought in whole as schema resources with a URI each, and references are by URI (JSON Schema 2020-12 §9.3.1).
+ * By default, references become pointers into the entry's definitions, which every tool understands,
+ * and the ids and anchors of embedded schemas are dropped. Where that could change the meaning
+ * (`$dynamicRef`, `$recursiveRef`, ids below the root), whole files are embedded as schema resources
+ * and referenced by URI (JSON Schema 2020-12 §9.3.1).
  */
 export function bundleSchema(
   entry: ParsedFile,
@@ -36,7 +38,7 @@ function rewriteOwn(entry: ParsedFile, { links }: Linked): unknown {
   return edits.size === 0 ? entry.value : edit(entry.value, '', edits);
 }
 
-/** A reference to a file by its own name leads nowhere once the file is published under a URL. */
+/** Whether a file references itself by its name, which does not resolve once it is published. */
 function isOwnName(text: string, scope: Scope, target: Target): boolean {
   const { resource } = scope;
   return !text.startsWith('#') && target.resource === resource && !resource.stated && resource.pointer === '';
@@ -86,7 +88,7 @@ function bundlePointers(entry: ParsedFile, dialect: Dialect, { links, reached }:
   return withDefinitions(edit(entry.value, '', editsOf(entry)), dialect, schemas);
 }
 
-/** The largest parts of other files that are referred to, by file and pointer, each with a name that is free in the entry's definitions. */
+/** The outermost referenced parts of other files, by file and pointer, each with an unused name. */
 function chooseEmbedded(
   entry: ParsedFile,
   dialect: Dialect,
@@ -114,13 +116,13 @@ function chooseEmbedded(
   );
 }
 
-/** The pointer and those of everything around it, innermost first. */
+/** The pointer and its ancestors, innermost first. */
 function ancestors(pointer: string): string[] {
   const keys = pointer.split('/');
   return keys.map((_, at) => keys.slice(0, keys.length - at).join('/'));
 }
 
-/** The members that give a schema a name of its own: brought in elsewhere, it is found by its pointer. */
+/** The members that name a schema. An embedded schema is found by its pointer instead. */
 function identityKeys(schema: unknown, { idKeyword }: Dialect): string[] {
   if (!isObject(schema)) return [];
   return ['$schema', '$anchor', idKeyword].filter((key) => typeof schema[key] === 'string');
@@ -134,7 +136,12 @@ function bundleResources(
 ): { bundle: unknown; problems: Problem[] } {
   const rootOf = (file: ParsedFile) => index.add(file);
   const problems = index.duplicates.map(({ file, pointer, uri }) =>
-    problemAt(file, pointer, 'schema-id-duplicate', `The id ${uri} is stated by another schema of this bundle too.`),
+    problemAt(
+      file,
+      pointer,
+      'schema-id-duplicate',
+      `Another schema in this bundle has the same id, ${uri}. Give each schema its own id.`,
+    ),
   );
   const others = [...new Set(foreign.map(({ target }) => target!.file))];
   const freeName = createFreeName(takenNames(entry, dialect));
@@ -166,7 +173,7 @@ function bundleResources(
   return { bundle: withDefinitions(named, dialect, schemas), problems };
 }
 
-/** The schema with its URI stated. Where keywords beside `$ref` are ignored, an id beside it would be too: the reference moves into `allOf`. */
+/** The schema with its URI as id. In drafts that ignore keywords beside `$ref`, `$ref` moves to `allOf`. */
 function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
   const id = { [dialect.idKeyword]: uri };
   if (!isObject(schema)) return { ...id, allOf: [schema] };

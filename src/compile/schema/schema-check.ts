@@ -10,8 +10,9 @@ import { dialects, isObject, type Dialect, type DialectName } from './schema-dia
 findTwinsByText();
 
 /**
- * Nothing but the specification, in an instance of its own for each schema, so that none sees another's ids: no strict mode, no formats (they are annotations of the schemas that are checked here), patterns read as
- * ECMA-262 with the u flag where that is possible and without it where not (JSON Schema 2020-12 §6.4 asks for u; schemas in use predate it).
+ * Checks the specification only: no strict mode and no formats, which are annotations. Patterns are
+ * ECMA-262 with the u flag if possible, otherwise without (JSON Schema 2020-12 §6.4 requires u, but
+ * existing schemas predate it). Each schema gets its own instance, so that ids do not collide.
  */
 const options: Options = {
   strict: false,
@@ -22,7 +23,7 @@ const options: Options = {
   code: { optimize: false, regExp: Object.assign(readPattern, { code: 'readPattern' }) },
 };
 
-/** The pattern as a regular expression, or a `SyntaxError` when it is none with the u flag and none without. */
+/** Compiles a pattern. Throws a `SyntaxError` if it is invalid with and without the u flag. */
 export function readPattern(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u');
@@ -38,14 +39,14 @@ function createAjv({ name, refStandsAlone }: Dialect, extra: Options = {}): Ajv 
   if (name === '2020-12') return new Ajv2020(all);
   const ajv = new Ajv(all);
   if (name === 'draft-06') ajv.addMetaSchema(draft06);
-  // ajv throws at an `id` beside `$id`'s drafts, where it is a keyword like any unknown one.
+  // ajv throws at `id` in drafts with `$id`, where it is an unknown keyword.
   return ajv.removeKeyword('id');
 }
 
-/** Checks a value against the official meta-schema of a dialect: all errors. */
+/** Validates a value against the official meta-schema of a dialect. Returns all errors. */
 export type CheckMeta = (dialect: Dialect, schema: unknown) => ErrorObject[];
 
-/** Meta-schemas are compiled on first use and kept: they are the same for every document. */
+/** Compiles each meta-schema on first use and caches it for all documents. */
 export function createCheckMeta(): CheckMeta {
   const compiled = new Map<DialectName, ValidateFunction>();
   return (dialect, schema) => {
@@ -56,20 +57,20 @@ export function createCheckMeta(): CheckMeta {
   };
 }
 
-/** Why ajv cannot compile a schema. `limit`: the schema is right, and ajv does not do what it asks for. */
+/** Why ajv cannot compile a schema. `limit`: the schema is valid, but ajv does not support it. */
 export interface CompileFailure {
   message: string;
   limit: boolean;
 }
 
 /**
- * Compiles a schema that its meta-schema accepts and that holds every schema that it refers to; null when ajv can. That ajv fails to find what
- * has been found before, or to follow a `$dynamicRef` out of a resource, is its limit and not the schema's fault.
+ * Compiles a valid, bundled schema with ajv. Returns null if that succeeds. A reference that resolved
+ * before but not in ajv, or a `$dynamicRef` out of a resource, is a limit of ajv.
  */
 export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure | null {
   if (!isObject(schema) && typeof schema !== 'boolean') return null;
   try {
-    // Inlined, a schema is copied to every place that refers to it.
+    // Inlining would copy a schema to every place that references it.
     createAjv(dialect, { messages: false, inlineRefs: false }).compile(withoutExtensions(schema) as AnySchema);
     return null;
   } catch (error) {
@@ -79,7 +80,7 @@ export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure
   }
 }
 
-/** Members that mean something to ajv and nothing to JSON Schema, which would refuse schemas for them. */
+/** Keywords of ajv that are not in JSON Schema. ajv would reject valid schemas because of them. */
 const extensions = new Set(['nullable', '$async']);
 
 function withoutExtensions(value: unknown): unknown {
@@ -89,5 +90,5 @@ function withoutExtensions(value: unknown): unknown {
   return Object.fromEntries(members.map(([key, child]) => [key, withoutExtensions(child)]));
 }
 
-/** The dialect that is taken where a schema states none. */
+/** The dialect of a schema without `$schema`. */
 export const assumedDialect = dialects['2020-12'];

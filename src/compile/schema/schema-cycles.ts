@@ -7,16 +7,16 @@ import type { Link, Linked } from './schema-link.ts';
 
 interface Step {
   to: string;
-  /** The reference that is taken; null for a step into `allOf`. */
+  /** The reference that was followed. Null for a step into `allOf`. */
   link: Link | null;
 }
 
-/** References that lead only to another reference, or to an `allOf` that does. No schema that people write needs more than a few. */
+/** The most references that may follow one another, also through `allOf`. Real schemas have only a few. */
 const longestChain = 100;
 
 /**
- * References that lead through very many others, and those that lead back to themselves without using up anything of the instance: by `$ref` and `allOf` alone. No validator gets to an end
- * with them (JSON Schema 2020-12 §9.4.1).
+ * Finds references that go through too many others, and cycles of only `$ref` and `allOf`, which
+ * never descend into the instance, so that validation never ends (JSON Schema 2020-12 §9.4.1).
  */
 export function findEndlessReferences(dialect: Dialect, { links, reached }: Linked): Problem[] {
   const steps = new Map<string, Step[]>();
@@ -38,7 +38,7 @@ export function findEndlessReferences(dialect: Dialect, { links, reached }: Link
   }
 
   const problems: Problem[] = [];
-  /** How many references the longest way from a schema takes. */
+  /** The number of references on the longest path from each schema. */
   const done = new Map<string, number>();
   let isLong = false;
   for (const start of steps.keys()) {
@@ -80,12 +80,12 @@ function keyOf(file: ParsedFile, pointer: string): string {
 }
 
 function tooLong(link: Link): Problem {
-  const message = `The reference ${JSON.stringify(link.text.slice(0, 200))} leads through more than ${longestChain} other references. Refer to what is meant directly.`;
+  const message = `The reference ${JSON.stringify(link.text.slice(0, 200))} goes through more than ${longestChain} other references. Reference the target directly.`;
   return problemAt(link.file, joinPointer(link.pointer, link.keyword), 'limit-references', message);
 }
 
 function endless(link: Link | null): Problem[] {
   if (link === null) return [];
-  const message = `The reference ${JSON.stringify(link.text.slice(0, 200))} leads back to itself, so that validation would never end.`;
+  const message = `The reference ${JSON.stringify(link.text.slice(0, 200))} points back to itself, so validation would never end. Remove the cycle.`;
   return [problemAt(link.file, joinPointer(link.pointer, link.keyword), 'ref-circular', message)];
 }

@@ -1,12 +1,12 @@
 export type DialectName = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12';
 
-/** What differs between the drafts of JSON Schema, as far as structure and references go. */
+/** How the drafts of JSON Schema differ in structure and references. */
 export interface Dialect {
   name: DialectName;
   /** The official meta-schema. */
   uri: string;
   idKeyword: 'id' | '$id';
-  /** Where schemas that are brought in are put. */
+  /** The keyword that embedded schemas are put under. */
   definitionsKeyword: 'definitions' | '$defs';
   /** Up to draft-07 every keyword beside `$ref` is ignored (draft-wright-json-schema-01 §8, draft-handrews-json-schema-01 §8.3). */
   refStandsAlone: boolean;
@@ -30,7 +30,7 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   '2020-12': { name: '2020-12', uri: 'https://json-schema.org/draft/2020-12/schema', ...recent },
 };
 
-/** The dialect that a `$schema` names, with `http` or `https`, with or without the empty fragment; null for any other. */
+/** The dialect for a `$schema`, with `http` or `https` and with or without an empty fragment, or null. */
 export function dialectOf(uri: string): Dialect | null {
   const bare = comparable(uri);
   return Object.values(dialects).find((dialect) => comparable(dialect.uri) === bare) ?? null;
@@ -42,7 +42,7 @@ function comparable(uri: string): string {
 
 type Shape = 'schema' | 'list' | 'map' | 'schema-or-list';
 
-/** The keywords that hold schemas, with the dialects that have them. */
+/** The keywords that contain schemas, with the dialects that have them. */
 const applicators: readonly [keyword: string, shape: Shape, since: DialectName, until?: DialectName][] = [
   ['definitions', 'map', 'draft-04'],
   ['properties', 'map', 'draft-04'],
@@ -81,7 +81,7 @@ export interface Subschema {
   schema: unknown;
 }
 
-/** The schemas directly inside a schema. What stands in `enum`, `const`, `default`, `examples` and unknown keywords is data. */
+/** The direct subschemas. The values of `enum`, `const`, `default`, `examples` and unknown keywords are data. */
 export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unknown>>): Subschema[] {
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
   return applicators.flatMap(([keyword, shape, since, until]) => {

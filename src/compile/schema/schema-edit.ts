@@ -2,7 +2,7 @@ import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { isObject, type Dialect } from './schema-dialect.ts';
 
-/** The schema with more definitions, after its own. */
+/** Returns the schema with definitions appended to its own. */
 export function withDefinitions(
   root: unknown,
   dialect: Dialect,
@@ -15,13 +15,13 @@ export function withDefinitions(
   return Object.fromEntries([...Object.entries(without(value, definitionsKeyword)), [definitionsKeyword, definitions]]);
 }
 
-/** The names of the definitions that a file has. */
+/** The names of the definitions in a file. */
 export function takenNames(entry: ParsedFile, { definitionsKeyword }: Dialect): Set<string> {
   const own = isObject(entry.value) ? entry.value[definitionsKeyword] : null;
   return new Set(isObject(own) ? Object.keys(own) : []);
 }
 
-/** A copy of plain data in which the strings at some pointers are others, and the members whose pointer has null are left out. */
+/** Copies plain data. `edits`, by pointer, replaces a string, or with null removes a member. */
 export function edit(value: unknown, pointer: string, edits: ReadonlyMap<string, string | null>): unknown {
   if (Array.isArray(value)) return value.map((item, at) => edit(item, joinPointer(pointer, at), edits));
   if (isObject(value))
@@ -39,7 +39,10 @@ export function without(value: Record<string, unknown>, key: string): Record<str
   return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
 }
 
-/** Gives names close to the wanted ones, of characters that need no escape in a URI fragment, that are not taken; they are from then on. */
+/**
+ * Returns a function that makes unused names, close to the wanted ones and without characters that
+ * need escapes in a URI fragment. Returned names are taken from then on.
+ */
 export function createFreeName(taken: Set<string>): (wanted: string) => string {
   const counts = new Map<string, number>();
   return (wanted) => {

@@ -1,21 +1,21 @@
 import type { ErrorObject } from 'ajv';
 import { parsePointer } from '../text/pointer.ts';
 
-/** How a document departs from its kind's schema, at a node of the document. */
+/** A violation of a schema at a node of a document. */
 export interface SchemaFinding {
   pointer: string;
-  /** Whether the finding is about the member's name and not its value. */
+  /** Whether the finding is about the name of the member or its value. */
   on: 'key' | 'value';
   message: string;
-  /** Whether it may only follow from another finding deeper in the document. */
+  /** Whether it may only be a consequence of another finding deeper in the document. */
   doubtful: boolean;
 }
 
 const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'dependentSchemas', 'propertyNames']);
 
 /**
- * Makes ajv's errors readable. A union's error is followed by those of all its branches; kept are the ones deepest in the document, which belong to the
- * branch that was meant, without those that only say that the node is no Reference Object.
+ * Makes ajv's errors readable. For a union, ajv reports the errors of every branch; this keeps the
+ * deepest ones, which belong to the intended branch, and drops those of the Reference Object branch.
  */
 export function explainErrors(errors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
   const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
@@ -34,7 +34,7 @@ export function explainErrors(errors: readonly ErrorObject[], document: unknown)
   );
   const kept = told.filter((error) => {
     const { instancePath, keyword } = error;
-    // A member counts as unevaluated as soon as a part of the schema that knows it fails.
+    // A member is also unevaluated if the part of the schema that declares it fails.
     if (keyword !== 'unevaluatedProperties') return !unions.has(instancePath) || !prefixes.has(instancePath);
     const { pointer } = findingOf(error, document);
     const schema = error.schemaPath.slice(0, error.schemaPath.lastIndexOf('/') + 1);
@@ -51,7 +51,7 @@ export function explainErrors(errors: readonly ErrorObject[], document: unknown)
   );
 }
 
-/** What the Reference Object's branch of a union says about an object that is none. */
+/** Whether an error comes from the Reference Object branch of a union. */
 function isReferenceNoise({ keyword, params, schemaPath }: ErrorObject): boolean {
   if (/\/(?:Reference|reference|jsonReference)\//.test(schemaPath)) return true;
   return keyword === 'required' && (params as { missingProperty?: string }).missingProperty === '$ref';
@@ -69,7 +69,7 @@ function findingOf(
     return {
       pointer: instancePath,
       on: 'key',
-      message: `${subject} lacks the member "${String(given['missingProperty'])}".`,
+      message: `${subject} is missing the member "${String(given['missingProperty'])}".`,
     };
   if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
     const extra = String(given['additionalProperty'] ?? given['unevaluatedProperty']);
@@ -106,7 +106,7 @@ function typeOf(document: unknown, pointer: string): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** One finding for each place and message; what alternatives of a union ask of the same node becomes one. */
+/** Merges findings with the same position and message, and those of union branches for one node. */
 function merge(findings: (SchemaFinding & { union: boolean })[]): SchemaFinding[] {
   const merged = new Map<string, SchemaFinding & { messages: string[]; union: boolean }>();
   for (const { union, ...finding } of findings) {
@@ -129,12 +129,12 @@ function isChoice(message: string): boolean {
   return choice.test(message);
 }
 
-/** The branches of a union as one sentence; the values that each of them allows as one list. */
+/** Joins the messages of union branches into one, and their allowed values into one list. */
 function join(messages: string[]): string {
   const [first] = messages;
   if (first === undefined || messages.length === 1) return first ?? '';
   const lists = messages.map((message) => choice.exec(message)?.[1]);
   if (lists.every((list) => list !== undefined))
     return `${first.slice(0, first.search(choice))} must be one of ${[...new Set(lists.flatMap((list) => list.split(', ')))].join(', ')}.`;
-  return `One of these must be mended: ${messages.slice(0, 5).join(' ')}`;
+  return `Fix one of these: ${messages.slice(0, 5).join(' ')}`;
 }

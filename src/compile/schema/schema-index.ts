@@ -3,38 +3,38 @@ import { joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
 import { isObject, subschemas, type Dialect } from './schema-dialect.ts';
 
-/** A schema resource: a schema that has a URI of its own, with what is named in it (JSON Schema 2020-12 §8.2). */
+/** A schema resource: a schema with its own URI and anchors (JSON Schema 2020-12 §8.2). */
 export interface Resource {
   file: ParsedFile;
   pointer: string;
   /** Absolute, without fragment. */
   uri: string;
-  /** Whether the document states the URI, so that it does not depend on where the file lies. */
+  /** Whether the document declares the URI. Otherwise it depends on the path of the file. */
   stated: boolean;
   /** Anchor → pointer into the file. */
   anchors: Map<string, string>;
 }
 
-/** Against what the references of a schema are resolved. */
+/** The base for resolving the references of a schema. */
 export interface Scope {
   resource: Resource;
-  /** The same base, were the file's own URI its path in the tree: for neighbours that state no URI. */
+  /** The base as a path in the tree, for neighbouring files that declare no URI. */
   treeBase: string;
 }
 
 export interface SchemaIndex {
-  /** Indexes the file's ids and anchors, once. */
+  /** Indexes the ids and anchors of a file. Repeated calls do nothing. */
   add(file: ParsedFile): Resource;
-  /** Indexes a schema that stands where no keyword says that there is one. */
+  /** Indexes a schema that is not under a schema keyword. */
   addAt(file: ParsedFile, pointer: string, schema: unknown): void;
   /** The scope of the schema at the pointer, or of the nearest schema around it. */
   scopeAt(file: ParsedFile, pointer: string): Scope;
   resource(uri: string): Resource | undefined;
-  /** Resources whose URI was taken when they came. */
+  /** Resources with the URI of an earlier one. */
   duplicates: Resource[];
 }
 
-/** What the URI of a file is that states none. The name cannot exist (RFC 6761 §6.4), so nothing can be fetched from it. */
+/** The URI of a file that declares none. The host cannot exist (RFC 6761 §6.4). */
 function retrievalUri(path: string): string {
   return `https://stele.invalid/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
@@ -113,13 +113,13 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   };
 }
 
-/** The id that a schema states, or null: beside a `$ref` that stands alone it is ignored. */
+/** The id of a schema, or null. Ignored beside `$ref` in drafts where `$ref` stands alone. */
 export function idOf(dialect: Dialect, schema: Readonly<Record<string, unknown>>): string | null {
   const id = schema[dialect.idKeyword];
   return typeof id !== 'string' || (dialect.refStandsAlone && typeof schema['$ref'] === 'string') ? null : id;
 }
 
-/** Where in the tree a base lies after an id has moved it: relative ids move it, absolute ones name the same place otherwise. */
+/** The base path after an id. A relative id changes it; an absolute one does not. */
 export function treeBaseOf(base: string, id: string): string {
   if (isAbsolute(id)) return base;
   const moved = resolveReference(base, id);
@@ -130,14 +130,14 @@ export function isAbsolute(uri: string): boolean {
   return /^[a-z][a-z0-9+.-]*:/i.test(uri);
 }
 
-/** The reference resolved against the base (RFC 3986 §5), or null where that gives no URI. */
+/** Resolves a reference against a base (RFC 3986 §5). Null if the result is not a URI. */
 export function absolute(reference: string, base: string): string | null {
-  // Most references are plain pointers, of which a URL parser changes nothing.
+  // Most references are plain pointers, which need no URL parser.
   if (/^#[\w/$.-]*$/.test(reference)) return splitFragment(base)[0] + reference;
   return URL.canParse(reference, base) ? new URL(reference, base).href : null;
 }
 
-/** A URI's part before `#`, and its fragment, decoded. */
+/** Splits a URI into the part before `#` and the decoded fragment. */
 export function splitFragment(uri: string): [base: string, fragment: string] {
   const at = uri.indexOf('#');
   if (at < 0) return [uri, ''];

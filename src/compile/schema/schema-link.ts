@@ -22,17 +22,17 @@ import {
 } from './schema-index.ts';
 import { candidatePaths } from './schema-refs.ts';
 
-/** A schema that a reference leads to. */
+/** The schema that a reference resolves to. */
 export interface Target {
   resource: Resource;
   file: ParsedFile;
   pointer: string;
 }
 
-/** A reference of a schema that can be reached from the entry. `target` null: it leads to an official meta-schema. */
+/** A reference that is reachable from the entry. `target` is null for an official meta-schema. */
 export interface Link {
   file: ParsedFile;
-  /** Of the schema that holds the reference. */
+  /** The schema that contains the reference. */
   pointer: string;
   keyword: ReferenceKeyword;
   text: string;
@@ -44,18 +44,18 @@ export interface Linked {
   links: Link[];
   problems: Problem[];
   index: SchemaIndex;
-  /** Every schema that can be reached, by file and pointer. */
+  /** Every reachable schema, by file and pointer. */
   reached: Map<ParsedFile, Map<string, unknown>>;
 }
 
-/** How often references that lead nowhere yet are tried again, all together: each round tries all of them, and there may be as many rounds. */
+/** The most retries of unresolved references in total. Each round retries all of them. */
 const mostTries = 100_000;
 
 type Pending = Omit<Link, 'target'>;
 
 type Outcome = { target: Target | null } | { refused: { rule: string; message: string } };
 
-/** Follows every reference from the entry through the collected files. References that lead nowhere become problems. */
+/** Resolves every reference from the entry through the collected files. Unresolved ones become problems. */
 export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linked {
   const index = createSchemaIndex(dialect);
   const reached = new Map<ParsedFile, Map<string, unknown>>();
@@ -82,7 +82,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   function locate(resource: Resource, fragment: string, text: string): Outcome {
     const { file } = resource;
     const nowhere = {
-      refused: { rule: 'ref-unresolved', message: `${quote(text)} leads to nothing in ${file.path}.` },
+      refused: { rule: 'ref-unresolved', message: `${quote(text)} does not resolve in ${file.path}.` },
     };
     if (fragment !== '' && !fragment.startsWith('/')) {
       const pointer = resource.anchors.get(fragment);
@@ -91,7 +91,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     const pointer = resource.pointer + fragment;
     const found = followPointer(file.value, pointer);
     if (found.found) return { target: { resource, file, pointer } };
-    // `#/` is the member named '' (RFC 6901 §5), but is written for the root, and read so by the validators in use.
+    // `#/` is the member named '' (RFC 6901 §5), but authors and validators use it for the root.
     return fragment === '/' ? { target: { resource, file, pointer: resource.pointer } } : nowhere;
   }
 
@@ -100,7 +100,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     if (uri !== null) {
       const [base, fragment] = splitFragment(uri);
       const known = index.resource(base);
-      // A file that states no URI is found by its path alone, which is held to the rules of paths.
+      // A file without a URI is found by its path only, which must follow the rules for paths.
       const byUri = known && (known.stated || known.pointer !== '' || text.startsWith('#'));
       if (byUri) return locate(known, fragment, text);
       if (dialectOf(base) !== null) return { target: null };
@@ -122,9 +122,9 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     if (!reference.ok) return reference;
     const found = files.get(reference.path);
     if (found && !isParsed(found) && found.problem)
-      return { rule: found.problem.rule, message: `${quote(text)} cannot be followed: ${found.problem.message}` };
-    const why = found ? 'is no JSON or YAML document' : 'is not there';
-    return { rule: 'ref-unresolved', message: `${quote(text)} cannot be followed: ${reference.path} ${why}.` };
+      return { rule: found.problem.rule, message: `${quote(text)} does not resolve: ${found.problem.message}` };
+    const why = found ? 'is not a JSON or YAML document' : 'does not exist';
+    return { rule: 'ref-unresolved', message: `${quote(text)} does not resolve: ${reference.path} ${why}.` };
   }
 
   function follow(pending: Pending): boolean {
@@ -142,7 +142,8 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
 
   index.add(entry);
   reach(entry, '', entry.value);
-  // What a reference names may be stated in a file that only a later one leads to: the open ones are tried again while there is progress.
+  // A later reference may lead to the file that declares the URI of an earlier one, so unresolved
+  // references are retried as long as any resolves.
   const unresolved: Pending[] = [];
   let tries = 0;
   for (let progress = true; progress;) {
@@ -161,7 +162,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
 }
 
 function tooManyTries({ text }: Pending): { rule: string; message: string } {
-  const message = `${quote(text)} leads to a schema whose name becomes known too late: too many others must be followed before.`;
+  const message = `${quote(text)} cannot be resolved: its target is found only after too many other references. Use a relative path.`;
   return { rule: 'limit-references', message };
 }
 

@@ -7,8 +7,8 @@ const data = new Set(['enum', 'const', 'default', 'examples', 'example']);
 const referenceKeywords = ['$ref', '$dynamicRef'];
 
 /**
- * The files that the references of a JSON Schema may mean, as paths in the tree, without the file itself. More than are needed: which parts of
- * a file are schemas is known only when all are there. Every draft's way of moving the base is heeded.
+ * Returns the paths in the tree that a JSON Schema may reference, without the file itself, by the
+ * base rules of all drafts. May include extra paths: which parts are schemas is known only later.
  */
 export function schemaReferencePaths(file: ParsedFile): string[] {
   const paths = new Set<string>();
@@ -34,8 +34,9 @@ export function schemaReferencePaths(file: ParsedFile): string[] {
 }
 
 /**
- * The paths in the tree that a reference may mean, likeliest first. A relative one means a neighbour, whatever URI the file states: files are
- * laid out in a repository as they are below their common URI. For the same reason an absolute one below the file's own URI means a neighbour too.
+ * Returns the paths in the tree that a reference may point to, likeliest first. A relative reference
+ * points to a neighbour whatever URI the file declares, because a repository is laid out like the
+ * URIs. An absolute reference below the file's own URI points to a neighbour for the same reason.
  */
 export function candidatePaths(path: string, treeBase: string, rootId: string | null, text: string): string[] {
   if (text.startsWith('#')) return [];

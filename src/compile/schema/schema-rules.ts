@@ -12,7 +12,7 @@ import type { Linked } from './schema-link.ts';
 
 const checkMeta = createCheckMeta();
 
-/** What the meta-schema and ECMA-262 find wrong in the entry and in what it refers to. */
+/** Checks the entry and everything that it references against the meta-schema and ECMA-262. */
 export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked): Problem[] {
   const { links, reached } = linked;
   const roots = new Map<ParsedFile, Set<string>>([[entry, new Set([''])]]);
@@ -45,7 +45,7 @@ function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Errors of a JSON Schema validation as problems, one for each place. `pointer` is where in the file the checked value stands. */
+/** Turns validation errors into problems, one per position. `pointer`: the validated value in the file. */
 export function schemaProblems(
   file: ParsedFile,
   pointer: string,
@@ -66,9 +66,15 @@ function checkPatterns(file: ParsedFile, pointer: string, schema: unknown): Prob
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       problems.push(
-        problemAt(file, at, 'schema-pattern', `This pattern is no ECMA-262 regular expression: ${error.message}.`, {
-          on,
-        }),
+        problemAt(
+          file,
+          at,
+          'schema-pattern',
+          `This pattern is not a valid ECMA-262 regular expression: ${error.message}.`,
+          {
+            on,
+          },
+        ),
       );
     }
   };

@@ -99,7 +99,10 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
     if (at >= text.length) {
       return expected === 'end' || (expected === 'after' && stack.length === 0)
         ? { ok: true, issues, find: createFind(text, starts, ends) }
-        : fail(nodes === 0 ? 'The file is empty.' : 'Unexpected end of file: a bracket or brace is not closed.', text.length);
+        : fail(
+            nodes === 0 ? 'The file is empty.' : 'Unexpected end of file: a bracket or brace is not closed.',
+            text.length,
+          );
     }
     const top = stack.at(-1);
     if (expected === 'end') return fail('Unexpected text after the end of the document.');
@@ -124,7 +127,11 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
         continue;
       }
       if (code !== 34)
-        return fail(code === 125 ? 'Trailing comma before "}". Remove the comma.' : 'Expected a member name in double quotes here.');
+        return fail(
+          code === 125
+            ? 'Trailing comma before "}". Remove the comma.'
+            : 'Expected a member name in double quotes here.',
+        );
       const name = readString();
       if (name === null) return brokenString();
       const value = stringValue(name);
@@ -170,7 +177,8 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
       const literal = numberGrammar.exec(text)?.[0];
       if (literal === undefined) return fail('Expected a digit after "-".');
       const next = text.charAt(at + literal.length);
-      if (/[\w.+-]/.test(next)) return fail('Invalid number. JSON allows decimal numbers without leading zeros or "+".');
+      if (/[\w.+-]/.test(next))
+        return fail('Invalid number. JSON allows decimal numbers without leading zeros or "+".');
       if (literal.length > 15 || /[eE]/.test(literal)) {
         const issue = numberIssue(literal, Number(literal), at);
         if (issue) note(issue);
@@ -181,7 +189,9 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
       const word = ['true', 'false', 'null'].find((known) => text.startsWith(known, at));
       if (word === undefined)
         return fail(
-          code === 93 || code === 125 ? 'Trailing comma before a closing bracket. Remove the comma.' : 'Expected a JSON value here.',
+          code === 93 || code === 125
+            ? 'Trailing comma before a closing bracket. Remove the comma.'
+            : 'Expected a JSON value here.',
         );
       at += word.length;
       expected = 'after';

@@ -101,7 +101,12 @@ export function numberIssue(literal: string, value: number, offset: number): Tex
     return { rule: 'number-precision', severity: 'warning', message, offset };
   }
   if (value === 0 && /^[^eE]*[1-9]/.test(literal) && !/^[-+]?0[xo]/.test(literal))
-    return { rule: 'number-precision', severity: 'warning', message: `The number ${shown} is too small and is read as 0.`, offset };
+    return {
+      rule: 'number-precision',
+      severity: 'warning',
+      message: `The number ${shown} is too small and is read as 0.`,
+      offset,
+    };
   return null;
 }
 

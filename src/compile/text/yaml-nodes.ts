@@ -26,9 +26,12 @@ export function createAliases(root: ParsedNode, limit: number): Aliases {
     if (node === null || refused !== null) return;
     if (isAlias(node)) {
       const target = anchors.get(node.source);
-      if (target === undefined) refuse('yaml-alias', `The alias *${node.source} has no anchor &${node.source} before it.`, node);
-      else if (open.has(target)) refuse('yaml-alias', `The alias *${node.source} is inside its own anchor. Cycles are not allowed.`, node);
-      else if (targets.size >= limit) refuse('limit-aliases', `The document has more than ${limit} aliases. Replace some with their content.`, node);
+      if (target === undefined)
+        refuse('yaml-alias', `The alias *${node.source} has no anchor &${node.source} before it.`, node);
+      else if (open.has(target))
+        refuse('yaml-alias', `The alias *${node.source} is inside its own anchor. Cycles are not allowed.`, node);
+      else if (targets.size >= limit)
+        refuse('limit-aliases', `The document has more than ${limit} aliases. Replace some with their content.`, node);
       else targets.set(node, target);
       return;
     }

@@ -120,7 +120,13 @@ export function readYamlValue(
   function merge(object: Record<string, unknown>, value: ParsedNode | null, pointer: string, depth: number): void {
     const maps = value === null ? [] : mergedMaps(value, targets);
     if (value === null || maps.length === 0) {
-      note('yaml-merge', 'error', 'The value of "<<" must be a mapping or a list of mappings.', value === null ? 0 : offsetOf(value), pointer);
+      note(
+        'yaml-merge',
+        'error',
+        'The value of "<<" must be a mapping or a list of mappings.',
+        value === null ? 0 : offsetOf(value),
+        pointer,
+      );
       return;
     }
     for (const map of maps) {

@@ -73,20 +73,23 @@ describe('a document in one file', () => {
   it.each([
     [
       'openapi: 3.3.0\npaths: {}',
-      'a.yaml:1:10 error openapi-version: The version "3.3.0" is not supported; known are 3.0.x, 3.1.x and 3.2.x.',
+      'a.yaml:1:10 error openapi-version: The OpenAPI version "3.3.0" is not supported. Use 3.0.x, 3.1.x or 3.2.x.',
     ],
     [
       'openapi: 4.0.0',
-      'a.yaml:1:10 error openapi-version: The version "4.0.0" is not supported; known are 3.0.x, 3.1.x and 3.2.x.',
+      'a.yaml:1:10 error openapi-version: The OpenAPI version "4.0.0" is not supported. Use 3.0.x, 3.1.x or 3.2.x.',
     ],
     [
       'openapi: 3.1',
-      'a.yaml:1:10 error openapi-version: "openapi" must be a text, not 3.1; put the version in quotes.',
+      'a.yaml:1:10 error openapi-version: "openapi" must be a string, not 3.1. Put the version in quotes.',
     ],
-    ['swagger: 2.0', 'a.yaml:1:10 error openapi-version: "swagger" must be a text, not 2; put the version in quotes.'],
+    [
+      'swagger: 2.0',
+      'a.yaml:1:10 error openapi-version: "swagger" must be a string, not 2. Put the version in quotes.',
+    ],
     [
       'swagger: "1.2"',
-      'a.yaml:1:10 error openapi-version: The version "1.2" is not supported; known are swagger: "2.0".',
+      'a.yaml:1:10 error openapi-version: The OpenAPI version "1.2" is not supported. Use swagger: "2.0".',
     ],
     [
       'info: {}',
@@ -119,7 +122,7 @@ describe('validity', () => {
   it('a member that is not known is told beside what is missing', async () => {
     const text = `${head}paths:\n  /pets:\n    get:\n      responses:\n        "2xx": {description: ok}\n`;
     expect((await run({ 'a.yaml': text })).lines).toEqual([
-      'a.yaml:9:7 error schema: "responses" lacks the member "default".',
+      'a.yaml:9:7 error schema: "responses" is missing the member "default".',
       'a.yaml:10:9 error schema: The member "2xx" is not expected here.',
     ]);
   });
@@ -213,8 +216,8 @@ describe('references', () => {
       ],
     });
     expect(lines).toEqual([
-      'a.yaml:9:21 warning file-missing: The reference "docs/none.md" leads to docs/none.md, which does not exist.',
-      'docs/b.yaml:3:17 warning ref-circular: The reference "b.yaml#/deep" leads back to where it stands.',
+      'a.yaml:9:21 warning file-missing: The reference "docs/none.md" points to docs/none.md, which does not exist.',
+      'docs/b.yaml:3:17 warning ref-circular: The reference "b.yaml#/deep" points to a part that contains it, so it cannot be bundled.',
     ]);
   });
 
@@ -322,7 +325,11 @@ describe('references', () => {
   ])('that lead only to each other are an error (%s)', async (_, files) => {
     const { artifact, lines } = await run(files);
     expect(artifact === null).toBe(true);
-    expect(lines).toEqual([expect.stringMatching(/error ref-circular: The reference ".*" leads only to itself\.$/)]);
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /error ref-circular: The reference ".*" only points back to itself\. Point it to a definition\.$/,
+      ),
+    ]);
   });
 
   it('that multiply what they bring in stop at the limit', async () => {

@@ -77,11 +77,11 @@ describe("Redocly's form", () => {
       ),
     ).toEqual([
       'r.yaml:8:22 error schema: "operation-summary" must be one of "error", "warn", "off".',
-      `r.yaml:2:3 error ruleset-rule: "operation-sumary" is no rule of Redocly's, which would ignore it in silence. Did you mean "operation-summary"?`,
-      `r.yaml:3:3 error ruleset-rule: "spec" is no rule of Redocly's, which would ignore it in silence. Did you mean "struct"?`,
-      `r.yaml:4:3 error ruleset-rule: "no-such-thing-at-all" is no rule of Redocly's, which would ignore it in silence.`,
-      'r.yaml:5:3 error ruleset-refused: "my/rule" is a rule of a plugin, and plugins are not run here. Write what it checks as assertions: a rule "rule/<name>".',
-      'r.yaml:6:3 error ruleset-rule: "assert/x" is the form of Redocly before 1.0; such rules are named "rule/<name>" now.',
+      `r.yaml:2:3 error ruleset-rule: Redocly has no rule "operation-sumary" and would silently ignore it. Did you mean "operation-summary"?`,
+      `r.yaml:3:3 error ruleset-rule: Redocly has no rule "spec" and would silently ignore it. Did you mean "struct"?`,
+      `r.yaml:4:3 error ruleset-rule: Redocly has no rule "no-such-thing-at-all" and would silently ignore it.`,
+      'r.yaml:5:3 error ruleset-refused: "my/rule" is a rule of a plugin, and plugins are never run. Write its checks as assertions: a rule "rule/<name>".',
+      'r.yaml:6:3 error ruleset-rule: "assert/x" is from Redocly before 1.0. Rename it to "rule/<name>".',
     ]);
   });
 
@@ -94,12 +94,12 @@ describe("Redocly's form", () => {
 `;
     expect((await problemsOf(text)).map((line) => line.replace(/: Invalid regular.*/, ''))).toEqual([
       'r.yaml:4:48 error schema: The member "no-such" is not expected here.',
-      'r.yaml:3:21 error ruleset-rule: "Operatoin" is no node type, so the rule would never be applied. Did you mean "Operation"?',
+      'r.yaml:3:21 error ruleset-rule: "Operatoin" is not a node type, so the rule would never apply. Did you mean "Operation"?',
       expect.stringContaining('r.yaml:4:34 error ruleset-refused: "plugin/fn" is an assertion of a plugin'),
-      'r.yaml:3:49 error ruleset-pattern: This pattern is no regular expression',
-      'r.yaml:4:27 error ruleset-pattern: This pattern is no regular expression',
-      'r.yaml:5:30 error ruleset-rule: "Nothing" is no node type, so the rule would never be applied.',
-      'r.yaml:5:65 error ruleset-pattern: This pattern is no regular expression',
+      'r.yaml:3:49 error ruleset-pattern: This pattern is not a valid regular expression',
+      'r.yaml:4:27 error ruleset-pattern: This pattern is not a valid regular expression',
+      'r.yaml:5:30 error ruleset-rule: "Nothing" is not a node type, so the rule would never apply.',
+      'r.yaml:5:65 error ruleset-pattern: This pattern is not a valid regular expression',
     ]);
   });
 
@@ -123,18 +123,18 @@ describe("Redocly's form", () => {
     expect(await problemsOf('apis: {main: {root: a.yaml}}\ntheme: {}\nx-any: 1\nrulez: {}\nrules: {}\n')).toEqual([
       'r.yaml:1:1 info ruleset-ignored: "apis" is not about rules and is ignored.',
       'r.yaml:2:1 info ruleset-ignored: "theme" is not about rules and is ignored.',
-      'r.yaml:4:1 warning ruleset-ignored: "rulez" is no member of a Redocly configuration and is ignored. Did you mean "rules"?',
+      'r.yaml:4:1 warning ruleset-ignored: "rulez" is not a member of a Redocly configuration and is ignored. Did you mean "rules"?',
     ]);
     expect(await problemsOf('apis: {main: {root: a.yaml}}\n')).toEqual([
       'r.yaml:1:1 info ruleset-ignored: "apis" is not about rules and is ignored.',
-      'r.yaml:1:1 error ruleset-empty: The ruleset holds no rules: no "rules" and no "extends".',
+      'r.yaml:1:1 error ruleset-empty: The ruleset has no rules. Add "rules" or "extends".',
     ]);
   });
 
   test('rules of one document are ignored, and said', async () => {
     expect(await problemsOf('apis:\n  main:\n    rules: {info-contact: off}\nextends: [minimal]\n')).toEqual([
       'r.yaml:1:1 info ruleset-ignored: "apis" is not about rules and is ignored.',
-      'r.yaml:3:5 warning ruleset-ignored: What "rules" says for one document is ignored; a published ruleset is for every document. Put it at the root.',
+      'r.yaml:3:5 warning ruleset-ignored: "rules" of a single API is ignored, because a published ruleset applies to every document. Move it to the root.',
     ]);
   });
 

@@ -32,7 +32,7 @@ describe('dialects', () => {
     const { specification, problems } = await compile({ 'a.yaml': 'type: object\n' });
     expect(specification).toBe('2020-12');
     expect(lines(problems)).toEqual([
-      'a.yaml:1:1 info schema-dialect-assumed: No "$schema" is stated; 2020-12 is assumed.',
+      'a.yaml:1:1 info schema-dialect-assumed: The schema has no "$schema"; 2020-12 is assumed. Add "$schema" to choose a dialect.',
     ]);
   });
 
@@ -40,7 +40,9 @@ describe('dialects', () => {
     const { bundle, problems } = await compile({ 'a.json': { type: 'object', $schema: 'https://example.com/meta' } });
     expect(bundle).toBeNull();
     expect(problems).toMatchObject([{ rule: 'schema-dialect', pointer: '/$schema', line: 3, column: 14 }]);
-    expect(problems[0]!.message).toContain('"https://example.com/meta" is no dialect that is supported (draft-04, ');
+    expect(problems[0]!.message).toContain(
+      'The dialect "https://example.com/meta" is not supported. Supported are draft-04, ',
+    );
   });
 
   test('a boolean is a schema, a list is none', async () => {
@@ -55,7 +57,7 @@ describe('validity', () => {
     const { problems } = await compile({ 'a.json': text });
     expect(lines(problems)).toEqual([
       'a.json:3:56 error schema: "minLength" must be >= 0.',
-      'a.json:3:34 error schema: One of these must be mended: "type" must be one of "array", "boolean", "integer", "null", "number", "object", "string". "type" must be array, not string.',
+      'a.json:3:34 error schema: Fix one of these: "type" must be one of "array", "boolean", "integer", "null", "number", "object", "string". "type" must be array, not string.',
     ]);
   });
 

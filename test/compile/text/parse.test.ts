@@ -40,9 +40,19 @@ const refused: [what: string, path: string, content: string | Uint8Array, proble
     'a.json:1:8 error json-syntax: The string contains an unescaped control character or line break. Escape it, for example as "\\n".',
   ],
   ['an empty file', 'a.yaml', '', 'a.yaml:1:1 error yaml-syntax: The file has no content, or only comments.'],
-  ['comments alone', 'a.yaml', '# nothing\n', 'a.yaml:1:1 error yaml-syntax: The file has no content, or only comments.'],
+  [
+    'comments alone',
+    'a.yaml',
+    '# nothing\n',
+    'a.yaml:1:1 error yaml-syntax: The file has no content, or only comments.',
+  ],
   ['an empty JSON file', 'a.json', ' \n', 'a.json:2:1 error json-syntax: The file is empty.'],
-  ['a trailing comma', 'a.json', '{\n  "a": 1,\n}', 'a.json:3:1 error json-syntax: Trailing comma before "}". Remove the comma.'],
+  [
+    'a trailing comma',
+    'a.json',
+    '{\n  "a": 1,\n}',
+    'a.json:3:1 error json-syntax: Trailing comma before "}". Remove the comma.',
+  ],
   [
     'a comment in JSON',
     'a.json',
@@ -151,8 +161,18 @@ describe('what is read and reported', () => {
       'a: -1e400',
       'a.yaml:1:4 error number-range: The number -1e400 is too large: JSON parsers read it as infinity. Use a smaller number or a string.',
     ],
-    ['infinity', 'a.yaml', 'a: .inf', 'a.yaml:1:4 error number-range: JSON has no value .inf. Use a finite number or a string.'],
-    ['not a number', 'a.yaml', 'a: .NaN', 'a.yaml:1:4 error number-range: JSON has no value .NaN. Use a finite number or a string.'],
+    [
+      'infinity',
+      'a.yaml',
+      'a: .inf',
+      'a.yaml:1:4 error number-range: JSON has no value .inf. Use a finite number or a string.',
+    ],
+    [
+      'not a number',
+      'a.yaml',
+      'a: .NaN',
+      'a.yaml:1:4 error number-range: JSON has no value .NaN. Use a finite number or a string.',
+    ],
     [
       'an integer beyond 2^53',
       'a.json',
@@ -171,7 +191,12 @@ describe('what is read and reported', () => {
       'a: !include b.yaml',
       'a.yaml:1:4 error yaml-tag: The YAML tag !include cannot be converted to JSON. Remove it.',
     ],
-    ['bytes', 'a.yaml', 'a: !!binary aGk=', 'a.yaml:1:4 error yaml-tag: The YAML tag binary cannot be converted to JSON. Remove it.'],
+    [
+      'bytes',
+      'a.yaml',
+      'a: !!binary aGk=',
+      'a.yaml:1:4 error yaml-tag: The YAML tag binary cannot be converted to JSON. Remove it.',
+    ],
     [
       'a key that is no scalar',
       'a.yaml',
@@ -184,7 +209,12 @@ describe('what is read and reported', () => {
       '1.10: a',
       'a.yaml:1:1 warning yaml-key: The key 1.10 is read as the string "1.10", but other parsers read 1.1. Put it in quotes.',
     ],
-    ['a merge of a scalar', 'a.yaml', 'a:\n  <<: 1', 'a.yaml:2:7 error yaml-merge: The value of "<<" must be a mapping or a list of mappings.'],
+    [
+      'a merge of a scalar',
+      'a.yaml',
+      'a:\n  <<: 1',
+      'a.yaml:2:7 error yaml-merge: The value of "<<" must be a mapping or a list of mappings.',
+    ],
   ])('%s', (_, path, content, problem) => {
     const { parsed, problems } = read(path, content);
     expect(parsed.ok).toBe(true);
