@@ -69,8 +69,8 @@ export async function collect(
 }
 
 /**
- * Parses a file by its name, as other bundlers do. Files with other extensions, such as code samples
- * and Markdown, are kept as text.
+ * Parses a file by its name, as other bundlers do. Files with other extensions, such as code
+ * samples and Markdown, are kept as text.
  */
 function readFile(
   path: string,

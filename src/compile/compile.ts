@@ -67,7 +67,9 @@ export interface Artifact {
   representations: Representation[];
 }
 
-/** A file that was read or requested. `blob` and `bytes` are null when it is missing or rejected. */
+/**
+ * A file that was read or requested. `blob` and `bytes` are null when it is missing or rejected.
+ */
 export interface CollectedFile {
   path: string;
   blob: string | null;
@@ -102,7 +104,9 @@ export type VersionSource =
   /** A file of the same commit: the value at `pointer` (RFC 6901), or the whole file if null. */
   | { from: 'file'; path: string; pointer: string | null };
 
-/** Settings in `stele.yaml` for all documents or one entry. `tags` and `version` are never both set. */
+/**
+ * Settings in `stele.yaml` for all documents or one entry. `tags` and `version` are never both set.
+ */
 export interface SettingsDefaults {
   visibility?: Visibility;
   ruleset?: string;
@@ -182,8 +186,8 @@ export interface Turn {
 /**
  * The sandboxed compiler. A pure function of the files: the same input gives the same bytes and
  * report. A document that exceeds its limits (processor time, memory) gets a blocking problem. If a
- * sandbox dies for any other reason, the job is retried once in a new sandbox; if that dies too, the
- * call rejects with `unavailable` (see `isSandboxLost`).
+ * sandbox dies for any other reason, the job is retried once in a new sandbox; if that dies too,
+ * the call rejects with `unavailable` (see `isSandboxLost`).
  */
 export interface Compiler {
   /** Name, version and runtime. Part of every artifact's provenance. */

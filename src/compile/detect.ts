@@ -4,14 +4,16 @@ import type { CompileLimits, Detected } from './compile.ts';
 import { parseFile } from './text/parse.ts';
 import { isObject } from './schema/schema-dialect.ts';
 
-// Buffers, not strings: in Node 26, searching for a `utf16le` string never returns if the bytes start
-// at an odd memory offset.
+// Buffers, not strings: in Node 26, searching for a `utf16le` string never returns if the bytes
+// start at an odd memory offset.
 const marks = ['openapi', 'swagger', '$schema', 'rules', 'extends'].flatMap((mark) => [
   Buffer.from(mark),
   Buffer.from(mark, 'utf16le'),
 ]);
 
-/** Whether a file may be a document, judged by its extension and a byte search. Does not parse it. */
+/**
+ * Whether a file may be a document, judged by its extension and a byte search. Does not parse it.
+ */
 export function mayBeDocument(path: string, bytes: Uint8Array): boolean {
   if (!/\.(?:json|ya?ml)$/i.test(path)) return false;
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

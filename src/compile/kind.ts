@@ -3,7 +3,10 @@ import type { Problem, Severity } from '../model/problem.ts';
 import type { CompileInput } from './compile.ts';
 import type { ParsedFile } from './text/parse.ts';
 
-/** A collected file that is not JSON or YAML: other text (`text`), or missing or invalid (`problem`). */
+/**
+ * A collected file that is not JSON or YAML: other text (`text`), or missing or invalid
+ * (`problem`).
+ */
 export interface UnparsedFile {
   path: string;
   text: string | null;
@@ -13,7 +16,9 @@ export interface UnparsedFile {
 /** The input of a kind's compiler. */
 export interface KindInput {
   entry: ParsedFile;
-  /** All collected files by path, the entry included. A referenced file that is absent was rejected. */
+  /**
+   * All collected files by path, the entry included. A referenced file that is absent was rejected.
+   */
   files: ReadonlyMap<string, ParsedFile | UnparsedFile>;
   input: CompileInput;
 }

@@ -20,8 +20,8 @@ const validate = new Ajv2020({ allErrors: true, strict: false, verbose: true }).
 const usualTags = 'v*';
 
 /**
- * Parses a `stele.yaml` and checks it against `content/schemas/repository.json` and the rules that a
- * schema cannot express. `settings` is null exactly when the report blocks. Runs in the sandbox.
+ * Parses a `stele.yaml` and checks it against `content/schemas/repository.json` and the rules that
+ * a schema cannot express. `settings` is null exactly when the report blocks. Runs in the sandbox.
  */
 export function readSettings(
   { path, bytes }: { path: string; bytes: Uint8Array },

@@ -8,8 +8,8 @@ import { decodeText } from './text/text.ts';
 import { problemAtFile } from '../model/problem.ts';
 
 /**
- * Reads the version from a file, for `version: {file, pointer}` in `stele.yaml`. Returns the problem
- * if there is none. Runs in the sandbox.
+ * Reads the version from a file, for `version: {file, pointer}` in `stele.yaml`. Returns the
+ * problem if there is none. Runs in the sandbox.
  */
 export function readVersion(
   { path, bytes, pointer }: VersionFile,

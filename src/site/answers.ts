@@ -1,8 +1,8 @@
 import type { Coding } from '../model/artifact.ts';
 
-/** What is asked of the registry, as HTTP has it. */
+/** A request to the registry, as in HTTP. */
 export interface Asked {
-  /** Path from the registry's base, with a query where it has one. */
+  /** Path under the registry's base, with an optional query. */
   path: string;
   /** Default `GET`. */
   method?: 'GET' | 'HEAD' | 'OPTIONS';
@@ -18,7 +18,9 @@ export interface Answered {
   body: Uint8Array;
 }
 
-/** The registry as nobody in particular reads it over HTTP. The static build is such a reader: it has no second way to make anything. */
+/**
+ * The registry as an anonymous HTTP client sees it. The static build uses it to make every file.
+ */
 export interface Answers {
   ask(asked: Asked): Promise<Answered>;
   close(): Promise<void>;

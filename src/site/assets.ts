@@ -3,32 +3,44 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, hexOf } from '../model/digest.ts';
 
-/** A file that pages need: a stylesheet, a script, an image. */
+/** A file that pages use: a stylesheet, script or image. */
 export interface Asset {
   bytes: Uint8Array;
   mediaType: string;
 }
 
-/** The files that pages need, each under a path that names its content, so that a browser may keep it for ever. */
+/**
+ * The files that pages use. Each path contains a digest of the content, so browsers can cache it
+ * forever.
+ */
 export interface Assets {
-  /** Every name: `style.css`, …; of a script that imports others, `json-schema/index.js`. */
+  /** All names: `style.css`, …; for a script that imports others, `json-schema/index.js`. */
   names(): string[];
-  /** Path under the base: `/assets/style.0123abcd.css`, `/assets/json-schema.0123abcd/index.js`. Throws for a name that there is not. */
+  /**
+   * Path under the base: `/assets/style.0123abcd.css`, `/assets/json-schema.0123abcd/index.js`.
+   * Throws for an unknown name.
+   */
   path(name: string): string;
-  /** What a path names. Not current: the content is another one than the path says, as on a page that was made before an update. */
+  /**
+   * Returns the asset at a path. Not current: the content differs from the digest in the path, as
+   * on a page from before an update.
+   */
   find(path: string): { name: string; asset: Asset; isCurrent: boolean } | null;
 }
 
 const ours = fileURLToPath(new URL('../../templates/assets/', import.meta.url));
 
-/** Files of packages, served as they are. */
+/** Files of packages, served unchanged. */
 const packaged: Readonly<Record<string, () => string>> = {
   'swagger-ui-bundle.js': () => beside(import.meta.resolve('swagger-ui-dist'), 'swagger-ui-bundle.js'),
   'swagger-ui.css': () => beside(import.meta.resolve('swagger-ui-dist'), 'swagger-ui.css'),
   'minisearch.js': () => fileURLToPath(import.meta.resolve('minisearch')),
 };
 
-/** Modules of packages that import each other by relative names: a folder each, named by the content of all of it. */
+/**
+ * Modules of packages that import each other by relative names. Each gets a folder named by the
+ * digest of its content.
+ */
 const packagedFolders: Readonly<Record<string, () => string>> = {
   'json-schema': () => dirname(fileURLToPath(import.meta.resolve('@cfworker/json-schema'))),
 };
@@ -43,7 +55,10 @@ function beside(url: string, name: string): string {
   return join(dirname(fileURLToPath(url)), name);
 }
 
-/** The assets of `templates/assets/` and of packages; a file of the same name in the operator's `assets/` takes the place of ours. Files are read when they are first asked for, once. */
+/**
+ * Opens the assets of `templates/assets/` and of packages. The operator's `assets/` overrides them
+ * by name. Each file is read once, on first use.
+ */
 export function createAssets(folder: string | null): Assets {
   const own = folder === null ? null : join(folder, 'assets');
   const read = new Map<string, { asset: Asset; path: string }>();
@@ -68,7 +83,7 @@ export function createAssets(folder: string | null): Assets {
     const known = read.get(name);
     if (known) return known;
     const mediaType = mediaTypes[extname(name)];
-    // A name is one of a list of files: nothing else is looked for on the disk.
+    // Only listed names are read, so a request cannot choose a path.
     if (mediaType === undefined || !names().includes(name)) return null;
     const bytes = readFileSync(fileOf(name)!);
     const loaded = { asset: { bytes, mediaType }, path: pathOf(name, bytes) };
@@ -91,7 +106,7 @@ export function createAssets(folder: string | null): Assets {
     names,
     path(name) {
       const loaded = load(name);
-      if (loaded === null) throw new TypeError(`There is no asset ${name}.`);
+      if (loaded === null) throw new TypeError(`Unknown asset: ${name}.`);
       return loaded.path;
     },
     find(path) {
@@ -104,7 +119,7 @@ export function createAssets(folder: string | null): Assets {
   };
 }
 
-/** The files of a folder that can be served: neither types nor maps. */
+/** The files of a folder that are served: no types and no source maps. */
 function filesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

@@ -10,8 +10,8 @@ interface Entry {
 }
 
 /**
- * The catalog of public APIs (RFC 9727): for each, where it is and what describes it. `hasManagement`: whether the management API
- * is there too.
+ * The catalog of public APIs (RFC 9727): the URL and description of each. `hasManagement`: whether
+ * to include the management API.
  */
 export function apiCatalog(
   { url, links, hasManagement }: Pick<Site, 'url' | 'links'> & { hasManagement: boolean },

@@ -6,22 +6,22 @@ import { llmsText } from './llms.ts';
 import type { Site } from './site.ts';
 import { countSitemaps, partPath, robotsText, sitemap, sitemapPart } from './sitemap.ts';
 
-/** What the documents are made with, beside the resources. */
+/** The context of the discovery documents, besides the resources. */
 export type Place = Pick<Site, 'url' | 'links' | 'docs'> & { hasManagement: boolean };
 
-/** A document that tells programs what is here. */
+/** A document that lists the contents of the registry for programs. */
 export interface DiscoveryDocument {
   mediaType: string;
   text: string;
 }
 
-/** What the path of a discovery document looks like; whether there is one, only the resources can tell. */
+/** Matches the path of a discovery document. Whether it exists depends on the resources. */
 export const discoveryPattern =
   /^\/(?:llms\.txt|robots\.txt|\.well-known\/api-catalog|sitemap(?:-\d+)?\.xml|feed\.[a-z]+|feeds\/.*)$/;
 
 /**
- * The discovery document at a path under the base, or null. `resources`: every resource that anybody may read, in order. What is made
- * here depends on nothing else, so that the server and the static build give the same bytes.
+ * Returns the discovery document at a path, or null. `resources`: all public resources, in order.
+ * Depends on nothing else, so that the server and the static build produce the same bytes.
  */
 export function discoveryDocument(
   place: Place,
@@ -46,7 +46,7 @@ export function discoveryDocument(
     : { mediaType: 'application/feed+json', text: jsonFeed(place, feed.scope, chosen) };
 }
 
-/** The paths of all discovery documents that there are. */
+/** The paths of all discovery documents. */
 export function discoveryPaths(place: Place, resources: readonly Resource[]): string[] {
   const scopes: FeedScope[] = [
     { kind: 'registry' },

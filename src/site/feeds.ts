@@ -4,7 +4,7 @@ import type { Site } from './site.ts';
 import { newestPublications, publicationName, type Publication } from './publications.ts';
 import { escapeXml } from './xml.ts';
 
-/** What a feed is of: everything, one organization, or one resource. */
+/** The scope of a feed: the registry, one organization, or one resource. */
 export type FeedScope =
   { kind: 'registry' } | { kind: 'organization'; org: string } | { kind: 'resource'; coordinate: Coordinate };
 
@@ -30,7 +30,7 @@ export function atomFeed(place: Place, scope: FeedScope, resources: readonly Res
   return lines.join('\n');
 }
 
-/** RFC 4287 wants a time also of a feed without entries. */
+/** RFC 4287 requires a time even for an empty feed. */
 const nothingYet = '1970-01-01T00:00:00Z';
 
 function atomEntry(place: Place, entry: Publication): string[] {
@@ -58,7 +58,7 @@ function link(relation: string, type: string, href: string): string {
   return `<link rel="${relation}" type="${type}" href="${escapeXml(href)}"/>`;
 }
 
-/** The same as a JSON Feed (jsonfeed.org, version 1.1). */
+/** The same entries as a JSON Feed (jsonfeed.org, version 1.1). */
 export function jsonFeed(place: Place, scope: FeedScope, resources: readonly Resource[]): string {
   const items = newestPublications(resources, entriesShown).map((entry) => ({
     id: urlOf(place, entry),
@@ -87,7 +87,7 @@ export function feedPath(scope: FeedScope, format: 'atom' | 'json'): string {
   return `/feeds/${org}/${type}/${slug}.${format}`;
 }
 
-/** How a page names the feed that follows what it shows. */
+/** The title of a feed, for the page that links to it. */
 export function feedLink(
   { links }: Pick<Site, 'links'>,
   scope: FeedScope,
@@ -110,7 +110,7 @@ function titleOf(scope: FeedScope): string {
   return `New versions of ${scope.kind === 'organization' ? `@${scope.org}` : nameOf(scope.coordinate)}`;
 }
 
-/** The pinned URL: it is the version's own for ever, and so its identifier. */
+/** The pinned URL. It never changes, so it identifies the entry. */
 function urlOf({ links }: Place, { resource, version }: Publication): string {
   return links.whole(links.to(coordinateOf(resource), { label: version.label }));
 }

@@ -8,17 +8,17 @@ import {
 } from '../model/address.ts';
 import { coordinateOf, findVersion, neighbours, type Resource, type Version } from '../model/resource.ts';
 
-/** What makes a link's target: paths from the registry's base, so that they hold under whatever name it is reached. */
+/** Creates links as paths under the registry's base, which work under any host name. */
 export interface Links {
-  /** Path of a resource, of one version of it, of a view of either. */
+  /** Path of a resource, a version, or a view of either. */
   to(coordinate: Coordinate, options?: { label?: string; view?: View; format?: Format | null }): string;
   /** Path under the base. */
   path(path: string): string;
-  /** The whole URL of such a path, for documents, which are read away from here. */
+  /** The absolute URL of a path, for documents that are read elsewhere. */
   whole(path: string): string;
 }
 
-/** Links under the public base URL, whose path (if it has one) they keep. */
+/** Creates links under the public base URL, including its path. */
 export function createLinks(url: string): Links {
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/$/, '');
@@ -50,14 +50,17 @@ export function versionLinks(links: Links, resource: Resource, version: Version)
 }
 
 /**
- * The path that search engines and readers are to know a version by, the same in its page and in `Link`: the resource's own while the version is
- * latest, else the pinned one. `Content-Location` names the pinned one in any case.
+ * The canonical path of a version, in its page and in `Link`: the path of the resource for the
+ * latest version, otherwise the pinned one. `Content-Location` always has the pinned one.
  */
 export function canonicalOf(links: Links, resource: Resource, { label }: Version): string {
   return links.to(coordinateOf(resource), resource.latest === label ? {} : { label });
 }
 
-/** What a deprecated version names in its place: a label of the same resource, a coordinate, or a URL of somewhere else. */
+/**
+ * The replacement of a deprecated version: a label of the same resource, a coordinate, or an
+ * external URL.
+ */
 export function replacementOf(links: Links, resource: Resource, { status }: Version): string | null {
   if (status.state !== 'deprecated' || status.replacement === undefined) return null;
   const named = findVersion(resource, status.replacement);
@@ -68,7 +71,7 @@ export function replacementOf(links: Links, resource: Resource, { status }: Vers
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
 }
 
-/** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) of a version, as far as its status has them. */
+/** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) of a version, if its status has them. */
 export function statusHeaders({ status }: Version): Readonly<Record<string, string>> {
   if (status.state !== 'deprecated') return {};
   const since = Math.floor(Date.parse(status.since) / 1000);

@@ -3,7 +3,8 @@ import { docMarkdownPath } from './docs/docs.ts';
 import type { Site } from './site.ts';
 
 /**
- * `llms.txt` (llmstxt.org): what is here for language models, each resource by its page in Markdown. A section for each organization and type.
+ * `llms.txt` (llmstxt.org): the contents of the registry for language models. Links the Markdown
+ * page of each resource, in a section per organization and type.
  */
 export function llmsText(
   { url, links, docs }: Pick<Site, 'url' | 'links' | 'docs'>,
@@ -27,16 +28,16 @@ export function llmsText(
   const text = [
     `# API contracts at ${host}`,
     '',
-    '> OpenAPI documents, JSON Schemas and lint rulesets. Every version stands at an address of its own, and its bytes never change.',
+    '> OpenAPI documents, JSON Schemas and lint rulesets. Every version has its own URL, and its bytes never change.',
     '',
-    `Each link leads to a page in Markdown. The document itself is at the same address without \`/index.md\`: add \`.json\` or \`.yaml\` for a format, \`@1.4.0\` before that for a version. ${links.whole(links.path('/search'))}?q= finds operations, schemas and properties, as JSON.`,
+    `Each link is a page in Markdown. The document itself is at the same URL without \`/index.md\`: add \`.json\` or \`.yaml\` for a format, and \`@1.4.0\` before that for a version. ${links.whole(links.path('/search'))}?q= finds operations, schemas and properties, as JSON.`,
     ...[...sections].flatMap(([heading, lines]) => ['', `## ${heading}`, '', ...lines]),
     '',
   ];
   return text.join('\n');
 }
 
-/** Text of others on one line of Markdown, without any meaning there. */
+/** Escapes user text for one line of Markdown. */
 function oneLine(text: string): string {
   return text
     .toWellFormed()

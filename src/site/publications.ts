@@ -1,19 +1,19 @@
 import { coordinateOf, nameOf, type Resource, type Version } from '../model/resource.ts';
 
-/** A version that came out. */
+/** A published version. */
 export interface Publication {
   resource: Resource;
   version: Version;
 }
 
-/** The newest publications of these resources, the newest first. What was withdrawn is none. */
+/** The newest published versions of these resources, newest first, without withdrawn ones. */
 export function newestPublications(resources: readonly Resource[], most: number): Publication[] {
   const all = resources.flatMap((resource) =>
     resource.versions
       .toReversed()
       .flatMap((version) => (version.status.state === 'withdrawn' ? [] : [{ resource, version }])),
   );
-  // Stable: of what came out at once, the later of a resource stays first.
+  // The sort is stable: of versions published at the same time, the later one stays first.
   return all
     .sort(
       (a, b) =>
@@ -23,7 +23,7 @@ export function newestPublications(resources: readonly Resource[], most: number)
     .slice(0, most);
 }
 
-/** When anything of a resource last came out, or something was said about a version; null where nothing has. */
+/** The time of the last publication or status change of a resource, or null. */
 export function lastChange({ versions }: Pick<Resource, 'versions'>): string | null {
   const times = versions.flatMap(({ publishedAt, status }) =>
     'since' in status ? [publishedAt, status.since] : [publishedAt],

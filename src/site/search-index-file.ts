@@ -2,13 +2,14 @@ import { nameOf } from '../model/resource.ts';
 import type { Indexed } from '../search/search.ts';
 import type { Site } from './site.ts';
 
-/** Characters of packed parts that the whole index may have. */
+/** The most characters of packed parts in the whole index. */
 const mostCharacters = 8_000_000;
 
 /**
- * What the browser searches where no server does, of resources that have a latest version: JSON `{items, truncated}`, each item a resource with the parts of its document in `parts` (a line for
- * each: kind, anchor, name and what else it is found by, between tabs; of a schema the rest are its properties). Where there is too much, long
- * documents are cut before short ones.
+ * What the browser searches where no server does, of resources that have a latest version: JSON
+ * `{items, truncated}`, each item a resource with the parts of its document in `parts` (a line for
+ * each: kind, anchor, name and what else it is found by, between tabs; of a schema the rest are its
+ * properties). Where there is too much, long documents are cut before short ones.
  */
 export function searchIndexText(
   { links }: Pick<Site, 'links'>,
@@ -34,7 +35,10 @@ export function searchIndexText(
   return `${JSON.stringify({ items, truncated })}\n`;
 }
 
-/** The length that all may have so that together they keep within the budget: what the short ones leave goes to the long ones. */
+/**
+ * The length limit per item that keeps the total within the budget. Short items leave room for long
+ * ones.
+ */
 function fairShare(lengths: readonly number[], budget: number): number {
   let left = budget;
   for (const [index, length] of lengths.toSorted((a, b) => a - b).entries()) {
@@ -45,7 +49,7 @@ function fairShare(lengths: readonly number[], budget: number): number {
   return Infinity;
 }
 
-/** As many whole lines as keep within the length. */
+/** Cuts a text to whole lines within the length. */
 function cutLines(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, Math.max(0, text.lastIndexOf('\n', length)));
 }

@@ -5,39 +5,39 @@ import { createLinks, type Links } from './links.ts';
 import { createTemplates } from './templates.ts';
 
 /**
- * What pages are made with. A page depends on what the registry holds and on who may see it, and on nothing else: neither on the request nor
- * on the time, so that the server and the static build make the same bytes.
+ * The context of all pages. A page depends only on the contents of the registry and on its reader,
+ * not on the request or the time, so that the server and the static build produce the same bytes.
  */
 export interface Site {
   registry: Registry;
-  /** Public base URL, without a slash at its end. */
+  /** Public base URL without a trailing slash. */
   url: string;
   links: Links;
   assets: Assets;
   /** Stele's own documentation, in order. */
   docs: readonly DocPage[];
-  /** Whether people can sign in here: pages then lead to `/account`. */
+  /** Whether people can sign in. Pages then link to `/account`. */
   hasLogin: boolean;
-  /** The page that a template makes of this, within the layout. */
+  /** Renders a template within the layout. */
   page(template: string, data: PageData): string;
 }
 
-/** What every page is made of. A template's own data comes beside it. */
+/** The data of every page. Templates add their own. */
 export interface PageData {
   title: string;
-  /** One sentence for search engines; none where it is empty. */
+  /** One sentence for search engines. Empty: none. */
   description?: string;
-  /** The way here, from the top; the last is the page itself and needs no `href`. */
+  /** Breadcrumbs from the top. The last is the page itself and needs no `href`. */
   crumbs?: Crumb[];
-  /** The whole URL that this page is known by. */
+  /** The canonical URL of the page. */
   canonical?: string;
-  /** The same content in another form. */
+  /** The same content in other formats. */
   alternates?: { href: string; type: string; title: string }[];
-  /** Whether search engines are asked to pass it over. */
+  /** Whether search engines should skip the page. */
   hidden?: boolean;
-  /** Names of more scripts (assets) that the page needs, all of them modules. */
+  /** Names of additional scripts (assets), all of them modules. */
   scripts?: string[];
-  /** Names of more stylesheets. */
+  /** Names of additional stylesheets. */
   styles?: string[];
   [more: string]: unknown;
 }
@@ -47,7 +47,7 @@ export interface Crumb {
   href?: string;
 }
 
-/** The site of a registry that is reached under this URL. */
+/** Creates the site of a registry under this public URL. */
 export function createSite(registry: Registry, url: string, { hasLogin = false } = {}): Site {
   const links = createLinks(url);
   const assets = createAssets(registry.config.templates);

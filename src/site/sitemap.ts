@@ -12,16 +12,19 @@ const mostUrls = 50_000;
 
 interface Entry {
   url: string;
-  /** ISO 8601, or null where nothing tells. */
+  /** ISO 8601, or null if unknown. */
   changedAt: string | null;
 }
 
-/** How many sitemaps there are, beside the index that lists them where they are more than one. */
+/** The number of sitemaps, without the index that lists them if there are several. */
 export function countSitemaps(place: Place, resources: readonly Resource[]): number {
   return Math.max(1, Math.ceil(entriesOf(place, resources).length / mostUrls));
 }
 
-/** `/sitemap.xml`: every public page, or, where they are more than 50,000, the index of sitemaps that list them. */
+/**
+ * `/sitemap.xml`: every public page, or, where they are more than 50,000, the index of sitemaps
+ * that list them.
+ */
 export function sitemap(place: Place, resources: readonly Resource[]): string {
   const entries = entriesOf(place, resources);
   if (entries.length <= mostUrls) return urlSet(entries);
@@ -30,7 +33,7 @@ export function sitemap(place: Place, resources: readonly Resource[]): string {
   return document('sitemapindex', list);
 }
 
-/** The sitemap of that number, from 1; null where there is none. */
+/** Returns the sitemap with this number, from 1, or null. */
 export function sitemapPart(place: Place, resources: readonly Resource[], number: number): string | null {
   const entries = entriesOf(place, resources);
   if (entries.length <= mostUrls || number < 1 || number > Math.ceil(entries.length / mostUrls)) return null;
@@ -42,7 +45,10 @@ export function partPath(number: number): string {
   return `/sitemap-${number}.xml`;
 }
 
-/** The page of the registry, of each organization, of each type in it, and of each resource that has a version; the documentation. */
+/**
+ * The pages of the registry, each organization, each of its types, each published resource, and the
+ * documentation.
+ */
 function entriesOf({ url, links, docs }: Place, resources: readonly Resource[]): Entry[] {
   const changes = new Map<string, string | null>([[`${url}/`, null]]);
   function note(target: string, changedAt: string | null): void {
@@ -74,7 +80,7 @@ function document(root: string, lines: readonly string[]): string {
   return ['<?xml version="1.0" encoding="utf-8"?>', `<${root} ${name}>`, ...lines, `</${root}>`, ''].join('\n');
 }
 
-/** `robots.txt` (RFC 9309): pages may be read; the management API, searches and signing in lead nowhere. */
+/** `robots.txt` (RFC 9309): allows all pages, but not the management API, search and sign-in. */
 export function robotsText({ url, links }: Pick<Site, 'url' | 'links'>): string {
   const closed = ['/v1/', '/search', '/login', '/logout', '/account'].map((path) => `Disallow: ${links.path(path)}`);
   return ['User-agent: *', ...closed, `Sitemap: ${url}/sitemap.xml`, ''].join('\n');

@@ -1,4 +1,7 @@
-/** Text for XML 1.0, in content and in quoted attributes. Characters that no XML document may hold are left out (XML 1.0 §2.2). */
+/**
+ * Escapes text for XML 1.0 content and quoted attributes. Removes characters that XML forbids (XML
+ * 1.0 §2.2).
+ */
 export function escapeXml(text: string): string {
   return text
     .toWellFormed()

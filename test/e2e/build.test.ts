@@ -88,7 +88,7 @@ test('a disk that is full: the earlier build stands, and nothing of the new one 
   if (isMounted) {
     const refused = await runStele(['build', '--out', disk, ...common]);
     expect(refused).toMatchObject({ code: 3 });
-    expect(refused.stderr).toContain('name a folder within it');
+    expect(refused.stderr).toContain('Choose a folder inside it');
     expect(await filesIn(disk)).toEqual([]);
   }
   const out = join(disk, 'site');
@@ -100,7 +100,7 @@ test('a disk that is full: the earlier build stands, and nothing of the new one 
   // Where nobody may mount, a limit on the size of files must do.
   const full = isMounted ? await runStele(args) : runLimited(args);
   expect(full.code).toBe(3);
-  expect(full.stderr).toContain('What was built before still stands.');
+  expect(full.stderr).toContain('The previous build is unchanged.');
   expect((await readdir(disk)).filter((name) => name !== 'ballast')).toEqual(['site']);
   expect(await filesIn(out)).toEqual(before);
 });

@@ -20,8 +20,8 @@ export interface Bundled {
 
 /**
  * Bundles the entry and everything that it references into one document. Unresolved references stay
- * and are reported as errors; those within one file as warnings if validation is lenient. A document
- * that references no other file is its own bundle.
+ * and are reported as errors; those within one file as warnings if validation is lenient. A
+ * document that references no other file is its own bundle.
  */
 export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof detectSpec>): Promise<Bundled> {
   const { entry, files, input } = given;
@@ -109,8 +109,8 @@ const prototypeName =
   /\/(?:__proto__|constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf|__\w+__)(?=["'/\s]|$)/m;
 
 /**
- * Finds references through names that every object inherits, which redocly wrongly resolves. They are
- * rare, so only a text that contains such a name is searched.
+ * Finds references through names that every object inherits, which redocly wrongly resolves. They
+ * are rare, so only a text that contains such a name is searched.
  */
 function prototypeReferences(
   { files }: KindInput,

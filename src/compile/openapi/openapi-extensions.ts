@@ -6,9 +6,9 @@ import { resolveReference } from '../reference.ts';
 import { pointerOf, type Tree } from './redocly.ts';
 
 /**
- * Bundles references to other files inside extensions (`x-…`) at any depth; redocly handles only the
- * first level. Changes the document in place. Unresolved references stay, with a warning, because the
- * content of an extension is up to its author.
+ * Bundles references to other files inside extensions (`x-…`) at any depth; redocly handles only
+ * the first level. Changes the document in place. Unresolved references stay, with a warning,
+ * because the content of an extension is up to its author.
  */
 export function bundleExtensions(
   { entry, files }: Pick<KindInput, 'entry' | 'files'>,

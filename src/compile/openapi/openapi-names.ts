@@ -3,9 +3,9 @@ import { isObject } from '../schema/schema-dialect.ts';
 import { setMember } from '../text/text.ts';
 
 /**
- * Fixes the component names that redocly derives from file and member names. A name that OpenAPI does
- * not allow, or that its reference does not resolve to, is rewritten in allowed characters, together
- * with its references. Changes the bundle in place.
+ * Fixes the component names that redocly derives from file and member names. A name that OpenAPI
+ * does not allow, or that its reference does not resolve to, is rewritten in allowed characters,
+ * together with its references. Changes the bundle in place.
  */
 export function mendNames(bundle: Record<string, unknown>, authored: unknown): void {
   const references = new Map<string, string>();

@@ -8,7 +8,8 @@ export function isMappingReference(value: string): boolean {
 
 /**
  * Returns the paths in the tree that an OpenAPI file may reference by `$ref`, `externalValue` or
- * discriminator mappings. May include extra paths: examples can contain what looks like a reference.
+ * discriminator mappings. May include extra paths: examples can contain what looks like a
+ * reference.
  */
 export function openapiReferencePaths(file: ParsedFile): Set<string> {
   const paths = new Set<string>();

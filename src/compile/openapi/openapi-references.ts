@@ -58,7 +58,8 @@ export function judgeReference(from: string, reference: string, files: KindInput
 
 /**
  * Whether a reference points into the entry by a URI that the entry declares: `$self` (OpenAPI 3.2
- * §4.1.1) or the `$id` of a schema in it (JSON Schema 2020-12 §8.2.1). It resolves in the bundle too.
+ * §4.1.1) or the `$id` of a schema in it (JSON Schema 2020-12 §8.2.1). It resolves in the bundle
+ * too.
  */
 export function isOwnUri(entry: ParsedFile, reference: string): boolean {
   const [uri = '', fragment = ''] = reference.split('#');

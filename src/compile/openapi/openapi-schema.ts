@@ -18,8 +18,8 @@ const largest = 300_000;
 
 /**
  * Validates a document against the OpenAPI Initiative's JSON Schema of its version. Returns all
- * findings, or only the first for a large document, where they could exhaust the memory. Empty if the
- * document is valid.
+ * findings, or only the first for a large document, where they could exhaust the memory. Empty if
+ * the document is valid.
  */
 export function validateOpenapi(document: unknown, version: OpenapiVersion, textLength: number): SchemaFinding[] {
   let errors = errorsOf(stopping.getAjvValidator(version), document);

@@ -33,7 +33,9 @@ export function pointerOf(origin: Origin): string {
 /** The collected files for redocly: copies that it may change, and the origin of each node. */
 export interface Tree {
   resolver: BaseResolver;
-  /** Returns a file as a redocly document, always the same one. Throws if the file cannot be used. */
+  /**
+   * Returns a file as a redocly document, always the same one. Throws if the file cannot be used.
+   */
   documentOf(path: string): Document;
   /** The origin of each node in these documents. Nodes that redocly created have none. */
   origins: ReadonlyMap<object, Origin>;

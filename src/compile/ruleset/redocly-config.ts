@@ -11,7 +11,9 @@ export const otherMembers: ReadonlySet<string> = new Set([
   'theme',
 ]);
 
-/** The assertions that a custom rule can make. Redocly evaluates `sortOrder` without declaring it. */
+/**
+ * The assertions that a custom rule can make. Redocly evaluates `sortOrder` without declaring it.
+ */
 export const assertionNames: ReadonlySet<string> = new Set([...membersOf('Assertions'), 'sortOrder']);
 
 /** The node types that a custom rule can apply to. */
@@ -47,8 +49,8 @@ export async function readBuiltIn(): Promise<BuiltIn> {
 
 /**
  * Creates a Redocly configuration from a ruleset by allow-list: built-in rulesets, severities and
- * options of built-in rules, and assertions. Nothing else is passed on, so that a ruleset cannot load
- * code, files or URLs.
+ * options of built-in rules, and assertions. Nothing else is passed on, so that a ruleset cannot
+ * load code, files or URLs.
  */
 export async function configOf(ruleset: Readonly<Record<string, unknown>>, builtIn: BuiltIn): Promise<Config> {
   const presets = Array.isArray(ruleset['extends'])
@@ -84,7 +86,10 @@ class RefusingResolver extends BaseResolver {
   }
 }
 
-/** Redocly looks for a plugin beside its configuration. Our own folder has none and is readable in a sandbox. */
+/**
+ * Redocly looks for a plugin beside its configuration. Our own folder has none and is readable in a
+ * sandbox.
+ */
 const ownFolder = {
   configPath: fileURLToPath(new URL('redocly.yaml', import.meta.url)),
   externalRefResolver: new RefusingResolver(),

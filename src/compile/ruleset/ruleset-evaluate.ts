@@ -17,9 +17,9 @@ export interface Style {
 const builtIn = readBuiltIn();
 
 /**
- * Checks an OpenAPI document against a Redocly ruleset. Other documents get one `info` problem; other
- * rulesets get a blocking one. `files` must contain all that the document references. Problems are in
- * the order of the document.
+ * Checks an OpenAPI document against a Redocly ruleset. Other documents get one `info` problem;
+ * other rulesets get a blocking one. `files` must contain all that the document references.
+ * Problems are in the order of the document.
  */
 export async function lintWithRuleset(
   { entry, files }: Pick<KindInput, 'entry' | 'files'>,

@@ -1,6 +1,7 @@
 /**
- * Returns why a path expression of a Spectral ruleset is invalid, or null. It must start with `$` or
- * an alias (`#Name`), and its brackets, parentheses and quotes must close. Nothing else is checked.
+ * Returns why a path expression of a Spectral ruleset is invalid, or null. It must start with `$`
+ * or an alias (`#Name`), and its brackets, parentheses and quotes must close. Nothing else is
+ * checked.
  */
 export function checkPath(path: string, aliases: ReadonlySet<string>): string | null {
   const shown = JSON.stringify(path.slice(0, 200));

@@ -23,18 +23,20 @@ const refused: readonly [members: RegExp, why: string][] = [
   ],
   [
     /^resolve$/,
-    'makes the linter fetch files, but references resolve inside the repository only. Copy the files there and remove this.',
+    'makes the linter fetch files, but references resolve inside the repository only. Put the files there and remove this.',
   ],
   [
     /^(?:lint|apiDefinitions|referenceDocs|features\.openapi)$/,
     'is from Redocly before 1.0. Put "extends" and "rules" at the root instead.',
   ],
-  [/^(?:rule|assert)\//, 'is a rule. Move it under "rules".'],
+  [/^(?:rule|assert)\//, 'is a rule. Put it under "rules".'],
 ];
 
 const own = new Set(['title', 'description', 'version', 'extends', '$schema']);
 
-/** Checks a Redocly ruleset beyond its schema. `broken`: pointers that already have a schema error. */
+/**
+ * Checks a Redocly ruleset beyond its schema. `broken`: pointers that already have a schema error.
+ */
 export async function checkRedoclyRuleset(
   entry: ParsedFile,
   ruleset: Record<string, unknown>,
@@ -74,7 +76,10 @@ function checkMember(entry: ParsedFile, key: string): Problem[] {
   return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
 }
 
-/** Reports rules for single documents: a published ruleset applies to every document it is attached to. */
+/**
+ * Reports rules for single documents: a published ruleset applies to every document it is attached
+ * to.
+ */
 function checkApis(entry: ParsedFile, apis: unknown): Problem[] {
   if (!isObject(apis)) return [];
   return Object.entries(apis).flatMap(([name, api]) => {

@@ -25,7 +25,9 @@ const presets = new Set(['spectral:oas', 'spectral:asyncapi', 'spectral:arazzo']
 const members = 'title description version x-version documentationUrl formats extends rules aliases parserOptions except overrides'.split(' '); // prettier-ignore
 const list = (names: Iterable<string>) => [...names].join(', ');
 
-/** Checks a Spectral ruleset beyond its schema. `broken`: pointers that already have a schema error. */
+/**
+ * Checks a Spectral ruleset beyond its schema. `broken`: pointers that already have a schema error.
+ */
 export async function checkSpectralRuleset(
   entry: ParsedFile,
   ruleset: Record<string, unknown>,

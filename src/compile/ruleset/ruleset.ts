@@ -27,10 +27,10 @@ const specifications = { redocly: '2', spectral: '6' } as const;
 export type RulesetForm = keyof typeof validators;
 
 /**
- * Compiles a ruleset. It is valid if it matches the schema of its linter, every rule name, node type,
- * function, format and pattern is known or well-formed, and nothing in it loads code, files or URLs.
- * The author's bytes are kept. `title`, `description` and `version` may have the prefix `x-`, because
- * Redocly warns about the plain names.
+ * Compiles a ruleset. It is valid if it matches the schema of its linter, every rule name, node
+ * type, function, format and pattern is known or well-formed, and nothing in it loads code, files
+ * or URLs. The author's bytes are kept. `title`, `description` and `version` may have the prefix
+ * `x-`, because Redocly warns about the plain names.
  */
 export const compileRuleset: CompileKind = async ({ entry, input }) => {
   const { value } = entry;
@@ -61,7 +61,10 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
 
 const spectralMembers = ['functions', 'functionsDir', 'aliases', 'overrides', 'formats', 'parserOptions', 'except'];
 
-/** The linter that a ruleset is written for: Redocly, unless its content or file name indicates Spectral. */
+/**
+ * The linter that a ruleset is written for: Redocly, unless its content or file name indicates
+ * Spectral.
+ */
 export function rulesetForm(value: unknown, path = ''): RulesetForm {
   if (!isObject(value)) return 'redocly';
   if (kindOf(value)?.kind === 'spectral-ruleset' || spectralMembers.some((key) => Object.hasOwn(value, key)))
@@ -104,7 +107,10 @@ function findReferences(entry: ParsedFile): Problem[] {
   return problems;
 }
 
-/** With lenient validation, schema errors are warnings. What would load or run anything stays an error. */
+/**
+ * With lenient validation, schema errors are warnings. What would load or run anything stays an
+ * error.
+ */
 function asLenient(problem: Problem): Problem {
   return problem.rule === 'schema' && problem.pointer !== '' ? { ...problem, severity: 'warning' } : problem;
 }

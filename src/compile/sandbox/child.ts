@@ -15,8 +15,8 @@ export type Answer = Extract<
 export type Job = Exclude<ParentMessage, { type: 'files' }>;
 
 /**
- * How a job ended: with an answer; over a limit of its own; or the sandbox was lost, with why, for the log: something else
- * killed it, it broke down, or, `isStalled`, it did nothing any more.
+ * How a job ended: with an answer; over a limit of its own; or the sandbox was lost, with why, for
+ * the log: something else killed it, it broke down, or, `isStalled`, it did nothing any more.
  */
 export type Outcome =
   { answer: Answer } | { died: 'sandbox-timeout' | 'sandbox-memory' } | { lost: string; isStalled: boolean };
@@ -28,7 +28,10 @@ export interface JobOptions {
   signal: AbortSignal | undefined;
 }
 
-/** One sandboxed process. It does one job at a time and is dead after the first that it does not finish in order. */
+/**
+ * One sandboxed process. It does one job at a time and is dead after the first that it does not
+ * finish in order.
+ */
 export interface Child {
   readonly memoryMegabytes: number;
   readonly pid: number | undefined;
@@ -48,7 +51,10 @@ const jobsPerChild = 500;
 /** Of sandboxes; the registry's own is 0 (`nice`). */
 const priority = 5;
 
-/** Starts a script with an empty environment and the walls of a sandbox. It may read itself, the program's code and its packages. */
+/**
+ * Starts a script with an empty environment and the walls of a sandbox. It may read itself, the
+ * program's code and its packages.
+ */
 export function forkSandbox(
   script: string,
   isolation: Isolation,
@@ -60,11 +66,13 @@ export function forkSandbox(
     env: {},
     cwd: dirname(here),
     serialization: 'advanced',
-    // A process group of its own: Ctrl-C on a terminal is for the registry, which then lets its sandboxes finish or ends them.
+    // A process group of its own: Ctrl-C on a terminal is for the registry, which then lets its
+    // sandboxes finish or ends them.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(isolation.kind === 'bwrap' ? (['pipe'] as const) : [])],
   });
-  // Node takes messages of its own from the channel. One of them, sent out of turn by a sandbox, would end this process.
+  // Node takes messages of its own from the channel. One of them, sent out of turn by a sandbox,
+  // would end this process.
   child.removeAllListeners('internalMessage');
   return child;
 }
@@ -91,7 +99,9 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
     else child.channel?.ref();
   }
 
-  /** Answering readers goes before compiling. Where the system does not allow it, both are equal. */
+  /**
+   * Answering readers goes before compiling. Where the system does not allow it, both are equal.
+   */
   function giveWay(): void {
     try {
       setPriority(worker.pid()!, priority);
@@ -104,7 +114,8 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
   }
 
   child.once('exit', () => (usable = false));
-  // A channel that breaks in the middle of a message says so here; the exit that follows tells the rest.
+  // A channel that breaks in the middle of a message says so here; the exit that follows tells the
+  // rest.
   child.on('error', kill);
 
   return {
@@ -159,7 +170,8 @@ function workerOf(child: ChildProcess): Worker {
     pid: () => inner ?? child.pid,
     kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      // Bwrap reaps the process and ends with it. Killed itself, it would leave a zombie wherever process 1 does not reap.
+      // Bwrap reaps the process and ends with it. Killed itself, it would leave a zombie wherever
+      // process 1 does not reap.
       if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
     },
   };
@@ -247,7 +259,9 @@ function runJob(
   });
 }
 
-/** What each job is answered with. A sandbox that says anything else is not to be trusted any more. */
+/**
+ * What each job is answered with. A sandbox that says anything else is not to be trusted any more.
+ */
 const answers: Readonly<Record<Job['type'], Answer['type']>> = {
   compile: 'compiled',
   detect: 'detected',
@@ -257,7 +271,10 @@ const answers: Readonly<Record<Job['type'], Answer['type']>> = {
   render: 'rendered',
 };
 
-/** V8 ends a process whose heap is full. A heap that the machine has no memory for is another matter. */
+/**
+ * V8 ends a process whose heap is full. A heap that the machine has no memory for is another
+ * matter.
+ */
 const heapIsFull = /heap out of memory|Cannot create a string/;
 const machineIsFull = /Committing semi space failed|Failed to (?:reserve|commit)/;
 

@@ -8,7 +8,10 @@ function words(...lines: string[]): string[] {
   return lines.flatMap((line) => line.split(' '));
 }
 
-/** The builtin modules that the compiler still calls once it is loaded. Every other one is emptied, or refused if it was never loaded. */
+/**
+ * The builtin modules that the compiler still calls once it is loaded. Every other one is emptied,
+ * or refused if it was never loaded.
+ */
 const neededModules: ReadonlySet<string> = new Set(
   words(
     'async_hooks buffer crypto diagnostics_channel events path perf_hooks process querystring',
@@ -16,7 +19,10 @@ const neededModules: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What stays of the process object: what Node's own code looks up on it, and what tells without doing. */
+/**
+ * What stays of the process object: what Node's own code looks up on it, and what tells without
+ * doing.
+ */
 const neededMembers: ReadonlySet<string> = new Set(
   words(
     'version versions arch platform release features',
@@ -37,9 +43,11 @@ const closedGlobals = words(
 );
 
 /**
- * Takes away what the process can do beyond what the compiler needs, and answers the one way to the parent. Call it once, when the whole
- * program is loaded. It is a fence against accidents: it leaves nothing to call for a document that made a parser run its text. Whoever
- * writes into the memory of the process gets past it; the walls against that are Node's permission model and bwrap (`isolation.ts`).
+ * Takes away what the process can do beyond what the compiler needs, and answers the one way to the
+ * parent. Call it once, when the whole program is loaded. It is a fence against accidents: it
+ * leaves nothing to call for a document that made a parser run its text. Whoever writes into the
+ * memory of the process gets past it; the walls against that are Node's permission model and bwrap
+ * (`isolation.ts`).
  */
 export function closeProcess(): (message: ChildMessage) => void {
   const send = takeSender();
@@ -53,15 +61,19 @@ export function closeProcess(): (message: ChildMessage) => void {
   return send;
 }
 
-/** `process.send` without the process: it looks for its parts there at each call, also when they are gone. */
+/**
+ * `process.send` without the process: it looks for its parts there at each call, also when they are
+ * gone.
+ */
 function takeSender(): (message: ChildMessage) => void {
   const { _send } = process as unknown as { _send(this: typeof process, message: ChildMessage): boolean };
   return (message) => void _send.call(process, message);
 }
 
 /**
- * Empties the modules that are loaded, so that who holds one holds nothing. Two functions stay: Redocly asks whether there is a plugin, and
- * the validator reads its schemas when it first needs them. What they may read is up to Node's permission model.
+ * Empties the modules that are loaded, so that who holds one holds nothing. Two functions stay:
+ * Redocly asks whether there is a plugin, and the validator reads its schemas when it first needs
+ * them. What they may read is up to Node's permission model.
  */
 function closeModules(): void {
   const { existsSync, readFileSync } = fs;

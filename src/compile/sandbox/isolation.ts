@@ -9,8 +9,8 @@ import { RegistryError } from '../../model/errors.ts';
 export type SandboxMode = 'auto' | 'bwrap' | 'node';
 
 /**
- * The walls around a sandbox. `node`: Node's permission model, which Node itself enforces; `reason` says why there is no more. `bwrap`: Linux
- * namespaces around that, which the kernel enforces.
+ * The walls around a sandbox. `node`: Node's permission model, which Node itself enforces; `reason`
+ * says why there is no more. `bwrap`: Linux namespaces around that, which the kernel enforces.
  */
 export type Isolation = { kind: 'bwrap'; bwrap: string } | { kind: 'node'; reason: string };
 
@@ -31,8 +31,9 @@ const code = dirname(dirname(dirname(here)));
 let probed: Promise<Isolation> | null = null;
 
 /**
- * Which walls there are on this machine. Bwrap may be installed and yet not work, as in a container without user namespaces, so it is
- * tried, once a process. Rejects with `unavailable` where the mode asks for bwrap and it does not work.
+ * Which walls there are on this machine. Bwrap may be installed and yet not work, as in a container
+ * without user namespaces, so it is tried, once a process. Rejects with `unavailable` where the
+ * mode asks for bwrap and it does not work.
  */
 export async function findIsolation(mode: SandboxMode): Promise<Isolation> {
   if (mode === 'node') return { kind: 'node', reason: 'The configuration says so.' };
@@ -60,8 +61,9 @@ async function probeBwrap(): Promise<Isolation> {
 }
 
 /**
- * How to start Node as a sandbox. `also`: further files that it may read. A signal to a whole service must not end bwrap, or it would
- * take the document's work along: Node alone has handlers for it, so the shell makes bwrap ignore it.
+ * How to start Node as a sandbox. `also`: further files that it may read. A signal to a whole
+ * service must not end bwrap, or it would take the document's work along: Node alone has handlers
+ * for it, so the shell makes bwrap ignore it.
  */
 export function sandboxCommand(isolation: Isolation, memoryMegabytes: number, also: readonly string[]): NodeCommand {
   const readable = [...readableFolders(), join(dirname(code), 'package.json'), ...also];
@@ -81,7 +83,10 @@ function readableFolders(): string[] {
   }
 }
 
-/** No network, files, processes, threads or addons, a wall on memory, and without the modules that the permission model forgets. */
+/**
+ * No network, files, processes, threads or addons, a wall on memory, and without the modules that
+ * the permission model forgets.
+ */
 function nodeArguments(readable: readonly string[], memoryMegabytes: number): string[] {
   return [
     '--permission',
@@ -100,7 +105,10 @@ function nodeArguments(readable: readonly string[], memoryMegabytes: number): st
   ];
 }
 
-/** Namespaces of its own, no rights in them, and a read-only file system of nothing but Node, its libraries and what is readable. */
+/**
+ * Namespaces of its own, no rights in them, and a read-only file system of nothing but Node, its
+ * libraries and what is readable.
+ */
 function bwrapArguments(readable: readonly string[]): string[] {
   return [
     ...'--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try'.split(' '),

@@ -47,8 +47,9 @@ const longestText = 10_000_000;
 const longestPage = 64_000_000;
 
 /**
- * Takes what a sandbox says only in the shape that was agreed on, member by member: a document that has taken a sandbox over can say nothing else.
- * Null for anything that is not exactly such a message.
+ * Takes what a sandbox says only in the shape that was agreed on, member by member: a document that
+ * has taken a sandbox over can say nothing else. Null for anything that is not exactly such a
+ * message.
  */
 export function readChildMessage(value: unknown): ChildMessage | null {
   if (!isRecord(value)) return null;

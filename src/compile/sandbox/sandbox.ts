@@ -22,7 +22,9 @@ import { mayBeDocument } from '../detect.ts';
 import { sandboxLost } from '../sandbox-lost.ts';
 
 export interface CompilerOptions {
-  /** How many sandboxes work at once. Each is started when it is first needed and then kept warm. */
+  /**
+   * How many sandboxes work at once. Each is started when it is first needed and then kept warm.
+   */
   children?: number;
   /** Starts the next sandbox when the last idle one is taken, so that whoever comes next does not wait for it. */
   hasSpare?: boolean;
@@ -55,8 +57,8 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
   };
 
   /**
-   * Does a job in a sandbox. Where that is lost it is done once more in a fresh one; also where the memory was full, and
-   * other documents had used the sandbox before.
+   * Does a job in a sandbox. Where that is lost it is done once more in a fresh one; also where the
+   * memory was full, and other documents had used the sandbox before.
    */
   async function run(
     job: Job,
@@ -104,7 +106,9 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
     return startChild(memoryMegabytes, await findIsolation(mode));
   }
 
-  /** A batch that goes over the limits is taken apart: only the files that do so alone are left out. */
+  /**
+   * A batch that goes over the limits is taken apart: only the files that do so alone are left out.
+   */
   async function detectBatch(
     files: { path: string; bytes: Uint8Array }[],
     limits: CompileLimits,
@@ -178,7 +182,9 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
   };
 }
 
-/** A digest over the code that renders, so that what older code made is never shown as if newer had. */
+/**
+ * A digest over the code that renders, so that what older code made is never shown as if newer had.
+ */
 function rendererName(): string {
   const folder = new URL('../../render/', import.meta.url);
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -195,7 +201,10 @@ function rank({ path }: CollectedFile, { entry }: CompileInput): number {
   return path === entry ? 0 : 1;
 }
 
-/** Answers a sandbox that asks for files, and remembers them for the caller. What is over a wall stays on this side of it. */
+/**
+ * Answers a sandbox that asks for files, and remembers them for the caller. What is over a wall
+ * stays on this side of it.
+ */
 function createLoad(input: CompileInput, load: Load, read: Map<string, CollectedFile>): JobOptions['load'] {
   const { limits } = input;
   let total = 0;

@@ -17,13 +17,17 @@ export interface Watch {
 }
 
 const lookMilliseconds = 200;
-/** A job that works gets its processor time long before this many times as much has passed, also on a busy machine. */
+/**
+ * A job that works gets its processor time long before this many times as much has passed, also on
+ * a busy machine.
+ */
 const patience = 10;
 
 /**
- * Watches one job of a process, and tells the first limit that it goes over. What counts is the processor time that the
- * system says it used, so that a busy machine refuses nothing. A process that does nothing is told after ten times that
- * long. Where the system does not tell (macOS, Windows) the time that passes counts instead, and only V8's heap is limited.
+ * Watches one job of a process, and tells the first limit that it goes over. What counts is the
+ * processor time that the system says it used, so that a busy machine refuses nothing. A process
+ * that does nothing is told after ten times that long. Where the system does not tell (macOS,
+ * Windows) the time that passes counts instead, and only V8's heap is limited.
  */
 export function watchLimits(
   pid: number,

@@ -1,4 +1,5 @@
-// The process inside the sandbox. It knows nothing but what its parent sends, and asks its parent for every file.
+// The process inside the sandbox. It knows nothing but what its parent sends, and asks its parent
+// for every file.
 import type { LoadedFile } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
 import { closeProcess } from './close-process.ts';
@@ -49,7 +50,8 @@ async function receive(message: ParentMessage): Promise<void> {
   send({ type: 'compiled', ...result, rss: rss() });
 }
 
-// A shutdown is told to every process of a service. The parent decides when this one ends: a document is not refused for it.
+// A shutdown is told to every process of a service. The parent decides when this one ends: a
+// document is not refused for it.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('message', (message: ParentMessage) => void receive(message));
 send({ type: 'ready' });

@@ -30,7 +30,9 @@ function code(cxt: KeywordCxt): void {
 
 type Twins = { i: number; j: number } | null;
 
-/** The last item that equals an earlier one, and the nearest such one: the pair that ajv reports. */
+/**
+ * The last item that equals an earlier one, and the nearest such one: the pair that ajv reports.
+ */
 function findTwins(items: readonly unknown[]): Twins {
   const last = new Map<unknown, number>();
   let found: Twins = null;
@@ -55,7 +57,10 @@ function findScalarTwins(items: readonly unknown[]): Twins {
   return null;
 }
 
-/** A key that is equal exactly for equal JSON values. Strings get a prefix, so no array or object has their key. */
+/**
+ * A key that is equal exactly for equal JSON values. Strings get a prefix, so no array or object
+ * has their key.
+ */
 function keyOf(value: unknown): unknown {
   if (typeof value === 'string') return `s${value}`;
   return typeof value === 'object' && value !== null ? JSON.stringify(value, sorted) : value;

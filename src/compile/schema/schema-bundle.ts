@@ -11,10 +11,10 @@ import type { Link, Linked, Target } from './schema-link.ts';
  * Bundles the entry and the files that it references into one equivalent schema. Returns
  * `entry.value` itself when it references no other file.
  *
- * By default, references become pointers into the entry's definitions, which every tool understands,
- * and the ids and anchors of embedded schemas are dropped. Where that could change the meaning
- * (`$dynamicRef`, `$recursiveRef`, ids below the root), whole files are embedded as schema resources
- * and referenced by URI (JSON Schema 2020-12 §9.3.1).
+ * By default, references become pointers into the entry's definitions, which every tool
+ * understands, and the ids and anchors of embedded schemas are dropped. Where that could change the
+ * meaning (`$dynamicRef`, `$recursiveRef`, ids below the root), whole files are embedded as schema
+ * resources and referenced by URI (JSON Schema 2020-12 §9.3.1).
  */
 export function bundleSchema(
   entry: ParsedFile,
@@ -173,7 +173,10 @@ function bundleResources(
   return { bundle: withDefinitions(named, dialect, schemas), problems };
 }
 
-/** The schema with its URI as id. In drafts that ignore keywords beside `$ref`, `$ref` moves to `allOf`. */
+/**
+ * The schema with its URI as id. In drafts that ignore keywords beside `$ref`, `$ref` moves to
+ * `allOf`.
+ */
 function asResource(schema: unknown, uri: string, dialect: Dialect): unknown {
   const id = { [dialect.idKeyword]: uri };
   if (!isObject(schema)) return { ...id, allOf: [schema] };

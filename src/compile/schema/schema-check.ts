@@ -64,8 +64,8 @@ export interface CompileFailure {
 }
 
 /**
- * Compiles a valid, bundled schema with ajv. Returns null if that succeeds. A reference that resolved
- * before but not in ajv, or a `$dynamicRef` out of a resource, is a limit of ajv.
+ * Compiles a valid, bundled schema with ajv. Returns null if that succeeds. A reference that
+ * resolved before but not in ajv, or a `$dynamicRef` out of a resource, is a limit of ajv.
  */
 export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure | null {
   if (!isObject(schema) && typeof schema !== 'boolean') return null;

@@ -11,7 +11,10 @@ interface Step {
   link: Link | null;
 }
 
-/** The most references that may follow one another, also through `allOf`. Real schemas have only a few. */
+/**
+ * The most references that may follow one another, also through `allOf`. Real schemas have only a
+ * few.
+ */
 const longestChain = 100;
 
 /**

@@ -8,7 +8,10 @@ export interface Dialect {
   idKeyword: 'id' | '$id';
   /** The keyword that embedded schemas are put under. */
   definitionsKeyword: 'definitions' | '$defs';
-  /** Up to draft-07 every keyword beside `$ref` is ignored (draft-wright-json-schema-01 §8, draft-handrews-json-schema-01 §8.3). */
+  /**
+   * Up to draft-07 every keyword beside `$ref` is ignored (draft-wright-json-schema-01 §8,
+   * draft-handrews-json-schema-01 §8.3).
+   */
   refStandsAlone: boolean;
   /** Whether anchors are written as `#name` in the id keyword; later drafts have `$anchor`. */
   anchorsInId: boolean;
@@ -30,7 +33,10 @@ export const dialects: Readonly<Record<DialectName, Dialect>> = {
   '2020-12': { name: '2020-12', uri: 'https://json-schema.org/draft/2020-12/schema', ...recent },
 };
 
-/** The dialect for a `$schema`, with `http` or `https` and with or without an empty fragment, or null. */
+/**
+ * The dialect for a `$schema`, with `http` or `https` and with or without an empty fragment, or
+ * null.
+ */
 export function dialectOf(uri: string): Dialect | null {
   const bare = comparable(uri);
   return Object.values(dialects).find((dialect) => comparable(dialect.uri) === bare) ?? null;
@@ -81,7 +87,10 @@ export interface Subschema {
   schema: unknown;
 }
 
-/** The direct subschemas. The values of `enum`, `const`, `default`, `examples` and unknown keywords are data. */
+/**
+ * The direct subschemas. The values of `enum`, `const`, `default`, `examples` and unknown keywords
+ * are data.
+ */
 export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unknown>>): Subschema[] {
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
   return applicators.flatMap(([keyword, shape, since, until]) => {

@@ -15,7 +15,8 @@ const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'depen
 
 /**
  * Makes ajv's errors readable. For a union, ajv reports the errors of every branch; this keeps the
- * deepest ones, which belong to the intended branch, and drops those of the Reference Object branch.
+ * deepest ones, which belong to the intended branch, and drops those of the Reference Object
+ * branch.
  */
 export function explainErrors(errors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
   const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));

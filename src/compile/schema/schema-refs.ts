@@ -34,9 +34,10 @@ export function schemaReferencePaths(file: ParsedFile): string[] {
 }
 
 /**
- * Returns the paths in the tree that a reference may point to, likeliest first. A relative reference
- * points to a neighbour whatever URI the file declares, because a repository is laid out like the
- * URIs. An absolute reference below the file's own URI points to a neighbour for the same reason.
+ * Returns the paths in the tree that a reference may point to, likeliest first. A relative
+ * reference points to a neighbour whatever URI the file declares, because a repository is laid out
+ * like the URIs. An absolute reference below the file's own URI points to a neighbour for the same
+ * reason.
  */
 export function candidatePaths(path: string, treeBase: string, rootId: string | null, text: string): string[] {
   if (text.startsWith('#')) return [];

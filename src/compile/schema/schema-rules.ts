@@ -45,7 +45,10 @@ function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Turns validation errors into problems, one per position. `pointer`: the validated value in the file. */
+/**
+ * Turns validation errors into problems, one per position. `pointer`: the validated value in the
+ * file.
+ */
 export function schemaProblems(
   file: ParsedFile,
   pointer: string,

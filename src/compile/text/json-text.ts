@@ -32,8 +32,8 @@ const keptIssues = 1000;
 
 /**
  * Scans a text by the grammar of RFC 8259 in one pass, without recursion and without building its
- * value. Reports what `JSON.parse` does not: the position of a syntax error, duplicate names, numbers
- * that a double cannot hold, lone surrogates, and too deep or too many nodes.
+ * value. Reports what `JSON.parse` does not: the position of a syntax error, duplicate names,
+ * numbers that a double cannot hold, lone surrogates, and too deep or too many nodes.
  */
 export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'nodes'>): JsonText {
   const starts: number[] = [];
@@ -51,7 +51,10 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
     return { ok: false, issues, find: () => ({ key: offset, value: offset }) };
   };
 
-  /** Reads the string at `at`. Returns its start and whether it has escapes, or null if it is invalid. */
+  /**
+   * Reads the string at `at`. Returns its start and whether it has escapes, or null if it is
+   * invalid.
+   */
   function readString(): { start: number; escaped: boolean } | null {
     const start = at;
     let escaped = false;
@@ -199,7 +202,9 @@ export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'no
   }
 }
 
-/** Returns a function that locates a pointer. It indexes each container once and skips its siblings. */
+/**
+ * Returns a function that locates a pointer. It indexes each container once and skips its siblings.
+ */
 function createFind(text: string, starts: number[], ends: number[]): JsonText['find'] {
   const known = new Map<number, Map<string, { key: number; value: number }>>();
 

@@ -12,11 +12,14 @@ export interface ParsedFile {
   /** The text of the file without its byte order mark. */
   text: string;
   format: Format;
-  /** Plain data: objects without shared or cyclic nodes, arrays, strings, numbers, booleans, null. */
+  /**
+   * Plain data: objects without shared or cyclic nodes, arrays, strings, numbers, booleans, null.
+   */
   value: unknown;
   /**
    * Returns the position of the node at a JSON Pointer (RFC 6901): of its key (`key`) or its value
-   * (`value`, the default). If there is no such node, returns that of its deepest existing ancestor.
+   * (`value`, the default). If there is no such node, returns that of its deepest existing
+   * ancestor.
    */
   locate(pointer: string, on?: 'key' | 'value'): Place;
 }

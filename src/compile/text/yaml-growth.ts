@@ -9,7 +9,8 @@ export interface Size {
 
 /**
  * Measures a document as written and with its aliases and merge keys expanded, without expanding
- * them: an anchor comes before its aliases and is measured once. A merged mapping counts as a whole.
+ * them: an anchor comes before its aliases and is measured once. A merged mapping counts as a
+ * whole.
  */
 export function measureGrowth(root: ParsedNode, targets: AliasTargets): { written: Size; expanded: Size } {
   const known = new Map<ParsedNode, Size>();

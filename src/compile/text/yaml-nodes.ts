@@ -62,7 +62,10 @@ export function isMergeKey(key: unknown): boolean {
   return isScalar(key) && key.type === 'PLAIN' && key.source === '<<' && !key.tag;
 }
 
-/** The member name for a key: the text of a scalar, even one that YAML reads as a number. Otherwise null. */
+/**
+ * The member name for a key: the text of a scalar, even one that YAML reads as a number. Otherwise
+ * null.
+ */
 export function keyName(key: ParsedNode | null, targets: AliasTargets): string | null {
   if (key === null) return 'null';
   const node = isAlias(key) ? targets.get(key) : key;

@@ -49,8 +49,8 @@ export function writeYaml(document: unknown): string {
 // Starts with a letter, so it is not a number, date or indicator, and contains no YAML syntax.
 const plain = /^[A-Za-z][\w ./()'+-]*$/;
 const plainPath = /^\/[\w./{}+-]*$/;
-// Booleans and nulls of YAML 1.1 (https://yaml.org/type/bool.html, null.html), and what some parsers
-// read as infinity or not-a-number.
+// Booleans and nulls of YAML 1.1 (https://yaml.org/type/bool.html, null.html), and what some
+// parsers read as infinity or not-a-number.
 const reserved = /^(?:y|yes|n|no|true|false|on|off|null|nan|inf|infinity)$/i;
 
 function isPlain(text: string): boolean {
@@ -78,7 +78,10 @@ function writeNumber(value: number): string {
   return /^-?\d+e/.test(text) ? text.replace('e', '.0e') : text;
 }
 
-/** Whether a literal block preserves this text exactly: printable lines without leading or trailing spaces. */
+/**
+ * Whether a literal block preserves this text exactly: printable lines without leading or trailing
+ * spaces.
+ */
 function isLiteral(text: string): boolean {
   return (
     text.includes('\n') &&

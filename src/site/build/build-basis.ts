@@ -7,7 +7,10 @@ const program = ['../../', '../../../templates/', '../../../content/'].map((path
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
-/** Names the program that makes pages, templates included (`own`: the operator's, null: none): what another one made is not kept. */
+/**
+ * Identifies the program and its templates (`own`: the operator's templates, or null). Files from
+ * another one are built again.
+ */
 export async function programDigest(own: string | null): Promise<Digest> {
   const digests: Digest[] = [];
   for (const folder of own === null ? program : [...program, own]) {

@@ -3,30 +3,36 @@ import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
 import { manifestName, readBuildManifest, type BuildManifest } from './build-manifest.ts';
 
-/** The folder that a build is for. */
+/** The target folder of a build. */
 export interface BuildFolder {
-  /** What the build there wrote; null where there is none. Files of it that are no longer there are not in it. */
+  /**
+   * The manifest of the previous build, without files that have since been removed. Null if there
+   * is none.
+   */
   old: BuildManifest | null;
-  /** Begins a build in a folder beside. */
+  /** Starts a build in a temporary folder beside the target. */
   begin(): Promise<Beginnings>;
 }
 
-/** A build that nobody sees yet. */
+/** An unfinished build. */
 export interface Beginnings {
   write(path: string, bytes: Uint8Array | string): Promise<void>;
-  /** Takes over a file of the old build, its bytes shared where the file system can; false where it is gone. */
+  /**
+   * Keeps a file of the previous build, as a hard link if possible. Returns false if it no longer
+   * exists.
+   */
   keep(path: string): Promise<boolean>;
-  /** Gives a file that was written here a second name. */
+  /** Adds a second name for a file of this build. */
   repeat(from: string, to: string): Promise<void>;
-  /** Puts it in place of the old build: until it is all there, the old one stands, and after it, this. */
+  /** Replaces the previous build, which stays in place until this one is complete. */
   publish(): Promise<void>;
-  /** Removes all of it. The old build stands. */
+  /** Discards this build. The previous one stays. */
   discard(): Promise<void>;
 }
 
 /**
- * Opens the folder that a build is to be in: it is absent, empty, or holds an earlier build and nothing else; anything else is refused with
- * `conflict`. What builds that were killed left beside it is removed.
+ * Opens the target folder. It must be absent, empty, or contain only a previous build; otherwise
+ * rejects with `conflict`. Removes the remains of killed builds.
  */
 export async function openBuildFolder(out: string): Promise<BuildFolder> {
   const target = await realpath(out).catch(() => resolve(out));
@@ -35,16 +41,16 @@ export async function openBuildFolder(out: string): Promise<BuildFolder> {
   return { old, begin: () => begin(target) };
 }
 
-/** What is written there, checked against what is said of it. */
+/** Reads the files in the folder and checks them against the manifest. */
 async function inspect(target: string): Promise<BuildManifest | null> {
   const found = await lstat(target).catch(ignoringAbsence);
   if (found === null) return null;
-  if (!found.isDirectory()) throw new RegistryError('conflict', `${target} is no folder.`);
+  if (!found.isDirectory()) throw new RegistryError('conflict', `${target} is not a folder. Choose another --out.`);
   const entries = await readdir(target, { recursive: true, withFileTypes: true });
   if (entries.length === 0) return null;
   const manifest = await readBuildManifest(target);
   if (manifest === null) {
-    const message = `${target} holds something else than an earlier build. Name a folder that is empty or not there yet.`;
+    const message = `${target} contains files that are not from a build. Choose a folder that is empty or does not exist.`;
     throw new RegistryError('conflict', message);
   }
   const said = new Set(Object.values(manifest.units).flatMap(({ files }) => files.map(({ path }) => path)));
@@ -53,7 +59,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
     if (entry.isDirectory()) continue;
     const path = `${entry.parentPath.slice(target.length)}/${entry.name}`.split(sep).join('/').slice(1);
     if (!entry.isFile() || (path !== manifestName && !said.has(path))) {
-      const message = `${target} holds ${path}, which no build wrote and the next would remove. Move it away.`;
+      const message = `${target} contains ${path}, which is not from a build and would be removed. Move it away.`;
       throw new RegistryError('conflict', message);
     }
     there.add(path);
@@ -104,7 +110,7 @@ async function begin(target: string): Promise<Beginnings> {
   };
 }
 
-/** Makes one file of two names; a copy where the file system has no such thing. */
+/** Creates a hard link, or a copy if the file system has no hard links. */
 async function share(from: string, to: string): Promise<true> {
   try {
     await link(from, to);
@@ -115,12 +121,12 @@ async function share(from: string, to: string): Promise<true> {
   return true;
 }
 
-/** `site` → `.site.stele-new-123-abc`, in the same folder and so on the same file system. */
+/** `site` → `.site.stele-new-123-abc`, in the same folder and therefore on the same file system. */
 function beside(target: string, what: string): string {
   return join(dirname(target), `.${basename(target)}.stele-${what}`);
 }
 
-/** Removes what dead builds left. One that died between the two renames of its end is undone. */
+/** Removes the remains of dead builds. Undoes a build that died between its two final renames. */
 async function sweep(target: string): Promise<void> {
   const prefix = basename(beside(target, ''));
   const names = (await readdir(dirname(target)).catch(ignoringAbsence)) ?? [];
@@ -143,20 +149,20 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Throws what happened, in words where the reader can do something about it. */
+/** Rethrows the error, explained if the reader can do something about it. */
 function explain(error: unknown): never {
   const reason = reasons.get(codeOf(error));
   if (reason === undefined) throw error;
-  throw new RegistryError('unavailable', `${reason} What was built before still stands.`, { cause: error });
+  throw new RegistryError('unavailable', `${reason} The previous build is unchanged.`, { cause: error });
 }
 
 const reasons = new Map([
   ['ENOSPC', 'The disk is full.'],
   ['EDQUOT', 'The disk is full.'],
-  ['EFBIG', 'A file is larger than this process may write.'],
-  ['EACCES', 'The folder may not be written beside: a build is made next to the one that it takes the place of.'],
-  ['EBUSY', 'The folder is where a file system is mounted, and cannot be renamed: name a folder within it.'],
-  ['EROFS', 'The file system cannot be written to.'],
+  ['EFBIG', 'A file exceeds the size limit of this process (ulimit -f).'],
+  ['EACCES', 'Permission denied in the parent folder, where the new build is written before it replaces the old one.'],
+  ['EBUSY', 'The folder is a mount point and cannot be replaced. Choose a folder inside it.'],
+  ['EROFS', 'The file system is read-only.'],
 ]);
 
 function ignoringAbsence(error: unknown): null {

@@ -4,19 +4,19 @@ import { catalogPath } from '../catalog.ts';
 import { docMarkdownPath, docPath } from '../docs/docs.ts';
 import type { Site } from '../site.ts';
 
-/** What a file is, as far as the header fields that go with it tell. */
+/** The kind of a file, which decides its header fields. */
 export type FileKind =
   | 'json'
   | 'yaml'
-  | 'record' // what is known about a version: JSON alone
+  | 'record' // metadata of a version: JSON only
   | 'versions'
   | 'listing'
   | 'page'
-  | 'users' // a page that shows other readers more: of a ruleset, and of what has no latest version
+  | 'users' // a page that depends on its reader: of a ruleset, or without a latest version
   | 'markdown'
   | 'try'
   | 'home'
-  | 'front' // the page of an organization or a type, which shows other readers more
+  | 'front' // the page of an organization or a type, which depends on its reader
   | 'problem'
   | 'doc-markdown'
   | 'plain-page'
@@ -27,22 +27,22 @@ export type FileKind =
   | 'absent'
   | 'gone';
 
-/** Something to ask the registry for, and the file that the answer goes to. */
+/** A request to the registry, and the file for its response. */
 export interface Item {
   /** Path from the registry's base. */
   ask: string;
   accept?: string;
   file: string;
   kind: FileKind;
-  /** Whether it comes in every coding, each to a file beside. */
+  /** Whether to store every coding, each in its own file. */
   isCoded: boolean;
-  /** Status of the answer. Default 200. */
+  /** Expected status. Default 200. */
   status?: number;
-  /** A list that may go on: its next page is asked for by cursor. */
+  /** Whether it is a list with further pages, requested by cursor. */
   isList?: boolean;
 }
 
-/** Endings of the files in a coding, beside the plain one. */
+/** File extensions of the codings, besides the plain file. */
 export const codingEndings: Readonly<Record<Exclude<Coding, 'identity'>, string>> = {
   gzip: '.gz',
   br: '.br',
@@ -51,7 +51,7 @@ export const codingEndings: Readonly<Record<Exclude<Coding, 'identity'>, string>
 
 const html = 'text/html';
 
-/** Every file of a resource under its versions' own addresses, and the list of its versions. */
+/** All files of a resource under the URLs of its versions, and the list of versions. */
 export function resourceItems(resource: Resource): Item[] {
   const base = `/${nameOf(resource)}`;
   const versions = resource.versions.flatMap((version) => {
@@ -62,7 +62,7 @@ export function resourceItems(resource: Resource): Item[] {
   return [...versions, record(`${base}/versions`, 'versions'), ...(resource.latest === null ? [page] : [])];
 }
 
-/** Whether a version has files: what was withdrawn has only the page that says so. */
+/** Whether a version has files. A withdrawn version has only a page that says so. */
 export function isServed({ status }: Version): boolean {
   return status.state !== 'withdrawn';
 }
@@ -84,7 +84,7 @@ function record(ask: string, kind: FileKind): Item {
   return { ask, file: `${ask.slice(1)}.json`, kind, isCoded: false, isList: kind !== 'record' };
 }
 
-/** What is said of an address whose bytes were deleted on purpose. */
+/** The page for a URL whose bytes were deleted on purpose. */
 export function goneItems(base: string): Item[] {
   return [
     { ask: base, accept: html, file: `${base.slice(1)}/410.html`, kind: 'gone', isCoded: false, status: 410 },
@@ -92,7 +92,7 @@ export function goneItems(base: string): Item[] {
   ];
 }
 
-/** The base under which a resource's files stand once more, without a version: those of its latest. */
+/** The base without a version, under which the files of the latest version are repeated. */
 export function latestBases(resource: Resource): { from: string; to: string } | null {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   if (latest === null || !isServed(latest)) return null;
@@ -104,7 +104,7 @@ export function listingItems(path: string): Item[] {
   return [pageItem(path, 'front'), record(path, 'listing')];
 }
 
-/** A page for people at an address that programs may ask too. */
+/** A page at a URL that programs may request too. */
 function pageItem(path: string, kind: FileKind): Item {
   return {
     ask: path,
@@ -119,7 +119,7 @@ export function discoveryItem(path: string): Item {
   return { ask: path, file: path.slice(1), kind: path === catalogPath ? 'catalog' : 'discovery', isCoded: true };
 }
 
-/** The first page, the page of searches, and what browsers search. */
+/** The home page, the search page, and the search index for browsers. */
 export function frontItems(): Item[] {
   const index: Item = { ask: '/search/index.json', file: 'search/index.json', kind: 'index', isCoded: true };
   return [pageItem('/', 'home'), pageItem('/search', 'home'), index];
@@ -134,7 +134,7 @@ export function docItems({ docs }: Pick<Site, 'docs'>): Item[] {
   });
 }
 
-/** What hangs on no resource: the meanings of problems, what is said of absent things, stylesheets and scripts. */
+/** Files that depend on no resource: problem pages, error pages, stylesheets and scripts. */
 export function stillItems({ assets }: Site, problems: readonly string[]): Item[] {
   const explained = ['/problems', ...problems.map((code) => `/problems/${code}`)];
   const absent = { ask: '/absent', kind: 'absent' as const, isCoded: false, status: 404 };

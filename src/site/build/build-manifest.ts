@@ -2,23 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDigest, type Digest } from '../../model/digest.ts';
 
-/** Name of the file in which a build says what it wrote. */
+/** The file name of a build's manifest. */
 export const manifestName = '.stele-build.json';
 
 /** A file of a build. */
 export interface BuiltFile {
-  /** From the build's folder, `/` between segments. */
+  /** Relative to the build's folder, separated by `/`. */
   path: string;
   size: number;
-  /** Of a document: the digest of the bytes, which is its entity tag. */
+  /** For a document: the digest of its bytes, which is its entity tag. */
   digest?: Digest;
   /** Its own `Content-Security-Policy`. */
   policy?: string;
 }
 
-/** Files that are made of the same inputs, and made again when those change. */
+/** Files with the same inputs, built again when those change. */
 export interface BuiltUnit {
-  /** Digest over all that the files depend on. */
+  /** Digest of all inputs of the files. */
   inputs: Digest;
   files: BuiltFile[];
 }
@@ -26,21 +26,23 @@ export interface BuiltUnit {
 /** Header fields by lower-case name, as the server sends them. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** What a build wrote. */
+/** The manifest of a build. */
 export interface BuildManifest {
   format: 1;
   units: Record<string, BuiltUnit>;
-  /** What the server sends with files of each kind, apart from what each file has of its own. */
+  /** The header fields for each kind of file, without those of single files. */
   headers: Record<string, Fields>;
 }
 
-/** What the build in the folder wrote; null where there is none that this Stele can read. */
+/**
+ * Reads the manifest of the build in a folder. Null if there is none that this version can read.
+ */
 export async function readBuildManifest(folder: string): Promise<BuildManifest | null> {
   const text = await readFile(join(folder, manifestName), 'utf8').catch(() => null);
   return text === null ? null : parseBuildManifest(text);
 }
 
-/** The manifest in the text. Null for anything else, also for paths that lead out of the folder. */
+/** Parses a manifest. Null if it is invalid, for example with paths that leave the folder. */
 function parseBuildManifest(text: string): BuildManifest | null {
   try {
     const manifest = JSON.parse(text) as BuildManifest;

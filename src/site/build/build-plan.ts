@@ -20,18 +20,18 @@ import { organizationTitle } from '../pages/listings.ts';
 import { relatedTo } from '../pages/related.ts';
 import type { Site } from '../site.ts';
 
-/** Items whose files are made again together, when what they depend on changes. */
+/** Items that are built again together when their inputs change. */
 export interface Unit {
   name: string;
   inputs: Digest;
   items: Item[];
-  /** Files that stand a second time under another base. */
+  /** Files that are repeated under another base. */
   again: { from: string; to: string } | null;
 }
 
 /**
- * Everything that is there for everybody, in units. `basis`: what every file depends on beside what is in its unit (the program, the templates,
- * the configuration); `problems`: the codes that problems have, which belong to the program.
+ * Plans everything public, in units. `basis`: the inputs of every file besides its unit (program,
+ * templates, configuration). `problems`: the codes of all kinds of problems.
  */
 export async function planBuild(
   site: Site,
@@ -76,7 +76,7 @@ function feedItems(scope: FeedScope): Item[] {
   return (['atom', 'json'] as const).map((format) => discoveryItem(feedPath(scope, format)));
 }
 
-/** The organizations that have something, each with its types. */
+/** The organizations that have resources, each with its types. */
 function organizationsIn(resources: readonly Resource[]): Map<string, ResourceType[]> {
   const found = new Map<string, Set<ResourceType>>();
   for (const { org, type } of resources) found.set(org, (found.get(org) ?? new Set()).add(type));

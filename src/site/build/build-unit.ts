@@ -8,21 +8,21 @@ import type { BuiltFile, BuiltUnit, Fields } from './build-manifest.ts';
 import type { Unit } from './build-plan.ts';
 import { decodeJson } from '../../model/json.ts';
 
-/** What a build works with. */
+/** The context of a build. */
 export interface Making {
   answers: Answers;
   beginnings: Beginnings;
-  /** What the server sends with files of each kind, as it is found out. */
+  /** The header fields for each kind of file, collected during the build. */
   headers: Record<string, Fields>;
   signal: AbortSignal;
 }
 
 const codings = Object.keys(codingEndings) as Exclude<Coding, 'identity'>[];
 
-/** Seconds for which what the registry still prepares (the search index) is asked for again. */
+/** Seconds to retry while the registry prepares a response, such as the search index. */
 const patience = 600;
 
-/** Makes every file of a unit again. `former`: what there was of it; of its documents those that are the same are kept. */
+/** Builds all files of a unit. `former`: its previous files; unchanged documents are kept. */
 export async function makeUnit(making: Making, unit: Unit, former: BuiltUnit | null): Promise<BuiltUnit> {
   const files: BuiltFile[] = [];
   const known = new Map((former?.files ?? []).map((file) => [file.path, file]));
@@ -31,7 +31,7 @@ export async function makeUnit(making: Making, unit: Unit, former: BuiltUnit | n
   return { inputs: unit.inputs, files };
 }
 
-/** Takes over every file of a unit. */
+/** Keeps all files of a unit. */
 export async function keepUnit({ beginnings, signal }: Making, former: BuiltUnit): Promise<BuiltUnit> {
   for (const { path } of former.files) {
     signal.throwIfAborted();
@@ -41,7 +41,7 @@ export async function keepUnit({ beginnings, signal }: Making, former: BuiltUnit
 }
 
 function changed(path: string): RegistryError {
-  return new RegistryError('conflict', `${path} of the earlier build vanished while this one ran.`);
+  return new RegistryError('conflict', `${path} of the previous build disappeared during this build. Run it again.`);
 }
 
 async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
@@ -53,7 +53,7 @@ async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, B
   return item.isList ? [...files, ...(await makePages(making, item))] : files;
 }
 
-/** One file. Null where the registry has no such coding of it. */
+/** Builds one file. Null if the registry does not have this coding. */
 async function makeFile(
   making: Making,
   item: Item,
@@ -82,7 +82,7 @@ async function makeFile(
   return isDocument ? { ...file, digest: digestIn(answer) } : file;
 }
 
-/** The pages of a list after the first, each in a file that its cursor names. */
+/** The further pages of a list, each in a file named by its cursor. */
 async function makePages(making: Making, item: Item): Promise<BuiltFile[]> {
   const files: BuiltFile[] = [];
   let { body } = await ask(making, { path: item.ask }, item);
@@ -96,7 +96,9 @@ async function makePages(making: Making, item: Item): Promise<BuiltFile[]> {
   }
 }
 
-/** Asks, and again while the registry says that it will have it in a moment. Refuses where the answer is another than it must be. */
+/**
+ * Sends a request, and retries while the registry is not ready. Throws for an unexpected status.
+ */
 async function ask({ answers, signal }: Making, asked: Asked, { status = 200 }: Item): Promise<Answered> {
   for (let waited = 0; ; waited += 1) {
     signal.throwIfAborted();
@@ -109,10 +111,10 @@ async function ask({ answers, signal }: Making, asked: Asked, { status = 200 }: 
 
 function unexpected({ path }: Asked, { status, body }: Answered): RegistryError {
   const said = Buffer.from(body).toString().slice(0, 500);
-  return new RegistryError('unavailable', `The registry answers ${status} for ${path}: ${said}`);
+  return new RegistryError('unavailable', `The registry returned ${status} for ${path}: ${said}`);
 }
 
-/** The documents and pages of one base once more under the other. */
+/** Repeats the documents and pages of one base under another. */
 async function repeat(
   { beginnings }: Making,
   files: readonly BuiltFile[],
@@ -132,7 +134,7 @@ async function repeat(
 const ownFields = new Set([
   'accept-ranges',
   'allow',
-  // Nobody purges what lies in front of a static build.
+  // A static build cannot purge the caches in front of it.
   'cache-tag',
   'cdn-cache-control',
   'connection',
@@ -153,7 +155,7 @@ const ownFields = new Set([
   'x-request-id',
 ]);
 
-/** The header fields that every file of a kind has. */
+/** The header fields of every file of a kind. */
 export function fieldsOf(headers: Answered['headers']): Fields {
   const entries = Object.entries(headers).filter(([name, value]) => value !== undefined && !ownFields.has(name));
   return Object.fromEntries(entries) as Fields;
@@ -162,11 +164,11 @@ export function fieldsOf(headers: Answered['headers']): Fields {
 function digestIn({ headers, body }: Answered): `sha256:${string}` {
   const tag = headers['etag']?.slice(1, -1) ?? '';
   if (!isDigest(tag) || tag !== digestOf(body))
-    throw new TypeError('A document came with a tag that is not its digest.');
+    throw new TypeError('A document has an entity tag that is not its digest.');
   return tag;
 }
 
-/** A refusal without the number of the request, which is another each time. */
+/** An error response without its request id, which differs each time. */
 function withoutInstance({ headers, body }: Answered): Uint8Array {
   if (!headers['content-type']?.includes('json')) return body;
   const { instance: _, ...document } = decodeJson<Record<string, unknown>>(body);

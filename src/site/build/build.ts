@@ -17,38 +17,39 @@ import { createSite, type Site } from '../site.ts';
 import { decodeJson } from '../../model/json.ts';
 
 export interface BuildOptions {
-  /** The folder to build in. */
+  /** The target folder. */
   out: string;
-  /** The public URL that the folder is reached under, its path included. */
+  /** The public URL of the folder, including its path. */
   url: string;
-  /** Opens what answers for the registry, as it is then. Not asked where nothing has changed. */
+  /** Opens the client for the current state of the registry. Not called if nothing has changed. */
   openAnswers(registry: Registry, site: Site): Answers | Promise<Answers>;
-  /** Names the program. */
+  /** Identifies the program. */
   program: string;
-  /** Makes everything again. */
+  /** Builds everything again. */
   isFresh: boolean;
-  /** Told what is being done. */
+  /** Called with the progress. */
   tell(text: string): void;
   signal: AbortSignal;
 }
 
-/** What a build came to. */
+/** The result of a build. */
 export interface Built {
   outcome: 'built' | 'unchanged';
   resources: number;
   files: number;
   bytes: number;
-  /** Files that were made; the others were kept from the build before. */
+  /** Files that were built. The others were kept from the previous build. */
   made: number;
 }
 
-/** How often a build begins again because something was withdrawn or made private meanwhile. */
+/** The most attempts if something is withdrawn or made private during the build. */
 const attempts = 3;
 
 /**
- * Writes what anybody may read as plain files, each as the server sends it, with rules for web servers. All or nothing: the folder holds the
- * earlier build until the new one is whole. Refuses with `conflict` a folder that holds something else, and with `unavailable` where it cannot
- * be written or the registry cannot answer.
+ * Writes everything public as files, each as the server sends it, with rules for web servers. All
+ * or nothing: the folder keeps the previous build until the new one is complete. Rejects with
+ * `conflict` if the folder contains anything else, and with `unavailable` if it cannot be written
+ * or the registry does not respond.
  */
 export async function buildSite(registry: Registry, options: BuildOptions): Promise<Built> {
   const folder = await openBuildFolder(options.out);
@@ -57,10 +58,13 @@ export async function buildSite(registry: Registry, options: BuildOptions): Prom
     const built = await buildOnce(folder, snapshot, options);
     if (built !== null) return built;
   }
-  throw new RegistryError('unavailable', 'Things were withdrawn or made private each time while the build ran.');
+  throw new RegistryError(
+    'unavailable',
+    'Versions were withdrawn or made private during every attempt. Run the build again.',
+  );
 }
 
-/** Null where something of it may no longer be shown. Nothing was changed then. */
+/** Null if something in it is no longer public. Then nothing was changed. */
 async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options: BuildOptions): Promise<Built | null> {
   const site = createSite(snapshot.registry, options.url);
   const basis = await basisOf(site, options);
@@ -83,7 +87,7 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
     return tellBuilt('built', snapshot, manifest.units, made);
   } catch (error) {
     await beginnings?.discard();
-    // Bytes that were purged meanwhile are missed before anybody says why.
+    // Purged bytes are missing before their status says so.
     if (options.signal.aborted || (await snapshot.mayStillBeShown())) throw error;
     return null;
   } finally {
@@ -91,14 +95,14 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
   }
 }
 
-/** What every file depends on, beside what it shows. */
+/** The inputs of every file besides its content. */
 async function basisOf({ registry, url }: Site, { program }: BuildOptions): Promise<string> {
   const { config, compiler } = registry;
   const files = await programDigest(config.templates);
   return JSON.stringify([program, files, compiler.renderer, url, config.cache]);
 }
 
-/** What refusals mean. Each has a page. */
+/** The kinds of problems. Each has a page. */
 async function listProblems(answers: Answers): Promise<ProblemKind[]> {
   const { body } = await answers.ask({ path: '/problems', accept: 'application/json' });
   return decodeJson<{ items: ProblemKind[] }>(body).items;
@@ -173,7 +177,10 @@ async function write(
   return { manifest, made };
 }
 
-/** Finds out what the server sends with a document that follows what is newest, to whom a range sends, and before a script of another origin asks. */
+/**
+ * Collects the header fields for documents at latest, for redirects of ranges, and for CORS
+ * preflights.
+ */
 async function askLatest({ resources }: PublicSnapshot, { answers, headers }: Making): Promise<void> {
   const any = resources.find((resource) => latestBases(resource) !== null);
   if (any === undefined || headers['latest']) return;

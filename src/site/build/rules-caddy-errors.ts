@@ -2,7 +2,7 @@ import type { Fields } from './build-manifest.ts';
 import { deferred, mapLines, quote, type Field } from './rules-caddy-text.ts';
 import type { RulesTable } from './rules-table.ts';
 
-/** Only reads are answered, and the question of a script of another origin whether it may. */
+/** Allows only reads and CORS preflights. */
 export function methodLines(preflight: Fields): string[] {
   const fields = Object.entries(preflight).map(([name, value]): Field => [name, quote(value)]);
   return [
@@ -17,8 +17,9 @@ export function methodLines(preflight: Fields): string[] {
 }
 
 /**
- * Conditions and byte ranges. Caddy's own tags are not the registry's, so that `If-Match` never holds; there are no dates; a range counts where the
- * document is sent plain and begins before its end.
+ * Conditions and byte ranges. Caddy's entity tags are not the registry's, so `If-Match` never
+ * matches; there are no dates; a range applies if the document is sent uncompressed and the range
+ * starts before its end.
  */
 export function conditionLines({ versions }: RulesTable): string[] {
   const sizes = versions.flatMap(({ path, sizes: own }) =>
@@ -64,13 +65,13 @@ export function conditionLines({ versions }: RulesTable): string[] {
   ];
 }
 
-/** Fields that some errors have beside those of all. */
+/** Additional header fields of some errors. */
 const more: Readonly<Record<string, readonly string[]>> = {
   method_not_allowed: ['Allow "GET, HEAD, OPTIONS"'],
   range_not_satisfiable: ['Content-Range "bytes */{stele_size}"'],
 };
 
-/** What is said of errors: to people a page where there is one, to programs a problem document. */
+/** Error responses: a page for people if there is one, a problem document for programs. */
 export function errorLines({ headers, problems, url }: RulesTable): string[] {
   const own: Field[] = ['cache-control', 'referrer-policy', 'x-content-type-options'].flatMap((name): Field[] => {
     const value = headers['absent']?.[name];

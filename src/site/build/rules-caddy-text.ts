@@ -1,7 +1,7 @@
-/** A header field, its value as Caddy reads it. */
+/** A header field with its value in Caddy's syntax. */
 export type Field = readonly [string, string];
 
-/** A `map` of what a path names. */
+/** A `map` by path. */
 export function mapLines(
   variable: string,
   rows: readonly (readonly [string, string])[],
@@ -11,17 +11,20 @@ export function mapLines(
   return [`\tmap ${source} {${variable}} {`, ...lines, '\t\tdefault ""', '\t}'];
 }
 
-/** Fields that are set when the answer is written, and so of no error. */
+/** Deferred fields: set when the response is written, so errors do not have them. */
 export function deferred(matcher: string, fields: readonly Field[]): string[] {
   return [`\theader ${matcher} {`, '\t\tdefer', ...fields.map(([name, value]) => `\t\t${name} ${value}`), '\t}'];
 }
 
-/** A text as Caddy reads it, in which nothing is a placeholder. Only quotes are escaped there: a backslash, which no field of ours needs, is left out. */
+/**
+ * Quotes a text for Caddy, without placeholders. Caddy escapes only quotes, so backslashes, which
+ * our fields do not need, are removed.
+ */
 export function quote(text: string): string {
   return `"${text.replaceAll('\\', '').replaceAll('"', '\\"').replaceAll('{', '\\{')}"`;
 }
 
-/** An expression as Caddy reads it: between backticks nothing is escaped. */
+/** Quotes an expression for Caddy. Nothing is escaped between backticks. */
 export function pattern(text: string): string {
   return `\`${text}\``;
 }

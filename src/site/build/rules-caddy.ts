@@ -6,7 +6,10 @@ import type { RulesTable } from './rules-table.ts';
 
 const types = '(?:apis|schemas|rulesets)';
 
-/** Which kind of file a path means, by what `Accept` names first: `html`, `yaml`, `json`. In the order in which they are tried. */
+/**
+ * The kinds of files by the first type in `Accept`: `html`, `yaml`, `json`, in the order of
+ * matching.
+ */
 const kinds: readonly { path: string; accept?: string; kind: string; file: string; type: string }[] = [
   { path: `^/@[^/]+/${types}/[^/]+\\.json$`, kind: 'json', file: '{path}', type: 'application/json' },
   { path: `^/@[^/]+/${types}/[^/]+\\.yaml$`, kind: 'yaml', file: '{path}', type: 'application/yaml' },
@@ -53,8 +56,9 @@ const accepted: Readonly<Record<string, string>> = {
 };
 
 /**
- * Caddy's rules, to be imported in the block of a site whose root is the build. Fields of successes are deferred: an error, which is answered
- * elsewhere, has none of them. What the file server would refuse by itself, fields and all, is refused before.
+ * Caddy's rules, to be imported into a site block whose root is the build. Fields of successful
+ * responses are deferred, so that errors, which are handled elsewhere, do not have them. Requests
+ * that the file server would reject itself, with those fields, are rejected before.
  */
 export function caddyRules(table: RulesTable): string {
   const { base, headers, unpublished } = table;
@@ -126,7 +130,7 @@ export function caddyRules(table: RulesTable): string {
   return lines.join('\n');
 }
 
-/** Fields of one version: of its documents and its pages. */
+/** Header fields of one version, for its documents and pages. */
 function ownMaps({ versions, aliases, base, unpublished }: RulesTable): string[] {
   const latest = aliases.filter(([from]) => !from.slice(2).includes('@'));
   const rows = (valueOf: (version: RulesTable['versions'][number]) => string | undefined) => {

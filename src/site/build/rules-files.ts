@@ -1,12 +1,13 @@
 import type { Fields } from './build-manifest.ts';
 import type { RulesTable } from './rules-table.ts';
 
-/** Lines that Cloudflare Pages reads of each file; Netlify has no such limits. */
+/** The most lines that Cloudflare Pages reads of each file. Netlify has no limit. */
 const most = { redirects: 2000 };
 
 /**
- * `_redirects` and `_headers`, which Netlify and Cloudflare Pages read in the root of a build. What they cannot say is in content/docs/static-build.md: they know
- * no `Accept`, so that an address without an ending is its page.
+ * `_redirects` and `_headers`, which Netlify and Cloudflare Pages read in the root of a build. See
+ * content/docs/static-build.md for what they cannot express: they ignore `Accept`, so a URL without
+ * an extension is its page.
  */
 export function fileRules(table: RulesTable): { redirects: string; headers: string } {
   return { redirects: redirectLines(table), headers: headerBlocks(table) };
@@ -14,7 +15,7 @@ export function fileRules(table: RulesTable): { redirects: string; headers: stri
 
 function redirectLines({ base, ranges, aliases }: RulesTable): string {
   const latest = aliases.filter(([from]) => from.endsWith('@latest'));
-  // Latest and the ranges of few numbers are what people write; what is beyond the limit is not read.
+  // Latest and short ranges come first, because lines beyond the limit are ignored.
   const rows = [...latest, ...ranges.toSorted(([a], [b]) => a.length - b.length)].flatMap(([from, to]) =>
     ['', '.json', '.yaml'].map((ending) => `${base}${from}${ending} ${base}${to}${ending} 307`),
   );
@@ -24,7 +25,10 @@ function redirectLines({ base, ranges, aliases }: RulesTable): string {
   return ['# Written by `stele build`.', ...rows.slice(0, most.redirects - records.length), ...records, ''].join('\n');
 }
 
-/** Which files are of a kind, in the patterns that both hosts read: a placeholder is a segment, a star stands for anything. The later ones win. */
+/**
+ * Patterns for each kind of file, as both hosts read them: a placeholder matches a segment, a star
+ * anything. Later ones win.
+ */
 const places: readonly [string, string][] = [
   ['/', 'home'],
   ['/search/*', 'home'],
@@ -52,7 +56,7 @@ function headerBlocks({ base, headers }: RulesTable): string {
   return [
     '# Written by `stele build`.',
     ...places.flatMap(([path, kind]) => (headers[kind] ? [block(`${base}${path}`, headers[kind])] : [])),
-    // Documents, lists and records are data; addresses without an ending are pages.
+    // Documents, lists and records have extensions; URLs without one are pages.
     ...['*.json', '*.yaml'].map((path) => block(`${base}/@${path}`, { ...data, ...aging(headers['latest']) })),
     ...['', '/:type', '/:type/:resource', '/:type/:resource/'].map((path) => block(`${base}/@:org${path}`, page)),
     ...types.map(([path, type]) => `${path}\n  Content-Type: ${type}`),
@@ -61,7 +65,7 @@ function headerBlocks({ base, headers }: RulesTable): string {
   ].join('\n\n');
 }
 
-/** What is pinned and what is latest look alike in a pattern: all of it ages as latest does. */
+/** A pattern cannot tell pinned from latest, so both are cached like latest. */
 function aging(latest: Fields | undefined): Fields {
   return latest?.['cache-control'] === undefined ? {} : { 'cache-control': latest['cache-control'] };
 }

@@ -3,8 +3,8 @@ import { types } from '../../model/kinds.ts';
 import { exactly, map, type Row } from './rules-nginx-text.ts';
 
 /**
- * What `Accept` comes to, as far as expressions can tell: of the types that there are the first with the full weight, else a
- * wildcard, else the first of any weight. Weights between 0 and 1 are not compared.
+ * Evaluates `Accept` with regular expressions: the first available type with the full weight, else
+ * a wildcard, else the first of any weight. Weights between 0 and 1 are not compared.
  */
 export function acceptMaps(): string[] {
   return [
@@ -24,10 +24,13 @@ export function acceptMaps(): string[] {
 
 const full = '(?:;\\s*q=1(?:\\.0*)?\\s*)?(?:,|$)';
 const some = '(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))[^,]*)?(?:,|$)';
-/** Parameters other than the weight, which refuse nobody. */
+/** Parameters other than the weight, which are ignored. */
 const parameter = '\\s*(?:;(?!\\s*q\\s*=)(?:[^,;"]|"[^"]*")*)*';
 
-/** The media type that an `Accept` value asks for: one of these, `text/html`, or nothing. The first of these where it takes anything. */
+/**
+ * The media type for an `Accept` value: one of these, `text/html`, or none. For a wildcard, the
+ * first of these.
+ */
 function acceptMap(variable: string, mediaTypes: readonly string[]): string {
   const all = ['text/html', ...mediaTypes];
   const names = `(?:${all.map(exactly).join('|')})`;

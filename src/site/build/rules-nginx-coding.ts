@@ -1,8 +1,9 @@
 import { map, type Row } from './rules-nginx-text.ts';
 
 /**
- * What `Accept-Encoding` comes to: the ending of the file in the coding of the highest weight, br before zstd before gzip among equals; empty for
- * plain bytes, `none` where not even those are taken. A weight is four digits, `0500.br`, so that two of them are compared as texts are.
+ * Evaluates `Accept-Encoding`: the file extension of the coding with the highest weight, br before
+ * zstd before gzip if equal; empty for plain bytes, `none` if not even those are accepted. A weight
+ * has four digits, `0500.br`, so that weights compare as strings.
  */
 export function codingMaps(): string[] {
   return [
@@ -12,7 +13,7 @@ export function codingMaps(): string[] {
       ['', '0000'],
       ['default', '$stele_q_any'],
     ]),
-    // Plain bytes are taken where nothing is said of them, but after all that is named.
+    // Plain bytes are acceptable unless excluded, but after every named coding.
     map('$stele_q_any', '$stele_q_unnamed', [
       ['', '0001'],
       ['default', '$stele_q_any'],
@@ -31,7 +32,10 @@ export function codingMaps(): string[] {
   ];
 }
 
-/** Rows that compare the two numbers of a text (`0500 1000`), of as many digits, when the first is greater; and one when they are equal. */
+/**
+ * Rows that match if the first of two numbers with equally many digits (`0500 1000`) is greater,
+ * and one if they are equal.
+ */
 export function greater(value: string): Row[] {
   return Array.from({ length: 9 }, (_, index): Row => {
     const digit = 9 - index;

@@ -3,7 +3,10 @@ import { map, type Row } from './rules-nginx-text.ts';
 const types = '(?:apis|schemas|rulesets)';
 const name = `/@[^/ ]+/${types}/[^/ ]+`;
 
-/** From the path, the parameter `format` and what `Accept` asks for: which kind of file answers, where it is, and its media type. */
+/**
+ * Maps the path, the parameter `format` and `Accept` to the kind of file, its path, and its media
+ * type.
+ */
 export function kindMaps(contentType: (kind: string) => string, unpublished: readonly string[]): string[] {
   return [
     '# The resource, with its version where the path has one, and what follows it.',

@@ -2,13 +2,14 @@ import { equal, greater } from './rules-nginx-coding.ts';
 import { map, type Row } from './rules-nginx-text.ts';
 import type { RulesTable } from './rules-table.ts';
 
-/** Digits that a position in a file is compared by. What is longer lies past the end of every file. */
+/** The digits of a position that are compared. A longer number is past the end of every file. */
 const digits = 12;
 const beyondAll = '9'.repeat(digits);
 
 /**
- * What `Range` comes to: `part` where nginx may answer it, `beyond` where it starts past the end of a plain document, else empty: all of it is sent.
- * nginx finds out itself, too, but only after it wrote the fields of a success.
+ * Evaluates `Range`: `part` if nginx may handle it, `beyond` if it starts past the end of a plain
+ * document, else empty, which sends everything. nginx checks it too, but only after writing the
+ * header fields of a success.
  */
 export function rangeMaps({ versions }: Pick<RulesTable, 'versions'>): string[] {
   const sizes = versions.flatMap(({ path, sizes: own }) =>
@@ -43,7 +44,7 @@ export function rangeMaps({ versions }: Pick<RulesTable, 'versions'>): string[] 
   ];
 }
 
-/** Rows for a number of any length, each of which fills it up with zeros. */
+/** Rows that pad a number of any length with zeros. */
 function padded(pattern: (number: string) => string): Row[] {
   const rows = Array.from({ length: digits }, (_, index): Row => {
     const length = index + 1;

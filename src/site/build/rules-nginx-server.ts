@@ -3,16 +3,19 @@ import { literal, quote } from './rules-nginx-text.ts';
 import { fieldNames, variableOf } from './rules-nginx.ts';
 import type { RulesTable } from './rules-table.ts';
 
-/** Refusals that nginx itself decides on, by the code of the registry's problem. */
+/** Errors that nginx itself detects, by problem code. */
 const refusals = ['malformed', 'method_not_allowed', 'not_acceptable', 'precondition_failed', 'range_not_satisfiable'];
 
-/** Fields that some answers have beside those of every refusal. */
+/** Additional header fields of some errors. */
 const more: Readonly<Record<string, readonly [string, string]>> = {
   method_not_allowed: ['Allow', '"GET, HEAD, OPTIONS"'],
   range_not_satisfiable: ['Content-Range', '$stele_extent'],
 };
 
-/** The locations of nginx's `server` block. Fields of successes are added without `always`: a refusal has its own location, and nothing of theirs. */
+/**
+ * The locations of nginx's `server` block. Fields of successful responses are added without
+ * `always`, so errors, which have their own locations, do not have them.
+ */
 export function serverRules(table: RulesTable): string {
   const { base, problems } = table;
   const refused = refusals.flatMap((code) => problems.find((problem) => problem.code === code) ?? []);
@@ -83,12 +86,12 @@ export function serverRules(table: RulesTable): string {
   ].join('\n');
 }
 
-/** A file as it is. `ranges`: how many byte ranges one request may ask for. */
+/** A location that serves a file. `ranges`: the most byte ranges per request. */
 function plain(ranges: number): string[] {
   return ['  if_modified_since off;', `  max_ranges ${ranges};`, '  gzip off;', '  types { }', '  default_type "";'];
 }
 
-/** Fields of every refusal, whatever its status. */
+/** Header fields of every error. */
 function refusalHeaders(table: RulesTable, type: string, policy: string): string[] {
   const header = (name: string, value: string) => `  add_header ${name} ${value} always;`;
   return [
@@ -101,7 +104,7 @@ function refusalHeaders(table: RulesTable, type: string, policy: string): string
   ];
 }
 
-/** What is absent or gone has files: a page for people, a problem document for programs. */
+/** Missing and deleted resources have files: a page for people, a problem document for programs. */
 function absence(table: RulesTable, kind: string, file: string): string[] {
   return [
     `location @stele_${kind} {`,

@@ -7,10 +7,10 @@ import { rangeMaps } from './rules-nginx-range.ts';
 import { exactly, literal, map, type Row } from './rules-nginx-text.ts';
 import type { RulesTable } from './rules-table.ts';
 
-/** Fields whose values are not the same for all files of a kind, or that nginx has rules of its own for. */
+/** Header fields that differ between files of a kind, or that nginx handles itself. */
 const special = new Set(['content-type', 'content-security-policy', 'cache-control']);
 
-/** The maps of nginx's `http` block. They need no module beside its own. */
+/** The maps of nginx's `http` block. They need no third-party module. */
 export function httpRules(table: RulesTable): string {
   const { base, versions, headers } = table;
   const size = 2 ** Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + 2048));
@@ -117,7 +117,7 @@ export function httpRules(table: RulesTable): string {
   ].join('\n');
 }
 
-/** Names of the fields that files of some kind have. */
+/** Names of the header fields of all kinds of files. */
 export function fieldNames({ headers }: RulesTable): string[] {
   const names = new Set(Object.values(headers).flatMap((fields) => Object.keys(fields)));
   return [...names].filter((name) => !special.has(name)).sort();

@@ -8,52 +8,55 @@ import { statusHeaders, versionLinks } from '../links.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
 import type { Site } from '../site.ts';
 
-/** What a build came to, for those who make rules of it. */
+/** The result of a build, for the generators of rules. */
 export interface Written {
   site: Site;
   snapshot: PublicSnapshot;
-  /** What the server sends with files of each kind. */
+  /** The header fields for each kind of file. */
   headers: BuildManifest['headers'];
   units: BuildManifest['units'];
-  /** The registry's problems, as `/problems` lists them. */
+  /** The kinds of problems, as `/problems` lists them. */
   problems: readonly ProblemKind[];
 }
 
-/** What must be told to a web server about a version, beside what holds for every file of a kind. */
+/** What a web server must know about a version, besides the fields of its kinds of files. */
 export interface VersionRules {
-  /** Path of its page and its documents, without an ending: `/@acme/apis/pay@1.4.0`. */
+  /** Path of its page and documents, without extension: `/@acme/apis/pay@1.4.0`. */
   path: string;
   /** Own header fields: `link`, `deprecation`, `sunset`. */
   headers: Fields;
-  /** `Content-Security-Policy` of the page for trying it. */
+  /** `Content-Security-Policy` of its page for trying requests. */
   policy: string | null;
-  /** Digests of the documents by the file's ending: `.json.br`. */
+  /** Digests of the documents by file extension: `.json.br`. */
   digests: [string, Digest][];
-  /** Bytes of the plain documents, by the ending too. */
+  /** Sizes of the plain documents in bytes, by file extension. */
   sizes: [string, number][];
 }
 
-/** All that a web server is told, whichever it is. Each host's rules are written from this and nothing else. */
+/**
+ * Everything that a web server must know. The rules of each web server are generated from this
+ * alone.
+ */
 export interface RulesTable {
-  /** Path that all is under, without a slash at its end. */
+  /** Base path without a trailing slash. */
   base: string;
-  /** Public base URL, without a slash at its end. */
+  /** Public base URL without a trailing slash. */
   url: string;
-  /** What a refusal says, by its code. */
+  /** Problem documents by code. */
   problems: readonly ProblemKind[];
   headers: Written['headers'];
   versions: VersionRules[];
-  /** Paths under which a version stands too: latest, its digest. */
+  /** Further paths of versions: latest, and the digest. */
   aliases: [string, string][];
-  /** Ranges, and the versions that they mean now. */
+  /** Ranges and the versions that they currently resolve to. */
   ranges: [string, string][];
-  /** Paths of resources without a latest version, which have a page alone. */
+  /** Paths of resources without a latest version, which have only a page. */
   unpublished: string[];
-  /** Paths of withdrawn versions, and of deleted resources with all their versions. */
+  /** Paths of withdrawn versions, and of deleted resources and their versions. */
   gone: { path: string; isWhole: boolean }[];
 }
 
-/** Puts the table together. */
+/** Creates the table. */
 export function rulesTable({ site, snapshot, headers, units, problems }: Written): RulesTable {
   const table: RulesTable = {
     base: new URL(site.url).pathname.replace(/\/$/, ''),
@@ -115,13 +118,17 @@ function ownHeaders(site: Site, resource: Resource, version: Version): Fields {
   };
 }
 
-/** Numbers that are counted up to from zero, of minors and of patches: what is beyond begins only at versions that there are. */
+/**
+ * The most consecutive minor and patch numbers from zero. Beyond them, ranges start only at
+ * published versions.
+ */
 const counted = 100;
 
 /**
- * The ranges that begin at or below a published number (`1`, `1.4`, `^1`, `^1.0`, `~1.4.2`, …), each with the label that it means now: every minor up to
- * the highest of its major, every patch up to the highest of its minor. The others either mean nothing or begin between two versions, as `^1.3.7` does
- * where there is no 1.3.
+ * The ranges that start at or below a published number (`1`, `1.4`, `^1`, `^1.0`, `~1.4.2`, …),
+ * each with the label that it resolves to: every minor up to the highest of its major, every patch
+ * up to the highest of its minor. Others resolve to nothing or start between two versions, as
+ * `^1.3.7` does without a version 1.3.
  */
 export function rangesOf(resource: Pick<Resource, 'versions'>): Map<string, string> {
   const found = new Map<string, string>();
@@ -135,7 +142,7 @@ export function rangesOf(resource: Pick<Resource, 'versions'>): Map<string, stri
   return found;
 }
 
-/** Where ranges may begin: `1`, `1.4`, `1.4.2`. */
+/** The possible starts of ranges: `1`, `1.4`, `1.4.2`. */
 function startsOf({ versions }: Pick<Resource, 'versions'>): Set<string> {
   const patches = new Map<string, Map<bigint, bigint[]>>();
   for (const { label } of versions) {
@@ -156,7 +163,7 @@ function startsOf({ versions }: Pick<Resource, 'versions'>): Set<string> {
   return starts;
 }
 
-/** These numbers, and those below the highest. */
+/** These numbers and all below the highest. */
 function upTo(numbers: readonly bigint[]): Set<bigint> {
   const highest = numbers.reduce((most, each) => (each > most ? each : most), 0n);
   const below = highest > counted ? counted : Number(highest);

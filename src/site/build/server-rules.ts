@@ -4,7 +4,7 @@ import { serverRules } from './rules-nginx-server.ts';
 import { httpRules } from './rules-nginx.ts';
 import { rulesTable, type Written } from './rules-table.ts';
 
-/** The rules of every web server that a build is made for, by file. */
+/** The rules for each supported web server, by file. */
 export function rulesFor(written: Written): Record<string, string> {
   const table = rulesTable(written);
   const files = fileRules(table);

@@ -1,8 +1,8 @@
 import { table } from './docs-table.ts';
 
-/** A command as it explains itself (`stele <command> --help`). */
+/** A command with its help (`stele <command> --help`). */
 export interface CommandText {
-  /** With its parent: `stele keys create`. */
+  /** The full name, with its parent: `stele keys create`. */
   name: string;
   summary: string;
   /** `stele keys create [options]` */
@@ -11,7 +11,7 @@ export interface CommandText {
   options: { flags: string; description: string }[];
 }
 
-/** A section for each command, with its arguments and options; those that every command has are told once. */
+/** A section per command with its arguments and options. Common options are listed once. */
 export function describeCommands(commands: readonly CommandText[]): string {
   const common = commonOptions(commands);
   const isCommon = (flags: string) => common.some((option) => option.flags === flags);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { table } from './docs-table.ts';
 
-/** A JSON Schema, as far as `content/schemas/config.json` makes use of it. */
+/** The part of JSON Schema that `content/schemas/config.json` uses. */
 interface Schema {
   $ref?: string;
   $defs?: Record<string, Schema>;
@@ -20,7 +20,10 @@ interface Schema {
   oneOf?: Schema[];
 }
 
-/** A section for each key of a configuration, with a row for it and for every key in it. Made of `content/schemas/config.json`, read anew. */
+/**
+ * A section per configuration key, with a row for it and each key in it, from
+ * `content/schemas/config.json`.
+ */
 export function describeConfiguration(): string {
   const file = new URL('../../../content/schemas/config.json', import.meta.url);
   const schema = JSON.parse(readFileSync(file, 'utf8')) as Schema;
@@ -43,7 +46,7 @@ interface Key {
   isRequired: boolean;
 }
 
-/** The key and all below it. What alternatives have in common is told once. */
+/** The key and all keys below it. Keys that alternatives share are listed once. */
 function keysOf(root: Schema, key: string, given: Schema, isRequired = false): Key[] {
   const schema = resolve(root, given);
   const inner = (name: string, value: Schema, owner: Schema) =>
@@ -61,7 +64,7 @@ function keysOf(root: Schema, key: string, given: Schema, isRequired = false): K
   return all.filter((each, index) => all.findIndex((other) => other.key === each.key) === index);
 }
 
-/** Follows a reference within the schema; what stands beside it wins. */
+/** Resolves a reference within the schema. Keywords beside it take precedence. */
 function resolve(root: Schema, { $ref, ...own }: Schema): Schema {
   const name = $ref?.replace('#/$defs/', '');
   return name === undefined ? own : { ...root.$defs![name]!, ...own };

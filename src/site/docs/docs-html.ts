@@ -2,13 +2,16 @@ import MarkdownIt from 'markdown-it';
 
 /** A heading of a page. */
 export interface DocHeading {
-  /** What links lead to. */
+  /** The target of links to it. */
   id: string;
   text: string;
   level: number;
 }
 
-/** Markdown of ours as HTML. `link`: where a link of the Markdown leads. Headings have ids as GitHub gives them, so that links hold there too. */
+/**
+ * Renders the documentation's Markdown as HTML. `link` maps link targets. Heading ids match
+ * GitHub's, so that links work there too.
+ */
 export function renderDoc(markdown: string, link: (href: string) => string): { html: string; headings: DocHeading[] } {
   const headings: DocHeading[] = [];
   const taken = new Map<string, number>();
@@ -31,7 +34,7 @@ export function renderDoc(markdown: string, link: (href: string) => string): { h
   rules['heading_open'] = (tokens, at) =>
     `<${tokens[at]!.tag} id="${tokens[at]!.attrGet('id')}"><a href="#${tokens[at]!.attrGet('id')}">`;
   rules['heading_close'] = (tokens, at) => `</a></${tokens[at]!.tag}>\n`;
-  // Alignment of cells is a style attribute otherwise, which the policy of pages refuses.
+  // The default is a style attribute, which the pages' Content-Security-Policy blocks.
   for (const name of ['th_open', 'td_open'])
     rules[name] = (tokens, at) => (tokens[at]!.tag === 'th' ? '<th scope="col">' : '<td>');
   for (const name of ['fence', 'code_block'])
@@ -39,7 +42,7 @@ export function renderDoc(markdown: string, link: (href: string) => string): { h
   return { html: renderer.render(markdown), headings };
 }
 
-/** The id of a heading: lower case, spaces as hyphens, nothing but letters, digits, `-` and `_`. */
+/** The id of a heading: lower case, hyphens for spaces, only letters, digits, `-` and `_`. */
 function idOf(text: string): string {
   return text
     .toLowerCase()
@@ -48,7 +51,7 @@ function idOf(text: string): string {
     .replaceAll(/\s/gu, '-');
 }
 
-/** The second heading of one text is `text-1`. */
+/** The second heading with the same text gets `text-1`. */
 function unique(id: string, taken: Map<string, number>): string {
   const count = taken.get(id) ?? 0;
   taken.set(id, count + 1);

@@ -13,7 +13,7 @@ interface Operation {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** A table of operations for each tag of the management API, of which this is the OpenAPI document. */
+/** A table of operations per tag of the management API. `management`: its OpenAPI document. */
 export function describeOperations(management: unknown): string {
   const { tags, paths } = management as Described;
   const operations = Object.entries(paths).flatMap(([path, item]) =>

@@ -3,11 +3,11 @@ import { renderDoc, type DocHeading } from './docs-html.ts';
 import { fillParts, type DocFacts } from './docs-parts.ts';
 import type { Site } from '../site.ts';
 
-/** The documentation, made readable. */
+/** The rendered documentation. */
 export interface Docs {
-  /** The page of that name for people; null where there is none. */
+  /** The HTML page of this name, or null. */
   html(name: string): string | null;
-  /** The same in Markdown; null where there is none. */
+  /** The same page as Markdown, or null. */
   markdown(name: string): string | null;
 }
 
@@ -18,12 +18,12 @@ interface Rendered {
   headings: DocHeading[];
 }
 
-/** Stele's own documentation with what these facts say. Made when it is first asked for, once. */
+/** Creates the documentation with these facts filled in. Rendered once, on first use. */
 export function createDocs(site: Site, facts: DocFacts): Docs {
   const kept = { html: new Map<string, string>(), markdown: new Map<string, string>() };
   let rendered: Map<string, Rendered> | null = null;
 
-  // The list of all pages, with their headings, stands beside each of them.
+  // Each page shows the list of all pages and their headings.
   function all(): Map<string, Rendered> {
     rendered ??= new Map(
       site.docs.map((page) => {
@@ -86,7 +86,7 @@ function docHtml(site: Site, { page, html, headings }: Rendered, all: readonly R
   });
 }
 
-/** The Markdown with links that hold wherever it is read. What stands in code is no link. */
+/** Returns the Markdown with absolute links. Code is left unchanged. */
 function wholeLinks(site: Site, markdown: string): string {
   return markdown.replaceAll(/\]\(([^()\s]+)\)/g, (whole, href: string) => {
     const link = readDocLink(href);

@@ -4,11 +4,11 @@ import { describeOperations } from './docs-operations.ts';
 import { describeProblems } from './docs-problems.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
 
-/** What the documentation says about this program is made of these, so that it cannot be wrong. */
+/** The facts about this program that generated parts of the documentation use. */
 export interface DocFacts {
   problems: readonly ProblemKind[];
   commands: readonly CommandText[];
-  /** The OpenAPI document of the management API. It is long, and read only when it is wanted. */
+  /** The OpenAPI document of the management API. Loaded only when used, because it is long. */
   management(): unknown;
 }
 
@@ -19,11 +19,11 @@ const parts: Readonly<Record<string, (facts: DocFacts) => string>> = {
   problems: ({ problems }) => describeProblems(problems),
 };
 
-/** The Markdown with what its marks stand for in their place. Throws for a mark that stands for nothing. */
+/** Replaces the marks in the Markdown by generated parts. Throws for an unknown mark. */
 export function fillParts(markdown: string, facts: DocFacts): string {
   return markdown.replaceAll(/^<!-- stele: (\S+) -->$/gm, (_, name: string) => {
     const part = Object.hasOwn(parts, name) ? parts[name]! : null;
-    if (part === null) throw new TypeError(`Nothing is called ${name}.`);
+    if (part === null) throw new TypeError(`Unknown mark in the documentation: ${name}.`);
     return part(facts);
   });
 }

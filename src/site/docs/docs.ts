@@ -3,20 +3,23 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-/** A page of Stele's own documentation, as its author wrote it: a Markdown file of `content/docs/`. */
+/** The source of a page of Stele's documentation: a Markdown file of `content/docs/`. */
 export interface DocPage {
-  /** The file's name without its ending, which its address ends in; `index` is the first page. */
+  /** The file name without extension, used in the URL. `index` is the first page. */
   name: string;
   title: string;
   /** One sentence. */
   description: string;
-  /** CommonMark with tables. A line `<!-- stele: commands -->` stands for what is made of its source (`docs-parts.ts`). */
+  /**
+   * CommonMark with tables. A line `<!-- stele: commands -->` is replaced by a generated part
+   * (`docs-parts.ts`).
+   */
   markdown: string;
 }
 
 const ours = fileURLToPath(new URL('../../../content/docs/', import.meta.url));
 
-/** Every page of the folder, in the order that the pages say. Throws where one has no sound front matter. */
+/** Reads all pages of a folder in their `order`. Throws if one has no valid front matter. */
 export function readDocs(folder: string = ours): DocPage[] {
   const names = readdirSync(folder).filter((file) => /^[a-z0-9-]+\.md$/.test(file));
   const pages = names.map((file) => readPage(file.slice(0, -3), readFileSync(join(folder, file), 'utf8')));
@@ -28,7 +31,7 @@ function readPage(name: string, text: string): { page: DocPage; order: number } 
   const said: unknown = head === undefined ? null : parse(head);
   const { title, order, description } = (said ?? {}) as Record<string, unknown>;
   if (typeof title !== 'string' || typeof order !== 'number' || typeof description !== 'string')
-    throw new TypeError(`${name}.md begins with no front matter that has title, description and order.`);
+    throw new TypeError(`${name}.md needs front matter with title, description and order.`);
   return { page: { name, title, description, markdown: markdown!.trimStart() }, order };
 }
 
@@ -42,7 +45,7 @@ export function docMarkdownPath(name: string): string {
   return name === 'index' ? '/docs/index.md' : `/docs/${name}/index.md`;
 }
 
-/** A page's name in a link between the files, `hooks.md#told`, and the place on it; null for any other link. */
+/** Parses a link between pages, `hooks.md#told`, into name and anchor. Null for any other link. */
 export function readDocLink(href: string): { name: string; hash: string } | null {
   const [, name, hash = ''] = /^([a-z0-9-]+)\.md(#.*)?$/.exec(href) ?? [];
   return name === undefined ? null : { name, hash };

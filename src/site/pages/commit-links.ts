@@ -1,12 +1,12 @@
-/** Pages of a git host that show one commit, and files of it. */
+/** The pages of a git host for one commit and its files. */
 export interface CommitLinks {
   repository: string;
   commit: string;
-  /** The page of a file, at a line. */
+  /** The page of a file, at a line number. */
   file(path: string, line?: number): string;
 }
 
-/** Where the well-known hosts show a commit and a file of it. */
+/** The URL patterns of well-known hosts. */
 const hosts: Readonly<Record<string, { commit: string; file: string }>> = {
   'github.com': { commit: '/commit/', file: '/blob/' },
   'gitlab.com': { commit: '/-/commit/', file: '/-/blob/' },
@@ -14,7 +14,7 @@ const hosts: Readonly<Record<string, { commit: string; file: string }>> = {
   'codeberg.org': { commit: '/commit/', file: '/src/commit/' },
 };
 
-/** The pages of a commit where its repository is on a host that is known to have them; null for all others. */
+/** Returns the pages of a commit, or null if the host is not known. */
 export function commitLinks(repository: string | null, commit: string | null): CommitLinks | null {
   const url = repository === null ? null : URL.parse(repository);
   if (url === null || commit === null || url.protocol !== 'https:' || url.username !== '' || url.port !== '')
@@ -27,7 +27,7 @@ export function commitLinks(repository: string | null, commit: string | null): C
     commit: `${base}${host.commit}${commit}`,
     file(path, line) {
       const name = path.split('/').map(encodeURIComponent).join('/');
-      // Bitbucket has its own form for lines.
+      // Bitbucket has its own anchor format for lines.
       const place = line === undefined ? '' : url.hostname === 'bitbucket.org' ? `#lines-${line}` : `#L${line}`;
       return `${base}${host.file}${commit}/${name}${place}`;
     },

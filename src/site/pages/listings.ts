@@ -8,10 +8,13 @@ import { dayOf } from './dates.ts';
 import { feedLink } from '../feeds.ts';
 import type { Site } from '../site.ts';
 
-/** Resources of one organization on the first page, and of one type on the page of an organization or type. What is beyond is only counted. */
+/**
+ * The most resources listed per organization on the home page and per type on its page. Others are
+ * only counted.
+ */
 const shown = { home: 50, listing: 2000 };
 
-/** The registry's first page: its organizations, with what the reader may see of each. */
+/** The home page: the organizations, with the resources that the reader may see. */
 export async function homePage(site: Site, principal: Principal): Promise<string> {
   const byOrganization = new Map<string, Resource[]>();
   for (const resource of await listReadable(site.registry, principal)) {
@@ -38,7 +41,9 @@ export async function homePage(site: Site, principal: Principal): Promise<string
   });
 }
 
-/** The page of an organization, or of one type in it. `resources`: what the reader may see of it. */
+/**
+ * The page of an organization, or of one type in it. `resources`: those that the reader may see.
+ */
 export function organizationPage(
   site: Site,
   org: string,
@@ -73,12 +78,12 @@ export function organizationPage(
   });
 }
 
-/** How an organization is called: its name in the configuration, else the name that its addresses have. */
+/** The display name of an organization: from the configuration, or its name in URLs. */
 export function organizationTitle(site: Site, org: string): string {
   return organizationIn(site.registry.config, org)?.name ?? org;
 }
 
-/** A resource as one line of a list. */
+/** The data of one line in a list of resources. */
 export function rowOf(site: Site, resource: Resource): object {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   return {

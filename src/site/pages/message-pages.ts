@@ -1,15 +1,15 @@
 import type { Site } from '../site.ts';
 
-/** A page that says one thing: something is absent, was refused, or is done. */
+/** A page with one message: something is missing, was rejected, or is done. */
 export interface Message {
   title: string;
   /** A paragraph of plain text. */
   text: string;
-  /** The status as people know it, `404`; left out where nothing went wrong. */
+  /** The HTTP status, such as `404`. Absent if nothing went wrong. */
   status?: number;
-  /** What somebody may do now; the first is the most likely. */
+  /** What the reader can do next, the most likely first. */
   actions?: { text: string; href: string }[];
-  /** What to tell whoever runs the registry. */
+  /** What to report to the operator of the registry. */
   reference?: string;
   /** More about this kind of message. */
   about?: string;
@@ -26,7 +26,7 @@ export function messagePage(site: Site, message: Message): string {
   });
 }
 
-/** The page that signs people in and out. Knows whether somebody is signed in, and not who. */
+/** The page for signing in and out. Shows whether somebody is signed in, not who. */
 export function accountPage(site: Site, { isSignedIn }: { isSignedIn: boolean }): string {
   const { links } = site;
   return site.page('account', {
@@ -39,12 +39,12 @@ export function accountPage(site: Site, { isSignedIn }: { isSignedIn: boolean })
   });
 }
 
-/** One kind of problem, as its page explains it. */
+/** The explanation of one kind of problem. */
 export interface ProblemKind {
   code: string;
   status: number;
   title: string;
-  /** Plain text in which `…` is code. */
+  /** Plain text; `…` marks code. */
   meaning: string;
 }
 
@@ -62,7 +62,7 @@ export function problemsPage(site: Site, kinds: readonly ProblemKind[]): string 
   });
 }
 
-/** The page that a problem's type leads to. */
+/** The page at the URL of a problem type. */
 export function problemPage(site: Site, kind: ProblemKind): string {
   return site.page('problem', {
     ...kind,

@@ -6,15 +6,18 @@ import { findAmong } from '../../registry/readable.ts';
 import { rulesetUsers } from './ruleset-users.ts';
 import type { Site } from '../site.ts';
 
-/** What a resource's page tells of other resources, as far as its reader may see them. */
+/** Other resources on the page of a resource. Contains only those that the reader may see. */
 export interface Related {
-  /** The ruleset that it is checked by; null where there is none that may be named. */
+  /** The ruleset of the resource. Null if it has none or the reader may not see it. */
   ruleset: { text: string; href: string } | null;
-  /** What is checked by it; null where it is no ruleset. */
+  /** The resources that are checked by this ruleset. Null if the resource is not a ruleset. */
   users: object[] | null;
 }
 
-/** A public page that anybody may keep names what everybody may see, whoever reads it; a ruleset's page is made for its reader. */
+/**
+ * Public pages are cached for everyone, so they list only public resources. The page of a ruleset
+ * is not cached and depends on its reader.
+ */
 export async function relatedTo(site: Site, resource: Resource, reader: Principal): Promise<Related> {
   const isForAll = resource.visibility === 'public' && resource.type !== 'rulesets';
   return {

@@ -1,10 +1,10 @@
 import type { Problem, Report, Severity } from '../../model/problem.ts';
 import type { CommitLinks } from './commit-links.ts';
 
-/** Findings that are shown at once; the rest folds. */
+/** The number of problems shown at first. The others are folded. */
 const shown = 50;
 
-/** A report as its page shows it: findings of one rule together, the worst first. */
+/** Groups the problems of a report by rule, the most severe first. */
 export function describeReport({ problems, counts, truncated }: Report, pages: CommitLinks | null): object {
   const groups = new Map<string, Problem[]>();
   for (const problem of problems) {

@@ -4,7 +4,7 @@ import { readConfig, type GrantedVersion } from '../../registry/read.ts';
 import type { Made } from './resource-page.ts';
 import type { Site } from '../site.ts';
 
-/** The page of a version as Markdown, for readers of plain text: programs, and language models among them. */
+/** The page of a version as Markdown, for programs and language models. */
 export async function resourceMarkdown(site: Site, granted: GrantedVersion): Promise<Made> {
   const { registry, links } = site;
   const { resource, version } = granted;
@@ -24,13 +24,14 @@ export async function resourceMarkdown(site: Site, granted: GrantedVersion): Pro
     ...(status.state === 'active' ? [] : [`- Status: ${status.state}. ${plain(status.reason)}`]),
     '',
   ];
-  const shortened = 'This is not all of the document; the whole of it is at the address above.';
-  const rest = rendered === null ? 'This document has no readable form here.\n' : rendered.markdown;
+  const shortened = 'The document is longer than this page. Get all of it at the URLs above.';
+  const rest =
+    rendered === null ? 'This document cannot be shown as Markdown. Get it at the URLs above.\n' : rendered.markdown;
   const text = `${lines.join('\n')}\n${rest.trimEnd()}\n${rendered?.truncated ? `\n${shortened}\n` : ''}`;
   return { text, isWhole: rendered !== null };
 }
 
-/** Text of others on one line, in which nothing is Markdown. */
+/** Escapes user text for one line of Markdown. */
 function plain(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]<>#|~!&]/g, (character) => `\\${character}`);
 }

@@ -15,16 +15,21 @@ import { describeReport } from './report-groups.ts';
 import type { Site } from '../site.ts';
 import { describeChanges } from './version-changes.ts';
 
-/** Versions that the list shows at once, above what a reader came for, and those that it shows when it is opened; the rest is at `…/versions`. */
+/**
+ * The number of versions that the list shows folded and unfolded. The others are at `…/versions`.
+ */
 const versionsShown = { first: 6, all: 500 };
 
-/** A page or its Markdown. `isWhole`: whether everything was there to make it of; a sandbox may have died over it, for reasons of its own. */
+/**
+ * A page or its Markdown. `isWhole`: false if a part could not be rendered, for example because a
+ * sandbox died.
+ */
 export interface Made {
   text: string;
   isWhole: boolean;
 }
 
-/** The page of one version of a resource, the same whether it was asked for as latest or by its label. */
+/** The page of one version of a resource, the same for latest and for its label. */
 export async function resourcePage(site: Site, granted: GrantedVersion, related: Related): Promise<Made> {
   const { registry, links } = site;
   const { resource, version } = granted;
@@ -96,7 +101,7 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
   return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
 }
 
-/** The way to a resource's pages, from its organization. */
+/** The breadcrumbs of a resource, from its organization. */
 export function crumbsOf(site: Site, { org, type, name }: Resource): { text: string; href?: string }[] {
   const path = (address: Parameters<typeof formatAddress>[0]) => site.links.path(formatAddress(address));
   return [
@@ -125,7 +130,10 @@ function bannerOf(site: Site, resource: Resource, version: Version): object | nu
   };
 }
 
-/** The versions of a resource as its pages list them, newest first. `current`: the one that the page is of. */
+/**
+ * The versions of a resource for its pages, newest first. `current`: the version that the page
+ * shows.
+ */
 export function versionsOf(site: Site, resource: Resource, current: Version | null): object {
   const coordinate = coordinateOf(resource);
   const all = resource.versions
@@ -148,7 +156,7 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
   };
 }
 
-/** Links into the commit; null where the document is no file of it. */
+/** Links to the commit. Null if the document does not come from one. */
 function fileLinks({ provenance: { repository, commit, job } }: ArtifactConfig): ReturnType<typeof commitLinks> {
   return job ? null : commitLinks(repository, commit);
 }
@@ -174,7 +182,10 @@ function pinnedPath(site: Site, { resource, version }: GrantedVersion): string {
   return site.links.to(coordinateOf(resource), { label: version.label, format: 'json' });
 }
 
-/** What `validate.js` needs: the schema, the validator's modules, and the draft by the name that the validator has for it. */
+/**
+ * The data for `validate.js`: the schema, the validator's modules, and the validator's name for the
+ * draft.
+ */
 function validatorOf(site: Site, { specification }: ArtifactConfig, schema: string): object {
   const drafts: Record<string, string> = { 'draft-04': '4', '2019-09': '2019-09', '2020-12': '2020-12' };
   return {

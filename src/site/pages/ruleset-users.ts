@@ -6,7 +6,7 @@ import { rulesetName } from '../../registry/gate.ts';
 import { rowOf } from './listings.ts';
 import type { Site } from '../site.ts';
 
-/** The resources that are checked by a ruleset, in any version of it, as far as the reader may see them. */
+/** The resources that are checked by any version of a ruleset and that the reader may see. */
 export async function rulesetUsers(site: Site, ruleset: Resource, reader: Principal): Promise<object[]> {
   const own = nameOf(ruleset);
   const all = await listReadable(site.registry, reader);

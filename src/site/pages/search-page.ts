@@ -4,7 +4,7 @@ import type { Found } from '../../search/search.ts';
 import { searchResult } from './search-results.ts';
 import type { Site } from '../site.ts';
 
-/** A search and what it came to. */
+/** A search and its results. */
 export interface Searched {
   text: string;
   type: ResourceType | null;
@@ -14,7 +14,9 @@ export interface Searched {
   complete: boolean;
 }
 
-/** The page of a search, and, where nothing is searched for, the page to search from. On a static host its script searches. */
+/**
+ * The search page, with results if there is a query. On a static host its script does the search.
+ */
 export function searchPage(site: Site, { text, type, org, items, next, complete }: Searched): string {
   const parameters = new URLSearchParams({ q: text, ...(type && { type }), ...(org && { org }) });
   return site.page('search', {
@@ -23,7 +25,7 @@ export function searchPage(site: Site, { text, type, org, items, next, complete 
     hidden: text !== '',
     canonical: `${site.url}/search`,
     scripts: ['search.js'],
-    // The field of the header would be a second one on this page.
+    // Hides the search field of the header, which would be a second one.
     isHome: true,
     query: text,
     type,

@@ -2,22 +2,22 @@ import { nameOf } from '../../model/resource.ts';
 import type { Found, Indexed } from '../../search/search.ts';
 import type { Site } from '../site.ts';
 
-/** A resource that a search found, as it is told. */
+/** A resource in search results. */
 export interface SearchResult {
   coordinate: string;
   type: Indexed['coordinate']['type'];
   name: string;
-  /** The title that its document states, else its name. */
+  /** The title in its document, or its name. */
   title: string;
   description: string;
-  /** Label of the latest version; null where there is none. */
+  /** Label of the latest version, or null. */
   version: string | null;
   url: string;
-  /** Parts of the document that fit, the best first; `url` leads to their place on its page. */
+  /** Matching parts of the document, best first. `url`: their position on its page. */
   matches: { kind: string; name: string; url: string }[];
 }
 
-/** What was found, with links (paths from the registry's base; `isWhole`: whole URLs, for documents). */
+/** The results with links: paths under the registry's base, or absolute URLs with `isWhole`. */
 export function searchResult(
   { links }: Pick<Site, 'links'>,
   { indexed, matches }: Found,

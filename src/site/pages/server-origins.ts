@@ -1,7 +1,8 @@
 /**
- * The origins of a server's URL as a `Content-Security-Policy` names them (CSP 3, host-source); none where it cannot name them safely. A variable of the
- * scheme stands for http and https, one of the port for any, one at the beginning of the name for whatever is below a name of at least two
- * labels: `https://{region}.api.example.com` is `https://*.api.example.com`, and `https://{anything}.com` is nothing.
+ * The origins of a server's URL as a `Content-Security-Policy` names them (CSP 3, host-source);
+ * empty if that is not safe. A variable as scheme means http and https; as port, any port; at the
+ * start of the host, any subdomain of at least two labels: `https://{region}.api.example.com` gives
+ * `https://*.api.example.com`, and `https://{anything}.com` gives none.
  */
 export function serverOrigins(url: string): string[] {
   const parts = /^(https?|\{[^{}]*\}):\/\/([^/?#:@\\]+)(?::([^/?#:@\\]*))?(?:[/?#]|$)/i.exec(url);
@@ -15,12 +16,12 @@ export function serverOrigins(url: string): string[] {
 }
 
 function hostSource(name: string): string | null {
-  // A variable may hold dots: it is taken out before the name is.
+  // A variable may contain dots, so it is replaced before parsing the host.
   const labels = name.replace(/\{[^{}]*\}/g, '*').split('.');
   const variable = labels.findLastIndex((label) => label.includes('*'));
   const rest = labels.slice(variable + 1);
   if (!rest.every((label) => /^[a-z0-9-]+$/.test(label))) return null;
-  // A `*` that the document wrote itself is no variable, and no name.
+  // Rejects a literal `*` in the document, which is neither a variable nor a host.
   if (variable < 0) return rest.join('.');
   return name.includes('*') || rest.length < 2 ? null : `*.${rest.join('.')}`;
 }

@@ -5,10 +5,10 @@ import { organizationTitle } from './listings.ts';
 import { serverOrigins } from './server-origins.ts';
 import type { Site } from '../site.ts';
 
-/** Servers that a page may reach: more would make a header that proxies refuse. */
+/** The most servers that a page may reach. More would make the header too long for proxies. */
 const mostServers = 20;
 
-/** The page on which requests of an API can be tried, and the origins that it must be able to reach. */
+/** The page for trying requests of an API, and the origins that it needs to reach. */
 export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ html: string; servers: string[] }> {
   const { links, assets } = site;
   const { resource, version } = granted;

@@ -10,8 +10,8 @@ import { crumbsOf, versionsOf } from './resource-page.ts';
 import type { Site } from '../site.ts';
 
 /**
- * The page of a resource that has no latest version. It says that there is none, and lists the versions that are not offered or were withdrawn.
- * Why nothing was published it tells only to a reader who may read more than what is public there.
+ * The page of a resource without a latest version. Lists its other versions and the withdrawn ones.
+ * Says why nothing was published only to readers who may read private resources there.
  */
 export async function unpublishedPage(site: Site, { resource }: Granted, reader: Principal): Promise<string> {
   const { org, type, slug } = resource;
@@ -38,26 +38,29 @@ export async function unpublishedPage(site: Site, { resource }: Granted, reader:
   });
 }
 
-/** What there is in place of a latest version, in one sentence. */
+/** One sentence that says why there is no latest version. */
 function stateOf(resource: Resource): string {
   if (resource.versions.length === 0) return 'No version has been published yet.';
   if (!isPublished(resource)) return 'All versions were withdrawn.';
-  return 'No version is offered as latest. Name one of its versions.';
+  return 'No version is marked as latest. Choose one from the list.';
 }
 
-/** Why a resource has no version at all: what became of its last sync, or that nothing leads to one. */
+/**
+ * Explains why a resource has no version: the result of its last sync, or that it has no
+ * connection.
+ */
 async function whyNothing({ registry }: Site, resource: Resource): Promise<{ text: string; detail: string | null }> {
   const { connection } = resource;
   if (connection === null)
-    return { text: 'It is not connected to a repository, and nothing was uploaded.', detail: null };
+    return { text: 'The resource is not connected to a repository, and no version was uploaded.', detail: null };
   const { repository, document } = await readConnection(registry, { ...resource, connection });
   const { state, detail } = connectionState(repository?.value ?? null, document);
   const told = publicDetail(connection.repository, detail);
   if (document?.outcome === 'rejected' || document?.outcome === 'conflict')
-    return { text: 'The document was refused.', detail: told };
+    return { text: 'The document was rejected.', detail: told };
   if (state === 'failed') return { text: 'The last sync failed.', detail: told };
-  if (state === 'detached') return { text: 'The file, branch or repository is gone.', detail: told };
+  if (state === 'detached') return { text: 'The file, branch or repository no longer exists.', detail: told };
   if (repository === null || repository.value.commit === null)
     return { text: 'The repository has not been synced yet.', detail: null };
-  return { text: `The sync found nothing to publish at ${connection.path}.`, detail: told };
+  return { text: `The last sync found no document at ${connection.path}.`, detail: told };
 }

@@ -5,10 +5,13 @@ import { outlineOf } from '../../registry/derived.ts';
 import { grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import type { Site } from '../site.ts';
 
-/** Names of one kind that are shown of each: added, removed, changed. */
+/** The most names shown as added, removed and changed, per kind. */
 const shown = 200;
 
-/** What a version added, removed and changed since the one before it; null for the first, and where either cannot be told. */
+/**
+ * The changes of a version since the previous one. Null for the first version, or if either has no
+ * outline.
+ */
 export async function describeChanges(site: Site, granted: GrantedVersion): Promise<object | null> {
   const { predecessor } = neighbours(granted.resource, granted.version);
   if (predecessor === null) return null;
@@ -38,7 +41,7 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
 
 type Anchored = ReadonlyMap<string, string>;
 
-/** Where each name stands on the version's own page. */
+/** The anchor of each name on the page of the version. */
 function anchorsOf({ operations, schemas, rules }: Outline): Record<'operations' | 'schemas' | 'rules', Anchored> {
   const anchors = createAnchors();
   return {

@@ -408,9 +408,9 @@ describe('a resource without a latest version', () => {
     const listening = await listen(app, { host: '127.0.0.1', port: 0 });
     try {
       const said = {
-        new: 'It is not connected to a repository, and nothing was uploaded.',
+        new: 'The resource is not connected to a repository, and no version was uploaded.',
         waiting: 'The repository has not been synced yet.',
-        refused: 'The document was refused.',
+        refused: 'The document was rejected.',
         broken: 'The last sync failed.',
       };
       for (const [slug, why] of Object.entries(said)) {

@@ -32,7 +32,7 @@ describe('pages of a folder', () => {
     ['code', '---js\n{ title: (globalThis.ran = true) && "A", description: "One.", order: 1 }\n---\n'],
   ])('with front matter of %s are refused', async (_what, text) => {
     await write('page.md', text);
-    expect(() => readDocs(folder)).toThrow('page.md begins with no front matter');
+    expect(() => readDocs(folder)).toThrow('page.md needs front matter');
     expect(globalThis).not.toHaveProperty('ran');
   });
 });
@@ -61,7 +61,9 @@ test('only files are links between pages', () => {
 
 test('a mark that stands for nothing is an error', () => {
   const facts = { problems: [], commands: [], management: () => ({}) };
-  expect(() => fillParts('a\n<!-- stele: constructor -->\n', facts)).toThrow('Nothing is called constructor.');
+  expect(() => fillParts('a\n<!-- stele: constructor -->\n', facts)).toThrow(
+    'Unknown mark in the documentation: constructor.',
+  );
 });
 
 test('cells of a table keep their bars', () => {
