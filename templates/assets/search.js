@@ -10,7 +10,7 @@ if (place !== null && query !== '' && place.dataset.query !== query) {
   const type = document.getElementById('type');
   type.value = asked.get('type') ?? '';
   say('Searching…');
-  search(query, type.value, asked.get('org')).then(show, () => say('The search index cannot be read.'));
+  search(query, type.value, asked.get('org')).then(show, () => say('The search index could not be loaded.'));
 }
 
 /** The best 50 resources, each with the parts of its document that fit. */
@@ -100,7 +100,7 @@ function* wordsOf(written) {
 }
 
 function show(found) {
-  if (found.length === 0) return say('Nothing has all of these words.');
+  if (found.length === 0) return say('No contract contains all of these words.');
   const rows = element('ul', 'rows');
   for (const { item, matches } of found) {
     const row = element('li', 'row');

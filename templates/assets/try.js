@@ -10,7 +10,7 @@ dark.addEventListener('change', paint);
 try {
   // The document itself may be one that only a session opens; what is sent to its servers later never carries one.
   const response = await fetch(target.dataset.document, { credentials: 'same-origin' });
-  if (!response.ok) throw new Error('The document could not be read.');
+  if (!response.ok) throw new Error('The document could not be loaded.');
   const spec = await response.json();
   await load(target.dataset.swagger);
   window.SwaggerUIBundle({

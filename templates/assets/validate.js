@@ -20,7 +20,7 @@ form.addEventListener('submit', async (event) => {
   try {
     const { valid, errors } = await validate(instance);
     if (valid) say('good', 'Valid.');
-    else say('bad', `Not valid: ${errors.length === 1 ? '1 finding' : `${errors.length} findings`}.`, errors);
+    else say('bad', `Not valid: ${errors.length === 1 ? '1 problem' : `${errors.length} problems`}.`, errors);
   } catch (error) {
     say('bad', error.message);
   }
@@ -29,13 +29,13 @@ form.addEventListener('submit', async (event) => {
 async function validate(instance) {
   const { schema: url, draft, module } = form.dataset;
   const response = await fetch(url);
-  if (!response.ok) throw new Error('The schema could not be read.');
+  if (!response.ok) throw new Error('The schema could not be loaded.');
   const schema = await response.json();
   const own = new Worker(form.dataset.worker, { type: 'module' });
   worker = own;
   try {
     return await new Promise((resolve, reject) => {
-      const cutOff = setTimeout(() => reject(new Error('This takes too long to be done in a browser.')), longest);
+      const cutOff = setTimeout(() => reject(new Error('Validation took too long in the browser.')), longest);
       own.addEventListener('message', ({ data }) => {
         clearTimeout(cutOff);
         if (data.error === undefined) resolve(data);

@@ -149,7 +149,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
         .allTextContents()
         .catch(() => []);
       if (expected === null)
-        expect(await page.locator('#found').textContent()).toContain('Nothing has all of these words');
+        expect(await page.locator('#found').textContent()).toContain('No contract contains all of these words');
       else expect(names).toEqual(expected);
       expect(await page.locator('#found img, #found b, #found script').count()).toBe(0);
       expect(await page.getByRole('searchbox').first().inputValue()).toBe(text);

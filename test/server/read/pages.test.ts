@@ -146,10 +146,10 @@ describe('a page', () => {
     expect((await get(`${pay}@1.0.2`, html)).body.toString()).toContain('This version is yanked');
     await publishVersion(served.registry, '@acme/apis/fresh', '1.0.0');
     const before = await get('/@acme/apis/fresh@1.0.0', html);
-    expect(before.body.toString()).not.toContain('There is a newer version');
+    expect(before.body.toString()).not.toContain('Newer version:');
     await publishVersion(served.registry, '@acme/apis/fresh', '1.0.1');
     const after = await get('/@acme/apis/fresh@1.0.0', html);
-    expect(after.body.toString()).toContain('There is a newer version');
+    expect(after.body.toString()).toContain('Newer version:');
     expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
   });
 
