@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { hostileDocuments } from './hostile-documents.ts';
 import { run } from './run.ts';
+import { createCheckMeta } from '../../src/compile/schema/schema-check.ts';
+import { dialects } from '../../src/compile/schema/schema-dialect.ts';
 
 /** Processor seconds. What each of these takes is a fraction of it; what each took before was many times as much, and often minutes. */
 const budget = 5;
@@ -37,6 +39,17 @@ describe('what is made to be dear is refused cheaply', () => {
     expect(found).toMatchObject({ isPublished: false, rule });
     expect(found.seconds).toBeLessThan(budget);
   });
+});
+
+test('every error of 30,000 wrong members is found in linear time', () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 30_000 }, (_, n) => [`p${n}`, { type: 3, minLength: 'x' }]),
+  );
+  const before = process.cpuUsage();
+  const errors = createCheckMeta()(dialects['draft-06'], { properties });
+  const { user, system } = process.cpuUsage(before);
+  expect(errors).toHaveLength(120_000);
+  expect((user + system) / 1e6).toBeLessThan(budget);
 });
 
 describe('what is only large or wide is published in linear time', () => {

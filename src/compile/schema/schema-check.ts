@@ -3,6 +3,7 @@ import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunct
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' };
+import { appendErrors } from './ajv-append-errors.ts';
 import { findTwinsByText } from './ajv-unique-items.ts';
 import { errorsOf } from './ajv-errors.ts';
 import { dialects, isObject, type Dialect, type DialectName } from './schema-dialect.ts';
@@ -51,7 +52,9 @@ export function createCheckMeta(): CheckMeta {
   const compiled = new Map<DialectName, ValidateFunction>();
   return (dialect, schema) => {
     const known = compiled.get(dialect.name);
-    const validate = known ?? createAjv(dialect, { allErrors: true }).getSchema(dialect.uri)!;
+    const validate =
+      known ??
+      createAjv(dialect, { allErrors: true, code: { ...options.code, process: appendErrors } }).getSchema(dialect.uri)!;
     compiled.set(dialect.name, validate);
     return errorsOf(validate, schema);
   };
