@@ -1,4 +1,4 @@
-/** The one place where configuration comes in, its types beside their defaults and checks: over 300 lines, and one idea. */
+/** Over 300 lines because the types, defaults and checks of the configuration belong together. */
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,7 +17,7 @@ export interface SecretName {
   env: string;
 }
 
-/** A repository whose documents are found by their content. */
+/** A repository to follow. Its documents are found by their content. */
 export interface RepositoryConfig {
   url: string;
   branch?: string;
@@ -44,9 +44,9 @@ export interface LoginConfig {
   lifetime: number;
 }
 
-/** One git host: whose hooks are taken, and where it is told the outcome. */
+/** One git host: where its API is and the secret that verifies its webhooks. */
 export interface HostConfig {
-  /** Where its repositories are, without a slash at the end; null: the well-known one. */
+  /** Base URL of its repositories, without a trailing slash; null for the public service. */
   url: string | null;
   apiUrl: string | null;
   webhookSecret: SecretName | null;
@@ -57,61 +57,70 @@ export type CredentialConfig = (
   | { sshKeyFile: string }
   | { githubApp: { appId: number | string; privateKeyFile: string } }
 ) & {
-  /** Whose connections may use it: `'*'` for every organization. Absent: those whose configured repositories name it. */
+  /**
+   * Organizations whose connections may use it; `'*'` for all. Default: those whose configured
+   * repositories name it.
+   */
   organizations?: '*' | string[];
 };
 
-/** A CI job whose token is exchanged for a key. What is absent is not asked for, except where a default is named. */
+/**
+ * A CI job whose token is exchanged for a key. Absent members are not checked unless they have a
+ * default.
+ */
 export interface TrustedPublisher {
   issuer: string;
   /** Default: the registry's URL. */
   audience?: string;
   organization: string;
   repository: string;
-  /** Ids of the repository and of its owner. Default: those of the first job whose token was taken. */
+  /** Ids of the repository and its owner. Default: those of the first accepted job. */
   repositoryId?: string;
   ownerId?: string;
   /** Full, such as `refs/heads/main`. */
   ref?: string;
   refType?: 'branch' | 'tag';
-  /** Default: true where no `ref` is named. */
+  /** Default: true without `ref`. */
   refProtected?: boolean;
-  /** File that starts the run: a path in the repository at the job's own ref, or a full name with `@` and a ref. */
+  /** File that starts the run: a path at the job's own ref, or a full name with `@` and a ref. */
   workflow?: string;
-  /** File that defines the job, where that is another one. Default: `workflow`. */
+  /** File that defines the job. Default: `workflow`. */
   jobWorkflow?: string;
   environment?: string;
-  /** What may start the job. Default: what only those can who may write to the repository. */
+  /** Events that may start the job. Default: those that need write access to the repository. */
   events?: string[];
-  /** Whether it may run for a fork's merge request. Default: false. */
+  /** Whether the job may run for a merge request from a fork. Default: false. */
   forks?: boolean;
   scopes: Scope[];
   resources?: string[];
 }
 
-/** What a CDN is told to forget, and how. The operator wrote it: any address will do. */
+/** How to purge a CDN. Set by the operator, so any address is allowed. */
 export interface PurgeConfig {
   url: string;
-  /** The field that the token is sent in: `Authorization` as a bearer token, any other as it is. */
+  /** Header that carries the token: `Authorization` as a bearer token, any other as it is. */
   header: string;
   token: SecretName | null;
-  /** The member of the JSON body that holds the keys. */
+  /** Member of the JSON body that holds the cache keys. */
   member: string;
-  /** Further members of the body. */
+  /** Additional members of the body. */
   body: Record<string, unknown>;
 }
 
-/** The configuration with every default filled in and every path absolute. `content/schemas/config.json` describes each key. */
+/**
+ * The configuration with all defaults filled in and all paths absolute.
+ * `content/schemas/config.json` describes each key.
+ */
 export interface Config {
   url: string | null;
   store: { kind: 'fs'; path: string };
-  /** Folder of what can be deleted at any time: mirrors. */
+  /** Folder of mirrors and derived files. It can be deleted at any time. */
   cacheFolder: string;
   organizations: Record<string, OrganizationConfig>;
   credentials: Record<string, CredentialConfig>;
   hosts: Record<HostKind, HostConfig>;
   webhooks: { allowPrivateAddresses: boolean };
-  /** With what secrets in the store are sealed; null: with the registry's own key. */
+  /** Seals the secrets in the store; null: the registry's own key does. */
   secretKey: SecretName | null;
   login: LoginConfig | null;
   trustedPublishing: TrustedPublisher[];
@@ -124,20 +133,20 @@ export interface Config {
     sizeLimit: number;
   };
   limits: CompileLimits & { treeEntries: number };
-  /** What documents are parsed in: bwrap where it works, bwrap or nothing, or Node's permission model alone. */
+  /** Isolation of the parser: bwrap if it works, always bwrap, or only Node's permission model. */
   sandbox: 'auto' | 'bwrap' | 'node';
   cache: {
     pinned: number;
     latest: number;
-    /** Seconds for which caches that are purged may keep what they are told to forget; null: as long as all others. */
+    /** Lifetime in seconds for shared caches that are purged; null: the same as for all others. */
     shared: number | null;
     purge: PurgeConfig | null;
   };
-  /** Folder of templates that take the place of Stele's own; null: none. */
+  /** Folder of templates that replace Stele's own, or null. */
   templates: string | null;
   rateLimit: { window: number; key: number; address: number; failures: number; reads?: number };
   proxies: number;
-  /** Sockets of the server that may be open at once. */
+  /** Maximum number of open connections to the server. */
   connections: number;
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
@@ -148,7 +157,7 @@ type DeepPartial<T> = T extends (infer Item)[]
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T;
 
-/** What a configuration file may say: everything has a default. */
+/** A configuration file. Every member is optional. */
 export type UserConfig = DeepPartial<
   Omit<Config, 'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates'>
 > & {
@@ -160,7 +169,7 @@ export type UserConfig = DeepPartial<
   cache?: { pinned?: number; latest?: number; shared?: number; purge?: Partial<PurgeConfig> & { url: string } };
 };
 
-/** Gives editors the types of a configuration. Returns it as it is. */
+/** Returns its argument. Gives editors the types of the configuration. */
 export function defineConfig(config: UserConfig): UserConfig {
   return config;
 }
@@ -168,9 +177,10 @@ export function defineConfig(config: UserConfig): UserConfig {
 const schema: object = JSON.parse(readFileSync(new URL('../content/schemas/config.json', import.meta.url), 'utf8'));
 
 /**
- * Loads and checks a configuration. `file` null: only the defaults. `data` is the data folder of the command line, else `STELE_DATA`, else
- * `.stele`; used where the file names no store. What was typed in a shell starts at its folder, everything else beside the file. `edition`: any text that tells a changed file from what was loaded of it before. Refuses with `malformed`,
- * naming the key.
+ * Loads and checks a configuration; without a `file`, the defaults. `data` is the data folder of
+ * the command line (default: `STELE_DATA`, else `.stele`), used if the file names no store. Paths
+ * from the shell are relative to the working directory, all others to the file. A new `edition`
+ * makes Node load a changed file again. Throws `malformed`, naming the key.
  */
 export async function loadConfig(file: string | null, data: string | null, edition = ''): Promise<Config> {
   const base = file === null ? process.cwd() : dirname(resolve(file));
@@ -189,7 +199,7 @@ async function importConfig(file: string, edition: string): Promise<unknown> {
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    // Node names the line of a syntax error in its stack alone.
+    // Node puts the line of a syntax error only into the stack.
     const line = error instanceof SyntaxError ? /^.*:(\d+)\n/.exec(error.stack ?? '')?.[1] : undefined;
     throw new RegistryError(
       'malformed',
@@ -197,18 +207,21 @@ async function importConfig(file: string, edition: string): Promise<unknown> {
     );
   }
   if (typeof module.default !== 'object' || module.default === null)
-    throw new RegistryError('malformed', `${file} has no default export: write export default defineConfig({ … }).`);
+    throw new RegistryError('malformed', `${file} has no default export. Add export default defineConfig({ … }).`);
   return module.default;
 }
 
-/** Checks a configuration's value and fills in the defaults. `base`: the folder that its relative paths start from. */
+/**
+ * Checks a configuration and fills in the defaults. Relative paths are resolved against `base`.
+ * Throws `malformed`.
+ */
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
   const copy: unknown = structuredClone(value ?? {});
   const validate = new Ajv2020({ useDefaults: true, allErrors: true, strict: false, verbose: true }).compile(schema);
   const filled = { sync: {}, limits: {}, cache: {}, rateLimit: {}, webhooks: {}, log: {}, ...(copy as object) };
   if (!validate(filled)) {
     const lines = (validate.errors ?? []).map(explainError);
-    throw new RegistryError('malformed', `The configuration is not valid: ${[...new Set(lines)].join('; ')}`);
+    throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
   }
   const given = filled as UserConfig &
     Pick<
@@ -252,7 +265,7 @@ function fillPurge(given: Partial<PurgeConfig> | null | undefined): PurgeConfig 
   return { url: url!, header, token, member, body };
 }
 
-/** Every kind of host, with what the configuration says about it. */
+/** Fills in the defaults for every kind of host. */
 function fillHosts(given: UserConfig['hosts']): Config['hosts'] {
   const fill = (kind: HostKind): HostConfig => {
     const { url, apiUrl, webhookSecret } = given?.[kind] ?? {};
@@ -265,7 +278,7 @@ function fillHosts(given: UserConfig['hosts']): Config['hosts'] {
   return Object.fromEntries(hostKinds.map((kind) => [kind, fill(kind)])) as Config['hosts'];
 }
 
-/** The files of apps' keys, made absolute. */
+/** Makes the paths of app keys absolute. */
 function absoluteKeys(base: string, credentials: Config['credentials']): Config['credentials'] {
   const entries = Object.entries(credentials).map(([name, credential]) => {
     if (!('githubApp' in credential)) return [name, credential] as const;
@@ -275,7 +288,7 @@ function absoluteKeys(base: string, credentials: Config['credentials']): Config[
   return Object.fromEntries(entries);
 }
 
-/** One finding as a sentence that names the key. */
+/** Formats a validation error as a sentence that names the key. */
 function explainError({ instancePath, message, params, parentSchema }: ErrorObject): string {
   const key = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
   if ('additionalProperty' in params) {
@@ -288,7 +301,7 @@ function explainError({ instancePath, message, params, parentSchema }: ErrorObje
   return `${key} ${message}.`;
 }
 
-/** What the configuration says about an organization: nothing, where it does not name it, whatever it is called. */
+/** Returns the configuration of an organization, or null. Safe for names such as `constructor`. */
 export function organizationIn(
   { organizations }: Pick<Config, 'organizations'>,
   name: string,
@@ -296,17 +309,19 @@ export function organizationIn(
   return Object.hasOwn(organizations, name) ? organizations[name]! : null;
 }
 
-/** A local repository's folder becomes absolute; URLs and `host:path` stay. */
+/** Makes the folder of a local repository absolute. URLs and `host:path` stay as they are. */
 function absoluteUrl(base: string, url: string): string {
   return isLocalUrl(url) && !isAbsolute(url) ? resolve(base, url) : url;
 }
 
-/** Whether a repository's URL is a folder of this machine. */
+/** Reports whether a repository's URL is a local folder. */
 export function isLocalUrl(url: string): boolean {
   return !/^[a-z][a-z0-9+.-]*:\/\//i.test(url) && !/^[^/]+:/.test(url);
 }
 
-/** The hosts that git may contact: those of `sync.hosts` and those of the configured repositories. */
+/**
+ * Returns the hosts that git may contact: `sync.hosts` and those of the configured repositories.
+ */
 export function allowedHosts(config: Config): string[] {
   const configured = Object.values(config.organizations).flatMap(({ repositories }) =>
     repositories.flatMap(({ url }) => hostOf(url) ?? []),
@@ -314,7 +329,9 @@ export function allowedHosts(config: Config): string[] {
   return [...new Set([...config.sync.hosts, ...configured])];
 }
 
-/** `host[:port]` of a repository's URL, with `http://` before it where the URL has that; null for a folder. */
+/**
+ * Returns `host[:port]` of a repository's URL, with `http://` if the URL has it; null for a folder.
+ */
 function hostOf(url: string): string | null {
   if (isLocalUrl(url)) return null;
   if (!url.includes('://')) return url.replace(/:.*$/s, '').replace(/^.*@/, '');
@@ -328,13 +345,13 @@ function assertCredentials(config: Config): void {
       if (credential !== undefined && !Object.hasOwn(config.credentials, credential)) {
         throw new RegistryError(
           'malformed',
-          `organizations.${org}: ${url} names the credential ${JSON.stringify(credential)}, which credentials does not have.`,
+          `organizations.${org}: ${url} uses the credential ${JSON.stringify(credential)}, which is not defined in credentials.`,
         );
       }
       if (credential !== undefined && !mayUseCredential(config, org, credential)) {
         throw new RegistryError(
           'malformed',
-          `organizations.${org}: ${url} names the credential ${JSON.stringify(credential)}, which is not for ${org}. Add it to credentials.${credential}.organizations.`,
+          `organizations.${org}: ${url} uses the credential ${JSON.stringify(credential)}, which ${org} may not use. Add ${org} to credentials.${credential}.organizations.`,
         );
       }
     }
@@ -342,8 +359,8 @@ function assertCredentials(config: Config): void {
 }
 
 /**
- * Whether the organization may use the credential: its `organizations` decide; without them, whether a configured
- * repository of the organization names it. False for a credential that does not exist.
+ * Reports whether the organization may use the credential: by the credential's `organizations`, or
+ * without them, if a configured repository of the organization names it. False for a missing one.
  */
 export function mayUseCredential(
   config: Pick<Config, 'credentials' | 'organizations'>,
@@ -356,15 +373,18 @@ export function mayUseCredential(
   return organizationIn(config, org)?.repositories.some(({ credential }) => credential === name) ?? false;
 }
 
-/** The credential of that name, its secret read from the environment. Refuses with `malformed` when either is not there. */
+/**
+ * Returns a credential with its secret. Throws `malformed` if the credential or its variable is
+ * missing.
+ */
 export function readCredential(config: Config, name: string): Credential {
   const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   if (credential === null)
-    throw new RegistryError('malformed', `The configuration has no credential ${JSON.stringify(name)}.`);
+    throw new RegistryError('malformed', `The credential ${JSON.stringify(name)} is not defined in the configuration.`);
   if ('githubApp' in credential)
     throw new RegistryError(
       'malformed',
-      `The credential ${JSON.stringify(name)} is an app of GitHub and of no other host.`,
+      `The credential ${JSON.stringify(name)} is a GitHub app and works only with GitHub.`,
     );
   if ('sshKeyFile' in credential) return { kind: 'ssh', keyFile: credential.sshKeyFile };
   return {
@@ -374,15 +394,15 @@ export function readCredential(config: Config, name: string): Credential {
   };
 }
 
-/** The secret itself. Refuses with `malformed`, naming the variable, when it is not set. */
+/** Reads a secret from the environment. Throws `malformed` if the variable is not set. */
 export function readSecret({ env }: SecretName): string {
   const secret = process.env[env];
   if (!secret)
-    throw new RegistryError('malformed', `The environment variable ${env}, which the configuration names, is not set.`);
+    throw new RegistryError('malformed', `The environment variable ${env} is not set. The configuration needs it.`);
   return secret;
 }
 
-/** What the command line takes from the environment where no option says otherwise. */
+/** Returns the environment's defaults for command line options. */
 export function readEnvironment(): { port: string | undefined; key: string | undefined } {
   return { port: process.env.PORT, key: process.env.STELE_KEY };
 }

@@ -8,7 +8,7 @@ type Fields = Record<string, unknown>;
 
 const ranks: Record<Level | 'silent', number> = { debug: 0, info: 1, warn: 2, error: 3, silent: 4 };
 
-/** Logs from a level on: JSON lines to stderr, or short lines for people where that is a terminal. */
+/** Returns a logger to stderr: JSON lines, or short lines for people on a terminal. */
 export function createLog({ level: least }: Config['log']): Log {
   if (process.stderr.isTTY) {
     return (level, event, fields = {}) => {
@@ -19,7 +19,7 @@ export function createLog({ level: least }: Config['log']): Log {
   return (level, event, fields = {}) => logger[level](fields, event);
 }
 
-/** One event as a person reads it; nothing in it can act on a terminal. */
+/** Formats an event for people, with control characters escaped. */
 export function formatEvent(level: Level, event: string, fields: Fields = {}): string {
   const format = Object.hasOwn(formats, event) ? formats[event]! : formatAny(event);
   const mark = level === 'error' || (level === 'warn' && !(event in formats)) ? `${level}: ` : '';
@@ -30,8 +30,8 @@ const formats: Record<string, (fields: Fields) => string> = {
   document({ outcome, resource, label, path, detail }) {
     const version = `${text(resource ?? '')}${label ? `@${text(label)}` : ''}`;
     if (outcome === 'published' || outcome === 'unchanged') return `${text(outcome)} ${version} ${text(path)}`;
-    // The report's first line begins with its place; other refusals are about the document as a whole.
-    const reason = text(detail ?? 'its report says why');
+    // The first line of a report starts with its location; other reasons need the path.
+    const reason = text(detail ?? 'see its report');
     return `refused ${reason.startsWith(`${text(path)}:`) ? reason : `${text(path)}: ${reason}`}`;
   },
   sync({ repository, state, to, published, documents, documentsRefused, detail }) {
@@ -45,7 +45,7 @@ const formats: Record<string, (fields: Fields) => string> = {
   sandbox({ kind, reason }) {
     return kind === 'bwrap'
       ? "documents are parsed in bwrap and under Node's permission model"
-      : `documents are parsed under Node's permission model alone: ${text(reason)}`;
+      : `documents are parsed only under Node's permission model: ${text(reason)}`;
   },
 };
 

@@ -14,16 +14,19 @@ import { createObjects } from './store/objects.ts';
 import { createOwnKey } from './store/own-key.ts';
 import { createRefs } from './store/refs.ts';
 
-/** A registry that holds processes and folders open. */
+/** A registry that owns processes and open folders. Close it. */
 export interface OpenRegistry extends Registry {
-  /** What documents are parsed in. Rejects with `unavailable` where the configuration asks for what cannot be had. */
+  /**
+   * Returns how documents are isolated. Rejects with `unavailable` if the configured isolation does
+   * not work here.
+   */
   isolation(): Promise<Isolation>;
   close(): Promise<void>;
 }
 
 /**
- * Puts a registry together from its configuration: the only place where a backend or a host is named. `hasSpare`: a sandbox is
- * started ahead, for those who serve many.
+ * Opens the registry of a configuration. Only this file names backends and hosts. `hasSpare`: a sandbox
+ * is started in advance, for a process that serves many requests.
  */
 export async function openRegistry(
   config: Config,
@@ -62,8 +65,9 @@ export async function openRegistry(
   };
 }
 
-/** The compiler alone, for what needs no store. */
+/** Opens only the compiler, for commands that need no store. */
 export function openLocalCompiler({ sandbox }: Pick<Config, 'sandbox'>, hasSpare = false): SandboxCompiler {
-  // One more than there are processors to use: an organization never takes the last one, and yet may use every processor.
+  // One more than the processors in use: one organization can use all of them and never the last
+  // child.
   return openCompiler({ children: Math.min(4, availableParallelism()) + 1, hasSpare, mode: sandbox });
 }

@@ -1,10 +1,10 @@
-/** Ends the command without a word when whoever reads its output has seen enough (`stele log … | head`). */
+/** Exits silently when the reader of the output closes the pipe (`stele log … | head`). */
 export function endWithReader(): void {
   process.stdout.on('error', endOnBrokenPipe);
   process.stderr.on('error', ignoreBrokenPipe);
 }
 
-/** For a command whose work is not its output: it goes on when nobody reads that any more. */
+/** Keeps a long-running command going after the reader of its output has closed the pipe. */
 export function outliveReader(): void {
   process.stdout.off('error', endOnBrokenPipe).on('error', ignoreBrokenPipe);
 }

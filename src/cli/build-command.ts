@@ -14,13 +14,13 @@ interface BuildCommandOptions {
   fresh?: boolean;
 }
 
-/** `stele build --out DIR`: everything public as plain files, for any static host. */
+/** `stele build --out DIR`: writes everything public as plain files, for any static host. */
 export function buildCommand(): Command {
   return new Command('build')
-    .description('Write everything public as plain files, with rules for nginx, Caddy, Netlify and Cloudflare Pages.')
-    .requiredOption('--out <folder>', 'where to: a folder that is empty, absent, or an earlier build')
-    .option('--base <path>', "path that the files are served under (default: that of the configuration's url)")
-    .option('--fresh', 'make everything again, whether it changed or not')
+    .description('Write all public content as static files, with rules for nginx, Caddy, Netlify and Cloudflare Pages.')
+    .requiredOption('--out <folder>', 'output folder: new, empty, or an earlier build')
+    .option('--base <path>', 'path that the files are served under (default: the path of `url` in the configuration)')
+    .option('--fresh', 'rebuild everything, even what has not changed')
     .action(async (_options: unknown, command: Command) => {
       const { out, base, fresh = false, json = false } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
       const built = await withRegistry(command, async (registry) => {
@@ -31,7 +31,7 @@ export function buildCommand(): Command {
               out,
               url,
               async openAnswers(snapshot, site) {
-                // Loading the server takes time, which a build of what has not changed is spared.
+                // Loaded late: a build without changes does not need the server.
                 const { openAnswers } = await import('../server/ask-in-process.ts');
                 return openAnswers(
                   snapshot,
@@ -52,21 +52,26 @@ export function buildCommand(): Command {
     });
 }
 
-/** Where the files will be reached. Feeds, sitemaps and canonical links need whole URLs. */
+/** Returns the public URL of the files. Feeds, sitemaps and canonical links need absolute URLs. */
 function publicUrl(url: string | null, base: string | undefined, json: boolean): string {
   if (url === null && !json)
-    complain('The configuration has no url: whole URLs (feeds, sitemap, llms.txt) begin with http://localhost.');
+    complain(
+      'The configuration has no `url`: absolute URLs in feeds, sitemap and llms.txt start with http://localhost.',
+    );
   const whole = new URL(url ?? 'http://localhost');
   if (base !== undefined) whole.pathname = base;
   if (!/^[A-Za-z0-9/._~-]*$/.test(whole.pathname) || /\/\/|\/\.\.?(?:\/|$)/.test(whole.pathname))
-    throw new RegistryError('malformed', `${JSON.stringify(base ?? url)} is no path for files to be under.`);
+    throw new RegistryError(
+      'malformed',
+      `${JSON.stringify(base ?? url)} is not a valid base path. Use a path such as /docs.`,
+    );
   return whole.href.replace(/\/$/, '');
 }
 
-/** Runs the work until it is done, or ends it, without harm, on SIGINT or SIGTERM. */
+/** Runs the work and aborts it on SIGINT or SIGTERM. */
 async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
-  const stop = () => stopping.abort(new RegistryError('unavailable', 'Stopped. What was built before still stands.'));
+  const stop = () => stopping.abort(new RegistryError('unavailable', 'Stopped. The previous build is unchanged.'));
   process.on('SIGTERM', stop).on('SIGINT', stop);
   try {
     return await work(stopping.signal);
@@ -81,9 +86,9 @@ function tellBuilt(built: Built, out: string, json: boolean): void {
   const size = `${files} files (${bytes} bytes) of ${resources} resources`;
   if (outcome === 'built') {
     complain(
-      'A web server that reads the rules there (/docs/static-build) answers as this registry does. A host that reads none:',
+      'With the generated rules (/docs/static-build), a web server responds as this registry does. Without them:',
     );
     for (const limit of plainHostLimits) complain(`  ${limit}`);
   }
-  print(outcome === 'unchanged' ? `${out}: nothing has changed, ${size}` : `${out}: ${size}, ${made} made`);
+  print(outcome === 'unchanged' ? `${out}: unchanged, ${size}` : `${out}: ${size}, ${made} written`);
 }

@@ -7,30 +7,35 @@ import type { Compiler } from '../compile/compile.ts';
 import { openLocalCompiler, openRegistry, type OpenRegistry } from '../open.ts';
 import type { Author, Log } from '../registry/registry.ts';
 
-/** The options that every command takes. */
+/** Options of every command. */
 export interface CommonOptions {
   config?: string;
   data?: string;
   json?: boolean;
 }
 
-/** Who changes the store through its data folder. */
+/** The author recorded for changes that a command makes to the data folder. */
 export const operator: Author = { actor: 'operator:cli', origin: 'cli' };
 
-/** The configuration that the command line names, else `registry.config.ts` where there is one, else the defaults. `edition` as `loadConfig` has it. */
+/**
+ * Loads the configuration named by `--config`, else `registry.config.ts` if it exists, else the
+ * defaults. `edition` is that of `loadConfig`.
+ */
 export async function readConfig(command: Command, edition = ''): Promise<Config> {
   return loadConfig(configFile(command), command.optsWithGlobals<CommonOptions>().data ?? null, edition);
 }
 
-/** The file of the configuration; null where there is none. Refuses with `malformed` where the command line names one that is not there. */
+/**
+ * Returns the configuration file, or null. Throws `malformed` when `--config` names a missing file.
+ */
 export function configFile(command: Command): string | null {
   const { config } = command.optsWithGlobals<CommonOptions>();
   if (config !== undefined && !existsSync(config))
-    throw new RegistryError('malformed', `There is no configuration ${config}.`);
+    throw new RegistryError('malformed', `Configuration file not found: ${config}. Check --config.`);
   return config ?? (existsSync('registry.config.ts') ? 'registry.config.ts' : null);
 }
 
-/** Opens the registry for one command, and closes it after. Commands log nothing: they print. */
+/** Opens the registry for one command and closes it afterwards. Commands print; they do not log. */
 export async function withRegistry<T>(command: Command, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
   const registry = await openRegistry(await readConfig(command), quiet);
   try {
@@ -40,7 +45,7 @@ export async function withRegistry<T>(command: Command, work: (registry: OpenReg
   }
 }
 
-/** Runs the work with a compiler and without a store: nothing is written anywhere. */
+/** Runs the work with a compiler and no store, so that nothing is written. */
 export async function withCompiler<T>(
   command: Command,
   work: (compiler: Compiler, config: Config) => Promise<T>,
@@ -56,20 +61,20 @@ export async function withCompiler<T>(
 
 const quiet: Log = () => undefined;
 
-/** Reads a coordinate as it was typed. Refuses with `malformed`. */
+/** Parses a coordinate. Throws `malformed`, with a suggestion. */
 export function requireCoordinate(text: string): { coordinate: Coordinate; selector: Selector } {
   const parsed = parseCoordinate(text);
   if (parsed === null) {
     const better = coordinateFrom(text);
     throw new RegistryError(
       'malformed',
-      `${JSON.stringify(text)} is not a coordinate. Write ${better ?? '@org/apis/slug, @org/schemas/slug or @org/rulesets/slug'}.`,
+      `${JSON.stringify(text)} is not a coordinate. Use ${better ?? '@org/apis/slug, @org/schemas/slug or @org/rulesets/slug'}.`,
     );
   }
   return parsed;
 }
 
-/** A coordinate of this organization and type whose slug will do; null where the slug is not what is wrong. */
+/** Suggests a coordinate with a valid slug; null when something else than the slug is wrong. */
 function coordinateFrom(text: string): string | null {
   const [, org, type, written] = /^@([^/]+)\/([a-z]+)\/([^/@]+)$/.exec(text) ?? [];
   const slug = slugFrom(written ?? '');

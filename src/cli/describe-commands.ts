@@ -1,7 +1,7 @@
 import { Help, type Command } from 'commander';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 
-/** Every command that does something, in the words of its own help. */
+/** Returns the help of every command that can be run, for the documentation. */
 export function describeCommands(program: Command): CommandText[] {
   const help = new Help();
   const describe = (command: Command): CommandText[] => {
@@ -30,7 +30,7 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** The program that a command belongs to. */
+/** Returns the root command. */
 export function programOf(command: Command): Command {
   return command.parent === null ? command : programOf(command.parent);
 }

@@ -6,34 +6,34 @@ import { assertSecretKey } from '../registry/seal.ts';
 import type { Dev } from '../server/dev.ts';
 import type { Server } from '../server/server.ts';
 
-/** Milliseconds for which nothing more may change before something is done: editors write a file in several steps. */
+/** Debounce time in milliseconds: editors write a file in several steps. */
 const settled = 100;
 
-/** What Stele's own pages are made of. */
+/** Stele's own templates and documentation. */
 const ours = ['../../templates', '../../content'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
-/** What is served, and how it came to be configured so. */
+/** A running server and its configuration. */
 export interface Served {
   server: Server;
   dev: Dev;
-  /** The file of the configuration; null: there is none. */
+  /** The configuration file, or null. */
   file: string | null;
   config: Config;
-  /** The configuration as it is said now. */
+  /** Loads the configuration again. */
   configure(): Promise<Config>;
   log: Log;
 }
 
-/** What is watched, until it is closed. */
+/** Running watchers. */
 export interface Followed {
-  /** Resolves with another configuration, once there is a valid one. */
+  /** Resolves to the new configuration once it has changed and is valid. */
   configuration: Promise<Config>;
   close(): Promise<void>;
 }
 
 /**
- * For `stele serve --dev`: open pages load again when a template or the documentation changes, Stele's own or the operator's; a changed
- * configuration is checked, and what is wrong with it told.
+ * For `stele serve --dev`: reloads open pages when a template or the documentation changes, and
+ * checks a changed configuration. An error in it is logged and the old configuration stays.
  */
 export async function followChanges({ server, dev, file, config, configure, log }: Served): Promise<Followed> {
   const another = Promise.withResolvers<Config>();

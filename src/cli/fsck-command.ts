@@ -3,10 +3,10 @@ import { fsck } from '../registry/fsck.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 
-/** `stele fsck`: reads all that is stored, and says what is not as it was written. */
+/** `stele fsck`: reads the whole store and reports what is missing or damaged. */
 export function fsckCommand(): Command {
   return new Command('fsck')
-    .description('Hash every object again and walk every chain.')
+    .description('Check the whole store: hash every object and verify every history.')
     .action(async (_options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<CommonOptions>();
       const checked = await withRegistry(command, (registry) =>

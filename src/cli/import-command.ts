@@ -11,21 +11,22 @@ interface ImportFlags extends CommonOptions {
   since?: string;
 }
 
-/** `stele import COORDINATE`: brings the past of a connected document in, oldest first. */
+/** `stele import COORDINATE`: publishes the history of a connected document, oldest first. */
 export function importCommand(): Command {
   return new Command('import')
-    .description("Publish a connected document's past: its tags, or every commit that changed it.")
+    .description('Publish the history of a connected document: its tags, or every commit that changed it.')
     .argument('<coordinate>', '@org/type/slug')
-    .option('--tags <glob>', 'tags to publish under their names (default v*, unless --each-change is given)')
-    .option('--each-change', 'publish every commit of the branch that changed the document')
-    .option('--since <date>', 'only what was committed from then on, as 2025-01-31')
+    .option('--tags <glob>', 'tags to publish as versions (default: v*; none with --each-change)')
+    .option('--each-change', 'publish every commit on the branch that changed the document')
+    .option('--since <date>', 'only commits since this date, such as 2025-01-31')
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
       const { tags, eachChange = false, since = null, json } = command.optsWithGlobals<ImportFlags>();
       if (since !== null && Number.isNaN(Date.parse(since)))
-        throw new RegistryError('malformed', `${JSON.stringify(since)} is no date: write 2025-01-31.`);
+        throw new RegistryError('malformed', `${JSON.stringify(since)} is not a date. Use a date such as 2025-01-31.`);
       const stop = new AbortController();
-      const abort = () => stop.abort(new RegistryError('unavailable', 'Broken off; run it again to go on.'));
+      const abort = () =>
+        stop.abort(new RegistryError('unavailable', 'Interrupted. Run the command again to continue.'));
       process.once('SIGINT', abort).once('SIGTERM', abort);
       const run = await withRegistry(command, (registry) =>
         withProgress(`Importing ${name}`, (say) =>
@@ -49,7 +50,7 @@ export function importCommand(): Command {
       const count = (wanted: RunDocument['outcome']) =>
         run.documents.filter(({ outcome }) => outcome === wanted).length;
       const refused = count('rejected') + count('conflict');
-      complain(`${count('published')} published, ${count('unchanged')} there already, ${refused} refused`);
+      complain(`${count('published')} published, ${count('unchanged')} unchanged, ${refused} rejected`);
     });
 }
 

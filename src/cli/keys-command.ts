@@ -19,32 +19,35 @@ interface CreateOptions extends KeysOptions {
   expires?: string;
 }
 
-/** `stele keys create|list|revoke`: on the data folder, as the operator, or over HTTP for the organization of the key in STELE_KEY. */
+/**
+ * `stele keys create|list|revoke`: as the operator on the data folder, or with `--registry` for the
+ * organization of the key in STELE_KEY.
+ */
 export function keysCommand(): Command {
-  const keys = new Command('keys').description('Make, list and revoke API keys.');
+  const keys = new Command('keys').description('Create, list and revoke API keys.');
   keys
     .command('create')
-    .description('Make a key and print its secret, alone, on stdout. It is shown this once.')
-    .option('--org <name>', 'organization that it acts for')
+    .description('Create a key and print only its secret on stdout. The secret is shown once.')
+    .option('--org <name>', 'organization that owns the key')
     .option('--registry <url>', remoteHelp)
-    .requiredOption('--name <name>', 'what it is for')
-    .addOption(new Option('--scope <scope...>', 'what it may do').choices(scopes).makeOptionMandatory())
-    .option('--resource <glob...>', 'only these resources, such as apis/pay-*')
-    .option('--expires <time>', 'when it ends: ISO 8601, or a number of days such as 90d')
+    .requiredOption('--name <name>', 'name of the key, such as what it is used for')
+    .addOption(new Option('--scope <scope...>', 'what the key may do').choices(scopes).makeOptionMandatory())
+    .option('--resource <glob...>', 'limit the key to these resources, such as apis/pay-*')
+    .option('--expires <time>', 'when the key expires: an ISO 8601 time, or a number of days such as 90d')
     .action(async (_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<CreateOptions>();
       const { name, scope, resource, expires, json } = options;
-      if (name.trim() === '') throw new RegistryError('malformed', 'Say with --name what the key is for.');
+      if (name.trim() === '') throw new RegistryError('malformed', 'The key needs a name. Set --name.');
       const expiresAt = expires === undefined ? null : parseExpiry(expires);
       const given = { name, scopes: scope, resources: resource ?? null, expiresAt };
       const { secret, ...key } = await make(command, options, given);
       if (json) return printJson({ ...key, secret });
       print(secret);
-      complain(`Key ${key.id} was made. Its secret is shown only now.`);
+      complain(`Created key ${key.id}. The secret is shown only once.`);
     });
   keys
     .command('list')
-    .description('List the keys of an organization; never their secrets.')
+    .description('List the keys of an organization, without their secrets.')
     .option('--org <name>', 'organization whose keys to list')
     .option('--registry <url>', remoteHelp)
     .action(async (_options: unknown, command: Command) => {
@@ -52,7 +55,7 @@ export function keysCommand(): Command {
       const all = await list(command, options);
       if (options.json) return printJson({ keys: all });
       if (all.length === 0)
-        complain(`${options.org ?? 'The organization'} has no keys. Make one with stele keys create.`);
+        complain(`${options.org ?? 'The organization'} has no keys. Create one with stele keys create.`);
       for (const key of all) {
         const state = key.revokedAt !== null ? 'revoked' : isUsable(key, new Date()) ? 'active' : 'expired';
         const resources = key.resources?.join(',') ?? '*';
@@ -61,9 +64,9 @@ export function keysCommand(): Command {
     });
   keys
     .command('revoke')
-    .description('Revoke a key: no process takes it any more, within a second.')
-    .argument('<id>', 'the part of the key between the first two underscores; `keys list` prints it')
-    .option('--org <name>', 'organization of the key')
+    .description('Revoke a key. Every process rejects it within one second.')
+    .argument('<id>', 'id of the key, as printed by `stele keys list`')
+    .option('--org <name>', 'organization that owns the key')
     .option('--registry <url>', remoteHelp)
     .action(async (id: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeysOptions>();
@@ -71,14 +74,14 @@ export function keysCommand(): Command {
         await demand(options.registry, 'DELETE', `/v1/keys/${encodeURIComponent(id)}`);
       else await withRegistry(command, (registry) => revokeKey(registry, requireOrg(options), id, operator));
       if (options.json) printJson({ id, revoked: true });
-      else complain(`Key ${id} is revoked.`);
+      else complain(`Revoked key ${id}.`);
     });
   return keys;
 }
 
-const remoteHelp = 'ask a running registry over HTTP, with the key in STELE_KEY; its organization is meant';
+const remoteHelp = 'URL of a running registry; uses the key in STELE_KEY and its organization';
 
-/** A key as it may be told: without its hash. */
+/** A key without its hash. */
 type ToldKey = Omit<Key, 'hash'>;
 
 async function make(
@@ -105,7 +108,7 @@ function withoutHash({ hash: _hash, ...key }: Key): ToldKey {
 }
 
 function requireOrg({ org }: KeysOptions): string {
-  if (org === undefined) throw new RegistryError('malformed', 'Name the organization with --org.');
+  if (org === undefined) throw new RegistryError('malformed', 'Set --org to the organization.');
   return org;
 }
 
@@ -113,7 +116,7 @@ function parseExpiry(text: string): string {
   const days = /^(\d{1,4})d$/.exec(text);
   const time = days ? Date.now() + Number(days[1]) * 86_400_000 : Date.parse(text);
   if (Number.isNaN(time))
-    throw new RegistryError('malformed', `${JSON.stringify(text)} is no time: write 2027-01-31T00:00:00Z or 90d.`);
-  if (time <= Date.now()) throw new RegistryError('malformed', `${text} is past: the key would never be valid.`);
+    throw new RegistryError('malformed', `${JSON.stringify(text)} is not a time. Use 2027-01-31T00:00:00Z or 90d.`);
+  if (time <= Date.now()) throw new RegistryError('malformed', `${text} is in the past. Use a later time.`);
   return new Date(time).toISOString();
 }

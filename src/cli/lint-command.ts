@@ -19,14 +19,14 @@ interface LintOptions {
   json?: boolean;
 }
 
-/** `stele lint FILE`: the report that publishing would give. Writes nothing. */
+/** `stele lint FILE`: prints the report that publishing would produce. Writes nothing. */
 export function lintCommand(): Command {
   return new Command('lint')
-    .description('Print the report that publishing the file would give.')
+    .description('Check a file and print the report, without publishing it.')
     .argument('<file>')
-    .option('--ruleset <ruleset>', 'coordinate or file of a ruleset to check by')
-    .option('--lenient', 'make what the specification refuses a warning')
-    .addOption(new Option('--format <format>', 'how to print it').choices(lintFormats).default('text'))
+    .option('--ruleset <ruleset>', 'coordinate or file of the ruleset to check against')
+    .option('--lenient', 'report violations of the specification as warnings')
+    .addOption(new Option('--format <format>', 'output format').choices(lintFormats).default('text'))
     .action(async (file: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<LintOptions>();
       const report = await withCompiler(command, async (compiler, config) => {
@@ -56,7 +56,7 @@ async function lint(
   return compiled.report;
 }
 
-/** A ruleset from the registry's data folder, or from a file, which has to pass as a ruleset itself. */
+/** Reads a ruleset from the data folder or from a file. Throws `refused` for an invalid ruleset. */
 async function readRuleset(
   command: Command,
   compiler: Compiler,
@@ -70,7 +70,8 @@ async function readRuleset(
   const { snapshot, entry } = await openFolder(name, limits);
   const input = { type: 'rulesets', entry, validation: 'strict', ruleset: null, limits } as const;
   const { artifact, report } = await compiler.compile(input, (paths) => snapshot.read(paths));
-  if (artifact === null) throw new RegistryError('refused', `${name} is no ruleset:\n${formatLint(report, 'text')}`);
+  if (artifact === null)
+    throw new RegistryError('refused', `${name} is not a valid ruleset:\n${formatLint(report, 'text')}`);
   const json = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!.bytes;
   return { digest: digestOf(json), json: Buffer.from(json).toString() };
 }

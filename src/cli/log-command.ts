@@ -10,7 +10,7 @@ import { askRegistry, demandAll } from './registry-client.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
 
-/** One change of a resource, as the ref's history and `GET /v1/audit` tell it. */
+/** One change of a resource, as the ref's history and `GET /v1/audit` return it. */
 interface Change {
   generation: number;
   at: string;
@@ -19,12 +19,14 @@ interface Change {
   action: string;
 }
 
-/** `stele log COORDINATE`: the history of a resource's ref, newest first, its chain checked on the way. */
+/**
+ * `stele log COORDINATE`: prints the history of a resource, newest first, and verifies its chain.
+ */
 export function logCommand(): Command {
   return new Command('log')
-    .description('Print who changed a resource, when, and how.')
+    .description('Print the history of a resource: who changed what, and when.')
     .argument('<coordinate>')
-    .option('--registry <url>', 'ask a running registry over HTTP, with the key in STELE_KEY')
+    .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY')
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
       const { json = false, registry } = command.optsWithGlobals<CommonOptions & { registry?: string }>();
@@ -37,7 +39,7 @@ export function logCommand(): Command {
         registry === undefined
           ? await withRegistry(command, ({ refs }) => each(refs.history<Resource>(resourceRef(coordinate)), take))
           : await each(demandAll<Change>(registry, auditPath(coordinate)), take);
-      if (told === 0) throw new RegistryError('not_found', `There is no ${name}.`);
+      if (told === 0) throw new RegistryError('not_found', `${name} does not exist.`);
       const connection =
         registry === undefined
           ? await withRegistry(command, (opened) => connectionOf(opened, coordinate))
@@ -47,7 +49,7 @@ export function logCommand(): Command {
     });
 }
 
-/** How the resource's connection stands; null where it has none. */
+/** Returns the state of the resource's connection; null without a connection. */
 async function connectionOf(registry: Registry, coordinate: Coordinate): Promise<Standing | null> {
   const resource = await findResource(registry, coordinate);
   if (!resource?.connection) return null;
@@ -56,7 +58,7 @@ async function connectionOf(registry: Registry, coordinate: Coordinate): Promise
   return standingOf(connectionState(repository?.value ?? null, document));
 }
 
-/** The same, of a running registry. */
+/** As `connectionOf`, from a running registry. */
 async function connectionAt(registry: string, { type, slug }: Coordinate): Promise<Standing | null> {
   const { status, body } = await askRegistry(registry, 'GET', `/v1/${type}/${slug}/connection`);
   return status === 200 ? standingOf(body as unknown as Standing) : null;
@@ -64,7 +66,7 @@ async function connectionAt(registry: string, { type, slug }: Coordinate): Promi
 
 type Standing = Pick<ReturnType<typeof connectionState>, 'state' | 'detail' | 'since'>;
 
-/** Without what else a connection's record holds. */
+/** Keeps only the three members that are printed. */
 function standingOf({ state, detail, since }: Standing): Standing {
   return { state, detail, since };
 }
@@ -78,7 +80,7 @@ function auditPath({ type, slug }: Coordinate): string {
   return `/v1/audit?resource=${encodeURIComponent(`${type}/${slug}`)}&`;
 }
 
-/** Tells each change, without what else its record holds; answers how many there were. */
+/** Passes each change on with only its printed members. Returns the number of changes. */
 async function each(changes: AsyncIterable<Change>, tell: (change: Change) => void): Promise<number> {
   let count = 0;
   for await (const { generation, at, actor, origin, action } of changes) {

@@ -2,36 +2,39 @@ import ora from 'ora';
 import { formatProblem, type Report } from '../model/problem.ts';
 import { visible } from '../model/visible.ts';
 
-/** Writes data, and nothing else, to stdout. What others wrote can do nothing to a terminal. */
+/** Writes data to stdout, with control characters escaped. */
 export function print(text: string): void {
   process.stdout.write(`${visible(text, { lines: true })}\n`);
 }
 
-/** Writes one JSON value, on one line, to stdout: all that a command prints there with `--json`. As safe for a terminal, and valid JSON. */
+/**
+ * Writes one JSON value on one line to stdout, with control characters escaped. With `--json`, a
+ * command prints nothing else there.
+ */
 export function printJson(value: unknown): void {
   process.stdout.write(`${formatJson(value)}\n`);
 }
 
-/** Writes a refusal as a problem document (RFC 9457) to stderr, on one line. */
+/** Writes an error as a problem document (RFC 9457) to stderr, on one line. */
 export function complainJson(problem: { type: string; detail: string; [member: string]: unknown }): void {
   process.stderr.write(`${formatJson(problem)}\n`);
 }
 
-/** JSON in which nothing can act on a terminal. */
+/** Returns JSON with control characters escaped. */
 export function formatJson(value: unknown, indent = 0): string {
   return JSON.stringify(value, null, indent).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** Writes for a person to stderr, as safely. */
+/** Writes a message for people to stderr, with control characters escaped. */
 export function complain(text: string): void {
   process.stderr.write(`${visible(text, { lines: true })}\n`);
 }
 
 /**
- * Runs the work; on a terminal, tells that it is running when it takes longer than a second. A terminal that does not say how wide it is gets
- * one line: nobody knows there what a spinner has to clear, and it would write a line for each of its steps.
+ * Runs the work and shows progress on a terminal once it takes longer than a second. A terminal of
+ * unknown width gets one line: a spinner could not clear itself and would print a line per step.
  */
 export async function withProgress<T>(
   text: string,
@@ -50,11 +53,11 @@ export async function withProgress<T>(
   }
 }
 
-/** A report for a person: a line per problem, and the counts. */
+/** Formats a report as text: one line per problem, then the counts. */
 export function formatReport(report: Report): string {
   const { error, warning, info } = report.counts;
   const lines = report.problems.map((problem) => visible(formatProblem(problem)));
-  if (report.truncated) lines.push(`… only the first ${report.problems.length} problems are shown`);
+  if (report.truncated) lines.push(`… showing only the first ${report.problems.length} problems`);
   if (lines.length > 0)
     lines.push([counted(error, 'error'), counted(warning, 'warning'), counted(info, 'note')].join(', '));
   return lines.join('\n');

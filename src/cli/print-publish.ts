@@ -2,23 +2,23 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Report } from '../model/problem.ts';
 import { complain, formatReport, print, printJson } from './output.ts';
 
-/** How `stele publish` ended, here or over HTTP: what `--json` prints. */
+/** The result of `stele publish`, local or over HTTP, as `--json` prints it. */
 export interface Published {
   outcome: 'published' | 'unchanged' | 'rejected' | 'conflict';
-  /** `@org/type/slug@label`; null where it was not published. */
+  /** `@org/type/slug@label`; null if nothing was published. */
   version: string | null;
   digest: string | null;
-  /** Null where the configuration has no `url`. */
+  /** Null if the configuration has no `url`. */
   url: string | null;
-  /** Whether this made the resource, or would have. */
+  /** Whether this created the resource, or would have in a dry run. */
   created: boolean;
   dryRun: boolean;
-  /** Why it was not published, where the report does not say. */
+  /** Why it was not published; null if the report says so. */
   detail: string | null;
   report: Report;
 }
 
-/** Prints the outcome: the version's coordinate on stdout, everything else on stderr. Answers the exit code. */
+/** Prints the version's coordinate on stdout and the rest on stderr. Returns the exit code. */
 export function printPublished(
   file: string,
   coordinate: Coordinate,
@@ -37,16 +37,16 @@ export function printPublished(
   if (outcome === 'rejected') complain(`${file} was not published.`);
   if (version === null) return code;
   print(version);
-  if (outcome === 'unchanged') complain('It was published before; nothing changed.');
+  if (outcome === 'unchanged') complain('Already published; nothing changed.');
   if (!dryRun)
-    complain(url ?? `stele serve answers it at /${version}. Set url in the configuration to see the whole URL.`);
+    complain(url ?? `stele serve returns it at /${version}. Set url in the configuration to see the full URL.`);
   if (created && isPrivate) complain(explainPrivate(coordinate, dryRun));
   return code;
 }
 
 function explainPrivate({ org, type, slug }: Coordinate, dryRun: boolean): string {
   const name = formatCoordinate({ org, type, slug });
-  if (dryRun) return `${name} would be new and private. Publish with --public to let everybody read it.`;
+  if (dryRun) return `${name} would be new and private. Use --public to make it public.`;
   const change = `PATCH /v1/${type}/${slug} with {"visibility": "public"} and a key with the scope admin`;
   return `${name} is new and private: only keys and members of ${org} can read it. To make it public: ${change}.`;
 }

@@ -1,7 +1,7 @@
 import type { Run } from '../model/connection.ts';
 import { complain, print } from './output.ts';
 
-/** Prints a run for a person: a line per document that was looked at again. */
+/** Prints a run as text: one line per document that was read again. */
 export function printRun(run: Run): void {
   for (const { resource, outcome, label, path, detail } of run.documents) {
     print(`${outcome} ${resource ?? path}${label === null ? '' : `@${label}`}${detail === null ? '' : `: ${detail}`}`);

@@ -15,12 +15,15 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 
-/** The `stele` command with all its commands. It throws rather than exit. `json`: the caller tells what is wrong with the arguments. */
+/**
+ * Returns the `stele` program. It throws instead of exiting. With `json`, it prints no error: the
+ * caller does.
+ */
 export function createProgram({ json = false }: { json?: boolean } = {}): Command {
   const program = new Command('stele')
     .description('A git-native registry for API contracts.')
     .version(version)
-    // `publish` has a --version of its own: what stands after a command's name belongs to that command.
+    // `publish` has its own --version: options after a command's name belong to that command.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput(json ? silent : {});
@@ -43,13 +46,13 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
 
 const silent = { writeErr: () => undefined };
 
-/** Every command, and every command of a command, takes the common options. */
+/** Adds the common options to a command and its subcommands. */
 function withCommonOptions(command: Command, json: boolean): Command {
   for (const each of command.commands) withCommonOptions(each, json);
   return command
-    .option('--config <file>', 'configuration (default: registry.config.ts, where there is one)')
-    .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele beside the configuration)')
-    .option('--json', 'print one JSON object, and errors as problem documents on stderr')
+    .option('--config <file>', 'configuration file (default: registry.config.ts, if it exists)')
+    .option('--data <folder>', 'data folder (default: STELE_DATA, else .stele next to the configuration)')
+    .option('--json', 'print one JSON object to stdout; print errors as problem documents to stderr')
     .configureOutput(json ? silent : {})
     .exitOverride();
 }

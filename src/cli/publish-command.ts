@@ -16,16 +16,16 @@ export function publishCommand(): Command {
     .description('Compile a file and publish it as a version.')
     .argument('<file>')
     .argument('<coordinate>', '@org/apis/slug, @org/schemas/slug or @org/rulesets/slug')
-    .option('--version <label>', 'label of the version (default: what the document says)')
-    .option('--dry-run', 'say what would happen, and write nothing')
-    .option('--no-latest', 'never make it the latest version')
-    .option('--public', 'when the resource is made: let everybody read it')
-    .option('--registry <url>', 'publish to a running registry over HTTP, with the key in STELE_KEY')
+    .option('--version <label>', 'label of the version (default: the version in the document)')
+    .option('--dry-run', 'print what would happen without writing anything')
+    .option('--no-latest', 'do not make this the latest version')
+    .option('--public', 'make the resource public if it is new')
+    .option('--registry <url>', 'publish to the running registry at this URL, with the key in STELE_KEY')
     .action(async (file: string, name: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<PublishOptions>();
       const { coordinate, selector } = requireCoordinate(name);
       if (selector.kind !== 'latest')
-        throw new RegistryError('malformed', 'Name the version with --version, not in the coordinate.');
+        throw new RegistryError('malformed', 'The coordinate must not contain a version. Use --version.');
       if (options.registry !== undefined) {
         process.exitCode = await publishRemotely(options.registry, file, coordinate, command);
         return;

@@ -1,23 +1,32 @@
 import { readEnvironment } from '../config.ts';
 import { RegistryError } from '../model/errors.ts';
 
-/** An answer of a registry's management API. */
+/** A response of a registry's management API. */
 export interface Answer {
   status: number;
-  /** Empty where the answer has no body. */
+  /** Empty if the response has no body. */
   body: Record<string, unknown>;
 }
 
-/** The registry's address and the key for it, checked before anything is done. */
+/**
+ * Returns the registry's URL and the key in STELE_KEY. Throws `malformed` if either is missing or
+ * invalid.
+ */
 export function readTarget(registry: string): { base: string; key: string } {
   if (!/^https?:$/.test(URL.parse(registry)?.protocol ?? ''))
-    throw new RegistryError('malformed', `${JSON.stringify(registry)} is no URL of a registry: write https://….`);
+    throw new RegistryError(
+      'malformed',
+      `${JSON.stringify(registry)} is not the URL of a registry. Use a URL such as https://registry.example.com.`,
+    );
   const { key } = readEnvironment();
   if (!key) throw new RegistryError('malformed', 'Set STELE_KEY to an API key of that registry.');
   return { base: registry, key };
 }
 
-/** Asks a running registry, with the key in STELE_KEY. Rejects with `unreachable` where none answers; follows no redirect with the key. */
+/**
+ * Sends a request with the key in STELE_KEY. Rejects with `unreachable` without a valid response,
+ * or on a redirect: the key must not go to another server.
+ */
 export async function askRegistry(registry: string, method: string, path: string, body?: unknown): Promise<Answer> {
   const { base, key } = readTarget(registry);
   const url = new URL(path, base);
@@ -29,30 +38,36 @@ export async function askRegistry(registry: string, method: string, path: string
     ...(body !== undefined && { body: JSON.stringify(body) }),
   } as const;
   const response = await fetch(url, sent).catch((cause: unknown) => {
-    throw new RegistryError('unreachable', `${url.origin} does not answer.`, { cause });
+    throw new RegistryError('unreachable', `${url.origin} cannot be reached.`, { cause });
   });
   if (response.status === 204) return { status: 204, body: {} };
   const answered: unknown = await response.json().catch(() => null);
   if (answered === null || typeof answered !== 'object') {
-    throw new RegistryError('unreachable', `${url.origin} answered ${response.status}, and not as a registry does.`);
+    throw new RegistryError(
+      'unreachable',
+      `${url.origin} returned ${response.status} without a JSON body. Check that this is a Stele registry.`,
+    );
   }
   return { status: response.status, body: answered as Record<string, unknown> };
 }
 
-/** The answer's body. What the registry refuses is refused here in its words. */
+/**
+ * As `askRegistry`, but returns the body and throws the registry's own error for a status of 400 or
+ * more.
+ */
 export async function demand(registry: string, method: string, path: string, body?: unknown): Promise<Answer['body']> {
   const answer = await askRegistry(registry, method, path, body);
   if (answer.status < 400) return answer.body;
   throw refusalOf(answer);
 }
 
-/** A refusal of the registry (RFC 9457), in its words and with all its members. */
+/** Returns the error in a response (RFC 9457), with all its members. */
 export function refusalOf({ status, body }: Answer): RegistryError {
-  const detail = String(body['detail'] ?? body['title'] ?? `The registry answered ${status}.`);
+  const detail = String(body['detail'] ?? body['title'] ?? `The registry returned status ${status}.`);
   return new RegistryError(status >= 500 ? 'unavailable' : 'refused', detail, { extra: body });
 }
 
-/** Every item of a list, page by page. */
+/** Yields every item of a list, page by page. */
 export async function* demandAll<T>(registry: string, path: string): AsyncGenerator<T> {
   for (let next: string | null = ''; next !== null;) {
     const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;

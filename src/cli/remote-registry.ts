@@ -12,7 +12,7 @@ import { withCompiler, type CommonOptions } from './command-context.ts';
 import { withProgress } from './output.ts';
 import { printPublished, type Published } from './print-publish.ts';
 
-/** The options of `stele publish`. */
+/** Options of `stele publish`. */
 export interface PublishOptions extends CommonOptions {
   version?: string;
   dryRun?: boolean;
@@ -21,7 +21,9 @@ export interface PublishOptions extends CommonOptions {
   registry?: string;
 }
 
-/** Publishes through a running registry, and prints what the local command does. Answers the exit code. */
+/**
+ * Publishes to a running registry and prints what the local command prints. Returns the exit code.
+ */
 export async function publishRemotely(
   registry: string,
   file: string,
@@ -35,7 +37,10 @@ export async function publishRemotely(
   return printPublished(file, coordinate, published, { json: options.json, isPrivate: !options.public });
 }
 
-/** Sends a document, and makes its resource where there is none. Refuses in the registry's words unless it is about the document. */
+/**
+ * Sends a document and creates its resource if needed. Throws the registry's own error unless it is
+ * about the document.
+ */
 async function send(
   registry: string,
   coordinate: Coordinate,
@@ -67,7 +72,7 @@ async function send(
   throw refusalOf(answer);
 }
 
-/** What the answer to a publish says, as far as it is used here. */
+/** The members used here of a successful response to a publish. */
 interface Accepted {
   outcome: 'published' | 'unchanged';
   coordinate: string;
@@ -75,13 +80,16 @@ interface Accepted {
   url: string;
 }
 
-/** Asks a running registry for one reconciliation and waits for it. */
+/** Starts a sync on a running registry and waits for it. */
 export async function syncRemotely(registry: string, coordinate: Coordinate): Promise<Run> {
   const path = `/v1/${coordinate.type}/${coordinate.slug}/sync?wait=30`;
   return (await withProgress('Syncing', () => demand(registry, 'POST', path, {}))) as unknown as Run;
 }
 
-/** What is sent, and what a person calls it; null where it does not compile here, as the report says. */
+/**
+ * The text to send and its name for people. `document` is null if it does not compile, as the
+ * report says.
+ */
 interface Upload {
   document: string | null;
   name: string;
@@ -89,8 +97,8 @@ interface Upload {
 }
 
 /**
- * The text to send: the file as it is, or, where it refers to others, the bundle, since an upload is one document. Null where it does not
- * compile here.
+ * Returns the file as it is, or the bundle if it refers to other files, since an upload is one
+ * document.
  */
 async function readDocument(
   compiler: Compiler,
@@ -119,7 +127,7 @@ function bundleOf({ artifact }: Compiled): Uint8Array | null {
   );
 }
 
-/** The report of an answer. The registry has no file name: the document is called by the name it has here. */
+/** Returns the report in a response, with the local file name: the registry does not know it. */
 function reportIn({ body }: Answer, name: string): Report {
   const given = (body['report'] ?? body) as Partial<Report>;
   const report = createReport((given.problems ?? []).map((problem) => ({ ...problem, file: name })));

@@ -4,7 +4,7 @@ import { formatJson, formatReport } from './output.ts';
 export const lintFormats = ['text', 'json', 'github', 'sarif'] as const;
 export type LintFormat = (typeof lintFormats)[number];
 
-/** A report as text for people, as it is, as GitHub Actions workflow commands, or as SARIF 2.1.0. */
+/** Formats a report as text, JSON, GitHub Actions workflow commands, or SARIF 2.1.0. */
 export function formatLint(report: Report, format: LintFormat): string {
   if (format === 'text') return formatReport(report);
   if (format === 'json') return formatJson(report, 2);
@@ -15,7 +15,9 @@ export function formatLint(report: Report, format: LintFormat): string {
 const commands: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'notice' };
 const levels: Record<Severity, string> = { error: 'error', warning: 'warning', info: 'note' };
 
-/** A workflow command; its values are escaped, so that a document cannot smuggle in another one. */
+/**
+ * Formats a workflow command. Values are escaped so that a document cannot inject another command.
+ */
 function formatCommand({ severity, file, line, column, rule, message }: Problem): string {
   const data = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

@@ -5,7 +5,9 @@ import { isRegistryError, type ErrorCode, type RegistryError } from '../model/er
 
 type ProblemCode = ErrorCode | 'internal';
 
-/** Exit codes (design §12): 0 done, 1 refused, 2 wrong usage, 3 not reachable, 70 bug. Whatever is not here is 1. */
+/**
+ * Exit codes (design §12): 0 done, 1 rejected, 2 wrong usage, 3 unreachable, 70 bug. Default: 1.
+ */
 const exitCodes: Partial<Record<ProblemCode, number>> = {
   malformed: 2,
   unreachable: 3,
@@ -14,24 +16,24 @@ const exitCodes: Partial<Record<ProblemCode, number>> = {
   internal: 70,
 };
 
-/** Runs a command line, without the program's name, and tells what went wrong. Answers the exit code. */
+/** Runs a command line (without the program's name) and prints errors. Returns the exit code. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  // Known before the arguments are parsed: what is wrong with them is told as JSON too.
+  // Read before the arguments are parsed, so that a usage error is JSON too.
   const json = args.includes('--json');
   try {
     await createProgram({ json }).parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    // Help and version are no errors.
+    // commander throws for --help and --version too.
     return error instanceof CommanderError && error.exitCode === 0 ? 0 : refuse(error, json);
   }
 }
 
-/** Tells what went wrong. Answers the exit code. */
+/** Prints an error. Returns the exit code. */
 function refuse(error: unknown, json: boolean): number {
   const { code, detail, problems, extra } = describe(error);
   if (json) complainJson({ type: `/problems/${code}`, detail, ...(problems.length > 0 && { problems }), ...extra });
-  // commander has told already what is wrong with the arguments.
+  // commander has printed usage errors itself.
   else if (!(error instanceof CommanderError)) complain(detail);
   return exitCodes[code] ?? 1;
 }
@@ -46,5 +48,7 @@ function describe(error: unknown): Pick<RegistryError, 'problems' | 'extra'> & {
 }
 
 function usageFault({ code, message }: CommanderError): string {
-  return code === 'commander.help' ? 'Name a command. --help lists them.' : message.replace(/^error: /, '');
+  return code === 'commander.help'
+    ? 'A command is missing. Run stele --help for the list.'
+    : message.replace(/^error: /, '');
 }

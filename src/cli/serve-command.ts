@@ -29,23 +29,23 @@ interface ServeOptions {
   dev?: boolean;
 }
 
-/** `stele serve [repository…]`: runs the registry until it is told to stop. */
+/** `stele serve [repository…]`: runs the registry until a signal stops it. */
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('Run the registry; the repositories named here are followed and their documents published.')
-    .argument('[repository...]', 'URL or folder of a git repository')
-    .option('--org <name>', 'organization that the repositories are published to', 'local')
+    .description('Run the registry. Follow the given repositories and publish their documents.')
+    .argument('[repository...]', 'URL or folder of a git repository to follow')
+    .option('--org <name>', 'organization to publish the repositories to', 'local')
     .option('--branch <name>', "branch to follow (default: the repository's HEAD)")
-    .option('--private', 'publish to members only')
-    .option('--strict', 'refuse documents that their specification refuses, rather than warn')
+    .option('--private', 'publish as private: only members can read')
+    .option('--strict', 'reject documents that violate their specification, instead of warning')
     .addOption(
-      new Option('--port <number>', 'port to listen on; 0 picks one').default(
+      new Option('--port <number>', 'port to listen on; 0 picks a free port').default(
         readEnvironment().port ?? '7700',
         'PORT, else 7700',
       ),
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--dev', 'read templates, documentation and configuration again when they change, and reload open pages')
+    .option('--dev', 'reload pages when templates, documentation or configuration change')
     .action(async (repositories: string[], options: ServeOptions, command: Command) => {
       const configure = async (edition: string) =>
         addRepositories(await readConfig(command, edition), repositories, options);
@@ -56,10 +56,10 @@ export function serveCommand(): Command {
     });
 }
 
-/** The configuration with the repositories of the command line in it. Public and lenient, unless told otherwise (design §6, §12). */
+/** Adds the repositories of the command line; by default public and lenient (design §6, §12). */
 function addRepositories(config: Config, repositories: readonly string[], options: ServeOptions): Config {
   if (!isSlug(options.org))
-    throw new RegistryError('malformed', `${JSON.stringify(options.org)} cannot be an organization's name.`);
+    throw new RegistryError('malformed', `${JSON.stringify(options.org)} is not a valid organization name.`);
   if (repositories.length === 0) return config;
   const organization = organizationIn(config, options.org) ?? { repositories: [], defaults: {} };
   const added = repositories.map((url) => ({
@@ -72,7 +72,7 @@ function addRepositories(config: Config, repositories: readonly string[], option
   return { ...config, organizations: { ...config.organizations, [options.org]: next } };
 }
 
-/** As JSON once, however often a changed configuration has it listen again: the port stays. */
+/** Announces the URL; as JSON only once, since the port stays the same after a reload. */
 function announcer(json: boolean): (url: string) => void {
   let announced = false;
   return (url) => {
@@ -82,29 +82,34 @@ function announcer(json: boolean): (url: string) => void {
   };
 }
 
-/** What the command line says. */
+/** The command line. */
 interface Asked {
-  /** The configuration with what the command line adds; `edition` as `loadConfig` has it. */
+  /**
+   * Loads the configuration with the command line's additions. `edition` is that of `loadConfig`.
+   */
   configure(edition: string): Promise<Config>;
   file: string | null;
   repositories: readonly string[];
   commands: readonly CommandText[];
   isDev: boolean;
-  /** Says that it listens. */
+  /** Prints the URL once the server listens. */
   announce(url: string): void;
 }
 
 async function serve(asked: Asked, { port, host }: ServeOptions): Promise<void> {
   outliveReader();
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
-    throw new RegistryError('malformed', `${JSON.stringify(port)} is no port.`);
+    throw new RegistryError('malformed', `${JSON.stringify(port)} is not a port. Use 0 to 65535.`);
   const first = await asked.configure('');
   const stopped = untilStopped();
   const address = { port: Number(port), host };
   for (let config: Config | null = first; config !== null;) config = await serveOnce(config, asked, address, stopped);
 }
 
-/** Serves until it is told to stop: null. In development also until there is another configuration, which is the answer then. */
+/**
+ * Serves until stopped and returns null; with `--dev` also until the configuration changes, and
+ * returns the new one.
+ */
 async function serveOnce(
   config: Config,
   { configure, file, repositories, commands, isDev, announce }: Asked,
@@ -112,7 +117,7 @@ async function serveOnce(
   stopped: Promise<null>,
 ): Promise<Config | null> {
   assertSecretKey({ config });
-  // What changes under somebody's hands is asked for each time.
+  // In development, pages must always be current.
   const registry = await openRegistry(
     isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config,
     undefined,
@@ -121,11 +126,11 @@ async function serveOnce(
   if (config.secretKey === null) registry.ownKey!.make();
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
-  // The other commands are spared the time that loading a server takes.
+  // Loaded late: the other commands do not need the server.
   const { openServer } = await import('../server/server.ts');
   const dev = isDev ? (await import('../server/dev.ts')).createDev() : null;
   const server = await openServer(registry, queue, { ...address, commands, dev });
-  // Who picked a port keeps it.
+  // Keep the port that 0 picked when the configuration is reloaded.
   address.port = Number(new URL(server.url).port);
   const deliveries = openDeliveries(registry, config.url ?? server.url);
   const purger = openPurger(registry);
@@ -137,7 +142,7 @@ async function serveOnce(
   announce(server.url);
   const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
   await changes?.close();
-  // Browsers keep connections that they have not used yet; nobody who develops waits for those.
+  // Browsers keep idle connections open; do not wait long for them in development.
   await server.close(dev === null ? undefined : 500);
   await reconciler.close();
   await queue.close();
@@ -147,7 +152,9 @@ async function serveOnce(
   return next;
 }
 
-/** Others on this machine can read private documents in a folder that an older version made, or `mkdir` with the usual umask. */
+/**
+ * Warns of folders that other users can read, such as those made by an older version or by `mkdir`.
+ */
 async function warnOfOpenFolders({ config, log }: OpenRegistry): Promise<void> {
   const folders = new Set([config.store.path, dirname(config.cacheFolder), config.cacheFolder]);
   for (const folder of folders) {
@@ -156,18 +163,20 @@ async function warnOfOpenFolders({ config, log }: OpenRegistry): Promise<void> {
   }
 }
 
-/** Says what documents are parsed in; a warning where it could be more. */
+/** Logs how documents are isolated; as a warning if the isolation is weaker than it could be. */
 async function logIsolation({ config, isolation, log }: OpenRegistry): Promise<void> {
   const { kind, ...rest } = await isolation();
   log(kind === 'node' && config.sandbox !== 'node' ? 'warn' : 'info', 'sandbox', { kind, ...rest });
 }
 
-/** Refuses a folder of the command line that is no repository, before it is written down as followed. */
+/**
+ * Throws `unreachable` for a folder that is not a repository, before it is recorded as followed.
+ */
 async function assertRepository({ source }: OpenRegistry, folder: string): Promise<void> {
   await source.tip({ url: folder, ref: 'HEAD', credential: null }).catch((error: unknown) => {
     const around = isRegistryError(error, 'unreachable') ? repositoryAround(dirname(folder)) : null;
     if (around === null) throw error;
-    const advice = `It is in the repository ${around}: name that, or follow this folder of it with \`path\` in registry.config.ts.`;
+    const advice = `It is inside the repository ${around}. Pass that repository, or set \`path\` in registry.config.ts to follow only this folder.`;
     throw new RegistryError('unreachable', `${folder} is not a git repository. ${advice}`, { cause: error });
   });
 }
@@ -179,7 +188,7 @@ function repositoryAround(folder: string): string | null {
 
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Resolves on SIGTERM, SIGINT or SIGHUP. A second one ends the process at once, as everybody expects. */
+/** Resolves on SIGTERM, SIGINT or SIGHUP. A second signal ends the process at once. */
 function untilStopped(): Promise<null> {
   return new Promise((settle) => {
     const stop = () => {

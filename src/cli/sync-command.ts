@@ -13,24 +13,27 @@ import { complain, printJson, withProgress } from './output.ts';
 import { printRun } from './print-run.ts';
 import { syncRemotely } from './remote-registry.ts';
 
-/** `stele sync [coordinate]`: one reconciliation, in the foreground. */
+/** `stele sync [coordinate]`: runs one sync in the foreground. */
 export function syncCommand(): Command {
   return new Command('sync')
-    .description('Bring the registry to where its repositories stand now.')
-    .argument('[coordinate]', "only this resource's repository")
-    .option('--relink', "accept the resource's repository as it is now, after it rewrote its history or was gone")
-    .option('--registry <url>', 'ask a running registry over HTTP, with the key in STELE_KEY')
+    .description('Fetch the followed repositories and publish what has changed.')
+    .argument('[coordinate]', "sync only this resource's repository")
+    .option('--relink', 'accept the repository after its history was rewritten or it was replaced')
+    .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY')
     .action(async (name: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { registry?: string; relink?: boolean }>();
       if (options.registry !== undefined) {
         if (options.relink)
-          throw new RegistryError('malformed', 'Over HTTP, PUT the connection again: that accepts its repository.');
+          throw new RegistryError(
+            'malformed',
+            '--relink does not work with --registry. Send PUT to the connection instead.',
+          );
         if (name === undefined)
-          throw new RegistryError('malformed', 'Name the resource: a registry is asked for one at a time.');
+          throw new RegistryError('malformed', '--registry needs a coordinate: it syncs one resource at a time.');
         return tell([await syncRemotely(options.registry, requireCoordinate(name).coordinate)], options);
       }
       if (options.relink && name === undefined)
-        throw new RegistryError('malformed', 'Name the resource whose repository is accepted as it is now.');
+        throw new RegistryError('malformed', '--relink needs the coordinate of a resource.');
       const runs = await withRegistry(command, async (registry) => {
         if (options.relink) await relinkResource(registry, requireCoordinate(name!).coordinate, operator);
         return withProgress('Syncing', () => syncAll(registry, name));
@@ -43,7 +46,7 @@ function tell(runs: readonly Run[], { json }: CommonOptions): void {
   if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;
   if (json) return printJson({ runs });
   if (runs.length === 0)
-    complain('No repository is followed. Name one in registry.config.ts, or on the command line of stele serve.');
+    complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');
   for (const run of runs) printRun(run);
 }
 
@@ -69,7 +72,7 @@ async function repositoryOf(registry: Registry, name: string): Promise<Wanted> {
   const { coordinate } = requireCoordinate(name);
   const resource = await findResource(registry, coordinate);
   if (!resource?.connection)
-    throw new RegistryError('not_found', `${name} is not there or not connected to a repository.`);
+    throw new RegistryError('not_found', `${name} does not exist or is not connected to a repository.`);
   return { org: coordinate.org, id: repositoryId(resource.connection.repository, resource.connection.branch) };
 }
 

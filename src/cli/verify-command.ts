@@ -7,12 +7,12 @@ import { verify, type Verified } from '../registry/verify.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 
-/** `stele verify COORDINATE`: derives a version, or all of them, again from its commit and compares. */
+/** `stele verify COORDINATE`: rebuilds one version, or all, from its commit and compares. */
 export function verifyCommand(): Command {
   return new Command('verify')
-    .description('Derive a version again from its commit and compare the two.')
+    .description('Rebuild a version from its commit and compare it with the published one.')
     .argument('<coordinate>', '@org/type/slug[@version]')
-    .option('--all', 'every version')
+    .option('--all', 'verify every version')
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate, selector } = requireCoordinate(name);
       const { json = false, all } = command.optsWithGlobals<CommonOptions & { all?: boolean }>();
@@ -36,20 +36,20 @@ export function verifyCommand(): Command {
     });
 }
 
-/** A version that was derived again, or one that cannot be. */
+/** The result for one version. `refused`: it cannot be verified. */
 type Outcome = Verified | { outcome: 'refused'; coordinate: string; version: string; detail: string };
 
 type Version = Extract<Selector, { kind: 'version' }>;
 
 async function everyVersion(registry: Registry, coordinate: Coordinate): Promise<Version[]> {
   const resource = await findResource(registry, coordinate);
-  if (resource === null) throw new RegistryError('not_found', `There is no ${formatCoordinate(coordinate)}.`);
+  if (resource === null) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
   return resource.versions
     .filter(({ status }) => status.state !== 'withdrawn')
     .map(({ label }) => ({ kind: 'version', version: label }));
 }
 
-/** One of many: what cannot be verified does not keep the others. */
+/** Verifies one of many versions; an error does not stop the others. */
 async function verifyOne(registry: Registry, coordinate: Coordinate, selector: Version): Promise<Outcome> {
   try {
     return await verify(registry, coordinate, selector);
@@ -69,14 +69,14 @@ function tell(verified: Outcome): void {
   const { outcome, published, derived, compilers } = verified;
   print(`${outcome} ${named} ${published}`);
   const others = `${compilers[0]} published it, this is ${compilers[1]}.`;
-  if (outcome === 'recoded') complain(`Same document, packed by another compiler: ${others}`);
+  if (outcome === 'recoded') complain(`The documents are the same, but compressed differently: ${others}`);
   if (outcome === 'recompiled')
-    complain(`Same input, but another compiler makes something else of it: ${others} Verify with the former.`);
+    complain(`The input is the same, but the compilers differ: ${others} Verify with ${compilers[0]}.`);
   if (outcome === 'different')
-    complain(derived === null ? 'The commit gives a document that is refused.' : `The commit gives ${derived}.`);
+    complain(derived === null ? 'The document in the commit is now rejected.' : `The commit produces ${derived}.`);
 }
 
 function summarize(verified: readonly Outcome[]): string {
   const equal = verified.filter(({ outcome }) => outcome === 'same').length;
-  return `${equal} of ${verified.length} equal`;
+  return `${equal} of ${verified.length} identical`;
 }

@@ -12,120 +12,121 @@ import { splitTarget } from './read/read-request.ts';
 import { endResponse } from './body/request-body.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** A code of a refusal, or `internal` for a bug. */
+/** An error code, or `internal` for a bug. */
 export type ProblemCode = ErrorCode | 'internal';
 
-/** The one table: each code's status (RFC 9110 §15), its title, and what somebody who meets it should know. */
+/** Status (RFC 9110 §15), title and explanation of every code. The only such table. */
 export const problemTypes: Readonly<Record<ProblemCode, { status: number; title: string; meaning: string }>> = {
   malformed: {
     status: 400,
-    title: 'The request cannot be understood',
-    meaning: 'The path, a parameter, a header or the body is not of the form it must have. The detail says which.',
+    title: 'Malformed request',
+    meaning: 'The path, a parameter, a header or the body is malformed. `detail` says which.',
   },
   unauthenticated: {
     status: 401,
-    title: 'A valid credential is needed',
+    title: 'Authentication required',
     meaning:
-      'No credential was sent where one is needed, or the one sent is malformed, unknown, expired or revoked. Send `Authorization: Bearer <key>`, Basic with the key as password, or sign in.',
+      'The credential is missing, malformed, unknown, expired or revoked. Send `Authorization: Bearer <key>`, or Basic with the key as password, or sign in.',
   },
   forbidden: {
     status: 403,
-    title: 'Your credential does not allow this',
-    meaning: 'You may see the thing, but the credential lacks the scope for what was asked.',
+    title: 'Permission denied',
+    meaning: 'The credential is valid but lacks the scope for this operation. Use a key with that scope.',
   },
   not_found: {
     status: 404,
-    title: 'Nothing here that you may read',
+    title: 'Not found',
     meaning:
-      'There is nothing at this address, or you may not read it: the two look the same on purpose. A key or signing in may help.',
+      'Nothing exists at this address, or you have no access to it. Both look the same on purpose. If you expected something here, send a key or sign in.',
   },
   method_not_allowed: {
     status: 405,
-    title: 'The method does not apply here',
-    meaning: 'The `Allow` header of the answer lists the methods that do.',
+    title: 'Method not allowed',
+    meaning: 'This address does not support the method. The `Allow` header lists the methods that it supports.',
   },
   not_acceptable: {
     status: 406,
-    title: 'There is no such representation',
+    title: 'Representation not available',
     meaning:
-      'No representation fits `Accept`, `Accept-Encoding` or `format`. The member `available` lists those that there are.',
+      'No representation matches `Accept`, `Accept-Encoding` or `format`. `available` lists the ones that exist.',
   },
   conflict: {
     status: 409,
-    title: 'The state of things does not allow it',
+    title: 'Conflict with the current state',
     meaning:
-      'The slug or the label belongs to something else already, or something else is in the way; the detail says what. Versions never change: choose another label.',
+      'The slug or label is already taken, or the current state does not allow the change. `detail` says which. A published version never changes: choose another label.',
   },
   gone: {
     status: 410,
-    title: 'The version was withdrawn',
-    meaning: 'It was published and then withdrawn on purpose. Its bytes are deleted and its label is never used again.',
+    title: 'Withdrawn or deleted',
+    meaning:
+      'The version was withdrawn, or the resource was deleted. Its name is never used again. `detail` gives the reason.',
   },
   precondition_failed: {
     status: 412,
-    title: 'It has changed since you read it',
-    meaning: 'The condition of the request (`If-Match`) does not hold. Read again and decide again.',
+    title: 'Changed since you read it',
+    meaning: '`If-Match` does not match the current entity tag. Read the resource again, then retry.',
   },
   too_large: {
     status: 413,
     title: 'Too large',
-    meaning: 'The request, or a document in it, is over a limit. The detail says which; GET /v1/limits lists them.',
+    meaning:
+      'The request, or a document in it, exceeds a limit. `detail` says which; `GET /v1/limits` lists all limits.',
   },
   unsupported_media_type: {
     status: 415,
-    title: 'The media type is not supported',
-    meaning: 'The body has another `Content-Type`, charset or `Content-Encoding` than the operation takes.',
+    title: 'Unsupported media type',
+    meaning: 'The operation does not accept the `Content-Type`, charset or `Content-Encoding` of the body.',
   },
   range_not_satisfiable: {
     status: 416,
-    title: 'The range lies outside the document',
-    meaning: '`Content-Range` tells how many bytes there are.',
+    title: 'Range not satisfiable',
+    meaning: 'The requested range is outside the document. `Content-Range` gives its size in bytes.',
   },
   refused: {
     status: 422,
-    title: 'The document was refused',
-    meaning: 'It was read and did not pass. The member `problems` lists every finding with its place.',
+    title: 'The document was rejected',
+    meaning: 'The document is not valid, or fails its ruleset. `problems` lists every problem with its location.',
   },
   idempotency_mismatch: {
     status: 422,
-    title: 'The idempotency key was used with another request',
-    meaning: 'An `Idempotency-Key` names one request. Use a new one for a request with another body.',
+    title: 'Idempotency key reused with another request',
+    meaning: 'This `Idempotency-Key` was already sent with a different request. Use a new key for each request.',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    meaning: 'Wait for the seconds that `Retry-After` names.',
+    meaning: 'Wait the number of seconds in `Retry-After`, then retry.',
   },
   internal: {
     status: 500,
-    title: 'Something went wrong here',
-    meaning: 'A bug. It was logged under the request id in `instance`; tell that to whoever runs this registry.',
+    title: 'Internal error',
+    meaning: 'A bug in the registry. It was logged under the request id in `instance`: send that id to the operator.',
   },
   corrupt: {
     status: 500,
     title: 'Stored bytes do not match their digest',
-    meaning:
-      'The store lost or changed what was written. Such bytes are never served. Whoever runs this registry should run `stele fsck`.',
+    meaning: 'Stored data is missing or damaged. Damaged bytes are never served. The operator should run `stele fsck`.',
   },
   unreachable: {
     status: 502,
-    title: 'A repository or registry does not answer',
-    meaning: 'Something that this registry had to ask was unreachable, too slow, or refused its credential.',
+    title: 'A remote server cannot be reached',
+    meaning: 'A repository or server that this request needs did not respond in time, or rejected the credential.',
   },
   outcome_unknown: {
     status: 503,
-    title: 'It is not known whether the change was made',
+    title: 'The change may or may not have been made',
     meaning:
-      'The change may have been made: the disk did not confirm a write, or what belongs to a change failed after it was made. Repeat the request with the same `Idempotency-Key`, or read the thing.',
+      'The disk did not confirm the write, or a later step failed after the change was made. Retry with the same `Idempotency-Key`, or read the resource to see its state.',
   },
   unavailable: {
     status: 503,
-    title: 'Not available at the moment',
-    meaning: 'The registry is starting or shutting down, or a part of it is missing. Nothing was changed.',
+    title: 'Temporarily unavailable',
+    meaning: 'The registry is starting, shutting down, or cannot reach its store. Nothing was changed. Retry later.',
   },
 };
 
-/** Whether the text is a code that a problem's type can end in. */
+/** Reports whether the text is a code that a problem type can end in. */
 export function isProblemCode(text: string): text is ProblemCode {
   return Object.hasOwn(problemTypes, text);
 }
@@ -140,7 +141,7 @@ export interface ProblemDocument {
   [extension: string]: unknown;
 }
 
-/** What a refusal looks like to a client: the status, the header fields that go with it, and the problem document. */
+/** Returns the status, headers and problem document of an error; null stands for a bug. */
 function describeRefusal(
   url: string,
   requestId: string,
@@ -149,7 +150,8 @@ function describeRefusal(
 ): { status: number; headers: Fields; document: ProblemDocument } {
   const code = error?.code ?? 'internal';
   const { status, title, meaning } = problemTypes[code];
-  // RFC 9110 §11.6.1 requires the challenge with 401. Private and absent are the same 404, and either may need a credential.
+  // RFC 9110 §11.6.1 requires the challenge with 401. Private and absent are the same 404, and
+  // either may need a credential.
   const mayNeedKey = code === 'unauthenticated' || code === 'not_found';
   const headers = {
     'Content-Type': 'application/problem+json',
@@ -171,7 +173,10 @@ function describeRefusal(
   return { status, headers, document: { ...standard, ...problems, ...hint, ...error?.extra, ...standard } };
 }
 
-/** Sends a refusal as `application/problem+json`. What is no refusal is logged whole and told as `internal`, without a word of it. */
+/**
+ * Sends an error as `application/problem+json`, or as a page to a browser. An error that is not a
+ * `RegistryError` is logged in full and sent as `internal`, without its message.
+ */
 export function sendProblem(
   { registry, url, login, site }: Pick<ServerContext, 'registry' | 'url' | 'login' | 'site'>,
   request: IncomingMessage,
@@ -192,7 +197,7 @@ export function sendProblem(
   const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
   const signIn = mayHelp ? (login?.signInUrl(request.url!) ?? null) : null;
   const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
-  // The management API answers programs alone, whatever they say they accept.
+  // The management API never sends pages, whatever the client accepts.
   const wantsPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
   const page = wantsPage ? refusalPage({ registry, site }, document, signIn) : null;
   const body = Buffer.from(page ?? JSON.stringify(document));
@@ -203,7 +208,9 @@ export function sendProblem(
   endResponse(request, response, request.method === 'HEAD' ? undefined : body);
 }
 
-/** A refusal as people read it; null where an operator's template cannot be rendered, which is no reason to say nothing. */
+/**
+ * Returns the error page; null when an operator's template fails to render, so that JSON is sent.
+ */
 function refusalPage(
   { registry, site }: { registry: Registry; site: Site },
   document: ProblemDocument,
@@ -217,13 +224,13 @@ function refusalPage(
   }
 }
 
-/** What may not be read and what is absent are the same page. */
+/** Renders the error page. It is the same for a hidden resource and an absent one. */
 function renderRefusal(site: Site, document: ProblemDocument, signIn: string | null): string {
   const { title, detail, status, type, instance, resource } = document;
   const { links } = site;
-  const actions = [{ text: 'All that you may read', href: links.path('/') }];
+  const actions = [{ text: 'Go to the start page', href: links.path('/') }];
   if (signIn !== null) actions.unshift({ text: 'Sign in', href: links.path(signIn) });
-  if (typeof resource === 'string') actions.unshift({ text: 'The versions that there are', href: resource });
+  if (typeof resource === 'string') actions.unshift({ text: 'All versions', href: resource });
   return messagePage(site, {
     title,
     text: detail,
@@ -234,7 +241,7 @@ function renderRefusal(site: Site, document: ProblemDocument, signIn: string | n
   });
 }
 
-/** The last handler of the application. */
+/** The error handler of the application. It must be registered last. */
 export function createErrorHandler(
   context: Pick<ServerContext, 'registry' | 'url' | 'login' | 'site'>,
 ): ErrorRequestHandler {
@@ -248,7 +255,9 @@ const codesByStatus = new Map<number, ErrorCode>([
   [415, 'unsupported_media_type'],
 ]);
 
-/** The refusal in what was thrown: ours, or what Express and its body parsers say about a request. Null for anything else. */
+/**
+ * Returns the `RegistryError` for what was thrown by us, Express or a body parser; null for a bug.
+ */
 function asRefusal(error: unknown): RegistryError | null {
   if (isRegistryError(error)) return error;
   if (lacksDescriptors(error))
@@ -260,7 +269,7 @@ function asRefusal(error: unknown): RegistryError | null {
 
 const outOfDescriptors = 'The server has no file descriptors left. Try again.';
 
-/** Whether this process, or the whole machine, has as many files open as it may. */
+/** Reports whether this process, or the whole machine, has run out of file descriptors. */
 function lacksDescriptors(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;
@@ -268,13 +277,13 @@ function lacksDescriptors(error: unknown): boolean {
 }
 
 const explanations: Partial<Record<ErrorCode, string>> = {
-  malformed: 'The request cannot be understood.',
-  too_large: 'The body is over the limit.',
-  unsupported_media_type: 'The body has a content type, charset or coding that is not taken here.',
+  malformed: 'The request is malformed.',
+  too_large: 'The body exceeds the size limit.',
+  unsupported_media_type: 'The content type, charset or content coding of the body is not supported.',
 };
 
 function explain(error: Error, code: ErrorCode): string {
   if ('type' in error && error.type === 'entity.parse.failed') return 'The body is not valid JSON.';
-  if (error instanceof URIError) return 'The URL is not properly percent-encoded.';
+  if (error instanceof URIError) return 'The URL contains an invalid percent-encoding.';
   return explanations[code]!;
 }

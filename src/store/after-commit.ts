@@ -2,8 +2,8 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Refs } from './refs.ts';
 
 /**
- * Does work that changes the registry. What fails once a change is committed is told as `outcome_unknown`: `unavailable` would say that nothing
- * was changed, and a bug would say nothing. Refusals that the work itself makes stay what they are.
+ * Runs work that changes the registry. An error after a commit becomes `outcome_unknown`, because
+ * `unavailable` would promise that nothing changed. The work's own errors stay as they are.
  */
 export async function tellingCommits<T, R extends { refs: Refs }>(
   registry: R,
@@ -31,9 +31,8 @@ export async function tellingCommits<T, R extends { refs: Refs }>(
   }
 }
 
-/** What is said when a change is committed, and something that belongs to it was not done. */
+/** Returns the error for a committed change whose later steps failed. */
 export function followUpFailed(cause: unknown): RegistryError {
-  const message =
-    'A change was made, but what belongs to it failed. Repeat the request with the same Idempotency-Key: it goes on where it stopped.';
+  const message = 'The change was made, but a later step failed. Retry with the same Idempotency-Key to finish it.';
   return new RegistryError('outcome_unknown', message, { cause, retryAfter: 1 });
 }

@@ -5,13 +5,14 @@ import { RegistryError } from '../model/errors.ts';
 import { fileMode, folderMode } from './private.ts';
 
 /**
- * What was derived from stored bytes and can be made again: never the truth. Whatever is in it may vanish at any time, and a cache that cannot be
- * written to only costs time. Keys are of the grammar of a bucket's keys, and name all that the bytes depend on: what is under a key never changes.
+ * Bytes that were derived from stored bytes and can be derived again. Entries may vanish at any
+ * time. Keys follow the grammar of bucket keys and name everything that the bytes depend on, so an
+ * entry never changes.
  */
 export interface Cache {
   get(key: string): Promise<Uint8Array | null>;
   put(key: string, bytes: Uint8Array): Promise<void>;
-  /** Forgets everything: what was withdrawn leaves nothing behind. */
+  /** Deletes all entries, so that nothing of a withdrawn version stays. */
   clear(): Promise<void>;
 }
 
@@ -21,7 +22,7 @@ function assertKey(key: string): void {
   if (!keyGrammar.test(key)) throw new TypeError(`Not a cache key: ${key}`);
 }
 
-/** A cache in memory, for tests and for commands that end soon. */
+/** Creates a cache in memory, for tests and short commands. */
 export function createMemoryCache(): Cache {
   const entries = new Map<string, Uint8Array>();
   return {
@@ -37,7 +38,10 @@ export function createMemoryCache(): Cache {
   };
 }
 
-/** A cache in a folder that any number of processes may share. Once more than `sizeLimit` bytes were put in, the oldest go. */
+/**
+ * Opens a cache in a folder that processes may share. Deletes the oldest files above `sizeLimit`
+ * bytes.
+ */
 export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeLimit?: number } = {}): Cache {
   let sinceSweep = Infinity;
   return {
@@ -56,7 +60,9 @@ export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeL
       } catch (error) {
         await rm(temporary, { force: true }).catch(() => undefined);
         if (!isFull(error))
-          throw new RegistryError('unavailable', 'The cache folder cannot be written to.', { cause: error });
+          throw new RegistryError('unavailable', 'The cache folder is not writable. Check its permissions.', {
+            cause: error,
+          });
       }
       sinceSweep += bytes.byteLength;
       if (sinceSweep > sizeLimit / 8) {
@@ -68,7 +74,7 @@ export function openFolderCache(folder: string, { sizeLimit = 2 ** 31 }: { sizeL
   };
 }
 
-/** Deletes the oldest files until the rest is under the limit. */
+/** Deletes the oldest files until the rest fits in three quarters of the limit. */
 async function sweep(folder: string, sizeLimit: number): Promise<void> {
   const names = (await readdir(folder, { recursive: true, withFileTypes: true }).catch(ignoringAbsence)) ?? [];
   const files = [];
@@ -86,7 +92,7 @@ async function sweep(folder: string, sizeLimit: number): Promise<void> {
   }
 }
 
-/** A full disk keeps nothing from being made again. */
+/** Reports whether the disk is full. That is not an error for a cache: it only costs time. */
 function isFull(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -9,9 +9,10 @@ import { notConfirmed, refuseFolder, refuseRead, refuseWrite } from './folder/re
 import { createScratch, sweepScratch } from './folder/scratch.ts';
 
 /**
- * A bucket in a folder: a file per key. `link()` is the compare-and-swap (design §5): it fails when the name exists, for every
- * process on the same file system. Temporary files are in `.tmp`, which no key can name; what killed processes left there is swept.
- * Rejects with `unavailable` when the path cannot be the folder. `files`: the file calls, for tests.
+ * Opens a bucket in a folder, one file per key. `link()` is the compare-and-swap (design §5): it
+ * fails if the name exists, for every process on the same file system. Temporary files are in
+ * `.tmp`, which is not a valid key; opening deletes those of killed processes. Rejects with
+ * `unavailable` if the path cannot be used. Tests replace `files`.
  */
 export async function openFsBucket(path: string, { files = nodeFiles }: { files?: Files } = {}): Promise<Bucket> {
   const root = resolve(path);
@@ -23,7 +24,9 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
   const scratch = createScratch(files, temporary);
   const durable = new Set<string>([root]);
 
-  /** Makes a folder and fsyncs the parents that gained an entry, so that a path to durable bytes is itself durable. */
+  /**
+   * Makes a folder and fsyncs each parent that gained an entry, so that the path is durable too.
+   */
   async function makeFolder(folder: string): Promise<void> {
     if (durable.has(folder)) return;
     await makeFolder(dirname(folder));
@@ -33,10 +36,10 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
     durable.add(root).add(folder);
   }
 
-  /** Nothing is absent from a folder that is not there itself, as when its disk is not mounted. */
+  /** Tells an absent key from a missing folder, such as an unmounted disk. */
   async function assertThere(): Promise<void> {
     await files.access(temporary).catch((cause: unknown) => {
-      throw new RegistryError('unavailable', 'The folder of the store is not there.', { cause, retryAfter: 5 });
+      throw new RegistryError('unavailable', 'The folder of the store is missing.', { cause, retryAfter: 5 });
     });
   }
 
@@ -51,7 +54,7 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
       return refuseWrite(error);
     }
     const isOurs = await giveName(files, unnamed, target);
-    // A loser waits for the winner's name to be durable too: what it reads back must not vanish.
+    // Also for `exists`: what the caller reads back must be durable.
     await confirm.folder(dirname(target));
     return isOurs ? 'created' : 'exists';
   }
@@ -98,8 +101,8 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
 }
 
 /**
- * Gives a file its second name. False: something else has it. Whoever lost the answer of the file system looks how many names the file has
- * (link(2) says to: an answer can be lost on NFS, and the repeated call then fails with EEXIST).
+ * Links a file to its final name; returns false if the name is taken. After an error it checks the
+ * link count, as link(2) advises: on NFS a reply can be lost, and the retry then fails with EEXIST.
  */
 async function giveName(files: Files, unnamed: string, target: string): Promise<boolean> {
   try {
@@ -122,7 +125,10 @@ interface Walk {
   found: string[];
 }
 
-/** Depth first from a folder, in the order of whole keys: a folder `a` sorts as `a/`, after a file `a-b`. Prunes what cannot match. */
+/**
+ * Walks a folder in the order of whole keys: a folder `a` sorts as `a/`, after a file `a-b`. Skips
+ * what cannot match.
+ */
 async function walk(files: Files, root: string, folder: string, search: Walk): Promise<void> {
   const entries = await files.readdir(join(root, folder), { withFileTypes: true }).catch(ignoring('ENOENT', 'ENOTDIR'));
   const names = (entries ?? [])
@@ -142,8 +148,8 @@ async function walk(files: Files, root: string, folder: string, search: Walk): P
 }
 
 /**
- * Makes a folder and those above it that are missing, each durable. Not by `recursive`, which never comes back from a place where nothing can
- * be made (`/proc/x`).
+ * Makes a folder and its missing parents, each durable. It does not use `recursive`, which never
+ * returns where no folder can be made (`/proc/x`).
  */
 async function makePath(files: Files, folder: string): Promise<void> {
   if (await isFolder(files, folder)) return;

@@ -1,20 +1,20 @@
 import { assertKey, type Bucket } from './bucket.ts';
 
-/** What goes wrong with one call on purpose. */
+/** A planned failure of one call. */
 export type Fault =
   | 'fail' // it rejects, and nothing happened
-  | 'fail-after' // it rejects, though it happened: the answer was lost
-  | 'lose'; // putIfAbsent: another writer was faster; the rival bytes are there and the answer is `exists`
+  | 'fail-after' // it rejects after it succeeded: the reply was lost
+  | 'lose'; // putIfAbsent: another writer was faster; the rival bytes are stored and it returns `exists`
 
 /** A bucket in memory, for tests and dry runs. */
 export interface MemoryBucket extends Bucket {
-  /** The next `count` calls of the method whose key satisfies `when` go wrong this way. */
+  /** Makes the next `count` calls of the method whose key satisfies `when` fail this way. */
   fault(
     method: keyof Bucket,
     kind: Fault,
     options?: { count?: number; when?: (key: string) => boolean; rival?: Uint8Array },
   ): void;
-  /** How many calls each method has taken. */
+  /** Returns the number of calls of each method. */
   calls(): Record<keyof Bucket, number>;
 }
 
@@ -26,7 +26,10 @@ interface Planned {
   rival: Uint8Array;
 }
 
-/** An empty memory bucket. Bytes are copied in and out, so that nobody changes what is stored. */
+/**
+ * Creates an empty bucket. Bytes are copied in and out, so that callers cannot change what is
+ * stored.
+ */
 export function createMemoryBucket(): MemoryBucket {
   const entries = new Map<string, Uint8Array>();
   const counts = { get: 0, putIfAbsent: 0, list: 0, delete: 0, check: 0 };

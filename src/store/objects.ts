@@ -5,25 +5,25 @@ import { listAll, type Bucket } from './bucket.ts';
 /** Immutable bytes under their digest (design §5). */
 export interface Objects {
   /**
-   * Stores the bytes and answers their digest, once they are durable. The same bytes twice is no error. Rejects with `unavailable`
-   * when the bucket did not take them; whether they are there or not does no harm, and doing it again is safe.
+   * Stores the bytes and returns their digest once they are durable. Storing the same bytes twice
+   * is not an error. Rejects with `unavailable` if the bucket rejects them; retrying is safe.
    */
   put(bytes: Uint8Array | string): Promise<Digest>;
-  /** The bytes, or null when there are none. Rejects with `corrupt` rather than hand out bytes that do not match. */
+  /** Returns the bytes, or null. Rejects with `corrupt` if they do not match the digest. */
   get(digest: Digest): Promise<Uint8Array | null>;
-  /** Every digest that has bytes, matching or not. */
+  /** Yields every stored digest, whether its bytes match or not. */
   list(): AsyncIterable<Digest>;
-  /** Removes the bytes. For garbage collection and for withdrawn versions alone. */
+  /** Removes the bytes. Only for garbage collection and withdrawn versions. */
   delete(digest: Digest): Promise<void>;
 }
 
-/** The bucket key of an object: `objects/sha256/ab/cdef…`. */
+/** Returns the bucket key of an object: `objects/sha256/ab/cdef…`. */
 export function objectKey(digest: Digest): string {
   const hex = hexOf(digest);
   return `objects/sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }
 
-/** Objects on a bucket. `cacheBytes` of verified bytes are kept in memory, least recently used out first. */
+/** Creates objects on a bucket, with an LRU cache of `cacheBytes` of verified bytes. */
 export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } = {}): Objects {
   const cache = createByteCache(cacheBytes);
   return {
@@ -31,7 +31,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
       const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
       const digest = digestOf(buffer);
       const key = objectKey(digest);
-      // The cache proves nothing about the bucket: another process may have collected what it holds.
+      // Do not ask the cache: another process may have deleted the object since.
       const answer = await bucket.putIfAbsent(key, buffer).catch((error: unknown) => ({ error }));
       if (answer === 'created') return digest;
       const cause = typeof answer === 'object' ? answer.error : undefined;
@@ -67,7 +67,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
 }
 
 function notStored(cause: unknown): RegistryError {
-  const message = 'The store did not take the bytes; nothing was published. Try again.';
+  const message = 'The store rejected the write; nothing was published. Try again.';
   return new RegistryError('unavailable', message, { cause, retryAfter: 1 });
 }
 

@@ -4,17 +4,20 @@ import { join } from 'node:path';
 import { RegistryError } from '../model/errors.ts';
 import { fileMode, folderMode } from './private.ts';
 
-/** The key that a registry makes for itself, where the configuration names none. */
+/** The key that a registry makes for itself if the configuration has no `secretKey`. */
 export interface OwnKey {
-  /** Null where none was made yet. */
+  /** Returns the key, or null if none was made yet. */
   read(): string | null;
-  /** The key, made if there is none. All processes that share the folder get the same. Throws `unavailable` when it cannot be written. */
+  /**
+   * Returns the key and makes it if needed. All processes that share the folder get the same key.
+   * Throws `unavailable` if it cannot be written.
+   */
   make(): string;
 }
 
 /**
- * A key in the file `.secret-key` of the data folder, for its owner alone. A bucket in the same folder has no key of that name (the dot),
- * so that what is copied or replicated key by key leaves it behind.
+ * Keeps the key in the file `.secret-key` of the data folder, readable only by its owner. The dot
+ * makes it an invalid bucket key, so that copying the bucket key by key leaves it behind.
  */
 export function createOwnKey(folder: string): OwnKey {
   const path = join(folder, '.secret-key');
@@ -31,7 +34,7 @@ export function createOwnKey(folder: string): OwnKey {
     }
   }
 
-  /** `link` lets one process win; a crash leaves no half of a key. */
+  /** Writes by `link`, so that one process wins and a crash leaves no partial key. */
   function write(): void {
     const temporary = `${path}.${randomUUID()}`;
     mkdirSync(folder, { recursive: true, mode: folderMode });

@@ -1,12 +1,15 @@
 import { stat } from 'node:fs/promises';
 
-/** Of every folder that is made in the data folder: its owner alone may look into it, whatever the umask. */
+/** Mode of every folder in the data folder: only for its owner, whatever the umask. */
 export const folderMode = 0o700;
 
-/** Of every file in it. */
+/** Mode of every file in the data folder. */
 export const fileMode = 0o600;
 
-/** Whether others than the owner may look into a folder. False for one that is not there, and on Windows, which has no such modes. */
+/**
+ * Reports whether others than the owner have access to a folder. False if it is missing, and on
+ * Windows.
+ */
 export async function isOpenToOthers(folder: string): Promise<boolean> {
   const found = await stat(folder).catch(() => null);
   return found !== null && process.platform !== 'win32' && (found.mode & 0o077) !== 0;

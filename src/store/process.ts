@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** How this process is named in what it records: `host/pid`. */
+/** Returns the name of this process in records: `host/pid`. */
 export function processName(): string {
   return `${hostname()}/${process.pid}`;
 }
 
-/** Whether a process may still be running: those of other machines always may, those of this one are asked for. */
+/** Reports whether a process may still be running. Always true for processes on other machines. */
 export function isAlive(name: string): boolean {
   const [host, pid] = name.split('/');
   if (host !== hostname()) return true;
@@ -18,19 +18,19 @@ export function isAlive(name: string): boolean {
   }
 }
 
-/** Who does a piece of work that others must not do meanwhile, as it is written down. */
+/** Owner of a lease: process id, host, and task. */
 export interface Worker {
-  /** `host/pid`, and where that number counts (`processSpace`). */
+  /** `host/pid`. `space` is the pid namespace (`processSpace`). */
   process: string;
   space?: string;
-  /** Tells this piece of work from others of the same process, and from those of an earlier process of the same number. */
+  /** Unique id of the task, since pids are reused and a process runs many tasks. */
   holder: string;
 }
 
-/** What this process is at. */
+/** Ids of the running tasks of this process. */
 const atWork = new Set<string>();
 
-/** Begins a piece of work. `end` is called when it is over, however it went. */
+/** Begins a task. Call `end` when it has ended, also after an error. */
 export function beginWork(): { worker: Worker; end: () => void } {
   const holder = randomUUID();
   atWork.add(holder);
@@ -38,12 +38,15 @@ export function beginWork(): { worker: Worker; end: () => void } {
   return { worker, end: () => void atWork.delete(holder) };
 }
 
-/** Whether it is a piece of work of this process that is not over. */
+/** Reports whether the worker is a running task of this process. */
 export function isOwn({ holder }: Worker): boolean {
   return atWork.has(holder);
 }
 
-/** Whether the worker may still be at it. Of this process that is known; other processes of this machine may run; and of others nobody knows. */
+/**
+ * Reports whether the worker may still be running: exact for this process, by pid for this machine,
+ * and always true for other machines and containers.
+ */
 export function mayWork({ process, space, holder }: Worker): boolean {
   if (space !== undefined && space !== processSpace()) return true;
   return process === processName() ? atWork.has(holder) : isAlive(process);
@@ -52,8 +55,8 @@ export function mayWork({ process, space, holder }: Worker): boolean {
 let space: string | undefined;
 
 /**
- * Where this process's number means this process: containers that share a machine's name count for themselves. Empty where the system has no such
- * spaces.
+ * Returns the id of the pid namespace, since containers may share a host name. Empty if the system
+ * has no pid namespaces.
  */
 export function processSpace(): string {
   return (space ??= read(

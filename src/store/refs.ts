@@ -12,7 +12,7 @@ import {
 } from './generations.ts';
 import { decodeJson, encodeJson } from '../model/json.ts';
 
-/** Who does what: recorded with each generation. */
+/** Who made a change and how: recorded with each generation. */
 export interface Change {
   actor: string;
   origin: string | null;
@@ -24,45 +24,54 @@ type Decision<T> = { value: T; change: Change } | null;
 export type Decide<T> = (current: Generation<T> | null) => Decision<T> | Promise<Decision<T>>;
 
 /**
- * Named values with a history (design §5). A name is a bucket key of at least two segments, and never the beginning of another name
- * (`a/b` and `a/b/c`); any other name is a bug of the caller and throws a TypeError. The history of a name never loses or changes a
- * generation, and each names the digest of the one before.
+ * Named values with a history (design §5). A name is a bucket key of at least two segments and
+ * never the parent of another name (`a/b` and `a/b/c`). An invalid name throws a TypeError. A
+ * history never loses or changes a generation, and each generation holds the digest of the previous
+ * one.
  */
 export interface Refs {
-  /** The newest generation, or null. What another process wrote is seen within `maxAge`; what this one wrote, at once. */
+  /**
+   * Returns the newest generation, or null. Writes of other processes are seen within `maxAge`, own
+   * writes at once.
+   */
   read<T>(name: string): Promise<Generation<T> | null>;
 
-  /** The newest generation as the bucket has it when it is asked, past everything that is remembered. */
+  /** Returns the newest generation in the bucket, or null, without using the cache. */
   readFresh<T>(name: string): Promise<Generation<T> | null>;
 
   /**
-   * Appends a generation. `decide` gets the newest one and returns the next value with what to record, or null to leave all as it
-   * is; it must have no effects, since it runs again whenever another writer was faster. Resolves to the newest generation, ours
-   * if we wrote. Rejects with `outcome_unknown` when the write was sent and its fate cannot be read back.
+   * Appends a generation. `decide` gets the newest one and returns the next value with its change,
+   * or null to change nothing. It must have no side effects: it runs again if another writer was
+   * faster. Resolves to the newest generation. Rejects with `outcome_unknown` if the write was sent
+   * and cannot be read back.
    */
   update<T>(name: string, decide: Decide<T>): Promise<Generation<T> | null>;
 
-  /** Every generation, newest first. */
+  /** Yields every generation, newest first. Throws `corrupt` if the chain is broken. */
   history<T>(name: string): AsyncIterable<Generation<T>>;
 
-  /** The names that start with the prefix (and follow the name `after`), in order. `prefix` ends with `/` or is empty. */
+  /**
+   * Yields the names with the prefix (after the name `after`) in order. `prefix` ends with `/` or
+   * is empty.
+   */
   list(prefix: string, after?: string): AsyncIterable<string>;
 
   /**
-   * Tells of each name that is appended to through this object, once it is durable, until the function that it returns is called. A hint:
-   * what other processes append is not told. A listener must not throw.
+   * Calls the listener with each name appended to through this object, once it is durable. Returns
+   * a function that stops it. Appends of other processes are not reported. A listener must not
+   * throw.
    */
   watch(listener: (name: string) => void): () => void;
 }
 
 export interface RefsOptions {
-  /** What is written down as the time of a change. */
+  /** The time recorded with a change. */
   now: () => Date;
-  /** Milliseconds that never go back, by which a value ages. */
+  /** Monotonic clock in milliseconds, for the age of cached values. */
   monotonic: () => number;
-  /** A string that no other call returns, of key characters. */
+  /** Returns a unique string of key characters. */
   uniqueId: () => string;
-  /** Milliseconds for which a value read is taken as the newest. */
+  /** Milliseconds for which a cached value counts as the newest. */
   maxAge?: number;
 }
 
@@ -73,7 +82,7 @@ interface Known {
   newest: { generation: Generation<unknown>; digest: Digest } | null;
 }
 
-/** Refs on a bucket. */
+/** Creates refs on a bucket. */
 export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 500 }: RefsOptions): Refs {
   const known = new LRUCache<string, Known>({ max: 50_000 });
   const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
@@ -82,7 +91,8 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
 
   function remember(name: string, entry: Known): Known {
     const old = known.get(name);
-    // A listing that began before a write may end after it: generations never vanish, so the higher one is the truth.
+    // A listing may start before a write and end after it. Generations never vanish: the higher one
+    // wins.
     if ((old?.newest?.generation.generation ?? 0) > (entry.newest?.generation.generation ?? 0)) return old!;
     known.set(name, entry);
     return entry;
@@ -101,7 +111,7 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
     return remember(name, { checkedAt, newest: { generation: decodeGeneration(key, bytes), digest: digestOf(bytes) } });
   }
 
-  /** One listing of one key, unless somebody left a file there that sorts before the generations. */
+  /** Lists one key; more only if a foreign file sorts before the generations. */
   async function newestNumber(name: string): Promise<number | null> {
     const folder = `refs/${name}/`;
     const [first] = await bucket.list(folder, { limit: 1 });
@@ -115,7 +125,7 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
     return null;
   }
 
-  /** Readers that come while the bucket is being asked share its answer, unless it was asked too long ago for them. */
+  /** Readers share a running read, unless it started more than `maxAge` ago. */
   function readShared(name: string): Promise<Known> {
     const startedAt = monotonic();
     const running = pending.get(name);
@@ -125,7 +135,7 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
     return answer;
   }
 
-  /** Writers of one process take turns at a name: they would only make each other read again. */
+  /** Writers of one process take turns at a name; otherwise they would make each other retry. */
   function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
     const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
     turns.set(name, turn);
@@ -134,15 +144,15 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
     return turn;
   }
 
-  /** Writes one generation. Tells whether it is ours that stands under its key now. */
+  /** Writes one generation. Returns whether the stored one is ours. */
   async function append(key: string, bytes: Uint8Array, writeId: string): Promise<boolean> {
     for (let attempt = 0; ; attempt++) {
       const answer = await bucket.putIfAbsent(key, bytes).catch((error: unknown) => ({ error }));
       if (answer === 'created') return true;
       const failure = typeof answer === 'object' ? answer.error : undefined;
-      // Reading back proves nothing then.
+      // Reading back would prove nothing.
       if (isRegistryError(failure, 'outcome_unknown')) throw outcomeUnknown(failure);
-      // Only of a first write is it certain that nothing is on its way.
+      // After the first attempt, an earlier write may still arrive.
       if (attempt === 0 && isRegistryError(failure, 'unavailable')) throw failure;
       try {
         const stored = await bucket.get(key);
@@ -151,7 +161,7 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
         if (isRegistryError(error, 'corrupt')) throw error;
         throw outcomeUnknown(error);
       }
-      // Not there yet, though it may still arrive: the same write again, under the same writeId, is safe.
+      // It may still arrive. Retrying with the same writeId is safe.
       if (attempt === 2) throw outcomeUnknown(failure);
     }
   }
@@ -184,14 +194,14 @@ export function createRefs(bucket: Bucket, { now, monotonic, uniqueId, maxAge = 
           };
           const bytes = encodeJson(next);
           if (await append(generationKey(name, next.generation), bytes, next.writeId)) {
-            // What is kept is what was stored, not an object that the caller holds too.
+            // Cache a decoded copy: the caller still holds the object.
             const stored = decodeJson<Generation<T>>(bytes);
             remember(name, { checkedAt: monotonic(), newest: { generation: stored, digest: digestOf(bytes) } });
             for (const listener of listeners) listener(name);
             return stored;
           }
         }
-        const message = 'Too many others change the same thing at this moment; nothing was changed. Try again.';
+        const message = 'Too many concurrent changes to the same resource; nothing was changed. Try again.';
         throw new RegistryError('conflict', message, { retryAfter: 1, cause: new Error(name) });
       });
     },
@@ -231,6 +241,6 @@ function assertName(name: string): void {
 
 function outcomeUnknown(cause: unknown): RegistryError {
   const message =
-    'The store did not say whether the change was written. Repeat the request with the same Idempotency-Key, or look whether it is there.';
+    'The store did not confirm the change. Retry with the same Idempotency-Key, or check whether it was made.';
   return new RegistryError('outcome_unknown', message, { cause, retryAfter: 1 });
 }

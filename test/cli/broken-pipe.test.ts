@@ -31,5 +31,5 @@ test('a data folder that cannot be is refused at once', async () => {
   let complaint = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
   const [code] = (await once(child, 'close')) as [number];
-  expect([code, complaint]).toEqual([3, '/proc/x cannot be the data folder: no folder can be made there.\n']);
+  expect([code, complaint]).toEqual([3, '/proc/x cannot be the data folder: a folder cannot be created there.\n']);
 });

@@ -43,15 +43,19 @@ describe('a sentence and an exit code', () => {
   test.concurrent.for<{ args: string; code: number; says: RegExp }>([
     { args: 'serve ./nowhere', code: 3, says: /^There is no folder at .*nowhere\.\n$/ },
     { args: 'serve ./plain', code: 3, says: /plain is not a git repository\.\n$/ },
-    { args: 'serve ./project/specs', code: 3, says: /It is in the repository .*project: name that, or .*`path`/ },
-    { args: 'serve --port 99999', code: 2, says: /^"99999" is no port\.\n$/ },
+    {
+      args: 'serve ./project/specs',
+      code: 3,
+      says: /It is inside the repository .*project\. Pass that repository, or set `path`/,
+    },
+    { args: 'serve --port 99999', code: 2, says: /^"99999" is not a port\. Use 0 to 65535\.\n$/ },
     { args: 'serve --host 192.0.2.1 --port 0', code: 3, says: /^Cannot listen on 192\.0\.2\.1 port 0: .*\.\n$/ },
     {
       args: 'serve --data api.yaml',
       code: 3,
       says: /api\.yaml cannot be the data folder: a file is in its place\.\n$/,
     },
-    { args: 'serve --config none.ts', code: 2, says: /^There is no configuration none\.ts\.\n$/ },
+    { args: 'serve --config none.ts', code: 2, says: /^Configuration file not found: none\.ts\. Check --config\.\n$/ },
     {
       args: 'serve --config unknown.config.ts',
       code: 2,
@@ -95,10 +99,14 @@ describe('a sentence and an exit code', () => {
     },
     { args: 'keys list --org nobody', code: 0, says: /^nobody has no keys\./ },
     { args: 'publish api.yaml @acme/apis/pay@1', code: 2, says: /Name the version with --version/ },
-    { args: 'publish api.yaml @acme/apis/pay --registry example', code: 2, says: /"example" is no URL of a registry/ },
+    {
+      args: 'publish api.yaml @acme/apis/pay --registry example',
+      code: 2,
+      says: /"example" is not the URL of a registry/,
+    },
     { args: 'publish api.yaml @acme/apis/pay --registry http://127.0.0.1:9', code: 2, says: /^Set STELE_KEY/ },
     { args: 'publsh api.yaml', code: 2, says: /unknown command 'publsh'\n\(Did you mean publish\?\)/ },
-    { args: 'log @acme/apis/none', code: 1, says: /^There is no @acme\/apis\/none\.\n$/ },
+    { args: 'log @acme/apis/none', code: 1, says: /^@acme\/apis\/none does not exist\.\n$/ },
     { args: 'sync --data fresh', code: 0, says: /^No repository is followed/ },
     { args: 'keys create --org acme --name ci', code: 2, says: /required option '--scope <scope\.\.\.>'/ },
     {
@@ -106,7 +114,11 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /'amdin' is invalid\. Allowed choices are/,
     },
-    { args: 'keys create --org acme --name ci --scope read --expires soon', code: 2, says: /"soon" is no time: write/ },
+    {
+      args: 'keys create --org acme --name ci --scope read --expires soon',
+      code: 2,
+      says: /"soon" is not a time\. Use/,
+    },
     { args: 'keys create --org acme --name ci --scope read --expires 2001-01-01', code: 2, says: /2001-01-01 is past/ },
   ])('$args', async ({ args, code, says }) => {
     const ended = await run(...args.split(' '));
@@ -191,12 +203,12 @@ test('publish prints the URL, and says of a new resource alone that it is privat
     run('publish', 'api.yaml', `@acme/apis/${slug}`, '--config', 'url.config.ts', '--data', 'urls', ...more);
   const url = 'https://contracts.example.com/@acme/apis/pay@1.0.0\n';
   const dry = await publish('pay', '--dry-run');
-  expect(dry.stderr).toBe('@acme/apis/pay would be new and private. Publish with --public to let everybody read it.\n');
+  expect(dry.stderr).toBe('@acme/apis/pay would be new and private. Use --public to make it public.\n');
   const first = await publish('pay');
   expect(first.stdout).toBe('@acme/apis/pay@1.0.0\n');
   expect(first.stderr).toMatch(
     /^https:\/\/contracts\.example\.com\/@acme\/apis\/pay@1\.0\.0\n@acme\/apis\/pay is new and private: /,
   );
-  expect((await publish('pay')).stderr).toBe(`It was published before; nothing changed.\n${url}`);
+  expect((await publish('pay')).stderr).toBe(`Already published; nothing changed.\n${url}`);
   expect((await publish('open', '--public')).stderr).toBe(url.replace('pay@', 'open@'));
 });

@@ -188,7 +188,7 @@ describe('a write whose call failed', () => {
       files.plan = (call) => (call.name === name ? { kind: 'fails' } : null);
       await expect(bucket.putIfAbsent('a/b', bytesOf('x'))).rejects.toMatchObject({
         code: 'unavailable',
-        message: 'The store cannot be written: its disk reports an error; nothing was written.',
+        message: 'The store is not writable: its disk reports an error; nothing was written.',
       });
       files.plan = () => null;
       expect(await bucket.get('a/b')).toBeNull();

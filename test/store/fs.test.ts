@@ -129,8 +129,8 @@ describe('a folder', () => {
   });
 
   test.each([
-    ['/proc/x', 'no folder can be made there'],
-    ['/proc/x/y', 'no folder can be made there'],
+    ['/proc/x', 'a folder cannot be created there'],
+    ['/proc/x/y', 'a folder cannot be created there'],
     ['/dev/null', 'a file is in its place'],
     ['/dev/null/x', 'a file is in its place'],
   ])('cannot be at %s, and that is said at once', async (path, why) => {

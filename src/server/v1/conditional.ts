@@ -27,7 +27,9 @@ export function guardOf({ request }: Pick<Call, 'request'>): Guard {
     const isNamed = tags.some((tag) => new RegExp(`^"${generation}(?:\\.\\d+)?"$`).test(tag));
     if (!isNamed) {
       const extra = { current: etagOf(generation) };
-      throw new RegistryError('precondition_failed', 'It has changed since you read it. Read it again.', { extra });
+      throw new RegistryError('precondition_failed', 'The resource has changed since you read it. Read it again.', {
+        extra,
+      });
     }
   };
 }

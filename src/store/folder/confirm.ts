@@ -5,24 +5,32 @@ import { fileMode } from '../private.ts';
 import { notConfirmed, notWritable } from './reasons.ts';
 
 /**
- * fsync, believed only when it succeeds. After one that failed the system may have dropped what it could not write, and says yes the next time: so
- * nothing is confirmed any more until the store has proved itself.
+ * fsync that distrusts a failed disk. After a failed fsync the kernel may have dropped the data,
+ * and the next fsync succeeds. So nothing is confirmed until a probe has been written and read
+ * back.
  */
 export interface Confirm {
-  /** Makes the bytes of an open file in the folder durable. Rejects with `outcome_unknown` when the disk does not say that they are. */
+  /**
+   * Makes the bytes of an open file durable. Rejects with `outcome_unknown` if the disk does not
+   * confirm it.
+   */
   file(file: OpenFile, folder: string): Promise<void>;
-  /** Makes the names in a folder durable. Rejects as `file` does. */
+  /** Makes the names in a folder durable. Rejects like `file`. */
   folder(path: string): Promise<void>;
   /**
-   * Does work that ends in a confirmed write. Rejects with `unavailable` before it, while the store is in doubt and does not prove itself; after
-   * it with `outcome_unknown`, when another write was not confirmed meanwhile: the two may have shared an fsync.
+   * Runs work that ends in a confirmed write. Rejects with `unavailable` before the work if the
+   * probe fails, and with `outcome_unknown` after it if another write was not confirmed meanwhile:
+   * the two may have shared an fsync.
    */
   during<T>(work: () => Promise<T>): Promise<T>;
-  /** Writes, fsyncs and reads back bytes in the folder, and in every folder that is in doubt. Rejects with `unavailable`. */
+  /**
+   * Probes the folder and every doubtful one: writes, fsyncs, reads back. Rejects with
+   * `unavailable`.
+   */
   prove(folder: string): Promise<void>;
 }
 
-/** As large as most of what is written: a disk that has room for a byte alone is full. */
+/** As large as a typical write: a disk with room for only one byte is full. */
 const probe = new Uint8Array(64 * 1024).fill(0x5a);
 
 export function createConfirm(files: Files): Confirm {
@@ -38,7 +46,7 @@ export function createConfirm(files: Files): Confirm {
     });
   }
 
-  /** A new name makes the system write the folder's entries again, also those that it dropped. */
+  /** A new name makes the kernel write the folder's entries again, including dropped ones. */
   async function proveFolder(folder: string): Promise<void> {
     const path = join(folder, `.probe-${randomUUID()}`);
     try {
@@ -48,7 +56,7 @@ export function createConfirm(files: Files): Confirm {
       });
       await syncFolder(files, folder);
       const back = await files.readFile(path);
-      if (!back.equals(probe)) throw new Error('The probe was read back otherwise than it was written.');
+      if (!back.equals(probe)) throw new Error('The probe does not read back as written.');
     } finally {
       await files.unlink(path).catch(() => undefined);
     }
@@ -60,12 +68,12 @@ export function createConfirm(files: Files): Confirm {
       await proveFolder(folder).catch((cause: unknown) => {
         throw notWritable(cause);
       });
-      // What failed meanwhile may have been dropped after the probe was written.
+      // A write that failed meanwhile may have been dropped after the probe was written.
       if (failures === before) doubtful.delete(folder);
     }
   }
 
-  /** Those who ask at the same time share the work. */
+  /** Concurrent calls share one probe. */
   const prove = (...folders: string[]): Promise<void> =>
     (proving ??= proveAll(new Set([...folders, ...doubtful])).finally(() => (proving = null)));
 
@@ -76,19 +84,19 @@ export function createConfirm(files: Files): Confirm {
       while (doubtful.size > 0) await prove();
       const before = failures;
       const answer = await work();
-      if (failures !== before) throw notConfirmed(new Error('Another write of this moment was not confirmed.'));
+      if (failures !== before) throw notConfirmed(new Error('A concurrent write was not confirmed.'));
       return answer;
     },
     prove: (folder) => prove(folder),
   };
 }
 
-/** Fsyncs the names in a folder. */
+/** Fsyncs a folder. */
 export async function syncFolder(files: Files, path: string): Promise<void> {
   await withOpen(files, path, 'r', (folder) => folder.sync());
 }
 
-/** Opens, does the work, and closes, however the work ended. */
+/** Opens a file, runs the work, and closes the file, also after an error. */
 export async function withOpen(
   files: Files,
   path: string,

@@ -1,8 +1,8 @@
 import type { Dirent } from 'node:fs';
 
 /**
- * The file calls that a bucket in a folder makes: those of `node:fs/promises`, so that a test can count each, make it fail, and forget
- * what was not fsynced.
+ * The calls of `node:fs/promises` that a folder bucket makes, so that a test can count them, make
+ * them fail, and drop what was not fsynced.
  */
 export interface Files {
   access(path: string): Promise<void>;
@@ -11,24 +11,24 @@ export interface Files {
   open(path: string, flags: 'r' | 'wx', mode: number): Promise<OpenFile>;
   readFile(path: string): Promise<Buffer>;
   readdir(path: string, options: { withFileTypes: true }): Promise<Dirent[]>;
-  /** `nlink` counts the names of a file. */
+  /** `nlink` is the number of hard links. */
   stat(path: string): Promise<{ nlink: number; mtimeMs: number; isDirectory(): boolean }>;
   unlink(path: string): Promise<void>;
 }
 
-/** A file or folder that is open. */
+/** An open file or folder. */
 export interface OpenFile {
   writeFile(bytes: Uint8Array): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The system's word for what went wrong, such as `ENOENT`; empty for an error that is not the system's. */
+/** Returns the system error code, such as `ENOENT`; empty for any other error. */
 export function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? '';
 }
 
-/** A handler for `catch` that answers null for the codes that are named. */
+/** Returns a handler for `catch` that turns errors with these codes into null. */
 export function ignoring(...codes: string[]): (error: unknown) => null {
   return (error) => {
     if (codes.includes(codeOf(error))) return null;

@@ -3,19 +3,24 @@ import { join } from 'node:path';
 import { processSpace } from '../process.ts';
 import { ignoring, type Files } from './files.ts';
 
-/** What this process has under way: another bucket on the same folder leaves it alone. */
+/**
+ * Temporary files of this process, so that another bucket on the same folder does not delete them.
+ */
 const own = new Set<string>();
-/** Milliseconds after which a temporary file of a process that cannot be asked for is litter: none is needed for a minute. */
+/** Age in milliseconds at which any temporary file is deleted. None is needed for a minute. */
 const stale = 60 * 60 * 1000;
 const pattern = /^([0-9a-f]{12})\.(\d+)\.[0-9a-f-]{36}$/;
 
-/** Where bytes are written before they have a name. */
+/** Temporary files, for bytes that have no name yet. */
 export interface Scratch {
-  /** Does the work with a path that nothing has, and clears it away afterwards. */
+  /** Runs the work with an unused path and deletes the file afterwards. */
   use<T>(work: (path: string) => Promise<T>): Promise<T>;
 }
 
-/** Temporary files in a folder that any number of processes may share: each is named after its process, so that its litter is known. */
+/**
+ * Creates temporary files in a shared folder. Names hold the pid, so that files of dead processes
+ * are recognized.
+ */
 export function createScratch(files: Files, folder: string): Scratch {
   return {
     async use(work) {
@@ -24,7 +29,7 @@ export function createScratch(files: Files, folder: string): Scratch {
       try {
         return await work(join(folder, name));
       } finally {
-        // Litter at worst, which the next start sweeps.
+        // If this fails, the next start deletes the file.
         await files.unlink(join(folder, name)).catch(() => undefined);
         own.delete(name);
       }
@@ -32,7 +37,10 @@ export function createScratch(files: Files, folder: string): Scratch {
   };
 }
 
-/** Deletes what processes left that were killed, and what is older than an hour by whatever left it. What cannot be deleted stays: it does no harm. */
+/**
+ * Deletes files of dead processes and files older than an hour. Files that cannot be deleted are
+ * ignored.
+ */
 export async function sweepScratch(files: Files, folder: string, now: number): Promise<void> {
   const entries = await files.readdir(folder, { withFileTypes: true });
   for (const entry of entries) {
@@ -47,7 +55,7 @@ async function ageOf(files: Files, path: string, now: number): Promise<number> {
   return found === null ? 0 : now - found.mtimeMs;
 }
 
-/** Whether the file is of a process that does not run any more. Of other machines and containers nobody knows. */
+/** Reports whether the file belongs to a dead process. False for other machines and containers. */
 function isLeft(name: string): boolean {
   const [, space, pid] = pattern.exec(name) ?? [];
   if (space !== spaceName()) return false;

@@ -196,7 +196,7 @@ test('a credential that is not valid is a page to a browser, too', async () => {
   const answer = await get(pay, html, ['Authorization', `Bearer ${served.values['revoked']}`]);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
   expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="stele"');
-  expect(answer.body.toString()).toContain('<h1>A valid credential is needed</h1>');
+  expect(answer.body.toString()).toContain('<h1>Authentication required</h1>');
 });
 
 describe('what is private', () => {
@@ -311,7 +311,7 @@ test("an operator's template and stylesheet take the place of ours", async () =>
     await writeFile(join(folder, 'assets', 'style.css'), 'h1 { color: tomato }');
     await using other = await openServed({ templates: folder });
     const page = await ask(other.port, { target: '/nothing', headers: [html] });
-    expect(page.body.toString()).toContain('<h1>Ours: Nothing here that you may read</h1>');
+    expect(page.body.toString()).toContain('<h1>Ours: Not found</h1>');
     const [, path] = /href="(\/assets\/style\.[0-9a-f]{8}\.css)"/.exec(page.body.toString())!;
     expect((await ask(other.port, { target: path! })).body.toString()).toBe('h1 { color: tomato }');
     expect((await ask(other.port, { target: '/@acme', headers: [html] })).body.toString()).toContain('<h1>acme</h1>');

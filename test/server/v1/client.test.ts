@@ -60,7 +60,7 @@ test.for(resourceTypes)('%s', async (type) => {
   expect(created!.coordinate).toBe(`@acme/${type}/payments`);
   expect((await call.create(client, 'payments', `${type}-1`)).data).toEqual(created);
   const { error: taken } = await call.create(client, 'payments', `${type}-2`);
-  expect(taken!.title).toBe('The state of things does not allow it');
+  expect(taken!.title).toBe('Conflict with the current state');
   expect((await call.list(client)).data!.items.map(({ id }) => id)).toEqual(['payments']);
 
   const { data: published } = await call.publish(client, 'payments', documentOf('1.0.0'));

@@ -137,7 +137,7 @@ const refusals: [string, object, number, string][] = [
   ['a path out of the tree', { path: '../secrets.yaml' }, 400, 'plain path'],
   ['an absolute path', { path: '/etc/passwd' }, 400, 'plain path'],
   ['a branch that is an option', { branch: '--upload-pack=x' }, 400, 'branch'],
-  ['a credential that is not there', { credential: 'nobodys' }, 400, 'no credential'],
+  ['a credential that is not there', { credential: 'nobodys' }, 400, 'not defined'],
   ["another organization's credential", { credential: 'theirs' }, 400, 'no credential'],
   ["a credential for others' connections", { credential: 'others' }, 400, 'no credential'],
   ['a credential that names no organization', { credential: 'unnamed' }, 400, 'no credential'],

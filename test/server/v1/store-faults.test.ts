@@ -57,12 +57,12 @@ const problemOf = ({ json }: { json: Record<string, unknown> }) => String(json['
 
 describe('a store that takes no writes', () => {
   test.each([
-    ['EROFS', 'The store cannot be written: its file system is read-only'],
+    ['EROFS', 'The store is not writable: its file system is read-only'],
     ['ENOSPC', 'The store has no space left'],
     ['EDQUOT', 'The store has no space left'],
-    ['EACCES', 'The store cannot be written: this user may not'],
-    ['EIO', 'The store cannot be written: its disk reports an error'],
-    ['EMFILE', 'The store cannot be written: too many files are open'],
+    ['EACCES', 'The store is not writable: permission denied'],
+    ['EIO', 'The store is not writable: its disk reports an error'],
+    ['EMFILE', 'The store is not writable: too many files are open'],
   ])('%s: says why, without a name of its own, still reads, and is not ready', async (code, why) => {
     await create();
     await publish();
