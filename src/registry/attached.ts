@@ -40,7 +40,7 @@ export async function assertUnattached(
   const counted = others === 0 ? [] : [`${others} other${others === 1 ? '' : 's'}`];
   throw new RegistryError(
     'conflict',
-    `${name} checks ${joinAnd([...attached, ...counted])}. Detach it there first. With ?force it is deleted all the same, and nothing can be published there until another ruleset is named.`,
+    `${name} checks ${joinAnd([...attached, ...counted])}. Detach it first. With ?force it is deleted anyway, and nothing can be published there until another ruleset is attached.`,
     { extra: { attached, others } },
   );
 }

@@ -35,7 +35,7 @@ export async function updateResource(
 ): Promise<Generation<Resource>> {
   const updated = await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
     if (current === null || current.value.deletedAt !== null) {
-      throw new RegistryError('not_found', `There is no ${formatCoordinate(coordinate)}.`);
+      throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
     }
     guard(current);
     const decision = decide(current.value);
@@ -73,7 +73,7 @@ export async function changeResource(
 function moveLatest(current: Resource, latest: string | null): Pick<Resource, 'latest' | 'latestPinned'> {
   if (latest === null) return { latest: chooseLatest({ ...current, latestPinned: false }), latestPinned: false };
   const version = findVersion(current, latest);
-  if (version === null) throw new RegistryError('conflict', `There is no version ${latest}: publish it first.`);
+  if (version === null) throw new RegistryError('conflict', `Version ${latest} does not exist. Publish it first.`);
   const { state } = version.status;
   if (state !== 'active' && state !== 'deprecated') {
     throw new RegistryError('conflict', `Version ${version.label} is ${state} and cannot be the latest.`);

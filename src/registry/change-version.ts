@@ -30,7 +30,7 @@ export async function changeStatus(
     const version = versionOf(current, coordinate, label);
     if (isSame(version.status, status)) return null;
     if (version.status.state === 'withdrawn') {
-      throw new RegistryError('conflict', `Version ${version.label} was withdrawn, and that is final.`);
+      throw new RegistryError('conflict', `Version ${version.label} was withdrawn and cannot be changed.`);
     }
     const changed: Version = { ...version, status: status.state === 'active' ? status : { ...status, since } };
     const versions = current.versions.map((each) => (each === version ? changed : each));
@@ -53,7 +53,7 @@ function versionOf(resource: Resource, coordinate: Coordinate, label: string): V
   if (version) return version;
   throw new RegistryError(
     'not_found',
-    `There is no ${formatCoordinate(coordinate, { kind: 'version', version: label })}.`,
+    `${formatCoordinate(coordinate, { kind: 'version', version: label })} does not exist.`,
   );
 }
 

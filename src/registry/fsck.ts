@@ -39,7 +39,7 @@ export async function fsck(
     checked.objects++;
     checked.bytes += bytes?.byteLength ?? 0;
     if (bytes && digestOf(bytes) === digest) sound.add(digest);
-    else damaged(checked, objectKey(digest), 'Its bytes do not match its digest.');
+    else damaged(checked, objectKey(digest), 'The bytes do not match the digest.');
     progress(checked);
   }
   for await (const [name, generations] of chains(registry, checked)) {
@@ -63,7 +63,7 @@ async function* chains(registry: Registry, checked: Checked): AsyncGenerator<[st
   for await (const key of listAll(registry.bucket, 'refs/')) {
     const parsed = parseGenerationKey(key);
     if (parsed === null) {
-      damaged(checked, key, 'Stele did not write this file. Reads pass it over; move it away.');
+      damaged(checked, key, 'Stele did not write this file and ignores it. Move it away.');
       continue;
     }
     if (parsed.name !== name) {
@@ -95,10 +95,10 @@ async function checkChain(
       return newest;
     }
     if (expected !== null && digestOf(bytes) !== expected)
-      damaged(checked, key, 'It is not the one that the next generation was built on.');
+      damaged(checked, key, 'It does not match the digest in the next generation.');
     const generation = parseGeneration(bytes);
     if (generation === null || generation.generation !== number || (number === 1) !== (generation.previous === null)) {
-      damaged(checked, key, 'It is no generation of this ref.');
+      damaged(checked, key, 'It is not a generation of this ref.');
       return newest;
     }
     newest ??= generation;

@@ -33,7 +33,7 @@ export async function resolveRuleset(
   if (parsed?.coordinate.type !== 'rulesets') {
     throw new RegistryError(
       'refused',
-      `Documents here are checked by ${JSON.stringify(name)}, which is no coordinate of a ruleset.`,
+      `The ruleset ${JSON.stringify(name)} is not a valid coordinate. Use one such as "@acme/rulesets/style".`,
     );
   }
   const reader = { kind: 'key', id: 'gate', org, scopes: ['read'], resources: null } as const;
@@ -42,7 +42,7 @@ export async function resolveRuleset(
   if (selected === null || selected.version.status.state === 'withdrawn') {
     throw new RegistryError(
       'refused',
-      `Documents here are checked by ${formatCoordinate(parsed.coordinate, parsed.selector)}, which is not there. Publish that ruleset or name another.`,
+      `The ruleset ${formatCoordinate(parsed.coordinate, parsed.selector)} does not exist. Publish it, or attach another one.`,
     );
   }
   return readRuleset(registry, selected.version.manifest);

@@ -126,7 +126,10 @@ async function claim(
       const at = registry.now().getTime();
       const known = current !== null && at - current.value.firstAt < lifetime ? current.value : null;
       if (known !== null && known.request !== request) {
-        throw new RegistryError('idempotency_mismatch', 'This Idempotency-Key was sent with another request.');
+        throw new RegistryError(
+          'idempotency_mismatch',
+          'This Idempotency-Key was already used for another request. Use a new key.',
+        );
       }
       if (known?.state === 'done' || (known?.state === 'running' && isRunning(registry, current!))) return null;
       mine = {
@@ -143,7 +146,7 @@ async function claim(
     if (mine !== null) return mine;
     if (generation!.value.state === 'done') return generation!.value;
     if (waited >= 5000) {
-      const message = 'The first request with this Idempotency-Key is still at work. Ask again.';
+      const message = 'The first request with this Idempotency-Key is still running. Retry later.';
       throw new RegistryError('conflict', message, { retryAfter: 1 });
     }
     await delay(100);

@@ -30,17 +30,20 @@ export async function createKey(
   author: Author,
 ): Promise<{ key: Key; text: string }> {
   if (!isSlug(given.org))
-    throw new RegistryError('malformed', `${JSON.stringify(given.org)} is no organization's name.`);
+    throw new RegistryError('malformed', `${JSON.stringify(given.org)} is not a valid organization name.`);
   const unknown = given.scopes.find((scope) => !scopes.includes(scope));
   if (unknown !== undefined || given.scopes.length === 0) {
     throw new RegistryError(
       'malformed',
-      `A key needs at least one scope of ${scopes.join(', ')}; got ${JSON.stringify(unknown ?? '')}.`,
+      `Missing or unknown scope ${JSON.stringify(unknown ?? '')}. Use one or more of ${scopes.join(', ')}.`,
     );
   }
   const bad = given.resources?.find((glob) => !isResourceGlob(glob));
   if (bad !== undefined)
-    throw new RegistryError('malformed', `${JSON.stringify(bad)} is no glob of resources such as "apis/pay-*".`);
+    throw new RegistryError(
+      'malformed',
+      `${JSON.stringify(bad)} is not a resource glob. Use one such as "apis/pay-*".`,
+    );
   const id = randomText(registry, 12).toLowerCase();
   const secret = randomText(registry, 32);
   const text = formatKey({ id, secret, checksum: checksumOf(`stele_${id}_${secret}`) });
@@ -57,7 +60,7 @@ export async function createKey(
     ...(given.job && { job: given.job }),
   };
   await registry.refs.update<Key>(keyRef(id), (current) => {
-    if (current !== null) throw new RegistryError('conflict', 'The random id is taken; try again.');
+    if (current !== null) throw new RegistryError('conflict', 'The generated key id is already taken. Try again.');
     return { value: key, change: { ...author, action: 'create key' } };
   });
   return { key, text };
@@ -90,7 +93,7 @@ export function isUsable(key: Pick<Key, 'revokedAt' | 'expiresAt'>, at: Date): b
 
 /** Revokes a key: within 1 s no process takes it any more. Revoking twice is no error. `not_found` for another organization's. */
 export async function revokeKey(registry: Registry, org: string, id: string, author: Author): Promise<Key> {
-  const unknown = () => new RegistryError('not_found', 'There is no such key.');
+  const unknown = () => new RegistryError('not_found', 'The key does not exist.');
   if (!/^[0-9a-z]{12}$/.test(id)) throw unknown();
   const generation = await registry.refs.update<Key>(keyRef(id), (current) => {
     if (current === null || current.value.org !== org) throw unknown();

@@ -85,7 +85,7 @@ function revise(resource: Resource, asked: string, commit: string | null, conten
   return conflict(
     asked,
     suggestion,
-    `Version ${asked} is published with other content, and no revision of it fits the grammar of labels.`,
+    `Version ${asked} is already published with other content, and no valid revision label is left. Choose another label.`,
   );
 }
 

@@ -78,7 +78,7 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   if (request.version !== null && !isLabel(request.version)) throw malformedLabel(request.version);
   const existing = await currentResource(registry, request.coordinate);
   if (existing === null && request.create === null) {
-    throw new RegistryError('not_found', `There is no ${formatCoordinate(request.coordinate)}. Create it first.`);
+    throw new RegistryError('not_found', `${formatCoordinate(request.coordinate)} does not exist. Create it first.`);
   }
   if (existing !== null && request.connection !== undefined) assertConnectable(existing, request.connection);
   const resource = existing ?? createFor(registry, request, null);
@@ -288,7 +288,7 @@ async function appendVersion(
 function malformedLabel(text: string): RegistryError {
   return new RegistryError(
     'malformed',
-    `${JSON.stringify(text.slice(0, 140))} cannot be a version: use 1 to 128 of A-Z a-z 0-9 . _ + -, first and last a letter or digit, no "..", not "latest", "sha256…", ".json", ".yaml" or ".yml" at the end.`,
+    `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
   );
 }
 

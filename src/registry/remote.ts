@@ -29,7 +29,7 @@ function assertOrganization({ config }: Registry, org: string, name: string): vo
   if (mayUseCredential(config, org, name)) return;
   throw new RegistryError(
     'forbidden',
-    `The credential ${JSON.stringify(name)} is not for the organization ${org}. Its operator can add ${org} to the credential's organizations in the configuration.`,
+    `The credential ${JSON.stringify(name)} may not be used by ${org}. Ask the operator to add ${org} to its organizations in the configuration.`,
   );
 }
 
@@ -40,5 +40,8 @@ function assertHost({ config }: Registry, url: string, name: string): void {
   const location = parseLocation(url, { allowLocalRepositories: true, hosts: allowedHosts(config) });
   const names = location.kind === 'local' ? [] : [location.host, `${location.host}:${location.port}`];
   if (names.includes(credential.host)) return;
-  throw new RegistryError('forbidden', `The credential ${JSON.stringify(name)} is for ${credential.host} alone.`);
+  throw new RegistryError(
+    'forbidden',
+    `The credential ${JSON.stringify(name)} may be used only for ${credential.host}.`,
+  );
 }

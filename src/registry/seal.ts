@@ -28,7 +28,7 @@ export function openSecret(registry: Pick<Registry, 'config' | 'ownKey'>, stored
 }
 
 const unopened =
-  'A stored secret was sealed under a key that this process does not have. Put that key into `secretKey` as a further line, or bring back the file `.secret-key` of the data folder.';
+  'A stored secret cannot be decrypted: its key is missing. Add the key as another line of `secretKey`, or restore the file `.secret-key` in the data folder.';
 
 /** Refuses with `malformed` a `secretKey` that is not set or has a line of less than 32 characters: told at the start, not at the first secret. */
 export function assertSecretKey(registry: Pick<Registry, 'config'>): void {
@@ -42,7 +42,7 @@ function configuredKeys({ config }: Pick<Registry, 'config'>): Uint8Array[] {
     .split(/[\r\n]+/)
     .filter((line) => line !== '');
   if (lines.length === 0 || lines.some((line) => line.length < shortest))
-    throw new RegistryError('malformed', `secretKey must have at least ${shortest} characters a line.`);
+    throw new RegistryError('malformed', `Each line of secretKey must have at least ${shortest} characters.`);
   return lines.map(keyOf);
 }
 

@@ -36,7 +36,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const resource = await findResource(registry, coordinate);
   const selected = resource && selectVersion(resource, selector);
   if (!resource || !selected)
-    throw new RegistryError('not_found', `There is no ${formatCoordinate(coordinate, selector)}.`);
+    throw new RegistryError('not_found', `${formatCoordinate(coordinate, selector)} does not exist.`);
   const { version } = selected;
   const manifest = await readJson<Manifest>(registry, version.manifest);
   const config = await readJson<ArtifactConfig>(registry, manifest.config.digest);
@@ -44,11 +44,11 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   if (job) {
     throw new RegistryError(
       'refused',
-      `Version ${version.label} was uploaded by a CI job, ${formatJob(job)}: only that job knows how its commit gave the document.`,
+      `Version ${version.label} was uploaded by a CI job, ${formatJob(job)}: it cannot be rebuilt from its commit.`,
     );
   }
   if (commit === null) {
-    throw new RegistryError('refused', `Version ${version.label} was uploaded: there is no commit to derive it from.`);
+    throw new RegistryError('refused', `Version ${version.label} was uploaded. It has no commit to verify against.`);
   }
   const remote = await remoteOf(registry, whereFrom(resource, config));
   const snapshot = await registry.source.snapshot(remote, commit);
@@ -96,7 +96,7 @@ function whereFrom(
   if (!/^[a-z+]+:\/\/|^[^/@]+@[^/:]+:/.test(named))
     throw new RegistryError(
       'refused',
-      `The version is from a folder ${JSON.stringify(named)}, to which nothing is connected any more.`,
+      `The version is from a folder ${JSON.stringify(named)}, which is no longer connected.`,
     );
   return { org, url: named, branch: null, credential: null };
 }

@@ -49,7 +49,7 @@ export function createApp(given: ServerContext): RequestListener {
   };
 }
 
-const noTarget = 'The request asks for no path of a URL.';
+const noTarget = 'The request target is not a valid path.';
 
 /** Everything but the reads: who asks first, then the one part that the path belongs to. */
 function createOthers(

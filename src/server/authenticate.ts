@@ -37,8 +37,9 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
       return principal;
     }
     const { remaining, seconds } = failure(limitedName(request, proxies));
-    if (remaining >= 0) throw new RegistryError('unauthenticated', 'The credential is not valid.');
-    const message = 'Too many credentials that are not valid came from your address.';
+    if (remaining >= 0)
+      throw new RegistryError('unauthenticated', 'The credential is invalid. Check the key, or sign in again.');
+    const message = 'Too many invalid credentials from your address. Wait, then retry.';
     throw new RegistryError('rate_limited', message, { retryAfter: seconds });
   }
 

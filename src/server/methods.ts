@@ -14,7 +14,7 @@ export function answerMethod({ request, response }: ReadRequest, visibility: Vis
   const { method } = request;
   if (method === 'GET' || method === 'HEAD') return false;
   response.setHeader('Allow', allowed);
-  if (method !== 'OPTIONS') throw new RegistryError('method_not_allowed', `This answers ${allowed} alone.`);
+  if (method !== 'OPTIONS') throw new RegistryError('method_not_allowed', `This address supports only ${allowed}.`);
   const fields = {
     Allow: allowed,
     'Cache-Control': 'no-store',
@@ -28,6 +28,7 @@ export function answerMethod({ request, response }: ReadRequest, visibility: Vis
 /** The handler after those of GET: OPTIONS is answered, any other method refused with `method_not_allowed`. */
 export const onlyGet: RequestHandler = (request, response) => {
   response.set('Allow', allowed);
-  if (request.method !== 'OPTIONS') throw new RegistryError('method_not_allowed', `This answers ${allowed} alone.`);
+  if (request.method !== 'OPTIONS')
+    throw new RegistryError('method_not_allowed', `This address supports only ${allowed}.`);
   response.status(204).end();
 };

@@ -17,7 +17,7 @@ export function assertMayReadMetrics(request: IncomingMessage, principal: Princi
   if (principal.kind === 'anonymous')
     throw new RegistryError(
       'unauthenticated',
-      'Metrics need a key with the scope admin, or a request on this machine.',
+      'Metrics need a key with the scope admin, or a request from the same machine.',
     );
   throw new RegistryError('forbidden', 'Metrics need a key with the scope admin for its whole organization.');
 }

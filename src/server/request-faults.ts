@@ -6,9 +6,9 @@ import type { IncomingMessage } from 'node:http';
  * §5.3, §7.2). Null for a request as it should be.
  */
 export function requestFault({ httpVersion, rawHeaders }: IncomingMessage): string | null {
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `Send HTTP/1.1: HTTP/${httpVersion} is not served here.`;
-  if (isRepeated(rawHeaders, 'host')) return 'Send one Host field.';
-  if (isRepeated(rawHeaders, 'authorization')) return 'Send one Authorization field.';
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return `Send HTTP/1.1: HTTP/${httpVersion} is not supported.`;
+  if (isRepeated(rawHeaders, 'host')) return 'Send only one Host header.';
+  if (isRepeated(rawHeaders, 'authorization')) return 'Send only one Authorization header.';
   return null;
 }
 

@@ -62,11 +62,13 @@ export async function sendPage(
   { status = 200, mediaType = 'text/html; charset=utf-8', headers }: PageOptions,
 ): Promise<void> {
   const coding = chooseCoding(request.headers['accept-encoding']);
-  if (coding === null) throw new RegistryError('not_acceptable', 'There is no coding that Accept-Encoding takes.');
+  if (coding === null)
+    throw new RegistryError('not_acceptable', 'No available content coding matches Accept-Encoding.');
   const etag = `"${page.digest}${coding === 'identity' ? '' : `-${coding}`}"`;
   const common = status === 200 ? { ETag: etag, ...headers } : headers;
   const outcome = status === 200 ? evaluateConditions(request.headers, etag) : 'proceed';
-  if (outcome === 'failed') throw new RegistryError('precondition_failed', 'The entity tag is another one.');
+  if (outcome === 'failed')
+    throw new RegistryError('precondition_failed', 'If-Match does not match the current entity tag.');
   if (outcome === 'not_modified') {
     response.writeHead(304, flatten(common)).end();
     return;

@@ -194,7 +194,10 @@ test('a registry over HTTP: its report names the file as it is called here', asy
   const binary = await publish('binary.yaml', secret);
   expect(binary).toMatchObject({ code: 1, stdout: '' });
   expect(binary.stderr).toMatch(/^binary\.yaml:1:1 .*UTF-/);
-  expect(await publish('api.yaml', 'stele_wrong')).toMatchObject({ code: 1, stderr: 'The credential is not valid.\n' });
+  expect(await publish('api.yaml', 'stele_wrong')).toMatchObject({
+    code: 1,
+    stderr: 'The credential is invalid. Check the key, or sign in again.\n',
+  });
   expect(await stele.stop()).toBe(0);
 });
 

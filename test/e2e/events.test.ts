@@ -96,5 +96,5 @@ test('an endpoint is made, told of what is published over HTTP and beside the se
 test('a secretKey that cannot be used is told at the start', async () => {
   const ended = await runStele(['serve', '--port', '0', ...args], { cwd: folder, env: { STELE_TEST_KEY: 'short' } });
   expect(ended.code).toBe(2);
-  expect(ended.stderr).toContain('secretKey must have at least 32 characters a line.');
+  expect(ended.stderr).toContain('Each line of secretKey must have at least 32 characters.');
 });

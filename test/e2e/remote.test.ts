@@ -39,7 +39,10 @@ test('publish, log, keys and sync over HTTP, with a key that says which organiza
       cwd: folder,
       env: { STELE_KEY: 'nonsense' },
     });
-    expect(withoutKey).toMatchObject({ code: 1, stderr: 'The credential is not valid.\n' });
+    expect(withoutKey).toMatchObject({
+      code: 1,
+      stderr: 'The credential is invalid. Check the key, or sign in again.\n',
+    });
   } finally {
     await stele.stop('SIGKILL');
     await rm(folder, { recursive: true, force: true });

@@ -56,7 +56,7 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
   function beginDocument(byte: number, offset: number): void {
     isNext = false;
     if (from >= 0) throw malformed('An object has the name "document" twice.');
-    if (byte === openArray) throw malformed('The body is not as it must be: /document: must be an object or a text.');
+    if (byte === openArray) throw malformed('The body is invalid: /document: must be an object or a string.');
     // The schema refuses anything else.
     if (byte === openObject || byte === quote) from = offset;
   }

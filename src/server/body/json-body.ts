@@ -29,7 +29,7 @@ export function parseJson(
   function fail(message: string, where = at): never {
     const lines = before(where).split('\n');
     const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
-    throw new RegistryError('malformed', `The body is no valid JSON: ${place}: ${message}`);
+    throw new RegistryError('malformed', `The body is not valid JSON: ${place}: ${message}`);
   }
   function take(pattern: RegExp): string | null {
     pattern.lastIndex = at;

@@ -60,7 +60,7 @@ export async function readBody(
   const pieces = await readPieces(request, response, { limit: limits.bytes, inflate: true, look });
   if (size === 0) return null;
   if (type === undefined) {
-    throw new RegistryError('unsupported_media_type', 'Name the type of the body: Content-Type: application/json.');
+    throw new RegistryError('unsupported_media_type', 'Set Content-Type: application/json.');
   }
   const digest: Digest = `sha256:${hash.digest('hex')}`;
   const span = scan?.span() ?? null;

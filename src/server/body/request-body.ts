@@ -111,14 +111,16 @@ export async function readPieces(
   return pieces;
 }
 
-const tooEarly = 'The body ends too early, or is not packed as its Content-Encoding says.';
-const tooSlow = 'The body comes in too slowly.';
+const tooEarly = 'The body is incomplete, or does not match its Content-Encoding.';
+const tooSlow = 'The body arrives too slowly.';
 
 function createInflater({ headers }: IncomingMessage, inflate: boolean): Transform | null {
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (coding === 'identity') return null;
   if (inflate && Object.hasOwn(inflaters, coding)) return inflaters[coding]!();
-  const detail = inflate ? 'Send the body plain, or with Content-Encoding: gzip.' : 'Send the body plain.';
+  const detail = inflate
+    ? 'Send the body uncompressed, or with Content-Encoding: gzip.'
+    : 'Send the body uncompressed.';
   throw new RegistryError('unsupported_media_type', detail);
 }
 
@@ -129,7 +131,7 @@ function tooLarge(limit: number): RegistryError {
 function tooDense(): RegistryError {
   return new RegistryError(
     'too_large',
-    `The body inflates to more than ${mostInflation} times what was sent. Send it plain.`,
+    `The body inflates to more than ${mostInflation} times its size. Send it uncompressed.`,
   );
 }
 

@@ -21,7 +21,10 @@ export function refuseCrossSite(url: string): RequestHandler {
     const { authorization, cookie } = request.headers;
     const safe = ['GET', 'HEAD', 'OPTIONS'].includes(request.method);
     if (!safe && authorization === undefined && cookie !== undefined && isCrossSite(request, url)) {
-      throw new RegistryError('forbidden', 'A session allows changes only from the pages of this registry. Use a key.');
+      throw new RegistryError(
+        'forbidden',
+        'With a session, changes are allowed only from the pages of this registry. Use an API key.',
+      );
     }
     next();
   };

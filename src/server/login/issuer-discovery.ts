@@ -92,7 +92,7 @@ function assertPlaces(configuration: Configuration, names: readonly (typeof plac
   for (const name of names) {
     const url: unknown = configuration.serverMetadata()[name];
     if (typeof url === 'string' && isSecureUrl(url)) continue;
-    throw new RegistryError('unavailable', `The identity provider's ${name} is no https URL.`);
+    throw new RegistryError('unavailable', `The identity provider's ${name} is not an https URL.`);
   }
 }
 
@@ -107,7 +107,7 @@ function authenticateClient(secret: string): ClientAuth {
 }
 
 /** What people are told while an issuer cannot be asked. */
-export const notAnswering = 'The identity provider does not answer. Try again in a moment.';
+export const notAnswering = 'The identity provider cannot be reached. Try again in a moment.';
 
 /** `fetch`, but what is not answered becomes `unavailable`, so that it can be told from a bug. Plain http stays on this machine. */
 export async function askIssuer(url: string, options: RequestInit): Promise<Response> {

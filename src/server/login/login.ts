@@ -27,7 +27,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
   const { login } = registry.config;
   if (login === null) return null;
   if (!isSecureUrl(url)) {
-    throw new RegistryError('malformed', `login needs an https url (or http://localhost), and the url is ${url}.`);
+    throw new RegistryError('malformed', `login needs an https url (or http://localhost), but url is ${url}.`);
   }
   // Another issuer's users are others: its sessions end when the configuration names a new one.
   const seal = (purpose: string) =>
@@ -48,7 +48,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
   async function begin(request: Request, response: Response): Promise<void> {
     const asked = new URLSearchParams(searchOf(request)).getAll('returnTo');
     const returnTo = asked.length > 1 ? null : resolveReturnTo(asked[0] ?? '/', url);
-    if (returnTo === null) throw new RegistryError('malformed', 'returnTo must be one path of this registry.');
+    if (returnTo === null) throw new RegistryError('malformed', 'returnTo must be a path on this registry.');
     const pending = pendingSignIns.create(returnTo);
     const target = await provider.authorizationUrl(pending);
     await pendingSignIns.keep(request, response, pending);
@@ -61,14 +61,17 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     const pending = states.length === 1 ? await pendingSignIns.take(request, response, states[0]!) : null;
     if (pending === null) {
       const message =
-        'This sign-in was not begun in this browser, is finished already, or took too long. Start it again.';
+        'This sign-in has expired, is already complete, or was started in another browser. Sign in again.';
       throw new RegistryError('malformed', message);
     }
     const { issuer, subject, groups, idToken } = await provider.signIn(search, pending);
     const user = { issuer, subject, groups: knownGroups(login!, groups), idToken };
     if (Object.keys(organizationsOf(login!, user.groups)).length === 0) {
       registry.log('info', 'sign-in without an organization', { issuer, subject });
-      throw new RegistryError('forbidden', 'Your account belongs to no organization of this registry.');
+      throw new RegistryError(
+        'forbidden',
+        'Your account has no access to any organization of this registry. Ask its operator.',
+      );
     }
     await sessions.begin(response, user);
     registry.log('info', 'signed in', { issuer, subject });
@@ -121,7 +124,7 @@ function searchOf({ originalUrl }: Request): string {
 function refuseMethod(allowed: string) {
   return (_request: Request, response: Response): never => {
     response.setHeader('Allow', allowed);
-    throw new RegistryError('method_not_allowed', `Only ${allowed} here.`);
+    throw new RegistryError('method_not_allowed', `This address supports only ${allowed}.`);
   };
 }
 

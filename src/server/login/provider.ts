@@ -102,10 +102,10 @@ export function createProvider(
 function refusalOf(error: unknown, tell: (fields: Record<string, unknown>) => void): unknown {
   const refusal = refusalUnder(error);
   if (refusal) return refusal;
-  const failed = 'The sign-in could not be completed. Start it again.';
+  const failed = 'The sign-in failed. Sign in again.';
   if (error instanceof AuthorizationResponseError) {
     tell({ error: error.error.slice(0, 100) });
-    const denied = error.error === 'access_denied' ? 'The identity provider did not let you in.' : failed;
+    const denied = error.error === 'access_denied' ? 'The identity provider denied access.' : failed;
     return new RegistryError('unauthenticated', denied, { cause: error });
   }
   if (error instanceof ResponseBodyError && error.error === 'invalid_grant') {
@@ -114,8 +114,7 @@ function refusalOf(error: unknown, tell: (fields: Record<string, unknown>) => vo
   }
   if (error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError || isProviderFault(error)) {
     tell({ error: error instanceof ResponseBodyError ? error.error : explain(error) });
-    const message =
-      'The identity provider does not answer as it should. The operator of this registry can see more in its log.';
+    const message = 'The identity provider returned an invalid response. The log of this registry has the details.';
     return new RegistryError('unavailable', message, { cause: error });
   }
   if (error instanceof ClientError) {

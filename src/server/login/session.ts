@@ -48,8 +48,7 @@ export function createSessions(
       let text = await seal.seal({ ...session }, end);
       if (text.length > longestCookie) text = await seal.seal({ ...session, idToken: null }, end);
       if (text.length > longestCookie) {
-        const message =
-          'You are in more groups that this registry knows than a session can hold. Its operator can map fewer.';
+        const message = 'You are in too many mapped groups for a session. Ask the operator to map fewer groups.';
         throw new RegistryError('forbidden', message);
       }
       response.cookie(cookieName, text, { ...cookieOptions, maxAge: lifetime * 1000 });

@@ -64,7 +64,7 @@ export function createTokenExchange(registry: Registry, url: string): TokenExcha
 
   function refuse(reason: string, fields: Record<string, unknown>): RegistryError {
     registry.log('warn', 'token refused', { reason, ...fields });
-    return new RegistryError('unauthenticated', 'The token is not accepted here.');
+    return new RegistryError('unauthenticated', 'The token was rejected. The log of this registry gives the reason.');
   }
 
   return async (token, origin) => {

@@ -47,8 +47,7 @@ function versionFor(granted: Granted, query: URLSearchParams, name: 'from' | 'to
   const [text, ...more] = query.getAll(name);
   if (text === undefined) return null;
   const selector = more.length > 0 ? null : parseSelector(text.replaceAll(' ', '+'));
-  if (selector === null)
-    throw new RegistryError('malformed', `The parameter ${name} is given once and names a version.`);
+  if (selector === null) throw new RegistryError('malformed', `The parameter ${name} must be a single version.`);
   return grantSelected(granted, selector);
 }
 

@@ -108,7 +108,7 @@ function formatIn(query: string): Format | null {
   if (named.length === 0) return null;
   const [format] = named;
   if (named.length > 1 || (format !== 'json' && format !== 'yaml')) {
-    throw new RegistryError('malformed', 'The parameter format is given once and is json or yaml.');
+    throw new RegistryError('malformed', 'The parameter format must be json or yaml, given once.');
   }
   return format;
 }
@@ -122,7 +122,11 @@ function notAcceptable(
     mediaType,
     url: links.whole(links.to(coordinateOf(resource), { label: version.label, format })),
   }));
-  return new RegistryError('not_acceptable', `There is nothing that ${field} takes. The members list what there is.`, {
-    extra: { available, codings },
-  });
+  return new RegistryError(
+    'not_acceptable',
+    `No representation matches ${field}. The response lists the available ones.`,
+    {
+      extra: { available, codings },
+    },
+  );
 }

@@ -18,7 +18,8 @@ export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => 
   const limit = parseLimit(parameters.get('limit'));
   const cursor = parameters.get('cursor');
   const start = cursor === null ? 0 : all.findIndex((item) => encodeCursor(keyOf(item)) === cursor) + 1;
-  if (cursor !== null && start === 0) throw new RegistryError('malformed', 'The cursor is none of this list.');
+  if (cursor !== null && start === 0)
+    throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.');
   const items = all.slice(start, start + limit);
   const last = items.at(-1);
   return { items, next: last !== undefined && start + limit < all.length ? encodeCursor(keyOf(last)) : null };
@@ -28,7 +29,7 @@ function parseLimit(text: string | null): number {
   if (text === null) return defaultLimit;
   const limit = Number(text);
   if (!/^\d{1,3}$/.test(text) || limit < 1 || limit > highestLimit) {
-    throw new RegistryError('malformed', `The parameter limit is a number from 1 to ${highestLimit}.`);
+    throw new RegistryError('malformed', `The parameter limit must be a number from 1 to ${highestLimit}.`);
   }
   return limit;
 }

@@ -17,6 +17,8 @@ export function createReadLimit({ config, monotonic }: Pick<Registry, 'config' |
     response.setHeader('RateLimit-Policy', `"reads";q=${reads};w=${window}`);
     response.setHeader('RateLimit', `"reads";r=${Math.max(0, remaining)};t=${seconds}`);
     if (remaining < 0)
-      throw new RegistryError('rate_limited', 'Too many reads from your address.', { retryAfter: seconds });
+      throw new RegistryError('rate_limited', 'Too many requests from your address. Wait, then retry.', {
+        retryAfter: seconds,
+      });
   };
 }

@@ -72,7 +72,7 @@ export function createSendResourcePage(site: Site): SendResourcePage {
       const bytes = Buffer.from((await make()).text);
       if (digestOf(bytes) === digest) return bytes;
       forget();
-      throw new RegistryError('unavailable', 'The page has just become another one. Ask again.', { retryAfter: 1 });
+      throw new RegistryError('unavailable', 'The page has just changed. Retry.', { retryAfter: 1 });
     };
     return { digest, size, open: () => keptPage(cache, digest, again) };
   }

@@ -76,7 +76,9 @@ function whenComplete({ complete }: { complete: boolean }, headers: Fields): Fie
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    late.reject(new RegistryError('unavailable', 'The index is being made.', { retryAfter: 10 }));
+    late.reject(
+      new RegistryError('unavailable', 'The search index is not ready yet. Retry later.', { retryAfter: 10 }),
+    );
   }, indexPatience);
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
@@ -86,16 +88,17 @@ function readQuery(query: string): { text: string; type: ResourceType | null; or
   const parameters = new URLSearchParams(query);
   const one = (name: string): string | null => {
     const [value, ...more] = parameters.getAll(name);
-    if (more.length > 0) throw new RegistryError('malformed', `The parameter ${name} is given once.`);
+    if (more.length > 0) throw new RegistryError('malformed', `The parameter ${name} may be given only once.`);
     return value === undefined || value === '' ? null : value;
   };
   const text = (one('q') ?? '').trim();
   if (text.length > longestQuery)
-    throw new RegistryError('malformed', `The parameter q has at most ${longestQuery} characters.`);
+    throw new RegistryError('malformed', `The parameter q may have at most ${longestQuery} characters.`);
   const type = one('type');
   if (type !== null && !isResourceType(type))
-    throw new RegistryError('malformed', 'The parameter type is apis, schemas or rulesets.');
+    throw new RegistryError('malformed', 'The parameter type must be apis, schemas or rulesets.');
   const org = one('org');
-  if (org !== null && !isSlug(org)) throw new RegistryError('malformed', 'The parameter org names an organization.');
+  if (org !== null && !isSlug(org))
+    throw new RegistryError('malformed', 'The parameter org must be an organization name.');
   return { text, type, org, hasFormat: parameters.has('format') };
 }

@@ -40,7 +40,8 @@ export async function sendPrepared(
 ): Promise<void> {
   const { headers, method } = request;
   const outcome = evaluateConditions(headers, prepared.etag);
-  if (outcome === 'failed') throw new RegistryError('precondition_failed', 'The entity tag is another one.');
+  if (outcome === 'failed')
+    throw new RegistryError('precondition_failed', 'If-Match does not match the current entity tag.');
   if (outcome === 'not_modified') {
     response.writeHead(304, prepared.common).end();
     return;
@@ -52,7 +53,7 @@ export async function sendPrepared(
   const range = prepared.ranges ? chooseRange(headers, prepared.etag, prepared.size) : null;
   if (range === 'unsatisfiable') {
     response.setHeader('Content-Range', `bytes */${prepared.size}`);
-    throw new RegistryError('range_not_satisfiable', `There are ${prepared.size} bytes.`);
+    throw new RegistryError('range_not_satisfiable', `The range is outside the document of ${prepared.size} bytes.`);
   }
   const bytes = await open();
   if (range === null) response.writeHead(200, prepared.full).end(bytes);

@@ -90,7 +90,7 @@ export async function sendJson(
   const format = new URLSearchParams(query).get('format');
   if ((format !== null && format !== 'json') || !acceptsJson(accept) || chooseCoding(acceptEncoding) === null) {
     const extra = { available: [{ mediaType: 'application/json' }], codings: ['identity'] };
-    throw new RegistryError('not_acceptable', 'This is there as JSON alone.', { extra });
+    throw new RegistryError('not_acceptable', 'Only JSON is available. Send Accept: application/json.', { extra });
   }
   const bytes = Buffer.from(JSON.stringify(body));
   const content = { 'Content-Type': 'application/json', ...more };

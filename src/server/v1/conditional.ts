@@ -22,7 +22,10 @@ export function guardOf({ request }: Pick<Call, 'request'>): Guard {
   if (header === undefined || header.trim() === '*') return () => undefined;
   const tags = tagsIn(header);
   if (tags.length === 0)
-    throw new RegistryError('malformed', 'If-Match holds no entity tag: send one as it came, in double quotes.');
+    throw new RegistryError(
+      'malformed',
+      'If-Match is not an entity tag. Send the ETag exactly as received, with its double quotes.',
+    );
   return ({ generation }) => {
     const isNamed = tags.some((tag) => new RegExp(`^"${generation}(?:\\.\\d+)?"$`).test(tag));
     if (!isNamed) {

@@ -29,7 +29,7 @@ export const getConnection: ResourceHandler = (call) => describe(call, call.foun
 export const connect: ResourceHandler = async (call) => {
   const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
   if (webhookSecret !== undefined && call.principal.resources !== null) {
-    const why = 'Hooks are of the whole repository: a key for some resources alone may not change their secret.';
+    const why = 'The hook secret applies to the whole repository. A key limited to some resources cannot change it.';
     throw new RegistryError('forbidden', why);
   }
   const { registry, coordinate, author } = call;
@@ -56,7 +56,7 @@ async function describe(
   { value: resource, generation }: Generation<Resource>,
 ): Promise<Answer> {
   const { connection } = resource;
-  if (connection === null) throw new RegistryError('not_found', 'It has no connection.');
+  if (connection === null) throw new RegistryError('not_found', 'The resource has no connection.');
   const { repository, document } = await readConnection(registry, { ...resource, connection });
   const id = repositoryId(connection.repository, connection.branch);
   const isWanted = context.queue.isWanted(resource.org, id);

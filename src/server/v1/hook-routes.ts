@@ -71,7 +71,7 @@ export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'regi
     if (!isRegistryError(error)) return error;
     const { remaining, seconds } = refusal(limitedName(request, proxies));
     if (remaining >= 0) return error;
-    const message = 'Too many hooks that were refused came from your address.';
+    const message = 'Too many rejected webhook deliveries from your address. Wait, then retry.';
     return new RegistryError('rate_limited', message, { retryAfter: seconds });
   }
 
@@ -96,12 +96,12 @@ export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'regi
 /** Aborts when the client has left. */
 function untilClosed(response: Response): AbortSignal {
   const closed = new AbortController();
-  response.once('close', () => closed.abort(new RegistryError('malformed', 'The client has left.')));
+  response.once('close', () => closed.abort(new RegistryError('malformed', 'The client closed the connection.')));
   return closed.signal;
 }
 
 function notSigned(): RegistryError {
-  return new RegistryError('unauthenticated', 'The delivery is not signed with a secret that counts here.');
+  return new RegistryError('unauthenticated', 'The webhook signature is missing or invalid. Check the secret.');
 }
 
 /** Whether the body is large, or does not say how large it is. */
@@ -120,6 +120,6 @@ function headersOf({ headers }: Request): Delivery['headers'] {
 async function readRaw(kind: HostKind, request: Request, response: Response): Promise<Buffer> {
   const type = request.headers['content-type'] ?? '';
   if (!json.test(type) && !(kind === 'github' && form.test(type)))
-    throw new RegistryError('unsupported_media_type', 'A hook sends application/json.');
+    throw new RegistryError('unsupported_media_type', 'Set the content type of the webhook to application/json.');
   return joinPieces(await readPieces(request, response, { limit: mostBytes, inflate: false }));
 }

@@ -31,7 +31,7 @@ export const createOne: Handler = async (call) => {
   const given = bodyOf<Omit<NewKey, 'org'>>(call);
   if (given.expiresAt && Date.parse(given.expiresAt) <= registry.now().getTime()) {
     const errors = [{ pointer: '/expiresAt', detail: 'must be in the future' }];
-    throw new RegistryError('malformed', 'The body is not valid: /expiresAt must be in the future.', {
+    throw new RegistryError('malformed', 'The body is invalid: /expiresAt must be in the future.', {
       extra: { errors },
     });
   }

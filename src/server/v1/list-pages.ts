@@ -16,7 +16,7 @@ export function positionOf<P>({ operation, query }: Call, isPosition: (value: un
   } catch {
     // Told below.
   }
-  throw new RegistryError('malformed', 'The cursor is none of this list.', {
+  throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.', {
     extra: { errors: [{ parameter: 'cursor', detail: 'is none of this list' }] },
   });
 }

@@ -78,5 +78,5 @@ export function noRoute(routes: readonly Route[], path: string): string {
   const known = routes.map((route) =>
     route.segments.map((wanted, index) => (wanted.startsWith('{') ? (segments[index] ?? wanted) : wanted)).join('/'),
   );
-  return `There is no route ${shown}.${closest(shown, known)} /v1/openapi.json describes every route.`;
+  return `The route ${shown} does not exist.${closest(shown, known)} /v1/openapi.json describes every route.`;
 }

@@ -17,7 +17,8 @@ export function headersOf({ parameters }: Operation, request: Request): Map<stri
 export function readQuery(query: string): Map<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {
-    if (values.has(name)) throw new RegistryError('malformed', `The parameter ${name.slice(0, 100)} is there twice.`);
+    if (values.has(name))
+      throw new RegistryError('malformed', `The parameter ${name.slice(0, 100)} may be given only once.`);
     values.set(name, value);
   }
   return values;

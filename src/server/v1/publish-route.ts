@@ -21,7 +21,7 @@ export const publishOne: ResourceHandler = async (call) => {
   const { fileBytes } = registry.config.limits;
   if (bytes.byteLength > fileBytes) {
     const extra = { limit: fileBytes };
-    throw new RegistryError('too_large', `The document has more than ${fileBytes} bytes.`, { extra });
+    throw new RegistryError('too_large', `The document exceeds the limit of ${fileBytes} bytes.`, { extra });
   }
   const entry = /^\s*[{[]/.test(bytes.toString('utf8', 0, 65_536)) ? 'document.json' : 'document.yaml';
   const result = await publish(registry, {

@@ -38,7 +38,7 @@ export function requireAttachable({ principal }: Call, ruleset: string | null | 
   if (principal.resources === null || !ruleset) return;
   const { org, type, slug } = parseCoordinate(ruleset)?.coordinate ?? {};
   if (org && type && slug && isAllowed(principal, 'admin', { org, resource: { type, slug } })) return;
-  const message = `This key is narrowed to some resources, and ${ruleset} is not one of them: it cannot attach that ruleset.`;
+  const message = `This key is limited to some resources and cannot attach ${ruleset}. Use a key that covers the ruleset.`;
   throw new RegistryError('forbidden', message);
 }
 
@@ -56,7 +56,7 @@ export function requireScopeForPart({ principal }: Call, scope: Scope): void {
 function lacksScopeFor(scope: Scope, { type }: { type: ResourceType }): RegistryError {
   if (scope !== 'publish' || type !== 'rulesets') return lacksScope(scope);
   const needed = 'the scope admin, or with publish and this ruleset in its resources';
-  const message = `A ruleset decides what others may publish. Changing it needs a key with ${needed}.`;
+  const message = `A ruleset controls what others can publish. To change it, use a key with ${needed}.`;
   return new RegistryError('forbidden', message);
 }
 

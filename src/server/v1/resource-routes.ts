@@ -41,7 +41,11 @@ export const createOne: Handler = async (call) => {
   await resolveRuleset(registry, principal.org, given.ruleset ?? null);
   await createResource(registry, coordinate, given, author);
   const found = await registry.refs.read<Resource>(resourceRef(coordinate));
-  if (found === null) throw new RegistryError('outcome_unknown', 'It was created and cannot be read back.');
+  if (found === null)
+    throw new RegistryError(
+      'outcome_unknown',
+      'The resource was created but cannot be read back. Read it again later.',
+    );
   const location = `${context.url}/v1/${coordinate.type}/${slug}`;
   const headers = { Location: location, ETag: etagOf(found.generation) };
   return { status: 201, headers, body: resourceRecord(context.url, found) };

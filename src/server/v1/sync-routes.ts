@@ -20,7 +20,10 @@ export const requestSync: ResourceHandler = async (call) => {
   const { context, coordinate, found, query } = call;
   const { connection } = found.value;
   if (connection === null) {
-    throw new RegistryError('conflict', `${formatCoordinate(coordinate)} has no connection: PUT one first.`);
+    throw new RegistryError(
+      'conflict',
+      `${formatCoordinate(coordinate)} has no connection. Create one with PUT first.`,
+    );
   }
   const id = repositoryId(connection.repository, connection.branch);
   const requested = await context.queue.request(coordinate.org, id, 'manual');

@@ -53,11 +53,12 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
       response.setHeader('Allow', allow);
       const isDescription = route.operations.get('get')?.id === 'getDescription';
       if (method === 'options') return isDescription ? descriptionRoute.preflight : { status: 204 };
-      throw new RegistryError('method_not_allowed', `This answers ${allow} alone.`);
+      throw new RegistryError('method_not_allowed', `This address supports only ${allow}.`);
     }
     const principal = principalOf(request);
     if (operation.scope === null) return answerAnyone(operation, request, response);
-    if (principal.kind !== 'key') throw new RegistryError('unauthenticated', 'Send a key: Authorization: Bearer ….');
+    if (principal.kind !== 'key')
+      throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');
     // What cannot be a name names nothing.
     if (!validator.isPath(operation, values)) throw new RegistryError('not_found', nothingHere);
     const headers = validator.readParameters(operation, 'header', headersOf(operation, request));
@@ -93,8 +94,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     if (operation.body === null) return null;
     const body = await readBody(request, response, bodyLimits(registry.config, operation));
     if (body !== null) validator.checkBody(operation, body.value, body.size);
-    else if (operation.body.required)
-      throw new RegistryError('malformed', 'This takes a JSON body, and there is none.');
+    else if (operation.body.required) throw new RegistryError('malformed', 'The request needs a JSON body.');
     return body;
   }
 

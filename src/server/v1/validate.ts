@@ -96,14 +96,14 @@ export function createValidator(description: Description): Validator {
           }
         }
       }
-      if (faults.length > 0) throw faulty('A parameter is not valid', faults);
+      if (faults.length > 0) throw faulty('A parameter is invalid', faults);
       return values;
     },
     checkBody({ body }, value, size) {
       const ajv = size > small ? first : all;
       const validate = compile(ajv, body!.pointer);
       if (validate(value)) return;
-      throw faulty('The body is not valid', explainErrors(validate.errors ?? [], alternativesOf(ajv)));
+      throw faulty('The body is invalid', explainErrors(validate.errors ?? [], alternativesOf(ajv)));
     },
   };
 }

@@ -40,7 +40,10 @@ export const createOne: Handler = async (call) => {
   // An endpoint is told no more than the key that made it may know.
   const resources = given.resources ?? principal.resources?.slice() ?? null;
   if (!isCovered(call, { resources })) {
-    throw new RegistryError('forbidden', 'The key is narrowed: `resources` may hold nothing but globs of its own.');
+    throw new RegistryError(
+      'forbidden',
+      'This key is limited to some resources. `resources` may contain only globs of the key.',
+    );
   }
   const made = await createWebhook(registry, principal.org, { ...given, resources }, author);
   const { headers, body } = await describe(call, made.webhook);
@@ -94,7 +97,7 @@ export const listDeliveries: Handler = async (call) => {
 export const redeliverOne: Handler = async (call) => {
   const { registry, principal, path, author } = call;
   const { id, state } = (await findCovered(call)).value;
-  if (state === 'disabled') throw new RegistryError('conflict', 'The endpoint is disabled: enable it first.');
+  if (state === 'disabled') throw new RegistryError('conflict', 'The endpoint is disabled. Enable it first.');
   const { value } = await redeliver(registry, principal.org, id, path['event']!, author);
   return { status: 202, body: deliveryRecord(value) };
 };

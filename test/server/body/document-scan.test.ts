@@ -50,7 +50,7 @@ test.for([
 });
 
 test.for([
-  ['an array', '{"document": [', {}, 'malformed', 'must be an object or a text'],
+  ['an array', '{"document": [', {}, 'malformed', 'must be an object or a string'],
   ['there twice', '{"document": {}, "document": {', {}, 'malformed', 'twice'],
   ['too deep', `{"document": ${'{"a":'.repeat(5)}`, { depth: 5 }, 'malformed', 'deeper than 5'],
   ['of too many values', `{"document": {"a": [${'"",'.repeat(20)}`, { nodes: 20 }, 'too_large', 'more than 20 values'],

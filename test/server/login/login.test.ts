@@ -141,7 +141,7 @@ describe('signing in', () => {
       body: new URLSearchParams({ cancel: 'yes', login: '' }),
     });
     expect(end.status).toBe(401);
-    expect(end.text).toContain('did not let you in');
+    expect(end.text).toContain('denied access');
   });
 
   test('ends after its lifetime, whatever happens', async () => {

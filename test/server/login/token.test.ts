@@ -18,7 +18,7 @@ let world: World;
 let exchange: TokenExchange;
 let number = 0;
 
-const refused = 'unauthenticated: The token is not accepted here.';
+const refused = 'unauthenticated: The token was rejected. The log of this registry gives the reason.';
 
 beforeAll(async () => {
   issuer = await openIssuer();

@@ -53,13 +53,13 @@ test('nothing else under /v1 is for other origins, or for caches', async () => {
 });
 
 test.each([
-  ['/v1/apiss', 'There is no route /v1/apiss. Did you mean "/v1/apis"? /v1/openapi.json describes every route.'],
+  ['/v1/apiss', 'The route /v1/apiss does not exist. Did you mean "/v1/apis"? /v1/openapi.json describes every route.'],
   [
     '/v1/apis/pay/version',
-    'There is no route /v1/apis/pay/version. Did you mean "/v1/apis/pay/versions"? /v1/openapi.json describes every route.',
+    'The route /v1/apis/pay/version does not exist. Did you mean "/v1/apis/pay/versions"? /v1/openapi.json describes every route.',
   ],
-  ['/v1/apis/pay/publish', 'There is no route /v1/apis/pay/publish. /v1/openapi.json describes every route.'],
-  ['/v1', 'There is no route /v1. /v1/openapi.json describes every route.'],
+  ['/v1/apis/pay/publish', 'The route /v1/apis/pay/publish does not exist. /v1/openapi.json describes every route.'],
+  ['/v1', 'The route /v1 does not exist. /v1/openapi.json describes every route.'],
 ])('an unknown route is said to be unknown where a valid key is there: %s', async (unknown, detail) => {
   await using api = await openApi();
   const { status, json } = await api.call('GET', unknown);
@@ -71,7 +71,7 @@ test('without a valid key an unknown route is as a private resource', async () =
   await using api = await openApi();
   const without = { key: null };
   const { status, json } = await api.call('GET', '/v1/apiss', without);
-  expect([status, json['detail']]).toEqual([404, expect.stringMatching(/^There is nothing here that you may read/)]);
+  expect([status, json['detail']]).toEqual([404, expect.stringMatching(/^Nothing exists here, or you have no access/)]);
   expect((await api.call('GET', '/v1/apiss', { key: 'stele_000000000000_wrong' })).status).toBe(401);
   const absent = await api.call('GET', '/v1/apis/absent');
   expect([absent.status, absent.json['detail']]).toEqual([404, json['detail']]);

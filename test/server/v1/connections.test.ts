@@ -21,7 +21,10 @@ test('connect, sync, see what became of it, disconnect', async () => {
   await using _ = api;
   expect((await api.call('GET', '/v1/apis/pay/connection')).status).toBe(404);
   const none = await api.call('POST', '/v1/apis/pay/sync');
-  expect([none.status, none.json['detail']]).toEqual([409, '@acme/apis/pay has no connection: PUT one first.']);
+  expect([none.status, none.json['detail']]).toEqual([
+    409,
+    '@acme/apis/pay has no connection. Create one with PUT first.',
+  ]);
 
   const connected = await connect(api, { repository: url, path: 'pay.json' });
   expect(connected.status).toBe(200);

@@ -59,7 +59,7 @@ test('the detail says it in a sentence', async () => {
   const { json } = await api.call('PATCH', '/v1/apis/pay/versions/1.0.0', {
     body: { status: { state: 'deprecated' } },
   });
-  expect(json['detail']).toBe('The body is not valid: /status/reason is missing.');
+  expect(json['detail']).toBe('The body is invalid: /status/reason is missing.');
 });
 
 test.for([

@@ -52,7 +52,12 @@ const creations: [string, Ask, number, string][] = [
     '/description',
   ],
   ['a ruleset that is none', { body: { name: 'x', slug: 'x', ruleset: '@acme/apis/pay' } }, 400, '/ruleset'],
-  ['a ruleset that is not there', { body: { name: 'x', slug: 'x', ruleset: '@acme/rulesets/gone' } }, 422, 'not there'],
+  [
+    'a ruleset that is not there',
+    { body: { name: 'x', slug: 'x', ruleset: '@acme/rulesets/gone' } },
+    422,
+    'does not exist',
+  ],
   [
     'a form',
     { raw: 'name=x', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
