@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { formatTotals, isGood, saysSkipped } from './reporter.ts';
+import { formatTotals, isGood, saysSkipped, skipReason } from './reporter.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -13,7 +13,7 @@ describe('the end of a test run', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'stele-reporter-'));
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-    for (const name of ['setup.ts', 'reporter.ts', 'vitest.config.ts']) {
+    for (const name of ['setup.ts', 'reporter.ts', 'longest-first.ts', 'vitest.config.ts']) {
       await cp(join(root, 'test', name), join(folder, 'test', name));
     }
   });
@@ -32,30 +32,33 @@ describe('the end of a test run', () => {
   }
 
   const passing = `test('a', () => expect(1).toBe(1));`;
-  const saying = `test('b', () => { console.log('skipped: no corpus'); });`;
+  const skipping = `${passing}
+    test.skip('b', () => {});
+    test('c', () => { console.log('skipped: no corpus'); });
+    test('skipped: d', () => {});
+    console.log('skipped: all');`;
+  const failing = `${passing}
+    test('b', () => expect(1).toBe(2));
+    test('it reaches out', () => fetch('http://192.0.2.1/'));
+    setTimeout(() => { throw new Error('late'); });`;
 
+  // A run takes a second: one for all the ways to skip, and one for all the ways to fail.
   test.each<[string, string, boolean, string, number]>([
     ['all is well', passing, true, '1 passed, 0 failed', 0],
-    ['one fails', `${passing} test('b', () => expect(1).toBe(2));`, true, '1 passed, 1 failed', 1],
-    ['one is skipped', `${passing} test.skip('b', () => {});`, false, '1 passed, 0 failed, 1 skipped', 0],
-    ['one is skipped in CI', `${passing} test.skip('b', () => {});`, true, '1 passed, 0 failed, 1 skipped', 1],
-    ['one says so', `${passing} ${saying}`, false, '1 passed, 0 failed, 1 skipped', 0],
-    ['one says so in CI', `${passing} ${saying}`, true, '1 passed, 0 failed, 1 skipped', 1],
-    ['one is named so in CI', `${passing} test('skipped: b', () => {});`, true, '1 passed, 0 failed, 1 skipped', 1],
-    ['a file says so in CI', `${passing} console.log('skipped: all');`, true, '1 passed, 0 failed, 1 skipped', 1],
+    ['some are skipped', skipping, false, '1 passed, 0 failed, 4 skipped', 0],
+    ['some are skipped in CI', skipping, true, '1 passed, 0 failed, 4 skipped', 1],
+    ['some fail', failing, false, '1 passed, 3 failed', 1],
     ['all are skipped', `test.skip('b', () => {});`, false, '0 passed, 0 failed, 1 skipped', 1],
     ['a file cannot be loaded', `throw new Error('broken');`, false, '0 passed, 1 failed', 1],
-    [
-      'an error is outside every test',
-      `${passing} setTimeout(() => { throw new Error('late'); });`,
-      false,
-      '1 passed, 1 failed',
-      1,
-    ],
-    ['a test reaches out', `test('b', () => fetch('http://192.0.2.1/'));`, false, '0 passed, 1 failed', 1],
   ])('is told when %s', async (_, text, ci, line, code) => {
     expect(await runTests(text, ci)).toEqual([line, code]);
   });
+});
+
+test('a suite says why it was skipped', () => {
+  expect(skipReason('signs in (skipped: there is no Chromium) > a person')).toBe('there is no Chromium');
+  expect(skipReason('skipped: the corpus is not there')).toBe('the corpus is not there');
+  expect(skipReason('the yanked version is skipped')).toBeNull();
 });
 
 test('totals are one line', () => {

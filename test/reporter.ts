@@ -22,8 +22,13 @@ export function saysSkipped(text: string): boolean {
   return /\bskipped: /.test(text);
 }
 
+/** Why a suite did not do its work, as its name says after `skipped: `; null when it does not say. */
+export function skipReason(text: string): string | null {
+  return /\bskipped: ([^)\n]+)/.exec(text)?.[1] ?? null;
+}
+
 /**
- * Prints the totals as the run's last line. A file that cannot be loaded and an error outside every test count as one failure
+ * Prints the totals as the run's last line. Before it stands a line for each file and reason that something was skipped for. A file that cannot be loaded and an error outside every test count as one failure
  * each; a test that passes but says `skipped: …`, in its name or on the console, counts as skipped. When strict, as in CI, a run
  * with anything skipped fails.
  */
@@ -43,10 +48,15 @@ export function createSummary({ strict }: { strict: boolean }): Reporter {
     onTestRunEnd(modules: readonly TestModule[], unhandledErrors) {
       const totals: Totals = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
       const tests = new Set<string>();
+      const why = new Map<string, number>();
       for (const module of modules) {
         for (const test of module.children.allTests()) {
           tests.add(test.id);
-          totals[outcomeOf(test)]++;
+          const outcome = outcomeOf(test);
+          totals[outcome]++;
+          if (outcome !== 'skipped') continue;
+          const line = `${module.relativeModuleId}: ${skipReason(test.fullName) ?? 'see its name or what it printed'}`;
+          why.set(line, (why.get(line) ?? 0) + 1);
         }
         totals.failed += module.errors().length;
         for (const suite of module.children.allSuites()) totals.failed += suite.errors().length;
@@ -54,6 +64,7 @@ export function createSummary({ strict }: { strict: boolean }): Reporter {
       // Said outside a test: by a suite or while a file was loaded.
       totals.skipped += [...said].filter((id) => !tests.has(id)).length;
       if (!isGood(totals, strict)) process.exitCode = 1;
+      for (const [line, count] of why) process.stdout.write(`\nskipped: ${line} (${count})`);
       process.stdout.write(`\n${formatTotals(totals)}\n`);
     },
   };

@@ -1,4 +1,9 @@
 import { Socket } from 'node:net';
+import fc from 'fast-check';
+
+// The same cases in every run. `scripts/properties.ts` draws others.
+const seed = Number(process.env['STELE_TEST_SEED'] ?? 20_261_122);
+fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
 
 /**
  * Tests reach no other machine: a connection to anything but this one is refused in every test's own process.
@@ -7,14 +12,17 @@ import { Socket } from 'node:net';
 const local = new Set(['localhost', '127.0.0.1', '::1', '0.0.0.0', '::']);
 const connect = Socket.prototype.connect;
 
-Socket.prototype.connect = function refuseOthers(this: Socket, ...args: unknown[]): Socket {
+function refuseOthers(this: Socket, ...args: unknown[]): Socket {
   const host = hostOf(args);
   if (host !== null && !local.has(host)) {
     this.destroy(new Error(`Tests reach no other machine, and ${host} is one.`));
     return this;
   }
   return Reflect.apply(connect, this, args);
-};
+}
+
+// A worker runs this before each of its files, and refuses once.
+if (connect.name !== refuseOthers.name) Socket.prototype.connect = refuseOthers;
 
 /** The host that these arguments of `Socket.connect` name; null for a path. */
 function hostOf(args: unknown[]): string | null {

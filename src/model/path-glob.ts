@@ -1,7 +1,8 @@
 /**
  * Path patterns, as in `stele.yaml`: `*` matches any run of characters within one name. `**` stands
- * alone between slashes and matches any number of folders, including none. Every other character
- * matches itself. A star matches as little as it can.
+ * alone between slashes and matches any number of folders, including none. At the end it matches
+ * everything inside, as in a .gitignore: `apis/**` matches `apis/a.yaml`, not a file `apis`. Every
+ * other character matches itself. A star matches as little as it can.
  */
 
 /** The maximum number of stars in a pattern, because `{1}` to `{9}` refer to their matches. */
@@ -37,11 +38,12 @@ export function createPathGlob(pattern: string): (path: string) => string[] | nu
   const folders = segments.indexOf('**');
   const head = folders < 0 ? segments : segments.slice(0, folders);
   const tail = folders < 0 ? [] : segments.slice(folders + 1);
+  const fewest = segments.length - (folders < 0 || tail.length === 0 ? 0 : 1);
   const prefix = pattern.slice(0, Math.max(0, pattern.indexOf('*')));
   return (path) => {
     if (!path.startsWith(prefix)) return null;
     const names = path.split('/');
-    if (folders < 0 ? names.length !== head.length : names.length < head.length + tail.length) return null;
+    if (folders < 0 ? names.length !== fewest : names.length < fewest) return null;
     const end = names.length - tail.length;
     const first = matchNames(head, names.slice(0, head.length));
     const last = first && matchNames(tail, names.slice(end));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Compiler, Load } from '../../src/compile/compile.ts';
 import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
 import { formatProblem, problemAtFile } from '../../src/model/problem.ts';
+import { sampleOf } from '../thorough.ts';
 import { limits } from './limits.ts';
 import { inputOf, memoryLoad } from './sandbox/memory-load.ts';
 
@@ -69,8 +70,9 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of broken documents' : 'skipped:
     'invalid/kin-openapi',
     'invalid/swagger-parser',
   ])('everything in %s is published or told what is wrong with it, at a place in one of its files', async (folder) => {
-    const entries = filesBelow(folder);
-    expect(entries.length).toBeGreaterThan(3);
+    // All of them; else every eighth.
+    const entries = sampleOf(filesBelow(folder), 8);
+    expect(entries.length).toBeGreaterThan(0);
     await Promise.all(
       entries.map(async (entry) => {
         const { isPublished, problems, files } = await compile(entry);

@@ -106,7 +106,7 @@ describe('detect', () => {
   afterAll(() => compiler.close());
 
   it('finds the documents among many files, and a file that kills its sandbox takes nothing with it', async () => {
-    const files = Array.from({ length: 40 }, (_, at) => ({
+    const files = Array.from({ length: 12 }, (_, at) => ({
       path: `specs/${at}.yaml`,
       bytes: Buffer.from(at % 4 === 0 ? `openapi: 3.0.0\ninfo: {title: API ${at}}\n` : `name: openapi ${at}\n`),
     }));
@@ -118,7 +118,7 @@ describe('detect', () => {
     });
     const found = await compiler.detect(files, { ...limits, memoryMegabytes: 160 });
     expect(found.map(({ path, title }) => [path, title])).toEqual(
-      Array.from({ length: 10 }, (_, at) => [`specs/${at * 4}.yaml`, `API ${at * 4}`]),
+      Array.from({ length: 3 }, (_, at) => [`specs/${at * 4}.yaml`, `API ${at * 4}`]),
     );
   });
 });

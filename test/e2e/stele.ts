@@ -96,7 +96,7 @@ function start(args: readonly string[], { cwd, env, descriptors, within = [] }: 
   const [command, ...before] = [...(descriptors === undefined ? [] : limited), ...within, process.execPath, cli];
   return spawn(command!, [...before, ...args], {
     ...(cwd !== undefined && { cwd }),
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
