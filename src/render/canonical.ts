@@ -3,8 +3,8 @@ import type { Digest } from '../model/digest.ts';
 import { isObject } from './json-value.ts';
 
 /**
- * The digest of a JSON value as such: members in the order of their names, no space between (as RFC 8785 has it). Two spellings of one value have one
- * digest. Walks without recursion: any depth.
+ * The digest of a JSON value, with sorted members and without spaces (RFC 8785). Equal values have
+ * equal digests. Not recursive, so any depth works.
  */
 export function digestOfValue(value: unknown): Digest {
   const hash = createHash('sha256');

@@ -1,6 +1,9 @@
 const text: unique symbol = Symbol('HTML text');
 
-/** HTML that is safe to send. Made by `markup` and `joinHtml`, and by `renderMarkdown`; JSON cannot hold one, since its text has a symbol for its name. */
+/**
+ * HTML that is safe to send. Made by `markup` and `joinHtml`, and by `renderMarkdown`; JSON cannot
+ * hold one, since its text has a symbol for its name.
+ */
 export interface Html {
   readonly [text]: string;
 }
@@ -9,7 +12,7 @@ type Part = Html | string | number | readonly Html[];
 
 type Place = 'text' | 'attribute' | 'link';
 
-/** No HTML at all. */
+/** Empty HTML. */
 export const nothing: Html = { [text]: '' };
 
 interface Template {
@@ -20,9 +23,10 @@ interface Template {
 const known = new WeakMap<TemplateStringsArray, Template>();
 
 /**
- * HTML from a template: every value in it is escaped, unless it is HTML itself. A value may stand in text, and in an attribute's value in double
- * quotes; where it stands in `href` it must lead to a place on the page, to the web or to a mailbox. Anything else is an error in this program and throws.
- * A line break in the template, with the indentation after it, is layout of the source and left out.
+ * Creates HTML from a template and escapes every value that is not HTML itself. A value may be in
+ * text or in a double-quoted attribute. In `href` it must be an anchor on the page or an absolute
+ * web or mail URL. Anything else throws. Line breaks in the template and the indentation after them
+ * are removed.
  */
 export function markup(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
   let template = known.get(strings);
@@ -33,41 +37,47 @@ export function markup(strings: TemplateStringsArray, ...values: readonly Part[]
   return { [text]: out };
 }
 
-/** The parts one after another. */
+/** Concatenates the parts. */
 export function joinHtml(parts: readonly Html[], separator: Html = nothing): Html {
   return { [text]: parts.map((part) => part[text]).join(separator[text]) };
 }
 
-/** An unordered list of these items' contents; nothing where there are none, since an empty list is no list. */
+/** An unordered list of these items. Empty HTML if there are none. */
 export function listHtml(items: readonly Html[], kind: 'props' | 'options' | 'nav' | null = null): Html {
   if (items.length === 0) return nothing;
   const lines = items.map((item) => markup`<li>${item}</li>`);
   return kind === null ? markup`<ul>${lines}</ul>` : markup`<ul class="${kind}">${lines}</ul>`;
 }
 
-/** The text to send. */
+/** Returns the HTML as text. */
 export function formatHtml(part: Html): string {
   return part[text];
 }
 
-/** Characters that it takes. */
+/** Its length in characters. */
 export function lengthOf(part: Html): number {
   return part[text].length;
 }
 
-/** For what a trusted renderer has made, and nobody else: a Markdown renderer that passes no HTML through. */
+/**
+ * For what a trusted renderer has made, and nobody else: a Markdown renderer that passes no HTML
+ * through.
+ */
 export function trustHtml(made: string): Html {
   return { [text]: made };
 }
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** For text and for attributes. Characters that HTML does not know (NUL, half a surrogate pair) become U+FFFD. */
+/**
+ * Escapes text and attribute values. Characters that HTML forbids (NUL, lone surrogates) become
+ * U+FFFD.
+ */
 function escapeHtml(value: string): string {
   return value.replace(/[&<>"'\0\p{Surrogate}]/gu, escapeCharacter);
 }
 
-/** For text alone, where quotes mean nothing: examples are full of them. */
+/** Escapes text only. Keeps quotes, which examples are full of. */
 export function escapeText(value: string): string {
   return value.replace(/[&<>\0\p{Surrogate}]/gu, escapeCharacter);
 }
@@ -76,14 +86,14 @@ function escapeCharacter(character: string): string {
   return escapes[character] ?? '\uFFFD';
 }
 
-/** Whether a link may lead there from a page: to the web or to a mailbox, said in full, or to a place on the page. */
+/** Whether a link target is allowed: an absolute web or mail URL, or an anchor on the page. */
 export function isSafeLink(href: string): boolean {
   return /^(?:https?:\/\/|mailto:|#)[^\s\p{Cc}]+$/iu.test(href);
 }
 
 function write(value: Part, place: Place): string {
   if (typeof value === 'string' || typeof value === 'number') {
-    if (place === 'link' && !isSafeLink(String(value))) throw new Error('A link leads where no link may lead.');
+    if (place === 'link' && !isSafeLink(String(value))) throw new Error('Unsafe link target in a template.');
     return place === 'text' ? escapeText(String(value)) : escapeHtml(String(value));
   }
   if (place !== 'text') throw new Error('HTML stands in an attribute.');
@@ -91,11 +101,11 @@ function write(value: Part, place: Place): string {
 }
 
 function htmlText(part: Html): string {
-  if (typeof (part as Html | null)?.[text] !== 'string') throw new Error('This is no HTML.');
+  if (typeof (part as Html | null)?.[text] !== 'string') throw new Error('The value is not HTML.');
   return part[text];
 }
 
-/** SyncedDocument at once for each template: its text, and what each value stands in. */
+/** Parses each template once: its text, and the context of each value. */
 function readTemplate(parts: TemplateStringsArray): Template {
   const strings = parts.map((part) => part.replace(/\n */g, ''));
   let before = '';
@@ -107,7 +117,7 @@ function readTemplate(parts: TemplateStringsArray): Template {
     if (!isInTag) return 'text';
     const [, name, start = ''] = /\s([a-z-]+)="([^"]*)$/.exec(tag) ?? [];
     if (name === undefined || name === 'style' || name === 'src' || name.startsWith('on'))
-      throw new Error(`A value stands where none may stand: ${part}`);
+      throw new Error(`A template has a value in an unsafe position: ${part}`);
     return name === 'href' && !start.startsWith('#') ? 'link' : 'attribute';
   });
   return { strings, places };

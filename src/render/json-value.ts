@@ -5,7 +5,10 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is an object, else an empty one: documents are published with any value anywhere where validation is lenient. */
+/**
+ * The value if it is an object, otherwise an empty one: with lenient validation, a document may
+ * have any value anywhere.
+ */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
@@ -13,7 +16,7 @@ export function objectOf(value: unknown): JsonObject {
 // Entries of large objects, by the object: a document may refer to one of them thousands of times.
 const large = new WeakMap<object, [string, unknown][]>();
 
-/** Members of an object; of anything else none. Not to be changed: the same list is given again. */
+/** The members of an object; otherwise none. The list is cached and must not be changed. */
 export function entriesOf(value: unknown): readonly [string, unknown][] {
   if (!isObject(value)) return [];
   const known = large.get(value);
@@ -23,18 +26,18 @@ export function entriesOf(value: unknown): readonly [string, unknown][] {
   return entries;
 }
 
-/** Items of a list; of anything else none. */
+/** The items of a list; otherwise none. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? (value as unknown[]) : [];
 }
 
-/** The text; of numbers and truth values theirs; of anything else none. */
+/** The text of a string, number or boolean; otherwise empty. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** The object that these bytes hold as JSON, or null. */
+/** Parses bytes as a JSON object. Null if they are not one. */
 export function parseObject(json: Uint8Array): JsonObject | null {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(json));

@@ -1,6 +1,9 @@
 import { isObject, textOf, type JsonObject } from './json-value.ts';
 
-/** What a reference within the document (`#/a/b`) leads to, along own members only; undefined where it leads nowhere, or elsewhere. */
+/**
+ * Resolves a reference within the document (`#/a/b`) through own members. Undefined if it does not
+ * resolve or is external.
+ */
 export function resolveLocal(document: JsonObject, reference: string): unknown {
   if (reference === '#') return document;
   if (!reference.startsWith('#/')) return undefined;
@@ -20,7 +23,7 @@ export function pointerKeys(reference: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The object itself, or what its `$ref` leads to (through at most 20 of them), or null. */
+/** The object, or the target of its `$ref` (through at most 20 references), or null. */
 export function dereference(document: JsonObject, value: unknown): JsonObject | null {
   let found = value;
   for (let hops = 0; hops < 20 && isObject(found) && textOf(found['$ref']) !== ''; hops++)

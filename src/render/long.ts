@@ -1,8 +1,8 @@
-/** A page that grows: beyond its budget parts are written short, and beyond half as much again not at all. */
+/** A page with a length budget: over it, parts are shortened; over 1.5 times, they are left out. */
 export interface Long<T> {
-  /** Adds what `whole` makes, or `short` where the budget is spent. */
+  /** Adds the result of `whole`, or of `short` over the budget. */
   add(whole: () => T, short?: () => T): void;
-  /** All that was added. */
+  /** The parts that were added. */
   readonly parts: readonly T[];
   /** Whether anything was shortened or left out. */
   readonly isCut: boolean;

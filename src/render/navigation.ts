@@ -5,7 +5,7 @@ import { methodHtml } from './openapi/operation-html.ts';
 import { nameText, shorten } from './plain-text.ts';
 import type { PlacedRule } from './ruleset/ruleset-html.ts';
 
-// Where the table of contents folds its groups, and where it ends.
+// The sizes at which the table of contents folds its groups and ends.
 const foldsAt = 60;
 const longestNavigation = 6000;
 

@@ -15,7 +15,9 @@ const titleLength = 200;
 const summaryLength = 300;
 const descriptionLength = 500;
 
-/** What is in a published document, in short. Null for what is no document of its kind. Pure; any JSON object has an outline. */
+/**
+ * Returns the outline of a published document, or null if it is not a document of its kind. Pure.
+ */
 export function outlineDocument({ kind, json }: Published): Outline | null {
   const document = parseObject(json);
   if (document === null) return null;
@@ -96,7 +98,8 @@ function rememberDigests(): (value: object) => Digest {
 }
 
 function outlineSchema(document: JsonObject): Outline {
-  // Definitions are listed on their own: a change in one of them is none of the document around them.
+  // Definitions are listed on their own: a change in one of them is none of the document around
+  // them.
   const folders = definitionFolders(document);
   const root = Object.fromEntries(Object.entries(document).filter(([key]) => !folders.includes(key)));
   const named = definitionsOf(document);

@@ -2,7 +2,7 @@ import MarkdownIt from 'markdown-it';
 
 const markdown = new MarkdownIt('commonmark', { html: false });
 
-/** The text in one line, at most `length` characters; what was cut is told by `…`. */
+/** The text in one line of at most `length` characters; `…` marks a cut. */
 export function shorten(text: string, length: number): string {
   const line = text
     .slice(0, length * 2 + 200)
@@ -15,12 +15,15 @@ export function shorten(text: string, length: number): string {
   return `${(space > length / 2 ? cut.slice(0, space) : cut).toWellFormed()}…`;
 }
 
-/** A name that is shown: never empty, so that a link or a heading has a text. */
+/** A name for display. Never empty, so that links and headings have text. */
 export function nameText(name: string, length: number): string {
   return shorten(name, length) || 'unnamed';
 }
 
-/** First paragraph of a CommonMark text as plain text in one line of at most `length` characters. A text that has only headings gives the first of them. */
+/**
+ * First paragraph of a CommonMark text as plain text in one line of at most `length` characters. A
+ * text that has only headings gives the first of them.
+ */
 export function firstParagraph(text: string, length: number): string {
   const start = text.slice(0, length * 2 + 500);
   if (/^[\w ,.:;'()/-]*$/.test(start)) return shorten(start, length);

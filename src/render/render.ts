@@ -43,12 +43,13 @@ import { rulesetHtml } from './ruleset/ruleset-html.ts';
 import { rulesetMarkdown } from './ruleset/ruleset-markdown.ts';
 import { createSchemas, definitionsOf } from './schema/schemas.ts';
 
-/** Characters of a page after which what is left is told in a line each. */
+/** The length in characters after which each remaining part gets one line. */
 const budget = 12 * 1024 * 1024;
 
 /**
- * A published document made readable. Null for what is no document of its kind. Pure; nothing that a document says makes it throw. `truncated` tells
- * of operations, schemas and rules that are not shown whole; what is cut within one of them says so in its place.
+ * Renders a published document. Null if it is not a document of its kind. Pure; no document makes it
+ * throw. `truncated`: whether operations, schemas or rules were shortened. Cuts inside one of them
+ * are marked in place.
  */
 export function renderDocument({ kind, json }: Published): Rendered | null {
   const document = parseObject(json);

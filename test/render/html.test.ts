@@ -21,12 +21,12 @@ it('leaves out the line breaks of a template, not those of a value', () => {
 
 it('lets nothing stand where it could mean more than text', () => {
   const x = 'x';
-  expect(() => markup`<p ${x}>a</p>`).toThrow('where none may stand');
-  expect(() => markup`<p class=${x}>a</p>`).toThrow('where none may stand');
-  expect(() => markup`<${x}>`).toThrow('where none may stand');
-  expect(() => markup`<p onclick="${x}">a</p>`).toThrow('where none may stand');
-  expect(() => markup`<p style="color:${x}">a</p>`).toThrow('where none may stand');
-  expect(() => markup`<img src="${x}">`).toThrow('where none may stand');
+  expect(() => markup`<p ${x}>a</p>`).toThrow('in an unsafe position');
+  expect(() => markup`<p class=${x}>a</p>`).toThrow('in an unsafe position');
+  expect(() => markup`<${x}>`).toThrow('in an unsafe position');
+  expect(() => markup`<p onclick="${x}">a</p>`).toThrow('in an unsafe position');
+  expect(() => markup`<p style="color:${x}">a</p>`).toThrow('in an unsafe position');
+  expect(() => markup`<img src="${x}">`).toThrow('in an unsafe position');
   expect(() => markup`<p class="${markup`x`}">a</p>`).toThrow('HTML stands in an attribute');
 });
 
@@ -39,7 +39,7 @@ it('takes nothing that JSON can hold for HTML', () => {
     undefined,
     JSON.parse('{"Symbol(HTML text)": "<b>"}'),
   ])
-    expect(() => markup`${value as unknown as Html}`).toThrow('This is no HTML');
+    expect(() => markup`${value as unknown as Html}`).toThrow('The value is not HTML');
 });
 
 it('leads nowhere but to the web, to mailboxes and to places on the page', () => {
@@ -62,6 +62,6 @@ it('leads nowhere but to the web, to mailboxes and to places on the page', () =>
     'java\nscript:x',
   ]) {
     expect([href, isSafeLink(href)]).toEqual([href, false]);
-    expect(() => markup`<a href="${href}">x</a>`).toThrow('where no link may lead');
+    expect(() => markup`<a href="${href}">x</a>`).toThrow('Unsafe link target');
   }
 });

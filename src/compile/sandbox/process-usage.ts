@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 
-/** What a process uses, as the system counts it and not as the process says. */
+/** The resource usage of a process, as reported by the system and not by the process. */
 export interface Usage {
-  /** Seconds of processor time since the process began, of all its threads. */
+  /** Processor time of all its threads since its start, in seconds. */
   processorSeconds: number;
-  /** Bytes of memory that it holds now. */
+  /** Current memory in bytes. */
   residentBytes: number;
 }
 
 /** USER_HZ: the same on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 
-/** Null where the system does not tell (it has no `/proc`), and for a process that is gone. */
+/** Reads the usage. Null on systems without `/proc` and for a process that has ended. */
 export function readUsage(pid: number): Usage | null {
   const stat = read(pid, 'stat');
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(read(pid, 'status'))?.[1];

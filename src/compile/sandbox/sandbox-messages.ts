@@ -20,7 +20,7 @@ import type {
   VersionSource,
 } from '../compile.ts';
 
-/** What the parent sends into the sandbox. */
+/** Messages from the parent to the sandbox. */
 export type ParentMessage =
   | { type: 'compile'; input: CompileInput }
   | { type: 'detect'; files: { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
@@ -30,7 +30,7 @@ export type ParentMessage =
   | { type: 'render'; document: Published; limits: CompileLimits }
   | { type: 'files'; files: LoadedFile[] };
 
-/** What comes out of it. `rss`: bytes of memory that the sandbox holds after the job. */
+/** Messages from the sandbox. `rss`: its memory in bytes after the job. */
 export type ChildMessage =
   | { type: 'ready' }
   | { type: 'load'; paths: string[] }
@@ -47,9 +47,8 @@ const longestText = 10_000_000;
 const longestPage = 64_000_000;
 
 /**
- * Takes what a sandbox says only in the shape that was agreed on, member by member: a document that
- * has taken a sandbox over can say nothing else. Null for anything that is not exactly such a
- * message.
+ * Validates a message from a sandbox member by member, so that a compromised sandbox can send
+ * nothing else. Returns null for any other message.
  */
 export function readChildMessage(value: unknown): ChildMessage | null {
   if (!isRecord(value)) return null;
@@ -239,7 +238,7 @@ function readRendered(value: unknown): Rendered | null {
   return { html, navigation, markdown, truncated };
 }
 
-/** A whole page: bounded by what renders it, and once more here. */
+/** A whole page. The renderer limits its length too. */
 function isLongText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= longestPage;
 }

@@ -23,27 +23,30 @@ import { sandboxLost } from '../sandbox-lost.ts';
 
 export interface CompilerOptions {
   /**
-   * How many sandboxes work at once. Each is started when it is first needed and then kept warm.
+   * The number of concurrent sandboxes. Each starts when first needed and is kept running.
    */
   children?: number;
-  /** Starts the next sandbox when the last idle one is taken, so that whoever comes next does not wait for it. */
+  /**
+   * Starts the next sandbox when the last idle one is taken, so that whoever comes next does not
+   * wait for it.
+   */
   hasSpare?: boolean;
-  /** What each runs in; default: bwrap where it works. */
+  /** The isolation. Default: bwrap if it works. */
   mode?: SandboxMode;
 }
 
-/** A compiler that can say which walls its sandboxes have. */
+/** A compiler that reports its isolation. */
 export interface SandboxCompiler extends Compiler {
-  /** Rejects with `unavailable` where the walls that are asked for cannot be had. */
+  /** Rejects with `unavailable` if the configured isolation does not work. */
   isolation(): Promise<Isolation>;
 }
 
 const batchBytes = 8 * 1024 * 1024;
 const batchFiles = 500;
-/** How long work that somebody waits for may wait for a sandbox. */
+/** How long a job with a waiting client may wait for a sandbox. */
 const patienceMilliseconds = 60_000;
 
-/** How a job ended that was done: anything else rejects. */
+/** The outcome of a completed job. Others reject. */
 type Ended = Exclude<Outcome, { lost: string }>;
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
@@ -107,7 +110,8 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
   }
 
   /**
-   * A batch that goes over the limits is taken apart: only the files that do so alone are left out.
+   * Splits a batch that exceeds the limits, so that only the files that exceed them alone are left
+   * out.
    */
   async function detectBatch(
     files: { path: string; bytes: Uint8Array }[],
@@ -183,7 +187,7 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
 }
 
 /**
- * A digest over the code that renders, so that what older code made is never shown as if newer had.
+ * A digest of the rendering code, so that cached output of older code is not used.
  */
 function rendererName(): string {
   const folder = new URL('../../render/', import.meta.url);
@@ -201,10 +205,7 @@ function rank({ path }: CollectedFile, { entry }: CompileInput): number {
   return path === entry ? 0 : 1;
 }
 
-/**
- * Answers a sandbox that asks for files, and remembers them for the caller. What is over a wall
- * stays on this side of it.
- */
+/** Loads files for a sandbox and records them for the caller. Files over a limit are not sent. */
 function createLoad(input: CompileInput, load: Load, read: Map<string, CollectedFile>): JobOptions['load'] {
   const { limits } = input;
   let total = 0;

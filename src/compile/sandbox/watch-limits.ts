@@ -1,6 +1,6 @@
 import { readUsage, type Usage } from './process-usage.ts';
 
-/** How a sandbox went over what one job may have. `stalled`: it neither worked nor ended. */
+/** The limit that a job exceeded. `stalled`: it neither used processor time nor ended. */
 export type Breach = 'processor' | 'memory' | 'stalled';
 
 export interface JobLimits {
@@ -10,7 +10,7 @@ export interface JobLimits {
 }
 
 export interface Watch {
-  /** From now on the sandbox waits for others: that is not its time. */
+  /** Stops the clock while the sandbox waits for the parent. */
   pause(): void;
   resume(): void;
   end(): void;
