@@ -112,7 +112,7 @@ describe('signing in', () => {
     const browser = createBrowser();
     const page = await browser.request(await comeBack(browser, server.url, 'bob'));
     expect(page.status).toBe(403);
-    expect(page.text).toContain('no organization');
+    expect(page.text).toContain('no access to any organization');
     expect(browser.cookies('localhost').has('__Host-stele-session')).toBe(false);
   });
 

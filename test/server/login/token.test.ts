@@ -241,7 +241,7 @@ describe('an entry that names no more than it must', () => {
     expect(await outcomeOf(await issuer.sign({ ...claims(), repository_id: undefined }))).toBe(refused);
     await expect(
       createTokenExchange(world.another(), url)(await issuer.sign({ ...claims(), repository_id: '99' }), null),
-    ).rejects.toThrow('not accepted');
+    ).rejects.toThrow('was rejected');
     expect(JSON.stringify(world.events.at(-1))).toContain('another repository or owner');
     expect(await outcomeOf(await issuer.sign(claims()))).toBe('key');
   });
@@ -339,7 +339,7 @@ describe('a token is refused, in the same words,', () => {
     const token = await issuer.sign(claims());
     expect(await outcomeOf(token)).toBe('key');
     expect(await outcomeOf(token)).toBe(refused);
-    await expect(createTokenExchange(world.another(), url)(token, null)).rejects.toThrow('not accepted');
+    await expect(createTokenExchange(world.another(), url)(token, null)).rejects.toThrow('was rejected');
     expect(world.events.at(-1)).toMatchObject({ event: 'token refused', fields: { reason: 'token used before' } });
   });
 
