@@ -75,30 +75,30 @@ describe('a sentence and an exit code', () => {
     {
       args: 'serve --config secret.config.ts --port 0',
       code: 2,
-      says: /The environment variable ABSENT, .* is not set/,
+      says: /The environment variable ABSENT is not set/,
     },
     {
       args: 'serve --config credential.config.ts',
       code: 2,
-      says: /names the credential "git", which credentials does/,
+      says: /uses the credential "git", which is not defined/,
     },
     { args: 'publish none.yaml @acme/apis/pay', code: 1, says: /^There is no file none\.yaml\.\n$/ },
     { args: 'publish plain @acme/apis/pay', code: 1, says: /This is a folder, not a file/ },
-    { args: 'publish empty.yaml @acme/apis/pay', code: 1, says: /^empty\.yaml:1:1 .* holds no document/ },
+    { args: 'publish empty.yaml @acme/apis/pay', code: 1, says: /^empty\.yaml:1:1 .* has no content/ },
     { args: 'publish binary.yaml @acme/apis/pay', code: 1, says: /^binary\.yaml:1:1 .*UTF-/ },
     { args: 'publish schema.json @acme/apis/pay', code: 1, says: /is a JSON Schema, not an OpenAPI document/ },
     {
       args: 'publish api.yaml @acme/api/pay',
       code: 2,
-      says: /"@acme\/api\/pay" is not a coordinate\. Write @org\/apis\/slug/,
+      says: /"@acme\/api\/pay" is not a coordinate\. Use @org\/apis\/slug/,
     },
     {
       args: 'publish api.yaml @acme/apis/My_Pay',
       code: 2,
-      says: /^"@acme\/apis\/My_Pay" is not a coordinate\. Write @acme\/apis\/my-pay\.\n$/,
+      says: /^"@acme\/apis\/My_Pay" is not a coordinate\. Use @acme\/apis\/my-pay\.\n$/,
     },
     { args: 'keys list --org nobody', code: 0, says: /^nobody has no keys\./ },
-    { args: 'publish api.yaml @acme/apis/pay@1', code: 2, says: /Name the version with --version/ },
+    { args: 'publish api.yaml @acme/apis/pay@1', code: 2, says: /must not contain a version\. Use --version/ },
     {
       args: 'publish api.yaml @acme/apis/pay --registry example',
       code: 2,
@@ -107,7 +107,7 @@ describe('a sentence and an exit code', () => {
     { args: 'publish api.yaml @acme/apis/pay --registry http://127.0.0.1:9', code: 2, says: /^Set STELE_KEY/ },
     { args: 'publsh api.yaml', code: 2, says: /unknown command 'publsh'\n\(Did you mean publish\?\)/ },
     { args: 'log @acme/apis/none', code: 1, says: /^@acme\/apis\/none does not exist\.\n$/ },
-    { args: 'sync --data fresh', code: 0, says: /^No repository is followed/ },
+    { args: 'sync --data fresh', code: 0, says: /^No repositories are followed/ },
     { args: 'keys create --org acme --name ci', code: 2, says: /required option '--scope <scope\.\.\.>'/ },
     {
       args: 'keys create --org acme --name ci --scope amdin',
@@ -119,7 +119,11 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /"soon" is not a time\. Use/,
     },
-    { args: 'keys create --org acme --name ci --scope read --expires 2001-01-01', code: 2, says: /2001-01-01 is past/ },
+    {
+      args: 'keys create --org acme --name ci --scope read --expires 2001-01-01',
+      code: 2,
+      says: /2001-01-01 is in the past/,
+    },
   ])('$args', async ({ args, code, says }) => {
     const ended = await run(...args.split(' '));
     expect(ended.stderr).toMatch(says);
@@ -141,7 +145,7 @@ test('a port that is taken', async () => {
 
 test('a folder that was refused is not followed', async () => {
   await run('serve', './plain', '--data', 'untouched');
-  expect((await run('sync', '--data', 'untouched')).stderr).toMatch(/^No repository is followed/);
+  expect((await run('sync', '--data', 'untouched')).stderr).toMatch(/^No repositories are followed/);
 });
 
 test('what a document holds cannot act on the terminal', async () => {
