@@ -148,7 +148,7 @@ test('a key that names a ruleset, or a glob that covers it, publishes it', async
   }
   const key = await api.makeKey({ scopes: ['publish'], resources: ['rulesets/other-*'] });
   expect((await api.call('POST', `${style1}/document`, { key, body: { document: style } })).status).toBe(404);
-  const detail = { detail: expect.stringContaining('needs a key with the scope admin') };
+  const detail = { detail: expect.stringContaining('use a key with the scope admin') };
   const unnarrowed = await api.makeKey({ scopes: ['publish'] });
   const told = await api.call('POST', `${style1}/document`, { key: unnarrowed, body: { document: style } });
   expect(told.json).toMatchObject(detail);
