@@ -123,7 +123,7 @@ test.skipIf(!isHere)(
     repository.commit({ files: { 'stele.yaml': 'resources:\n  - path: services/*/openapi.yaml\n    slug: "{2}"\n' } });
     expect(await stele('sync')).toMatchObject({
       code: 1,
-      stdout: 'rejected stele.yaml: stele.yaml:3:11 resources[0].slug names {2}, and its path has one star.\n',
+      stdout: 'rejected stele.yaml: stele.yaml:3:11 resources[0].slug uses {2}, but its path has only one star.\n',
     });
   },
   // Two hundred documents on a machine that does other things, too.

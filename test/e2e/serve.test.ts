@@ -114,7 +114,7 @@ test('over http, with several files: bundled, and what is wrong is told with its
   expect(told.get('bomb.yaml')).toMatch(/^rejected: bomb\.yaml:\d+:\d+ /);
   expect(told.get('cut.yaml')).toMatch(/^rejected: cut\.yaml:1[23]:\d+ /);
   expect(told.get('wide.yaml')).toMatch(/^rejected: wide\.yaml:1:1 .*UTF-16/);
-  expect(told.get('stored.yaml')).toMatch(/^rejected: The file is kept in Git LFS/);
+  expect(told.get('stored.yaml')).toMatch(/^rejected: The file is stored in Git LFS/);
   const listed = JSON.parse((await get(`${stele.url}/@local/apis`)).text) as { items: { slug: string }[] };
   expect(listed.items.map(({ slug }) => slug)).toContain('good');
   expect((await get(`${stele.url}/@local/apis/good.json`)).text).toContain('integer');

@@ -90,7 +90,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     ['/problems', 'Problems', 200],
     ['/problems/not_found', 'Not found', 200],
     ['/@acme/apis/absent', 'Not found', 404],
-    ['/@acme/apis/pay@1.0.0', 'was withdrawn', 410],
+    ['/@acme/apis/pay@1.0.0', 'Withdrawn or deleted', 410],
     ['/nowhere', 'Not found', 404],
   ] as const;
 
