@@ -1,8 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, statfs, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { plainHostLimits } from '../../src/site/build/static-limits.ts';
 import { filesIn, openFolder, textOf } from '../site/build/build-world.ts';
 import { runStele } from './stele.ts';
@@ -11,14 +11,32 @@ let folder: Awaited<ReturnType<typeof openFolder>>;
 let common: string[];
 const ends: (() => void)[] = [];
 
+/** A registry with one document, and what a build keeps for the next one: its assets, packed. */
+let given: Awaited<ReturnType<typeof openFolder>>;
+
+beforeAll(async () => {
+  given = await openFolder();
+  folder = given;
+  const acme = { name: 'Acme', defaults: { visibility: 'public' } };
+  const config = `export default ${JSON.stringify({ url: 'https://acme.test', organizations: { acme } })};`;
+  await writeFile(join(given.path, 'config.mjs'), config);
+  common = commonIn(given.path);
+  await publish('1.0.0');
+  await runStele(['build', '--out', join(given.path, 'site'), ...common]);
+  await rm(join(given.path, 'site'), { recursive: true });
+});
+
+afterAll(() => given[Symbol.asyncDispose]());
+
 beforeEach(async () => {
   folder = await openFolder();
-  const config = join(folder.path, 'config.mjs');
-  const acme = { name: 'Acme', defaults: { visibility: 'public' } };
-  await writeFile(config, `export default ${JSON.stringify({ url: 'https://acme.test', organizations: { acme } })};`);
-  common = ['--config', config, '--data', join(folder.path, 'data')];
-  await publish('1.0.0');
+  await cp(given.path, folder.path, { recursive: true });
+  common = commonIn(folder.path);
 });
+
+function commonIn(path: string): string[] {
+  return ['--config', join(path, 'config.mjs'), '--data', join(path, 'data')];
+}
 
 afterEach(async () => {
   for (const end of ends.splice(0)) end();

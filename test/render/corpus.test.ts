@@ -10,6 +10,7 @@ import { outlineDocument } from '../../src/render/outline-document.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { limits } from '../compile/limits.ts';
 import { published } from './published.ts';
+import { sampleOf } from '../thorough.ts';
 import { checkHtml, checkPage } from './strict-html.ts';
 
 const corpus = '../shared/corpus';
@@ -47,12 +48,13 @@ const folders = [
   'rulesets/spectral-fixtures',
 ];
 
+/** Every document; else every sixth of each folder, and the largest one. */
 describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the corpus is not there', () => {
   it.each(folders)(
     '%s: every page is well-formed, has each id once, and every link on it leads to its place',
     (folder) => {
       let pages = 0;
-      for (const file of filesBelow(folder)) {
+      for (const file of sampleOf(filesBelow(folder), 6)) {
         const value = readOrNull(file);
         if (!isDocument(value)) continue;
         const document = published(value);
@@ -63,7 +65,7 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the co
         const { ids } = checkHtml(rendered.html);
         expect([file, missingAnchors(document, new Set(ids))]).toEqual([file, []]);
       }
-      expect(pages).toBeGreaterThan(2);
+      expect(pages).toBeGreaterThan(0);
     },
   );
 

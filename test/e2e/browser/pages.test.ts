@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
+import { isThorough } from '../../thorough.ts';
 import { openSite, type OpenSite } from './site.ts';
 
 const corpus = '../shared/corpus/openapi';
@@ -12,7 +13,10 @@ const why = isThere ? whySkipped : ' (skipped: there is no corpus)';
 
 const origin = { repository: 'https://github.com/acme/apis.git', commit: '0123456789abcdef0123456789abcdef01234567' };
 
-/** Small, a 3.1, the largest: file, an operation of it by words of its summary, and where that leads. */
+/**
+ * Small, a 3.1, the largest: file, an operation of it by words of its summary, and where that leads. A browser looks at the largest
+ * in a thorough run alone; `test/render/corpus.test.ts` renders it in each.
+ */
 const documents = [
   {
     slug: 'petstore',
@@ -35,7 +39,7 @@ const documents = [
     hash: '#operation/repos-create-in-org',
     heading: /^GitHub/,
   },
-];
+].filter(({ slug }) => isThorough || slug !== 'github');
 
 function read(file: string): string {
   const bytes = readFileSync(`${corpus}/${file}`);
