@@ -14,8 +14,6 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
-    // A worker keeps what it has loaded from file to file: loading is half of what short files cost.
-    isolate: false,
     sequence: { sequencer: LongestFirst },
   },
 });

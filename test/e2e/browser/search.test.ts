@@ -123,7 +123,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
     await page.getByLabel('Which type').selectOption('schemas');
     await page.getByRole('button', { name: 'Search' }).click();
     await page.waitForURL(/type=schemas/);
-    expect(await page.locator('.empty').textContent()).toContain('Nothing');
+    expect(await page.locator('.empty').textContent()).toContain('No contract');
     expect(await page.getByLabel('Which type').inputValue()).toBe('schemas');
   });
 
@@ -172,7 +172,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
       const { page } = watched;
       await page.route('**/search/index.json', (route) => route.abort());
       await page.goto(`${staticUrl}/search?q=listPets`);
-      await page.getByText('cannot be read').waitFor();
+      await page.getByText('could not be loaded').waitFor();
       expect(await page.locator('.row').count()).toBe(0);
     });
   });
