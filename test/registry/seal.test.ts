@@ -77,6 +77,6 @@ describe('without a secretKey', () => {
     expect([plain, own, fresh].map((stored) => openSecret(registry, stored))).toEqual(['plain', 'own', 'fresh']);
     await rm(join(folder, '.secret-key'));
     expect(openSecret(keyed(world()), fresh)).toBe('fresh');
-    expect(() => openSecret(keyed(world()), own)).toThrow(/bring back the file/);
+    expect(() => openSecret(keyed(world()), own)).toThrow(/restore the file/);
   });
 });

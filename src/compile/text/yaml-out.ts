@@ -50,8 +50,8 @@ export function writeYaml(document: unknown): string {
 const plain = /^[A-Za-z][\w ./()'+-]*$/;
 const plainPath = /^\/[\w./{}+-]*$/;
 // Booleans and nulls of YAML 1.1 (https://yaml.org/type/bool.html, null.html), and what some
-// parsers read as infinity or not-a-number.
-const reserved = /^(?:y|yes|n|no|true|false|on|off|null|nan|inf|infinity)$/i;
+// parsers read as infinity, not-a-number, or an exponent without a number (`E0`).
+const reserved = /^(?:y|yes|n|no|true|false|on|off|null|nan|inf|infinity|e[-+]?\d+)$/i;
 
 function isPlain(text: string): boolean {
   return (

@@ -153,6 +153,10 @@ describe('writeYaml', () => {
     );
   });
 
+  it('quotes E0 and e10, which readers of YAML 1.1 take for numbers', () => {
+    expect(writeYaml({ E0: 'e10', e: 'E-7' })).toBe('"E0": "e10"\ne: "E-7"\n');
+  });
+
   it('leaves quotes out where nobody needs them', () => {
     expect(
       writeYaml({
