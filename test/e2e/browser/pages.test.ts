@@ -115,9 +115,9 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
       const { page, wrong } = watched;
       await page.goto(`${site.url}/@acme/apis/${slug}`);
       await page.keyboard.press('Tab');
-      expect(await focused(page).textContent()).toBe('Skip to the content');
+      await expect.poll(() => focused(page).textContent()).toBe('Skip to the content');
       await page.keyboard.press('/');
-      expect(await focused(page).getAttribute('id')).toBe('filter');
+      await expect.poll(() => focused(page).getAttribute('id')).toBe('filter');
       const before = await shownLinks(page);
       await page.keyboard.insertText(words);
       const inWords = (count: number) => (count === 1 ? '1 match' : `${count} matches`);
