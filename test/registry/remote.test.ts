@@ -66,5 +66,5 @@ test('a configured repository does not name a credential that is for others', ()
     credentials: { git: { env: 'GIT_TOKEN', organizations: ['other'] } },
     organizations: { acme: { repositories: [{ url, credential: 'git' }] } },
   };
-  expect(() => createWorld(config)).toThrow('which is not for acme. Add it to credentials.git.organizations.');
+  expect(() => createWorld(config)).toThrow('which acme may not use. Add acme to credentials.git.organizations.');
 });
