@@ -128,7 +128,7 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
       expect(found).toContain(hash);
       await page.locator(`.side .nav a[href="${hash}"]`).focus();
       await page.keyboard.press('Enter');
-      expect(new URL(page.url()).hash).toBe(hash);
+      await expect.poll(() => new URL(page.url()).hash).toBe(hash);
       expect(await page.locator(`[id="${hash.slice(1)}"]`).isVisible()).toBe(true);
       await page.locator('#filter').focus();
       await page.keyboard.press('Escape');
