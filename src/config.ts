@@ -46,6 +46,7 @@ export interface LoginConfig {
 
 /** One git host: where its API is and the secret that verifies its webhooks. */
 export interface HostConfig {
+  kind: HostKind;
   /** Base URL of its repositories, without a trailing slash; null for the public service. */
   url: string | null;
   apiUrl: string | null;
@@ -118,7 +119,8 @@ export interface Config {
   cacheFolder: string;
   organizations: Record<string, OrganizationConfig>;
   credentials: Record<string, CredentialConfig>;
-  hosts: Record<HostKind, HostConfig>;
+  /** By name. Every kind has a host of its own name; `url` tells whether it is anywhere. */
+  hosts: Record<string, HostConfig>;
   webhooks: { allowPrivateAddresses: boolean };
   /** Seals the secrets in the store; null: the registry's own key does. */
   secretKey: SecretName | null;
@@ -163,7 +165,7 @@ export type UserConfig = DeepPartial<
 > & {
   url?: string;
   login?: DeepPartial<LoginConfig>;
-  hosts?: { [kind in HostKind]?: { url?: string; apiUrl?: string; webhookSecret?: SecretName } };
+  hosts?: { [name in string]?: { kind?: HostKind; url?: string; apiUrl?: string; webhookSecret?: SecretName } };
   secretKey?: SecretName;
   templates?: string;
   cache?: { pinned?: number; latest?: number; shared?: number; purge?: Partial<PurgeConfig> & { url: string } };
@@ -265,17 +267,31 @@ function fillPurge(given: Partial<PurgeConfig> | null | undefined): PurgeConfig 
   return { url: url!, header, token, member, body };
 }
 
-/** Fills in the defaults for every kind of host. */
-function fillHosts(given: UserConfig['hosts']): Config['hosts'] {
-  const fill = (kind: HostKind): HostConfig => {
-    const { url, apiUrl, webhookSecret } = given?.[kind] ?? {};
-    return {
-      url: url?.replace(/\/$/, '') ?? null,
-      apiUrl: apiUrl?.replace(/\/$/, '') ?? null,
-      webhookSecret: webhookSecret ?? null,
-    };
+/** Fills in a host for every kind, and the defaults of each. */
+function fillHosts(given: UserConfig['hosts'] = {}): Config['hosts'] {
+  const names = [...new Set([...hostKinds, ...Object.keys(given)])];
+  return Object.fromEntries(names.map((name) => [name, fillHost(name, given[name])]));
+}
+
+function fillHost(name: string, given: NonNullable<UserConfig['hosts']>[string]): HostConfig {
+  const own = hostKinds.find((kind) => kind === name) ?? null;
+  const { kind = own, url, apiUrl, webhookSecret } = given ?? {};
+  if (kind === null) throw hostFault(name, `needs a kind: ${hostKinds.join(', ')}`);
+  if (own !== null && kind !== own)
+    throw hostFault(name, `is a host of its own kind. Choose another name for one of the kind ${kind}`);
+  // These have no public host.
+  const isElsewhere = own === null || own === 'gogs' || own === 'bitbucket-server';
+  if (given !== undefined && url === undefined && isElsewhere) throw hostFault(name, 'needs the url of the host');
+  return {
+    kind,
+    url: url?.replace(/\/$/, '') ?? null,
+    apiUrl: apiUrl?.replace(/\/$/, '') ?? null,
+    webhookSecret: webhookSecret ?? null,
   };
-  return Object.fromEntries(hostKinds.map((kind) => [kind, fill(kind)])) as Config['hosts'];
+}
+
+function hostFault(name: string, what: string): RegistryError {
+  return new RegistryError('malformed', `hosts.${name} ${what}.`);
 }
 
 /** Makes the paths of app keys absolute. */

@@ -57,6 +57,8 @@ export function createAsk(
       const response = await fetchApi(apiUrl + path, init).catch((error: unknown) => notAnswering(host, error));
       const text = response instanceof Response ? await response.text() : '';
       if (response instanceof Response) {
+        // Azure DevOps sends its sign-in page with 203 for a token that it does not accept.
+        if (response.status === 203) throw refusalOf(host, name, 401);
         if (response.ok || isDone?.(response.status, text)) return { headers: response.headers, json: parseJson(text) };
         if (response.status !== 429 && response.status < 500) throw refusalOf(host, name, response.status);
       }

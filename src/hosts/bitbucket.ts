@@ -6,7 +6,7 @@ import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
 import { listPages } from './pull-pages.ts';
 import { asPull, isBranch, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
-import { ownGitCredential, type ApiCredential, type HostSettings } from './host-settings.ts';
+import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';
 import { behindSha256, isHmacOf } from './signature.ts';
 import { shorten, shortName } from './statuses.ts';
 
@@ -22,16 +22,14 @@ const states: Record<CheckState, string> = {
   cancelled: 'STOPPED',
 };
 
-/** User names that come with an access token and name no user. */
-const tokenNames = ['x-access-token', 'x-token-auth'];
-
 /** Bitbucket Cloud: signed hooks and build statuses of commits. */
 export function createBitbucket(settings: HostSettings): Host {
   const { url, second } = settings;
-  const ask = createAsk('Bitbucket', settings, authorize);
+  const ask = createAsk('Bitbucket', settings, bearerOrBasic);
   const inOrder = createInOrder();
   return {
     kind: 'bitbucket',
+    name: settings.name,
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
@@ -65,11 +63,6 @@ export function createBitbucket(settings: HostSettings): Host {
     },
     gitCredential: ({ credential }) => ownGitCredential(settings, credential),
   };
-}
-
-function authorize({ username, token }: ApiCredential & { kind: 'token' }): string {
-  if (tokenNames.includes(username)) return `Bearer ${token}`;
-  return `Basic ${Buffer.from(`${username}:${token}`).toString('base64')}`;
 }
 
 /**

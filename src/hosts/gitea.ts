@@ -32,6 +32,7 @@ export function createGitea(settings: HostSettings): Host {
   const inOrder = createInOrder();
   return {
     kind: 'gitea',
+    name: settings.name,
     isGenuine,
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),

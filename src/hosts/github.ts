@@ -23,6 +23,7 @@ export function createGitHub(settings: HostSettings): Host {
   const inOrder = createInOrder();
   return {
     kind: 'github',
+    name: settings.name,
     isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature-256']), body, secrets),
     readHint: readGitHubHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),

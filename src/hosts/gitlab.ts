@@ -8,7 +8,7 @@ import { nameOn } from './name.ts';
 import { listPages } from './pull-pages.ts';
 import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
 import { ownGitCredential, type HostSettings } from './host-settings.ts';
-import { fitsSome } from './signature.ts';
+import { fitsSome, isOneOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
 
 /** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: there is no `neutral`. */
@@ -39,6 +39,7 @@ export function createGitLab(settings: HostSettings): Host {
   const inOrder = createInOrder();
   return {
     kind: 'gitlab',
+    name: settings.name,
     // A hook may have a secret token, a signing token, or both.
     isGenuine: (delivery, secrets, now) => hasToken(delivery, secrets) || isSigned(delivery, secrets, now),
     readHint,
@@ -76,16 +77,10 @@ export function createGitLab(settings: HostSettings): Host {
 
 const refOf = (number: number) => `refs/merge-requests/${number}/head`;
 
-/**
- * `X-Gitlab-Token` is the secret itself. Compares digests, so that the timing does not reveal its
- * length.
- */
+/** `X-Gitlab-Token` is the secret itself. */
 function hasToken({ headers }: Delivery, secrets: readonly string[]): boolean {
   const token = headers['x-gitlab-token'];
-  if (token === undefined) return false;
-  const digest = (text: string) => createHmac('sha256', 'X-Gitlab-Token').update(text).digest();
-  const given = digest(token);
-  return fitsSome(secrets, (secret) => timingSafeEqual(digest(secret), given));
+  return token !== undefined && isOneOf(token, secrets);
 }
 
 /**

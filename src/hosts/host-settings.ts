@@ -6,6 +6,8 @@ export type ApiCredential =
 
 /** The configuration of a host's adapter, with defaults. */
 export interface HostSettings {
+  /** Its name in the configuration. */
+  name: string;
   /** Base URL of its repositories, without a trailing slash. */
   url: string;
   /** Base URL of its API, without a trailing slash. */
@@ -18,6 +20,19 @@ export interface HostSettings {
   credential(name: string | null): ApiCredential | null;
   /** Milliseconds per second of waiting: 1,000, and less in tests. */
   second: number;
+}
+
+/** The value of `Authorization` for Basic (RFC 7617). */
+export function basic(username: string, password: string): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+/** User names that git sends with an access token, and that name no user. */
+const tokenNames = ['x-access-token', 'x-token-auth'];
+
+/** A token as `Bearer`, or as `Basic` if the configuration names its user. */
+export function bearerOrBasic({ username, token }: ApiCredential & { kind: 'token' }): string {
+  return tokenNames.includes(username) ? `Bearer ${token}` : basic(username, token);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Check } from '../model/check.ts';
 import type { Credential } from '../source/source.ts';
 
-export const hostKinds = ['github', 'gitlab', 'gitea', 'bitbucket'] as const;
+export const hostKinds = ['github', 'gitlab', 'gitea', 'gogs', 'bitbucket', 'bitbucket-server', 'azure'] as const;
 export type HostKind = (typeof hostKinds)[number];
 
 /** A hook delivery: header fields by lower-case name, and the raw bytes of the body. */
@@ -55,10 +55,13 @@ export interface HostRepository {
  */
 export interface Host {
   readonly kind: HostKind;
+  /** Its name in the configuration, which is its kind unless there are several of a kind. */
+  readonly name: string;
 
   /**
-   * Whether one of the secrets signed the delivery. False without secrets. Compares in constant
-   * time and parses nothing. `now` limits the age of signatures with a timestamp.
+   * Whether one of the secrets signed the delivery; on Azure DevOps, which signs nothing, whether
+   * the delivery contains one. False without secrets. Compares in constant time and parses nothing.
+   * `now` limits the age of signatures with a timestamp.
    */
   isGenuine(delivery: Delivery, secrets: readonly string[], now: Date): boolean;
 
@@ -75,8 +78,8 @@ export interface Host {
   nameOf(url: string): string | null;
 
   /**
-   * The open pull requests, newest first, at most 200. Without a credential the request is
-   * anonymous.
+   * The open pull requests, newest first, at most 200; none on Gogs, whose API has none. Without a
+   * credential the request is anonymous.
    */
   listPulls(repository: HostRepository): Promise<Pull[]>;
 
@@ -84,7 +87,7 @@ export interface Host {
    * Reports the state of a check. A repeated report has no further effect; of several, the last
    * call wins. Reports nothing without a credential or with an ssh key. GitHub gets a check run
    * with annotations when the credential is an app's; otherwise, and on other hosts, a commit
-   * status.
+   * status; Azure DevOps one on the pull requests, too. Gogs has no API for it and gets nothing.
    */
   tell(repository: HostRepository, check: Check): Promise<void>;
 

@@ -2,46 +2,51 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readCredential, type Config } from '../config.ts';
 import { RegistryError } from '../model/errors.ts';
+import { createAzure } from './azure.ts';
 import { createBitbucket } from './bitbucket.ts';
+import { createBitbucketServer } from './bitbucket-server.ts';
 import { createGitea } from './gitea.ts';
 import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
+import { createGogs } from './gogs.ts';
 import type { Host, HostKind } from './host.ts';
 import type { ApiCredential, HostSettings } from './host-settings.ts';
 
-/** The public host of each kind, its API, and the path of the API on other servers. */
-const places: Record<HostKind, { url: string; apiUrl: string; apiPath: string }> = {
+/** The public host of each kind and its API, if there is one, and the path of the API on others. */
+const places: Record<HostKind, { url: string | null; apiUrl: string | null; apiPath: string }> = {
   github: { url: 'https://github.com', apiUrl: 'https://api.github.com', apiPath: '/api/v3' },
   gitlab: { url: 'https://gitlab.com', apiUrl: 'https://gitlab.com/api/v4', apiPath: '/api/v4' },
   gitea: { url: 'https://codeberg.org', apiUrl: 'https://codeberg.org/api/v1', apiPath: '/api/v1' },
+  gogs: { url: null, apiUrl: null, apiPath: '/api/v1' },
   bitbucket: { url: 'https://bitbucket.org', apiUrl: 'https://api.bitbucket.org/2.0', apiPath: '/2.0' },
+  'bitbucket-server': { url: null, apiUrl: null, apiPath: '/rest/api/1.0' },
+  azure: { url: 'https://dev.azure.com', apiUrl: 'https://dev.azure.com', apiPath: '' },
+};
+
+const create: Record<HostKind, (settings: HostSettings) => Host> = {
+  github: createGitHub,
+  gitlab: createGitLab,
+  gitea: createGitea,
+  gogs: createGogs,
+  bitbucket: createBitbucket,
+  'bitbucket-server': createBitbucketServer,
+  azure: createAzure,
 };
 
 /**
- * Creates the four git hosts, at their configured or public addresses. Called by `open.ts`.
- * `second`: milliseconds per second of waiting.
+ * Creates the git hosts of the configuration and the public ones. Called by `open.ts`. `second`:
+ * milliseconds per second of waiting.
  */
 export function createHosts(config: Config, { second = 1000 }: { second?: number } = {}): readonly Host[] {
-  const settingsOf = (kind: HostKind) => settings(config, kind, second);
-  return [
-    createGitHub(settingsOf('github')),
-    createGitLab(settingsOf('gitlab')),
-    createGitea(settingsOf('gitea')),
-    createBitbucket(settingsOf('bitbucket')),
-  ];
-}
-
-function settings(config: Config, kind: HostKind, second: number): HostSettings {
-  const given = config.hosts[kind];
-  const place = places[kind];
-  const url = given.url ?? place.url;
-  const apiUrl = given.apiUrl ?? (given.url === null ? place.apiUrl : url + place.apiPath);
-  return {
-    url,
-    apiUrl,
-    second,
-    credential: (name) => (name === null ? null : findCredential(config, kind, url, name)),
-  };
+  return Object.entries(config.hosts).flatMap(([name, given]) => {
+    const place = places[given.kind];
+    const url = given.url ?? place.url;
+    if (url === null) return [];
+    const apiUrl = given.apiUrl ?? (given.url === null ? place.apiUrl! : url + place.apiPath);
+    const credential = (wanted: string | null) =>
+      wanted === null ? null : findCredential(config, given.kind, url, wanted);
+    return [create[given.kind]({ name, url, apiUrl, second, credential })];
+  });
 }
 
 function findCredential(config: Config, kind: HostKind, url: string, name: string): ApiCredential | null {

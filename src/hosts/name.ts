@@ -13,25 +13,34 @@ export function asRepositoryName(text: string): string | null {
  * another host. `isNested`: the host allows nested groups; otherwise a name is always `owner/name`.
  */
 export function nameOn(base: string, url: string, isNested: boolean): string | null {
+  const found = asRepositoryName(pathOn(base, url)?.path ?? '');
+  return found !== null && (isNested || found.split('/').length === 2) ? found : null;
+}
+
+/**
+ * The path of a repository in its URL (https, ssh, `git@host:path`), without the path of `base`,
+ * slashes at the ends and `.git`. Null for a URL of another host. `isWeb`: the URL is for https.
+ */
+export function pathOn(base: string, url: string): { path: string; isWeb: boolean } | null {
   const host = new URL(base);
   // ssh.github.com, altssh.gitlab.com and altssh.bitbucket.org serve ssh on port 443.
   const isSshHost = (text: string) =>
     ['', 'ssh.', 'altssh.'].some((alias) => alias + host.hostname === text.toLowerCase());
   const scp = url.includes('://') ? null : /^(?:[^@:/\s]+@)?([^@:/\s]+):(.+)$/.exec(url);
-  if (scp) return isSshHost(scp[1]!) ? nameIn(scp[2]!, isNested) : null;
+  if (scp) return isSshHost(scp[1]!) ? { path: trim(scp[2]!), isWeb: false } : null;
   const parsed = URL.parse(url);
   if (parsed === null) return null;
+  if (parsed.protocol === 'ssh:')
+    return isSshHost(parsed.hostname) ? { path: trim(parsed.pathname), isWeb: false } : null;
+  const folder = host.pathname.replace(/\/$/, '');
   const isWeb = parsed.protocol === 'https:' || parsed.protocol === 'http:';
-  const isHere = isWeb ? parsed.host === host.host : parsed.protocol === 'ssh:' && isSshHost(parsed.hostname);
-  return isHere ? nameIn(parsed.pathname, isNested) : null;
+  if (!isWeb || parsed.host !== host.host || !parsed.pathname.startsWith(`${folder}/`)) return null;
+  return { path: trim(parsed.pathname.slice(folder.length)), isWeb };
 }
 
-function nameIn(path: string, isNested: boolean): string | null {
-  const found = asRepositoryName(
-    path
-      .replace(/^\//, '')
-      .replace(/\/$/, '')
-      .replace(/\.git$/i, ''),
-  );
-  return found !== null && (isNested || found.split('/').length === 2) ? found : null;
+function trim(path: string): string {
+  return path
+    .replace(/^\//, '')
+    .replace(/\/$/, '')
+    .replace(/\.git$/i, '');
 }

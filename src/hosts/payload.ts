@@ -26,7 +26,7 @@ export function readPayload(body: Uint8Array): object {
   if (marks > mostMarks) throw new RegistryError('too_large', 'The payload has too many values.');
   const payload = parse(body);
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
-    throw malformed('it is not a JSON object');
+    throw malformedPayload('it is not a JSON object');
   return payload;
 }
 
@@ -34,7 +34,7 @@ function parse(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    throw malformed('it is not a JSON object');
+    throw malformedPayload('it is not a JSON object');
   }
 }
 
@@ -57,7 +57,7 @@ export function textAt(payload: unknown, ...names: string[]): string | null {
 /** The text as a repository name. Throws `malformed` when it is invalid. */
 export function repositoryIn(text: string | null): string {
   const name = text === null ? null : asRepositoryName(text);
-  if (name === null) throw malformed('it does not name a repository');
+  if (name === null) throw malformedPayload('it does not name a repository');
   return name;
 }
 
@@ -70,7 +70,7 @@ export function asPull(number: unknown, base: unknown, ref: (number: number) => 
 /** Like `asPull`, but throws `malformed` instead of returning null. */
 export function pullIn(number: unknown, base: unknown, ref: (number: number) => string | null): Pull {
   const pull = asPull(number, base, ref);
-  if (pull === null) throw malformed('it does not describe a pull request');
+  if (pull === null) throw malformedPayload('it does not describe a pull request');
   return pull;
 }
 
@@ -86,6 +86,7 @@ export function isBranch(value: unknown): value is string {
   );
 }
 
-function malformed(why: string): RegistryError {
+/** The error for a payload that is none of this host. `why` follows a colon. */
+export function malformedPayload(why: string): RegistryError {
   return new RegistryError('malformed', `The payload is not valid for this host: ${why}.`);
 }

@@ -10,6 +10,16 @@ export function isHmacOf(signature: string | undefined, body: Uint8Array, secret
   return fitsSome(secrets, (secret) => timingSafeEqual(createHmac('sha256', secret).update(body).digest(), given));
 }
 
+/**
+ * Whether the text is one of the secrets. Takes constant time, and compares digests, so that the
+ * time does not reveal a secret's length.
+ */
+export function isOneOf(text: string, secrets: readonly string[]): boolean {
+  const digest = (value: string) => createHmac('sha256', 'one of').update(value).digest();
+  const given = digest(text);
+  return fitsSome(secrets, (secret) => timingSafeEqual(digest(secret), given));
+}
+
 /** Whether one of the secrets fits. Always tries all of them. */
 export function fitsSome(secrets: readonly string[], fits: (secret: string) => boolean): boolean {
   return secrets

@@ -43,8 +43,14 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
     throw new RegistryError('rate_limited', message, { retryAfter: seconds });
   }
 
+  // Azure DevOps sends a hook's secret where others send a key. Only the hook's route reads it.
+  const azureHooks = Object.entries(registry.config.hosts).flatMap(([name, { kind }]) =>
+    kind === 'azure' ? [`/v1/hooks/${name}`] : [],
+  );
+
   return async (request) => {
     const { authorization, cookie } = request.headers;
+    if (request.method === 'POST' && azureHooks.includes(request.url!.replace(/\?.*$/, ''))) return anonymous;
     if (authorization === undefined && cookie === undefined) return anonymous;
     const principal =
       authorization !== undefined

@@ -1,6 +1,6 @@
 import { readSecret } from '../config.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
-import type { Hint, Host, HostKind } from '../hosts/host.ts';
+import type { Hint, Host } from '../hosts/host.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { createFollowed } from './followed.ts';
 import type { SyncQueue } from './queue.ts';
@@ -16,14 +16,14 @@ export interface RepositoryName {
 
 /**
  * The secrets that may sign a delivery: the repository's when the URL names one, otherwise the
- * configured secrets of the host.
+ * configured secrets of the host, which is named as in the configuration.
  */
-export async function hookSecrets(registry: Registry, kind: HostKind, only: RepositoryName | null): Promise<string[]> {
+export async function hookSecrets(registry: Registry, host: string, only: RepositoryName | null): Promise<string[]> {
   if (only !== null) {
     const repository = await readAmong<Repository>(registry, repositoryRef(only.org, only.id));
     return (repository?.value.hookSecrets ?? []).map((sealed) => openSecret(registry, sealed));
   }
-  const { webhookSecret } = registry.config.hosts[kind];
+  const { webhookSecret } = registry.config.hosts[host]!;
   return webhookSecret === null
     ? []
     : readSecret(webhookSecret)

@@ -14,7 +14,11 @@ const fields: Record<HostKind, string> = {
   github: 'x-github-event',
   gitlab: 'x-gitlab-event',
   gitea: 'x-gitea-event',
+  gogs: 'x-gogs-event',
   bitbucket: 'x-event-key',
+  'bitbucket-server': 'x-event-key',
+  // Only the payload names the event.
+  azure: 'user-agent',
 };
 
 function payloadsIn(path: string): { file: string; body: Buffer }[] {
@@ -32,7 +36,13 @@ function inShort(hint: Hint): string {
   return `${hint.isOpen ? 'open' : 'closed'} ${hint.repository} ${number} ${base} ${ref}`;
 }
 
-const hosts = new Map(hostKinds.map((kind) => [kind, hostAt(kind, 'https://git.example.test/api', 1000)]));
+const hosts = new Map(
+  hostKinds.map((kind) => [
+    kind,
+    // What Azure DevOps sends names its host.
+    hostAt(kind, 'https://git.example.test/api', 1000, kind === 'azure' ? { hosts: {} } : {}),
+  ]),
+);
 
 function read(kind: HostKind, event: string, body: Uint8Array): string {
   const host = hosts.get(kind)!;
@@ -45,12 +55,12 @@ function read(kind: HostKind, event: string, body: Uint8Array): string {
 }
 
 /** By file, what is not `nothing`. */
-function hintsOf(kind: HostKind, path: string, eventOf: (name: string) => string): Record<string, string> {
+function hintsOf(kind: HostKind, path: string, eventOf: (name: string) => string, least = 15): Record<string, string> {
   const entries = payloadsIn(path).map(({ file, body }) => {
     const name = basename(file, '.json');
     return [name, read(kind, eventOf(name), body)] as const;
   });
-  expect(entries.length).toBeGreaterThan(15);
+  expect(entries.length).toBeGreaterThan(least);
   return Object.fromEntries(entries.filter(([, hint]) => hint !== 'nothing'));
 }
 
@@ -155,6 +165,47 @@ test.skipIf(!isHere)(`Bitbucket's hooks${where}`, () => {
   });
 });
 
+test.skipIf(!isHere)(`Bitbucket Data Center's hooks${where}`, () => {
+  const hints = hintsOf('bitbucket-server', 'go-playground/bitbucket-server', (name) => {
+    const events: Record<string, string> = { 'repo-refs-changed': 'repo:refs_changed' };
+    return events[name] ?? name.replace('-', ':').replace('-', '_');
+  });
+  const pull = (state: string, number: number) =>
+    `${state} ~gopher/webhook-test ${number} master refs/pull-requests/${number}/from`;
+  expect(hints).toEqual({
+    'repo-refs-changed': 'push ~gopher/webhook-test',
+    // By the name that it had.
+    'repo-modified': 'push gopher/webhook-test-2',
+    'pr-opened': pull('open', 5),
+    'pr-modified': pull('open', 3),
+    'pr-merged': pull('closed', 5),
+    'pr-declined': pull('closed', 2),
+    'pr-deleted': pull('closed', 2),
+  });
+});
+
+test.skipIf(!isHere)(`Azure DevOps' service hooks${where}`, () => {
+  const hints = hintsOf('azure', 'go-playground/azuredevops', () => 'VSServices', 3);
+  const pull = (state: string) => `${state} fabrikam/fabrikam/fabrikam 1 master refs/heads/mytopic`;
+  expect(hints).toEqual({
+    'git.push': 'push fabrikam-fiber-inc/fabrikam-fiber-git/fabrikam-fiber-git',
+    'git.pullrequest.created': pull('open'),
+    'git.pullrequest.updated': pull('closed'),
+    'git.pullrequest.merged': pull('closed'),
+  });
+});
+
+test.skipIf(!isHere)(`Gogs' hooks${where}`, () => {
+  const hints = hintsOf('gogs', 'go-playground/gogs', (name) => name.replace(/-event$/, '').replaceAll('-', '_'), 7);
+  expect(hints).toEqual({
+    'create-event': 'push user/repo',
+    'delete-event': 'push user/repo',
+    'push-event': 'push unknwon/webhooks',
+    // Made up by hand: Gogs always sends base_branch (PullRequest in its internal/route/api/v1/apitype/issue.go).
+    'pull-request-event': 'malformed',
+  });
+});
+
 test.skipIf(!isHere)(
   `every payload of every system, read as every event of every host: a hint or a refusal${where}`,
   () => {
@@ -162,7 +213,10 @@ test.skipIf(!isHere)(
       ['github', ['push', 'create', 'delete', 'repository', 'pull_request', 'ping']],
       ['gitlab', ['Push Hook', 'Tag Push Hook', 'Merge Request Hook', 'System Hook']],
       ['gitea', ['push', 'create', 'delete', 'repository', 'pull_request']],
+      ['gogs', ['push', 'create', 'delete', 'pull_request']],
       ['bitbucket', ['repo:push', 'repo:updated', 'pullrequest:created', 'pullrequest:fulfilled']],
+      ['bitbucket-server', ['repo:refs_changed', 'repo:modified', 'pr:opened', 'pr:merged']],
+      ['azure', ['']],
     ];
     const systems = ['github', ...readdirSync(join(folder, 'go-playground')).map((name) => `go-playground/${name}`)];
     const bodies = systems.flatMap((system) => payloadsIn(system).map(({ body }) => body));

@@ -29,6 +29,7 @@ export interface FakeHost extends Host {
 function createFakeHost(): FakeHost {
   const host: FakeHost = {
     kind: 'github',
+    name: 'github',
     told: [],
     open: [],
     failures: 0,

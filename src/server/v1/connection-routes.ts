@@ -62,15 +62,15 @@ async function describe(
   const isWanted = context.queue.isWanted(resource.org, id);
   const { state, detail, since } = connectionState(repository?.value ?? null, document, isWanted);
   const hasSecret = (repository?.value.hookSecrets ?? []).length > 0;
-  const kind = hostOf(registry, connection.repository)?.host.kind ?? null;
+  const host = hostOf(registry, connection.repository)?.host.name ?? null;
   const body = {
     ...describeConnection(connection),
     state,
     detail: publicDetail(connection.repository, detail),
     since,
-    webhook: kind && {
+    webhook: host && {
       // Without a secret of its own, the configuration's counts.
-      url: `${context.url}/v1/hooks/${kind}${hasSecret ? `?connection=${resource.org}/${id}` : ''}`,
+      url: `${context.url}/v1/hooks/${host}${hasSecret ? `?connection=${resource.org}/${id}` : ''}`,
       hasSecret,
     },
     commit: repository?.value.commit ?? null,

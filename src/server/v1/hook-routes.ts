@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
-import { hostKinds, type Delivery, type Hint, type Host, type HostKind } from '../../hosts/host.ts';
+import type { Delivery, Hint, Host, HostKind } from '../../hosts/host.ts';
+import { productNames, senderOf } from '../../hosts/sender.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receive-hook.ts';
 import type { ServerContext } from '../server-context.ts';
@@ -21,38 +22,37 @@ const largeAtOnce = 4;
 const form = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i;
 const json = /^application\/json[ \t]*(?:;|$)/i;
 
-/** Takes one delivery of a hook of this kind of host. `connection`: `<org>/<id of the repository>` whose secrets count, or null. */
+/** Takes one delivery of a hook of the host with this name. `connection`: `<org>/<id of the repository>` whose secrets count, or null. */
 export type ReceiveHook = (
-  kind: HostKind,
+  name: string,
   connection: string | null,
   request: Request,
   response: Response,
 ) => Promise<Answer>;
 
-/** The kind of host that an operation takes hooks of; null for any other operation. */
-export function hookKindOf(operation: string): HostKind | null {
-  return hostKinds.find((kind) => operation.toLowerCase() === `receive${kind}hook`) ?? null;
-}
-
 /**
  * `POST /v1/hooks/…`: authenticated by its signature over the bytes as they came, before anything looks into them. Refuses with `unauthenticated`, in
  * the same words and after like work, what no secret signed, where there is no secret, and where there is no such connection.
  */
-export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'registry' | 'queue'>): ReceiveHook {
+export function createReceiveHook({
+  registry,
+  queue,
+  url,
+}: Pick<ServerContext, 'registry' | 'queue' | 'url'>): ReceiveHook {
   const large = createFairQueue(largeAtOnce);
   const { rateLimit, proxies } = registry.config;
   const refusal = createAllowance({ limit: rateLimit.address, window: rateLimit.window }, registry.monotonic);
   // Stands in for a secret where there is none, so that it takes the same work.
   const unknown = Buffer.from(registry.randomBytes(32)).toString('base64url');
 
-  async function secretsFor(kind: HostKind, only: RepositoryName | null): Promise<string[]> {
+  async function secretsFor(host: string, only: RepositoryName | null): Promise<string[]> {
     try {
-      const secrets = await hookSecrets(registry, kind, only);
+      const secrets = await hookSecrets(registry, host, only);
       return secrets.length > 0 ? secrets : [unknown];
     } catch (error) {
       if (!isRegistryError(error, 'malformed') && !isRegistryError(error, 'unavailable')) throw error;
       // A secret that the environment lacks, or that no key opens, is the operator's to know of.
-      registry.log('error', 'hook without a secret', { host: kind, error: String(error) });
+      registry.log('error', 'hook without a secret', { host, error: String(error) });
       return [unknown];
     }
   }
@@ -61,9 +61,16 @@ export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'regi
   async function readGenuine(host: Host, only: RepositoryName | null, request: Request, response: Response) {
     const body = await readRaw(host.kind, request, response);
     const delivery: Delivery = { headers: headersOf(request), body };
-    if (host.isGenuine(delivery, await secretsFor(host.kind, only), registry.now())) return delivery;
-    registry.log('warn', 'hook refused', { host: host.kind, repository: only, origin: request.ip ?? null });
+    if (host.isGenuine(delivery, await secretsFor(host.name, only), registry.now())) return delivery;
+    registry.log('warn', 'hook refused', { host: host.name, repository: only, origin: request.ip ?? null });
     throw notSigned();
+  }
+
+  /** What a hook is told that another product sent. It depends on nothing but the hook and the configured names. */
+  function wrongAddress(host: Host, sender: HostKind): RegistryError {
+    const right = registry.hosts.find(({ kind }) => kind === sender)?.name ?? sender;
+    const message = `${productNames[sender]} sent this webhook, but this address is for ${productNames[host.kind]}. Change the URL of the webhook to ${url}/v1/hooks/${right}.`;
+    return new RegistryError('malformed', message);
   }
 
   /** Counts what is refused, and nothing else: a genuine delivery is taken whoever sent what before it. */
@@ -75,9 +82,14 @@ export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'regi
     return new RegistryError('rate_limited', message, { retryAfter: seconds });
   }
 
-  return async (kind, connection, request, response) => {
-    const host = registry.hosts.find((each) => each.kind === kind);
-    if (host === undefined) throw countRefused(request, notSigned());
+  return async (name, connection, request, response) => {
+    const host = registry.hosts.find((each) => each.name === name);
+    if (host === undefined) {
+      const message = `The configuration has no git host ${JSON.stringify(name)}. See ${url}/docs/git-hosts.`;
+      throw countRefused(request, new RegistryError('not_found', message));
+    }
+    const sender = senderOf({ headers: headersOf(request) });
+    if (sender !== null && sender !== host.kind) throw countRefused(request, wrongAddress(host, sender));
     const [org = '', id = ''] = connection?.split('/') ?? [];
     const only = connection === null ? null : { org, id };
     const read = () => readGenuine(host, only, request, response);
@@ -88,7 +100,7 @@ export function createReceiveHook({ registry, queue }: Pick<ServerContext, 'regi
     });
     const hint: Hint = host.readHint(delivery);
     const repositories = await receiveHook(registry, queue, host, hint, only);
-    registry.log('debug', 'hook', { host: kind, hint: hint.kind, repositories });
+    registry.log('debug', 'hook', { host: name, hint: hint.kind, repositories });
     return { status: 202, body: { repositories } };
   };
 }

@@ -1,12 +1,9 @@
 import type { RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import { RegistryError } from '../../model/errors.ts';
-import { hostKinds } from '../../hosts/host.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { principalOf } from '../authenticate.ts';
 import { createRateWindows } from './rate-windows.ts';
-
-const hookPaths = hostKinds.map((kind) => `/hooks/${kind}`);
 
 /**
  * Limits requests for each key, and without a key for each address; tells by `RateLimit` and
@@ -16,6 +13,7 @@ const hookPaths = hostKinds.map((kind) => `/hooks/${kind}`);
  */
 export function createRateLimit({ config, monotonic }: Pick<Registry, 'config' | 'monotonic'>): RequestHandler {
   const { rateLimit: limits } = config;
+  const hookPaths = Object.keys(config.hosts).map((name) => `/hooks/${name}`);
   const isKey = (request: Parameters<RequestHandler>[0]) => principalOf(request).kind === 'key';
   return rateLimit({
     windowMs: limits.window * 1000,

@@ -12,7 +12,7 @@ import { findForCall, requireOrganizationScope, requireScope, requireScopeForPar
 import { readBody } from '../body/read-body.ts';
 import type { Answer, Call } from './call.ts';
 import { readDescription, type Operation } from './api-description.ts';
-import { createReceiveHook, hookKindOf } from './hook-routes.ts';
+import { createReceiveHook } from './hook-routes.ts';
 import { bodyLimits, takesDocument } from './body-limits.ts';
 import { createDescriptionRoute } from './description-route.ts';
 import { allowedMethods, createRoutes, matchRoute, noRoute } from './match.ts';
@@ -56,7 +56,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
       throw new RegistryError('method_not_allowed', `This address supports only ${allow}.`);
     }
     const principal = principalOf(request);
-    if (operation.scope === null) return answerAnyone(operation, request, response);
+    if (operation.scope === null) return answerAnyone(operation, values, request, response);
     if (principal.kind !== 'key')
       throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');
     // What cannot be a name names nothing.
@@ -98,11 +98,16 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     return body;
   }
 
-  async function answerAnyone(operation: Operation, request: Request, response: Response): Promise<Answer> {
+  async function answerAnyone(
+    operation: Operation,
+    values: Call['path'],
+    request: Request,
+    response: Response,
+  ): Promise<Answer> {
     const { query } = splitTarget(request.originalUrl);
     const { connection = null } = validator.readParameters(operation, 'query', readQuery(query));
-    const hookKind = hookKindOf(operation.id);
-    if (hookKind !== null) return receiveHook(hookKind, connection as string | null, request, response);
+    if (operation.id === 'receiveHook')
+      return receiveHook(values['host']!, connection as string | null, request, response);
     if (operation.id === 'getDescription') return descriptionRoute.read;
     const body = await checkedBody(operation, request, response);
     const { key, text } = await exchangeToken((body!.value as { token: string }).token, request.ip ?? null);

@@ -6,6 +6,7 @@ import { resourceTypes } from '../../../src/model/address.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { openDeliveries } from '../../../src/events/deliveries.ts';
 import { openReceiver } from '../../servers/receiver.ts';
+import { createHosts } from '../../../src/hosts/hosts.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Api } from './api.ts';
 import { calls, type Client } from './calls.ts';
@@ -42,7 +43,8 @@ function clientWith(key: string | null): Client {
 
 beforeAll(async () => {
   const user = { ...unlimited, webhooks: { allowPrivateAddresses: true } };
-  api = await openApi({ ...createTestRegistry(user), source: repository.source });
+  const plain = createTestRegistry(user);
+  api = await openApi({ ...plain, source: repository.source, hosts: createHosts(plain.config) });
   client = clientWith(api.admin);
 });
 afterAll(() => api[Symbol.asyncDispose]());
@@ -147,9 +149,9 @@ test('the organization, the limits and the description', async () => {
 test('hooks, which nobody signed', async () => {
   const open = clientWith(null);
   const payload = { ref: 'refs/heads/main', repository: { full_name: 'acme/contracts' } };
-  for (const path of ['/v1/hooks/github', '/v1/hooks/gitlab', '/v1/hooks/gitea', '/v1/hooks/bitbucket'] as const) {
-    const { error } = await open.POST(path, { body: payload as never });
-    expect(error!.status, path).toBe(401);
+  for (const host of ['github', 'gitlab', 'gitea', 'bitbucket', 'azure']) {
+    const { error } = await open.POST('/v1/hooks/{host}', { params: { path: { host } }, body: payload as never });
+    expect(error!.status, host).toBe(401);
   }
 });
 

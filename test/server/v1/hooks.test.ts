@@ -24,6 +24,7 @@ const secrets = {
   gitlab: 'gitlab-secret',
   gitea: 'gitea-secret',
   bitbucket: 'bitbucket-secret',
+  azure: 'azure-secret',
 };
 for (const [kind, secret] of Object.entries(secrets))
   process.env[`STELE_TEST_HOOK_${kind}`] = `${secret}\nthe-one-before`;
@@ -103,10 +104,80 @@ test.each([
       });
     expect(await call(kind, secrets[kind])).toMatchObject({ status: 202, json: { repositories: 1 } });
     expect((await call(kind, 'forged')).status).toBe(401);
-    for (const other of Object.keys(secrets).filter((each) => each !== kind))
-      expect((await call(other, secrets[kind])).status, other).toBe(401);
+    for (const other of Object.keys(secrets).filter((each) => each !== kind)) {
+      const { status, json } = await call(other, secrets[kind]);
+      expect([status, json['detail']], other).toEqual([400, expect.stringContaining(`/v1/hooks/${kind}.`)]);
+    }
   },
 );
+
+test('a hook of another product is told the address that takes it, whether it is signed or not', async () => {
+  await using world = await open();
+  const call = (name: string, headers: Record<string, string>) =>
+    world.api.call('POST', `/v1/hooks/${name}`, { key: null, raw: push, headers });
+  const signature = `sha256=${hmac(secrets.bitbucket, push)}`;
+  const server = { 'x-event-key': 'repo:refs_changed', 'x-hub-signature': signature };
+  const told = await call('bitbucket', server);
+  expect(told.status).toBe(400);
+  expect(told.json['detail']).toBe(
+    'Bitbucket Data Center sent this webhook, but this address is for Bitbucket Cloud. Change the URL of the webhook to http://registry.test/v1/hooks/bitbucket-server.',
+  );
+  // Gitea also sends the fields of Gogs and GitHub.
+  const gitea = { 'x-gitea-event': 'push', 'x-gogs-event': 'push', 'x-github-event': 'push' };
+  const pairs: [string, Record<string, string>, string][] = [
+    ['github', gitea, 'gitea'],
+    ['azure', gitea, 'gitea'],
+    ['github', { 'x-gogs-event': 'push', 'x-github-event': 'push' }, 'gogs'],
+    ['gitea', { 'x-forgejo-event': 'push' }, 'gitea'],
+    ['gitlab', { 'x-github-event': 'push' }, 'github'],
+    ['github', { 'x-gitlab-event': 'Push Hook' }, 'gitlab'],
+    ['gitea', { 'x-event-key': 'pullrequest:created' }, 'bitbucket'],
+    ['gitlab', { 'user-agent': 'VSServices/19.225.34309.2' }, 'azure'],
+  ];
+  for (const [to, headers, right] of pairs) {
+    const { status, json } = await call(to, headers);
+    const expected = to === right ? [401, expect.any(String)] : [400, expect.stringContaining(`/v1/hooks/${right}.`)];
+    expect([status, json['detail']], `${to} ${right}`).toEqual(expected);
+  }
+});
+
+test('two hosts of one kind: each has its address, its secret and its repositories', async () => {
+  process.env['STELE_TEST_HOOK_ghe'] = 'ghe-secret';
+  const ghe = { kind: 'github' as const, url: 'https://ghe.acme.test', webhookSecret: { env: 'STELE_TEST_HOOK_ghe' } };
+  const followed = 'https://ghe.acme.test/codertocat/hello-world.git';
+  const more = { hosts: { ...user.hosts, ghe }, sync: { hosts: ['github.com', 'ghe.acme.test'] } };
+  await using world = await open(more, followed);
+  const call = (name: string, secret: string) => {
+    const headers = { 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${hmac(secret, push)}` };
+    return world.api.call('POST', `/v1/hooks/${name}`, { key: null, raw: push, headers });
+  };
+  expect(await call('ghe', 'ghe-secret')).toMatchObject({ status: 202, json: { repositories: 1 } });
+  expect((await call('ghe', secrets.github)).status).toBe(401);
+  expect(await call('github', secrets.github)).toMatchObject({ status: 202, json: { repositories: 0 } });
+  expect((await call('github', 'ghe-secret')).status).toBe(401);
+  const { json } = await world.api.call('GET', '/v1/apis/pay/connection');
+  expect(json['webhook']).toEqual({ url: 'http://registry.test/v1/hooks/ghe', hasSecret: false });
+});
+
+test('Azure DevOps sends the secret as a password, or in a header', async () => {
+  await using world = await open({}, 'https://dev.azure.com/codertocat/apis/_git/hello-world');
+  const remoteUrl = 'https://codertocat@dev.azure.com/codertocat/apis/_git/hello-world';
+  const raw = JSON.stringify({ eventType: 'git.push', resource: { repository: { remoteUrl } } });
+  const call = (headers: Record<string, string>, path = '/v1/hooks/azure') =>
+    world.api.call('POST', path, { key: null, raw, headers });
+  const basic = (password: string) => ({
+    authorization: `Basic ${Buffer.from(`stele:${password}`).toString('base64')}`,
+  });
+  expect(await call(basic(secrets.azure))).toMatchObject({ status: 202, json: { repositories: 1 } });
+  expect(await call({ 'x-stele-secret': secrets.azure })).toMatchObject({ status: 202, json: { repositories: 1 } });
+  for (const wrong of [basic('guess'), { 'x-stele-secret': 'guess' }, { authorization: `Bearer ${secrets.azure}` }, {}])
+    expect((await call(wrong)).status).toBe(401);
+  // Everywhere else, Basic contains a key.
+  for (const path of ['/v1/hooks/github', '/v1/me']) {
+    const { status, json } = await call(basic(secrets.azure), path);
+    expect([status, json['detail']], path).toEqual([401, expect.stringContaining('credential is invalid')]);
+  }
+});
 
 test('GitLab sends its token, or signs', async () => {
   const secret = `whsec_${Buffer.from('a signing token of 24 b').toString('base64')}`;
@@ -215,7 +286,8 @@ test('types, codings, sizes and methods that no hook has', async () => {
   expect((await send(world.api, largest)).status).toBe(202);
   for (const method of ['GET', 'PUT', 'DELETE'])
     expect((await world.api.call(method, '/v1/hooks/github', { key: null })).status).toBe(405);
-  expect((await world.api.call('POST', '/v1/hooks/svn', { key: null, body: {} })).status).toBe(404);
+  for (const unknown of ['svn', 'gogs', 'constructor', '..%2fgithub', 'GitHub'])
+    expect((await world.api.call('POST', `/v1/hooks/${unknown}`, { key: null, body: {} })).status, unknown).toBe(404);
   expect((await send(world.api, push, {}, '?connection=../..')).status).toBe(400);
 });
 

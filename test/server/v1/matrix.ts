@@ -11,6 +11,7 @@ import { createMemoryBucket } from '../../../src/store/memory.ts';
 import { createObjects } from '../../../src/store/objects.ts';
 import { createRefs } from '../../../src/store/refs.ts';
 import type { ResourceType } from '../../../src/model/address.ts';
+import { createHosts } from '../../../src/hosts/hosts.ts';
 import { createTestRegistry, publishVersion, type TestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
 import { description } from './described.ts';
@@ -67,10 +68,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   createWebhook: () => ({ url: deadEnd }),
   'createWebhook wide': () => ({ url: deadEnd, resources: ['apis/*'] }),
   updateWebhook: () => ({ description: 'Another.' }),
-  receiveGitHubHook: () => ({}),
-  receiveGitLabHook: () => ({}),
-  receiveGiteaHook: () => ({}),
-  receiveBitbucketHook: () => ({}),
+  receiveHook: () => ({}),
   exchangeToken: () => ({ token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' }),
 };
 
@@ -83,7 +81,8 @@ function bodyFor(operation: string, slug: string): unknown {
 
 /** `apis/pay-api`, `apis/ledger`, `schemas/money` and `rulesets/style` are private, `apis/open` is public; each has a version, a connection and a run. */
 export async function openWorld(): Promise<World> {
-  const template = createTestRegistry({ ...unlimited, webhooks: { allowPrivateAddresses: true } });
+  const plain = createTestRegistry({ ...unlimited, webhooks: { allowPrivateAddresses: true } });
+  const template = { ...plain, hosts: createHosts(plain.config) };
   const keys = new Map<Credential, string>();
   await makeResources(template);
   const keyId = await makeKeys(template, keys);
@@ -110,7 +109,8 @@ export async function openWorld(): Promise<World> {
         .replace('{run}', runId)
         .replace('{key}', keyId)
         .replace('{webhook}', webhooks.get(slug) ?? runId)
-        .replace('{event}', eventId);
+        .replace('{event}', eventId)
+        .replace('{host}', 'github');
       const body = bodyFor(operation, slug);
       const key = keys.get(credential) ?? null;
       return api.call(method.toUpperCase(), target, { key, ...(body !== undefined && { body }) });

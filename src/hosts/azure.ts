@@ -1,0 +1,156 @@
+import type { CheckState } from '../model/check.ts';
+import { createAsk } from './ask.ts';
+import { azureNameOn } from './azure-name.ts';
+import { inTime } from './host-fetch.ts';
+import type { Delivery, Hint, Host, HostRepository } from './host.ts';
+import { createInOrder } from '../scheduling/in-order.ts';
+import { listPages } from './pull-pages.ts';
+import { asPull, isBranch, malformedPayload, pullIn, readPayload, textAt, valueAt } from './payload.ts';
+import { basic, ownGitCredential, type ApiCredential, type HostSettings } from './host-settings.ts';
+import { isOneOf } from './signature.ts';
+import { linkOf, shorten, shortName } from './statuses.ts';
+
+/**
+ * https://learn.microsoft.com/rest/api/azure/devops/git/statuses/create: there is no `neutral` or
+ * `cancelled`.
+ */
+const states: Record<CheckState, string> = {
+  running: 'pending',
+  success: 'succeeded',
+  neutral: 'succeeded',
+  failure: 'failed',
+  cancelled: 'error',
+};
+
+const version = 'api-version=7.0';
+const pageLength = 100;
+
+/** Azure DevOps Services (dev.azure.com) and Azure DevOps Server: service hooks and statuses. */
+export function createAzure(settings: HostSettings): Host {
+  const { url, second } = settings;
+  const ask = createAsk('Azure DevOps', settings, authorize);
+  const inOrder = createInOrder();
+
+  async function listActive(repository: HostRepository, page: number, signal: AbortSignal): Promise<unknown[]> {
+    const query = `searchCriteria.status=active&$top=${pageLength}&$skip=${(page - 1) * pageLength}&${version}`;
+    const { json } = await ask(
+      repository,
+      { method: 'GET', path: `${pathOf(repository)}/pullrequests?${query}` },
+      signal,
+    );
+    const values = valueAt(json, 'value');
+    return Array.isArray(values) ? values : [];
+  }
+
+  return {
+    kind: 'azure',
+    name: settings.name,
+    isGenuine,
+    readHint: (delivery) => readHint(delivery, url),
+    nameOf: (repositoryUrl) => azureNameOn(url, repositoryUrl),
+    listPulls: (repository) =>
+      inTime('Azure DevOps', second, (signal) =>
+        listPages(async (page) => {
+          const values = await listActive(repository, page, signal);
+          const items = values.map((item) =>
+            asPull(valueAt(item, 'pullRequestId'), branchOf(valueAt(item, 'targetRefName')), () => refOf(item)),
+          );
+          return { items, isLast: values.length < pageLength };
+        }),
+      ),
+    async tell(repository, check) {
+      if (settings.credential(repository.credential) === null) return;
+      const body = {
+        state: states[check.state],
+        description: shorten(check.title, 250),
+        context: { genre: 'stele', name: shortName(check.name, 128) },
+        ...linkOf(check, 'targetUrl'),
+      };
+      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
+        inTime('Azure DevOps', second, async (signal) => {
+          const post = (about: string) =>
+            ask(
+              repository,
+              { method: 'POST', path: `${pathOf(repository)}/${about}/statuses?${version}`, body },
+              signal,
+            );
+          await post(`commits/${check.commit}`);
+          // Branch policies look only at the statuses of the pull request.
+          for (const pull of await listActive(repository, 1, signal)) {
+            const id = valueAt(pull, 'pullRequestId');
+            const head = textAt(pull, 'lastMergeSourceCommit', 'commitId');
+            if (head === check.commit && Number.isSafeInteger(id)) await post(`pullRequests/${String(id)}`);
+          }
+        }),
+      );
+    },
+    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
+  };
+}
+
+/** A personal access token is a password without a user. */
+function authorize({ token }: ApiCredential & { kind: 'token' }): string {
+  return basic('', token);
+}
+
+function pathOf({ name }: HostRepository): string {
+  const [organization, project, repository] = name.split('/');
+  return `/${organization}/${project}/_apis/git/repositories/${repository}`;
+}
+
+function branchOf(ref: unknown): unknown {
+  return typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
+}
+
+/** The branch that a pull request comes from. Azure DevOps has no ref in the target for a fork's. */
+function refOf(pull: unknown): string | null {
+  const branch = branchOf(valueAt(pull, 'sourceRefName'));
+  const isFork = (valueAt(pull, 'forkSource') ?? null) !== null;
+  return !isFork && isBranch(branch) ? `refs/heads/${branch}` : null;
+}
+
+/**
+ * A service hook signs nothing. It sends the secret as the password of Basic authentication, or in
+ * a header of its own.
+ */
+function isGenuine({ headers }: Delivery, secrets: readonly string[]): boolean {
+  const given = passwordIn(headers['authorization']) ?? headers['x-stele-secret'];
+  return given !== undefined && isOneOf(given, secrets);
+}
+
+function passwordIn(authorization: string | undefined): string | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization ?? '')?.[1] ?? '';
+  const pair = Buffer.from(encoded, 'base64');
+  const colon = pair.indexOf(':');
+  return colon < 0 || pair.toString('base64') !== encoded ? undefined : pair.subarray(colon + 1).toString();
+}
+
+/**
+ * Parses a delivery of Azure DevOps
+ * (https://learn.microsoft.com/azure/devops/service-hooks/events#code).
+ */
+function readHint(delivery: Delivery, base: string): Hint {
+  const payload = readPayload(delivery.body);
+  const event = textAt(payload, 'eventType')?.slice(0, 100) ?? null;
+  if (event === null) throw malformedPayload('it has no eventType');
+  const isPull = /^git\.pullrequest\.(?:created|updated|merged)$/.test(event);
+  const isRepository = /^git\.repo\.(?:created|renamed|deleted|statuschanged)$/.test(event);
+  if (!isPull && !isRepository && event !== 'git.push') return { kind: 'nothing', event };
+  const about = valueAt(payload, 'resource');
+  const repository = repositoryAt(about, base);
+  if (!isPull) return { kind: 'push', repository };
+  const target = branchOf(valueAt(about, 'targetRefName'));
+  const pull = pullIn(valueAt(about, 'pullRequestId'), target, () => refOf(about));
+  return { kind: 'pull', repository, pull, isOpen: valueAt(about, 'status') === 'active' };
+}
+
+function repositoryAt(resource: unknown, base: string): string {
+  const remote = textAt(resource, 'repository', 'remoteUrl');
+  const name = remote === null ? null : azureNameOn(base, remote);
+  if (name !== null) return name;
+  throw malformedPayload(
+    remote === null
+      ? 'it does not name a repository; set "Resource details to send" of the service hook to All'
+      : `its repository is not at ${base}`,
+  );
+}

@@ -1,0 +1,133 @@
+import type { CheckState } from '../model/check.ts';
+import { createAsk } from './ask.ts';
+import { inTime } from './host-fetch.ts';
+import type { Delivery, Hint, Host, HostRepository } from './host.ts';
+import { createInOrder } from '../scheduling/in-order.ts';
+import { pathOn } from './name.ts';
+import { listPages } from './pull-pages.ts';
+import { asPull, malformedPayload, pullIn, readEvent, readPayload, textAt, valueAt } from './payload.ts';
+import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';
+import { behindSha256, isHmacOf } from './signature.ts';
+import { shorten, shortName } from './statuses.ts';
+
+/**
+ * https://developer.atlassian.com/server/bitbucket/rest/latest/api-group-builds-and-deployments/:
+ * there is no `neutral`.
+ */
+const states: Record<CheckState, string> = {
+  running: 'INPROGRESS',
+  success: 'SUCCESSFUL',
+  neutral: 'SUCCESSFUL',
+  failure: 'FAILED',
+  cancelled: 'CANCELLED',
+};
+
+/** Events after which a pull request must be checked. */
+const opening = ['pr:opened', 'pr:from_ref_updated', 'pr:to_ref_updated', 'pr:modified', 'pr:reopened'];
+const closing = ['pr:merged', 'pr:declined', 'pr:deleted'];
+
+/** Bitbucket Data Center and Server: signed hooks and build statuses of commits. */
+export function createBitbucketServer(settings: HostSettings): Host {
+  const { url, second } = settings;
+  const ask = createAsk('Bitbucket', settings, bearerOrBasic);
+  const inOrder = createInOrder();
+  return {
+    kind: 'bitbucket-server',
+    name: settings.name,
+    isGenuine: ({ headers, body }, secrets) => isHmacOf(behindSha256(headers['x-hub-signature']), body, secrets),
+    readHint,
+    nameOf: (repositoryUrl) => nameOn(url, repositoryUrl),
+    listPulls: (repository) =>
+      inTime('Bitbucket', second, (signal) => {
+        let start = 0;
+        return listPages(async () => {
+          const query = `state=OPEN&order=NEWEST&limit=100&start=${start}`;
+          const { json } = await ask(
+            repository,
+            { method: 'GET', path: `${pathOf(repository)}/pull-requests?${query}` },
+            signal,
+          );
+          const values = valueAt(json, 'values');
+          const items = (Array.isArray(values) ? values : []).map((item) =>
+            asPull(valueAt(item, 'id'), branchOf(valueAt(item, 'toRef', 'id')), refOf),
+          );
+          const next = valueAt(json, 'nextPageStart');
+          const hasNext = valueAt(json, 'isLastPage') === false && Number.isSafeInteger(next) && Number(next) > start;
+          if (hasNext) start = Number(next);
+          return { items, isLast: !hasNext };
+        });
+      }),
+    async tell(repository, check) {
+      if (settings.credential(repository.credential) === null) return;
+      const [project, slug] = repository.name.split('/');
+      const body = {
+        key: shortName(check.name, 255),
+        state: states[check.state],
+        name: shorten(check.name, 255),
+        description: shorten(check.title, 255),
+        // Bitbucket requires a link.
+        url: check.url ?? `${url}/projects/${project}/repos/${slug}/commits/${check.commit}`,
+      };
+      const path = `${pathOf(repository)}/commits/${check.commit}/builds`;
+      await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
+        inTime('Bitbucket', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
+      );
+    },
+    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
+  };
+}
+
+function pathOf({ name }: HostRepository): string {
+  const [project, slug] = name.split('/');
+  return `/projects/${project}/repos/${slug}`;
+}
+
+const refOf = (number: number) => `refs/pull-requests/${number}/from`;
+
+function branchOf(ref: unknown): unknown {
+  return typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
+}
+
+/** `project/repository`, where the project of a user is `~user`. */
+const grammar = /^~?[a-z0-9_.-]+\/[a-z0-9_.-]+$/;
+
+function asName(text: string): string | null {
+  const name = text.toLowerCase();
+  const isName = name.length <= 300 && grammar.test(name) && !name.split('/').some((part) => /^\.{1,2}$/.test(part));
+  return isName ? name : null;
+}
+
+/** Only https URLs have `scm/` before the name. */
+function nameOn(base: string, url: string): string | null {
+  const found = pathOn(base, url);
+  if (found === null || (found.isWeb && !/^scm\//i.test(found.path))) return null;
+  return asName(found.isWeb ? found.path.slice('scm/'.length) : found.path);
+}
+
+/**
+ * Parses a delivery of Bitbucket Data Center
+ * (https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html).
+ */
+function readHint(delivery: Delivery): Hint {
+  const event = readEvent(delivery, 'x-event-key');
+  const payload = readPayload(delivery.body);
+  if (event === 'repo:refs_changed') return { kind: 'push', repository: repositoryAt(payload, 'repository') };
+  // The repository may be followed under its old name.
+  if (event === 'repo:modified') return { kind: 'push', repository: repositoryAt(payload, 'old') };
+  const isOpen = opening.includes(event);
+  if (!isOpen && !closing.includes(event)) return { kind: 'nothing', event };
+  const pull = valueAt(payload, 'pullRequest');
+  return {
+    kind: 'pull',
+    repository: repositoryAt(pull, 'toRef', 'repository'),
+    pull: pullIn(valueAt(pull, 'id'), branchOf(valueAt(pull, 'toRef', 'id')), refOf),
+    isOpen,
+  };
+}
+
+function repositoryAt(payload: unknown, ...names: string[]): string {
+  const [project, slug] = [textAt(payload, ...names, 'project', 'key'), textAt(payload, ...names, 'slug')];
+  const name = asName(`${project}/${slug}`);
+  if (project === null || slug === null || name === null) throw malformedPayload('it does not name a repository');
+  return name;
+}

@@ -1,0 +1,49 @@
+import type { Delivery, Hint, Host } from './host.ts';
+import { nameOn } from './name.ts';
+import { pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import { ownGitCredential, type HostSettings } from './host-settings.ts';
+import { isHmacOf } from './signature.ts';
+
+/** Actions after which a pull request must be checked. */
+const opening = ['opened', 'reopened', 'synchronized', 'edited'];
+
+/**
+ * Gogs: signed hooks. Its API has neither statuses of commits nor lists of pull requests
+ * (https://github.com/gogs/docs-api), so it is told nothing.
+ */
+export function createGogs(settings: HostSettings): Host {
+  return {
+    kind: 'gogs',
+    name: settings.name,
+    isGenuine: ({ headers, body }, secrets) => isHmacOf(headers['x-gogs-signature'], body, secrets),
+    readHint,
+    nameOf: (repositoryUrl) => nameOn(settings.url, repositoryUrl, false),
+    async listPulls({ credential }) {
+      settings.credential(credential);
+      return [];
+    },
+    async tell({ credential }) {
+      settings.credential(credential);
+    },
+    gitCredential: ({ credential }) => ownGitCredential(settings, credential),
+  };
+}
+
+const refOf = (number: number) => `refs/pull/${number}/head`;
+
+/** Parses a delivery of Gogs (https://gogs.io/docs/features/webhook). */
+function readHint(delivery: Delivery): Hint {
+  const event = readEvent(delivery, 'x-gogs-event');
+  const payload = readPayload(delivery.body);
+  const name = textAt(payload, 'repository', 'full_name');
+  if (['push', 'create', 'delete'].includes(event)) return { kind: 'push', repository: repositoryIn(name) };
+  const action = textAt(payload, 'action') ?? '';
+  const isOpen = opening.includes(action);
+  if (event !== 'pull_request' || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
+  return {
+    kind: 'pull',
+    repository: repositoryIn(name),
+    pull: pullIn(valueAt(payload, 'number'), valueAt(payload, 'pull_request', 'base_branch'), refOf),
+    isOpen,
+  };
+}
