@@ -53,9 +53,9 @@ export interface Divergence {
  * The state of a resource's connection, for people and programs.
  *
  * - `synced`: the newest commit is published.
- * - `behind`: a sync is due.
+ * - `behind`: there is something new, or nothing was synced yet.
  * - `failed`: the sync failed, or the document was rejected.
- * - `detached`: the branch, repository or file is missing.
+ * - `detached`: the branch, repository or file is missing, or another repository took its place.
  * - `diverged`: the newest commit is published, but the repository rewrote its history.
  */
 export type ConnectionState = 'synced' | 'behind' | 'failed' | 'diverged' | 'detached';
@@ -132,8 +132,15 @@ export interface Repository {
   hookSecrets?: string[];
   /** What a person should know about the state. One sentence; null when it is healthy. */
   detail: string | null;
-  /** The commit that was last synced. */
+  /** The commit that was last synced. Null: the next sync reads every document again. */
   commit: string | null;
+  /**
+   * The commit that the next one must descend from. Null: any is accepted, because nothing was
+   * synced or somebody connected it again. Absent in older records, where it is `commit`.
+   */
+  trusted?: string | null;
+  /** A commit that is not published, because it is not known to descend from `trusted`. */
+  held?: string | null;
   /**
    * Set when a commit could not be read for a temporary reason. The timer retries it, each time
    * after a longer wait.
@@ -151,6 +158,11 @@ export function documentAt(repository: Repository, path: string): DocumentState 
   return Object.hasOwn(repository.documents, path) ? repository.documents[path]! : null;
 }
 
+/** The commit that the next one must descend from, or null. */
+export function trustedCommit({ trusted, commit }: Repository): string | null {
+  return trusted === undefined ? commit : trusted;
+}
+
 /** Whether the outcome leaves the resource in step with its document. */
 export function isWell({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
   return outcome === 'published' || outcome === 'unchanged';
@@ -158,12 +170,12 @@ export function isWell({ outcome }: Pick<DocumentState, 'outcome'>): boolean {
 
 /**
  * The state of a connection, why, and since when. `repository` and `document` are null when no sync
- * has read them yet. `isWanted`: a sync was requested.
+ * has read them yet. `hasNews`: a sync found something new and is reading it.
  */
 export function connectionState(
   repository: Repository | null,
   document: DocumentState | null,
-  isWanted = false,
+  hasNews = false,
 ): { state: ConnectionState; detail: string | null; since: string | null } {
   const since = repository?.since ?? repository?.syncedAt ?? null;
   if (repository?.state === 'detached') return { state: 'detached', detail: repository.detail, since };
@@ -171,7 +183,7 @@ export function connectionState(
   if (repository?.state === 'failed') return { state: 'failed', detail: repository.detail, since };
   if (document && !isWell(document)) return documentState('failed', document);
   if (repository?.diverged) return { state: 'diverged', ...repository.diverged };
-  const isBehind = repository === null || repository.state === 'new' || repository.commit === null || isWanted;
+  const isBehind = repository === null || repository.state === 'new' || repository.commit === null || hasNews;
   return { state: isBehind ? 'behind' : 'synced', detail: null, since };
 }
 

@@ -18,6 +18,12 @@ export function parseCommit(bytes: Buffer): Commit | null {
   return { tree, committedAt: parseSeconds(/^committer .*>\s*(\d+)/m.exec(head)?.[1] ?? '') };
 }
 
+/** The ids of a commit object's parents. */
+export function parseParents(bytes: Buffer): string[] {
+  const [head = ''] = bytes.toString('latin1').split('\n\n', 1);
+  return [...head.matchAll(/^parent ([0-9a-f]{40})$/gm)].map(([, id]) => id!);
+}
+
 /**
  * Formats seconds since 1970 as ISO 8601 in UTC. Null when the text is not a number or lies after
  * the year 9999.

@@ -215,7 +215,8 @@ function isBaseBroken(stderr: string): boolean {
   );
 }
 
-function cutOff(url: string): RegistryError {
+/** The error for a repository whose history is cut off. */
+export function cutOff(url: string): RegistryError {
   const advice = 'Follow the repository that it was cloned from, or complete it with `git fetch --unshallow`.';
   return new RegistryError('refused', `${url} is a shallow clone: its history is cut off. ${advice}`);
 }

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { RegistryError } from '../model/errors.ts';
-import { isChild, traceAncestry } from './ancestry.ts';
+import { knownParents, traceAncestry } from './ancestry.ts';
 import { isRefName } from './branch.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
 import { runGit } from './command.ts';
@@ -23,8 +23,8 @@ export interface SourceOptions extends Reach {
   limits: SnapshotLimits;
   /** Where to find git and ssh, as in `PATH`. Default: the usual folders of a Unix system. */
   searchPath?: string;
-  /** File of trusted ssh host keys. Default: the user's and the system's. */
-  knownHosts?: string;
+  /** File of trusted ssh host keys. Default, or null: the user's and the system's. */
+  knownHosts?: string | null;
   /** Default: the system's resolver. */
   lookup?: Lookup;
 }
@@ -118,8 +118,11 @@ export function openSource(options: SourceOptions): Source {
       assertId(commit);
       assertId(ancestor);
       const { call, mirror } = beginIn(remote, signal);
-      if (commit === ancestor || (await isChild(mirror, commit, ancestor, call.signal))) return 'descendant';
-      return traceAncestry(await call.connect(), { commit, ref: remote.ref }, ancestor, mirrors);
+      const parentsOf = (id: string) => knownParents(mirror, id, call.signal);
+      // True for most pushes.
+      if (commit === ancestor || (await parentsOf(commit)).includes(ancestor)) return 'descendant';
+      const known = { id: ancestor, parents: await parentsOf(ancestor) };
+      return traceAncestry(await call.connect(), { commit, ref: remote.ref }, known, mirrors);
     },
 
     watchable(remote) {

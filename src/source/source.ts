@@ -39,8 +39,15 @@ export interface HistoryCommit {
   moves: ReadonlyMap<string, string>;
 }
 
-/** The relation of a commit to an earlier one of the same branch. */
-export type Ancestry = 'descendant' | 'unrelated' | 'unknown';
+/**
+ * The relation of a commit to an earlier one.
+ *
+ * - `descendant`: the earlier one is in its history, or is the same.
+ * - `rewritten`: it is not, but both histories have a commit in common.
+ * - `unrelated`: no commit in common is known. Either there is none, or the repository no longer
+ *   provides the earlier commit and none of its parents that are in the mirror is in the history.
+ */
+export type Ancestry = 'descendant' | 'rewritten' | 'unrelated';
 
 /**
  * Remote git repositories (design §10). Nothing is checked out, no hook or filter runs, and only
@@ -84,7 +91,11 @@ export interface Source {
   /** Fetches these blobs of the commit in as few requests as the server allows. */
   bringBlobs(remote: Remote, commit: string, blobs: readonly string[], signal?: AbortSignal): Promise<void>;
 
-  /** Whether `ancestor` is among the ancestors of `commit`. Searches at most 1,000 commits back. */
+  /**
+   * How `commit` relates to `ancestor`. Searches the whole history; needs no network when the mirror
+   * has the commit and `ancestor` is a parent. Rejects, rather than guess, with `too_large` when the
+   * history exceeds the size limit, and with `refused` when it is cut off (a shallow clone).
+   */
   ancestry(remote: Remote, commit: string, ancestor: string, signal?: AbortSignal): Promise<Ancestry>;
 
   /** The folder to watch for pushes when the remote is a local repository, else null. */

@@ -4,6 +4,7 @@ import {
   documentAt,
   repositoryId,
   repositoryRef,
+  trustedCommit,
   type Connection,
   type DocumentState,
   type Repository,
@@ -136,16 +137,15 @@ async function followFor(
     if (value.discover === null) value.credential = credential;
     const known = documentAt(value, path);
     if (known?.resource !== formatCoordinate(coordinate) || known.label === null) value.commit = null;
-    if (value.state === 'detached' || value.diverged || known?.outcome === 'detached') {
+    const isStopped = value.state === 'detached' || Boolean(value.diverged) || Boolean(value.held);
+    if (isStopped || known?.outcome === 'detached') {
       const since = registry.now().toISOString();
-      Object.assign(value, {
-        state: 'new',
-        detail: null,
-        since,
-        diverged: null,
-        commit: null,
-      } satisfies Partial<Repository>);
+      Object.assign(value, { state: 'new', detail: null, since, commit: null } satisfies Partial<Repository>);
     }
+    // Reading everything again must not make the guard forget what it compares with.
+    if (value.commit === null) value.trusted = trustedCommit(current.value);
+    if (isStopped)
+      Object.assign(value, { diverged: null, trusted: null, held: null, retry: null } satisfies Partial<Repository>);
     if (hookSecret !== undefined) value.hookSecrets = sealed ? [sealed, ...(value.hookSecrets ?? []).slice(0, 1)] : [];
     return JSON.stringify(value) === JSON.stringify(current.value) ? null : { value, change };
   });

@@ -37,8 +37,8 @@ export interface SyncQueue {
   check(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
   /** Finds pull requests whose hooks were lost, and reports pending checks to the hosts. */
   reconcileHosts(repositories: readonly Repository[]): Promise<void>;
-  /** Whether a sync of the repository runs or waits in this process. */
-  isWanted(org: string, repositoryId: string): boolean;
+  /** Whether a sync in this process found something new in the repository and is reading it. */
+  hasNews(org: string, repositoryId: string): boolean;
   /** The number of syncs that run and wait in this process. */
   counts(): { running: number; waiting: number };
   /** Stops running syncs and rejects new ones. */
@@ -49,6 +49,8 @@ export interface SyncQueue {
 interface Lane {
   queue: PQueue;
   next: Promise<Requested> | null;
+  /** Whether the running sync found something new. */
+  hasNews: boolean;
 }
 
 /**
@@ -87,7 +89,10 @@ export function createSyncQueue(registry: Registry, createPulls: CreatePullCheck
     if (isAskedFor(trigger)) await recordRun(registry, run);
     const begin = () => {
       lane.next = null;
-      return perform(registry, run, stop.signal).finally(() => tell(org));
+      return perform(registry, run, stop.signal, () => (lane.hasNews = true)).finally(() => {
+        lane.hasNews = false;
+        tell(org);
+      });
     };
     return { run, done: lane.queue.add(() => places.take(org, begin)) };
   }
@@ -95,7 +100,11 @@ export function createSyncQueue(registry: Registry, createPulls: CreatePullCheck
   return {
     async request(org, id, trigger) {
       if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
-      const lane = getOrMake(lanes, `${org}/${id}`, () => ({ queue: new PQueue({ concurrency: 1 }), next: null }));
+      const lane = getOrMake(lanes, `${org}/${id}`, () => ({
+        queue: new PQueue({ concurrency: 1 }),
+        next: null,
+        hasNews: false,
+      }));
       if (lane.next) return lane.next;
       const requested = enqueue(org, id, trigger, lane);
       lane.next = requested;
@@ -109,10 +118,7 @@ export function createSyncQueue(registry: Registry, createPulls: CreatePullCheck
       for (const org of new Set(repositories.map((each) => each.org))) tell(org);
       await pulls.reconcile(repositories);
     },
-    isWanted(org, id) {
-      const lane = lanes.get(`${org}/${id}`);
-      return lane !== undefined && (lane.next !== null || lane.queue.pending > 0);
-    },
+    hasNews: (org, id) => lanes.get(`${org}/${id}`)?.hasNews ?? false,
     counts() {
       const waiting = [...lanes.values()].filter(({ next }) => next !== null).length;
       return { running: places.running(), waiting };
@@ -133,7 +139,7 @@ function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
 }
 
 /** Runs one sync to its end and records it. Errors end the run, never the process. */
-async function perform(registry: Registry, queued: Run, signal: AbortSignal): Promise<Run> {
+async function perform(registry: Registry, queued: Run, signal: AbortSignal, onNews: () => void): Promise<Run> {
   const repository = (await registry.refs.read<Repository>(repositoryRef(queued.org, queued.repository)))!.value;
   let run: Run = { ...queued, state: 'running', from: repository.commit, startedAt: registry.now().toISOString() };
   const isAsked = isAskedFor(queued.trigger);
@@ -142,7 +148,7 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal): Pr
   try {
     signal.throwIfAborted();
     if (isAsked) await recordRun(registry, run);
-    const synced = await syncRepository(registry, repository, run, signal);
+    const synced = await syncRepository(registry, repository, run, signal, onNews);
     const { repository: next, documents, changed, detail, lost } = synced;
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail };
     if (lost !== null) {
@@ -217,6 +223,8 @@ async function noteFailure(
     .update<Repository>(repositoryRef(run.org, run.repository), (current) => {
       const value = current!.value;
       isNews = value.state !== 'failed' || value.detail !== detail;
+      // What is missing stays so until a sync finds it again. Then it must not have been replaced.
+      if (lost === null && value.state === 'detached') isNews = false;
       if (!isNews && lost === null) return null;
       const retry = lost === null ? (value.retry ?? null) : nextTry(registry, value, lost);
       const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'sync failed' };

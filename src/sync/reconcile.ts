@@ -1,6 +1,6 @@
 import { watch, type FSWatcher } from 'chokidar';
 import { setTimeout as delay } from 'node:timers/promises';
-import { repositoryId, repositoryRef, type Repository, type Trigger } from '../model/connection.ts';
+import { repositoryId, repositoryRef, trustedCommit, type Repository, type Trigger } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { RepositoryConfig } from '../config.ts';
 import { listRepositories } from './followed.ts';
@@ -108,7 +108,8 @@ export async function follow(
     const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {}, tags: {} } as const;
     const value: Repository = { ...fresh, ...current?.value, ...given };
     // With a new or changed folder the commit has to be read again.
-    if (current && current.value.discover !== given.discover) value.commit = null;
+    if (current && current.value.discover !== given.discover)
+      Object.assign(value, { commit: null, trusted: trustedCommit(current.value) } satisfies Partial<Repository>);
     if (current && JSON.stringify(value) === JSON.stringify(current.value)) return null;
     return { value, change: { actor: 'operator:configuration', origin: null, action: 'follow' } };
   });

@@ -12,7 +12,8 @@ import {
 } from '../model/connection.ts';
 import { isSandboxLost } from '../compile/sandbox-lost.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
-import type { Remote, Tip } from '../source/source.ts';
+import type { Tip } from '../source/source.ts';
+import { judge, type Verdict } from './guard.ts';
 import { checksOfDocuments, mergeChecks } from './checks.ts';
 import type { Planned } from '../plan/planned.ts';
 import { withLease } from './lease.ts';
@@ -35,11 +36,14 @@ export interface Synced {
   changed: boolean;
   /** What a person should know about this run, or null. */
   detail: string | null;
-  /** Set when part of this commit could not be read and must be read again. */
+  /** Set when this commit could not be read or judged completely and must be read again. */
   lost: Lost | null;
 }
 
-/** A sandbox died while reading a commit, for a reason that is not in the document. */
+/**
+ * A commit to read again: a sandbox died for a reason that is not in the document, or the guard
+ * could not judge it.
+ */
 interface Lost {
   commit: string;
   detail: string;
@@ -56,6 +60,7 @@ export async function syncRepository(
   repository: Repository,
   run: Run,
   signal: AbortSignal,
+  onNews: () => void = () => undefined,
 ): Promise<Synced> {
   // No resource is connected to it any more, so its remote is not contacted.
   const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
@@ -65,8 +70,9 @@ export async function syncRepository(
     return { repository, documents: [], changed: false, detail: repository.detail, lost: null };
   if (!(await hasNews(registry, repository, tip, run, signal))) {
     const isGone = repository.state === 'detached';
-    return recordProgress(registry, repository, run, isGone ? {} : { state: 'following', detail: null }, []);
+    return recordProgress(registry, repository, run, isGone ? {} : following, []);
   }
+  onNews();
   return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited, held) => {
     // Read fresh: another process may just have synced a newer commit.
     const current = await registry.refs.readFresh<Repository>(repositoryRef(repository.org, run.repository));
@@ -83,6 +89,8 @@ export async function syncRepository(
   });
 }
 
+const following = { state: 'following', detail: null, held: null } as const;
+
 /** Whether the timer is too early to retry a commit. Other triggers retry at once. */
 function isTooEarly({ now }: Registry, { retry }: Repository, tip: Tip, { trigger }: Run): boolean {
   if (!retry || !tip.found || tip.commit !== retry.commit || trigger !== 'timer') return false;
@@ -98,7 +106,8 @@ async function hasNews(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (!tip.found) return repository.state !== 'detached';
-  if (tip.commit !== repository.commit || repository.state === 'detached') return true;
+  if (repository.state === 'detached') return tip.commit !== repository.held || run.trigger === 'manual';
+  if (tip.commit !== repository.commit) return true;
   if (await needsAnotherLook(registry, repository, run)) return true;
   return (await findNewTags(registry, repository, await taggedDocuments(registry, repository), signal)).length > 0;
 }
@@ -112,14 +121,12 @@ async function syncTip(
 ): Promise<Synced> {
   if (!tip.found)
     return recordProgress(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
-  const replacement = await findReplacement(registry, repository, tip.commit, signal);
-  if (replacement !== null) {
-    return recordProgress(registry, repository, run, { state: 'detached', detail: replacement }, [], replacement);
-  }
+  const verdict = await judge(registry, repository, tip.commit, signal);
+  if (!verdict.isAccepted) return hold(registry, repository, tip.commit, run, verdict);
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository, run));
   const branch = isKnown ? unmoved : await syncBranch(registry, repository, tip.commit, run, signal);
   const tagged = await syncTags({ registry, repository, run, signal }, await taggedDocuments(registry, repository));
-  const rewritten = branch.rewritten ?? tagged.moved;
+  const rewritten = verdict.rewritten ?? tagged.moved;
   const diverged =
     rewritten === null
       ? (repository.diverged ?? null)
@@ -127,13 +134,13 @@ async function syncTip(
   const checks = await checksOfDocuments(registry, [...branch.documents, ...tagged.documents], tip.commit);
   await noteChecks(registry, repository, mergeChecks(checks));
   const documents = [...branch.documents, ...tagged.documents];
-  const change = { ...branch.change, tags: tagged.tags, diverged };
+  const change = { ...branch.change, tags: tagged.tags, diverged, held: null };
   const detail = branch.lost ?? tagged.lost;
   if (detail !== null) {
     const recorded = await recordProgress(registry, repository, run, change, documents);
     return { ...recorded, lost: { commit: tip.commit, detail } };
   }
-  const end = { ...change, state: 'following' as const, detail: tagged.note };
+  const end = { ...change, trusted: tip.commit, state: 'following' as const, detail: tagged.note };
   return recordProgress(registry, repository, run, end, documents, rewritten ?? tagged.note);
 }
 
@@ -141,34 +148,31 @@ async function taggedDocuments(registry: Registry, repository: Repository): Prom
   return (await connectedResources(registry, repository)).map(plannedFor).filter(({ tags }) => tags !== null);
 }
 
-/**
- * Checks that a repository that was missing has not been replaced: its new history must contain the
- * last synced commit. Whoever registers an abandoned name must not be able to publish. Returns why
- * it was replaced, or null.
- */
-async function findReplacement(
+/** Publishes nothing of the commit, and records why. */
+async function hold(
   registry: Registry,
   repository: Repository,
   commit: string,
-  signal: AbortSignal,
-): Promise<string | null> {
-  if (repository.state !== 'detached' || repository.commit === null) return null;
-  const remote = await remoteOf(registry, repository);
-  if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated') return null;
-  return `The repository was missing and came back with another history: ${repository.commit} is not an ancestor of ${commit}. If it is the same repository, connect it again.`;
+  run: Run,
+  { detail, isKnown }: Extract<Verdict, { isAccepted: false }>,
+): Promise<Synced> {
+  if (isKnown || repository.state === 'detached') {
+    const change = { state: 'detached' as const, detail, held: commit };
+    return recordProgress(registry, repository, run, change, [], detail);
+  }
+  const recorded = await recordProgress(registry, repository, run, { held: commit }, []);
+  return { ...recorded, lost: { commit, detail } };
 }
 
 /** What to record about a repository, and the documents that were read. */
 interface Progress {
   change: Partial<Repository>;
   documents: RunDocument[];
-  /** Says how history was rewritten, or null. One sentence. */
-  rewritten: string | null;
   /** Says what could not be read, or null. One sentence. The commit is then read again. */
   lost: string | null;
 }
 
-const unmoved: Progress = { change: {}, documents: [], rewritten: null, lost: null };
+const unmoved: Progress = { change: {}, documents: [], lost: null };
 
 async function syncBranch(
   registry: Registry,
@@ -193,9 +197,8 @@ async function syncBranch(
   const states = Object.fromEntries([...held, ...synced.map(({ path, state }) => [path, state] as const)]);
   const at = registry.now().toISOString();
   const documents = dated(repository, { ...repository.documents, ...detached.states, ...states }, at);
-  const rewritten = await findRewritten(registry, remote, repository, commit, signal);
   const results = [...notes, ...detached.results, ...synced.flatMap(({ result }) => result ?? [])];
-  return { change: lost === null ? { commit, documents } : { documents }, documents: results, rewritten, lost };
+  return { change: lost === null ? { commit, documents } : { documents }, documents: results, lost };
 }
 
 /** Sets when each document last changed between healthy and unhealthy. */
@@ -250,18 +253,6 @@ async function syncDocuments(
   return { synced: [...rulesets, ...others].flat(), lost };
 }
 
-async function findRewritten(
-  registry: Registry,
-  remote: Remote,
-  repository: Repository,
-  commit: string,
-  signal: AbortSignal,
-): Promise<string | null> {
-  if (repository.commit === null || repository.commit === commit) return null;
-  if ((await registry.source.ancestry(remote, commit, repository.commit, signal)) !== 'unrelated') return null;
-  return `History was rewritten: ${repository.commit} is not an ancestor of ${commit}. Published versions stay.`;
-}
-
 /** Records where the repository stands. This is the last step, so all others can be repeated. */
 async function recordProgress(
   registry: Registry,
@@ -279,6 +270,7 @@ async function recordProgress(
     next.commit !== repository.commit ||
     next.state !== repository.state ||
     next.detail !== repository.detail ||
+    (next.held ?? null) !== (repository.held ?? null) ||
     next.diverged?.detail !== repository.diverged?.detail;
   if (!changed && run.trigger !== 'manual') return { repository, documents, changed, detail, lost: null };
   const at = registry.now().toISOString();

@@ -150,16 +150,19 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     }
   });
 
-  test('knows descendants, near, far and over merges, from rewritten history', async () => {
+  test('knows descendants, near and far, from rewritten history and from another one', async () => {
     const { source, repository, remote } = await open();
-    const commits = repository.commitAll(Array.from({ length: 60 }, (_, index) => ({ files: { n: `${index}` } })));
-    const [root = '', near = '', tip = ''] = [commits[0], commits[58], commits[59]];
+    const commits = repository.commitAll(Array.from({ length: 1200 }, (_, index) => ({ files: { n: `${index}` } })));
+    const [root = '', early = '', near = '', tip = ''] = [0, 400, 1198, 1199].map((index) => commits[index]);
+    const sibling = repository.commit({ branch: 'aside', files: { n: 'x' }, parent: early });
     const stranger = repository.commit({ branch: 'other', files: { n: 'x' }, parent: null });
     const ancestry = (commit: string, ancestor: string) => source.ancestry(remote('main'), commit, ancestor);
     expect(await ancestry(tip, near)).toBe('descendant');
+    expect(await ancestry(tip, early)).toBe('descendant');
     expect(await ancestry(tip, root)).toBe('descendant');
     expect(await ancestry(tip, tip)).toBe('descendant');
-    expect(await ancestry(near, tip)).toBe('unrelated');
+    expect(await ancestry(near, tip)).toBe('rewritten');
+    expect(await ancestry(tip, sibling)).toBe('rewritten');
     expect(await ancestry(tip, stranger)).toBe('unrelated');
     expect(await ancestry(tip, 'd'.repeat(40))).toBe('unrelated');
   });

@@ -123,10 +123,11 @@ test('over http, with several files: bundled, and what is wrong is told with its
 });
 
 test('a deleted branch and rewritten history change nothing that is published', async () => {
+  const root = repository.commit({ files: {} });
   const first = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
   const stele = await serve(repository.folder);
   await synced(stele, first);
-  const rewritten = repository.commit({ parent: null, files: { 'pay.yaml': api('Pay', '1.0.0', 'Rewritten.') } });
+  const rewritten = repository.commit({ parent: root, files: { 'pay.yaml': api('Pay', '1.0.0', 'Rewritten.') } });
   expect(await synced(stele, rewritten)).toMatchObject({
     detail: expect.stringContaining('History was rewritten') as string,
   });

@@ -33,6 +33,8 @@ export interface FakeSource extends Source {
   tag(url: string, name: string, commit: string): void;
   /** The next calls of `tip` reject as an unreachable host does. */
   setReachable(isReachable: boolean): void;
+  /** Whether histories are too large to look for an ancestor in. */
+  setTooLarge(isTooLarge: boolean): void;
 }
 
 interface Commit {
@@ -50,6 +52,7 @@ function createFakeSource(): FakeSource {
   const commits = new Map<string, Commit>();
   const tags = new Map<string, string>();
   let isReachable = true;
+  let isTooLarge = false;
   const keyOf = (url: string, branch: string | null) => `${url}#${branch ?? 'main'}`;
   const refKey = (url: string, ref: string) => keyOf(url, ref === 'HEAD' ? null : ref.replace(/^refs\/heads\//, ''));
   let clock = Date.parse('2025-01-01T00:00:00Z');
@@ -71,6 +74,9 @@ function createFakeSource(): FakeSource {
     setReachable(next) {
       isReachable = next;
     },
+    setTooLarge(next) {
+      isTooLarge = next;
+    },
     async tip({ url, ref }) {
       if (!isReachable) throw new RegistryError('unreachable', `${url} does not answer.`);
       const commit = branches.get(refKey(url, ref));
@@ -81,10 +87,14 @@ function createFakeSource(): FakeSource {
       return snapshotOf(url, commit, files, committedAt);
     },
     async ancestry(_remote, commit, ancestor) {
-      for (let at: string | null = commit; at !== null; at = commits.get(at)!.parent) {
-        if (at === ancestor) return 'descendant';
-      }
-      return 'unrelated';
+      if (isTooLarge) throw new RegistryError('too_large', 'It is too large.');
+      const lineOf = (id: string): string[] => [
+        id,
+        ...(commits.get(id)!.parent ? lineOf(commits.get(id)!.parent!) : []),
+      ];
+      const line = lineOf(commit);
+      if (line.includes(ancestor)) return 'descendant';
+      return line.at(-1) === lineOf(ancestor).at(-1) ? 'rewritten' : 'unrelated';
     },
     async history(_remote, commit) {
       const line: HistoryCommit[] = [];

@@ -15,6 +15,8 @@ export interface GitServerBehaviour {
   redirect: (path: string) => string | null;
   /** Answers every request with this status and no git. */
   status: number | null;
+  /** Answers these requests with status 200, `text/html` and this page; null answers with git. */
+  page: { html: string; methods: readonly string[] } | null;
   /** Git protocol that clients may speak: 2 passes their wish on, 0 drops it. */
   protocol: 0 | 2;
 }
@@ -48,6 +50,7 @@ export async function openGitServer(options: { root: string } & Partial<GitServe
     bytesPerSecond: null,
     redirect: () => null,
     status: null,
+    page: null,
     protocol: 2,
     ...given,
   };
@@ -80,6 +83,8 @@ function answer(root: string, behaviour: GitServerBehaviour, request: IncomingMe
     response.writeHead(301, { location }).end();
   } else if (behaviour.status !== null) {
     response.writeHead(behaviour.status, { 'content-type': 'text/plain' }).end('no\n');
+  } else if (behaviour.page?.methods.includes(request.method ?? '')) {
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(behaviour.page.html);
   } else if (!isLetIn(behaviour, request)) {
     response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
   } else {

@@ -150,8 +150,6 @@ describe('a shallow clone', () => {
       await expect(source.history(remote, tip, 99)).rejects.toMatchObject(refusal);
       const [file] = await (await source.snapshot(remote, tip)).read(['a.yaml']);
       expect(file).toMatchObject({ found: true, bytes: Buffer.from('a: 29\n') });
-      expect(await source.ancestry(remote, tip, commits[28]!)).toBe('descendant');
-      expect(await source.ancestry(remote, tip, commits[0]!)).not.toBe('descendant');
     }
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sandboxLost } from '../../src/compile/sandbox-lost.ts';
+import type { UserConfig } from '../../src/config.ts';
 import { repositoryRef, type Repository, type Run, type Trigger } from '../../src/model/connection.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
@@ -19,14 +20,14 @@ function api(title: string, version: string, more = ''): string {
   return `openapi: 3.1.0\ninfo: {title: ${title}, version: "${version}"}\n${more}`;
 }
 
-async function connected(): Promise<
+async function connected(user?: UserConfig): Promise<
   World & {
     sync: (trigger?: Trigger) => Promise<Run>;
     repository: () => Promise<Repository>;
     names: () => Promise<string[]>;
   }
 > {
-  const world = createWorld();
+  const world = createWorld(user);
   const { registry } = world;
   const id = await follow(registry, 'acme', {
     url,
@@ -98,9 +99,10 @@ describe('following a repository', () => {
 
   test('rewritten history publishes on, says so, and removes nothing', async () => {
     const { source, sync, repository, registry } = await connected();
+    const root = source.push(url, {});
     source.push(url, { 'a.yaml': api('A', '1.0.0') });
     await sync();
-    source.push(url, { 'a.yaml': api('A', '2.0.0') }, { force: true });
+    source.push(url, { 'a.yaml': api('A', '2.0.0') }, { parent: root });
     await sync();
     const diverged = { detail: expect.stringContaining('History was rewritten') as string };
     expect(await repository()).toMatchObject({ state: 'following', diverged });
@@ -148,6 +150,107 @@ describe('following a repository', () => {
     await sync();
     expect(await names()).toEqual(['apis/a@6.6.6']);
     expect(await repository()).toMatchObject({ state: 'following' });
+  });
+
+  test('a repository that another one replaced between two looks is held until somebody connects again', async () => {
+    const { source, sync, repository, names, registry, compiler } = await connected();
+    const first = source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    const other = source.push(url, { 'a.yaml': api('A', '6.6.6') }, { force: true });
+    for (const trigger of ['timer', 'hook', 'manual'] as const) {
+      const run = await sync(trigger);
+      expect(run).toMatchObject({ to: first, documents: [] });
+      expect(await names()).toEqual(['apis/a@1.0.0']);
+      const detail = expect.stringContaining('another history') as string;
+      expect(await repository()).toMatchObject({ state: 'detached', detail, commit: first, held: other });
+    }
+    expect(compiler.compiled).toEqual(['a.yaml']);
+    await relinkResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { actor: 'operator:test', origin: null });
+    await sync();
+    expect(await names()).toEqual(['apis/a@6.6.6']);
+    expect(await repository()).toMatchObject({ state: 'following', trusted: other, held: null });
+  });
+
+  test('a replaced repository is followed again when the right one is back', async () => {
+    const { source, sync, repository, names } = await connected();
+    const first = source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '6.6.6') }, { force: true });
+    await sync();
+    source.setReachable(false);
+    await sync('timer');
+    source.setReachable(true);
+    expect(await repository()).toMatchObject({ state: 'detached' });
+    source.push(url, { 'a.yaml': api('A', '1.1.0') }, { parent: first });
+    await sync('timer');
+    expect(await names()).toEqual(['apis/a@1.1.0']);
+    expect(await repository()).toMatchObject({ state: 'following', detail: null, held: null });
+  });
+
+  test('reading everything again, for a new folder or a new resource, does not let a replaced repository in', async () => {
+    const user = { organizations: { acme: {} }, sync: { hosts: ['git.test'] } };
+    const { source, sync, repository, names, registry } = await connected(user);
+    const author = { actor: 'operator:test', origin: null };
+    const first = source.push(url, { 'a.yaml': api('A', '1.0.0'), 'b.yaml': 'a: 1' });
+    await sync();
+    const coordinate = { org: 'acme', type: 'apis', slug: 'b' } as const;
+    await createResource(registry, coordinate, { name: 'B' }, author);
+    const rest = { branch: null, path: 'b.yaml', tags: null, onConflict: 'revise', credential: null } as const;
+    await connectResource(registry, coordinate, { repository: url, ...rest }, author);
+    const { org, visibility, validation } = await repository();
+    await follow(registry, org, { url, branch: null, credential: null, discover: 'apis', visibility, validation });
+    expect(await repository()).toMatchObject({ commit: null, trusted: first });
+    source.push(url, { 'a.yaml': api('A', '6.6.6'), 'apis/c.yaml': api('C', '6.6.6') }, { force: true });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.0.0', 'apis/b@null']);
+    expect(await repository()).toMatchObject({ state: 'detached' });
+  });
+
+  test('what is not known to continue the history is held, and asked again later', async () => {
+    const { source, sync, repository, names, pass, registry } = await connected();
+    const first = source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '1.1.0') });
+    source.setTooLarge(true);
+    const run = await sync('timer');
+    expect(run).toMatchObject({
+      state: 'failed',
+      detail: expect.stringContaining('Cannot find out whether') as string,
+    });
+    expect(await names()).toEqual(['apis/a@1.0.0']);
+    expect(await repository()).toMatchObject({ state: 'failed', commit: first });
+    source.setTooLarge(false);
+    await sync('timer');
+    expect(await names()).toEqual(['apis/a@1.0.0']);
+    pass(61_000);
+    await sync('timer');
+    expect(await names()).toEqual(['apis/a@1.1.0']);
+    expect(await repository()).toMatchObject({ state: 'following', detail: null, held: null, retry: null });
+    source.setTooLarge(true);
+    source.push(url, { 'a.yaml': api('A', '1.2.0') });
+    await sync();
+    await relinkResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { actor: 'operator:test', origin: null });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.2.0']);
+  });
+
+  test('a repository that was gone, and is not known to be the same, stays detached', async () => {
+    const { source, sync, repository, names } = await connected();
+    const first = source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.deleteBranch(url);
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '1.1.0') }, { parent: first });
+    source.setTooLarge(true);
+    await sync();
+    expect(await repository()).toMatchObject({
+      state: 'detached',
+      detail: expect.stringContaining('Cannot find out') as string,
+    });
+    expect(await names()).toEqual(['apis/a@1.0.0']);
+    source.setTooLarge(false);
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.1.0']);
   });
 
   test('a document whose file moves unchanged keeps its resource and connection, whatever its title says', async () => {

@@ -59,8 +59,8 @@ async function describe(
   if (connection === null) throw new RegistryError('not_found', 'The resource has no connection.');
   const { repository, document } = await readConnection(registry, { ...resource, connection });
   const id = repositoryId(connection.repository, connection.branch);
-  const isWanted = context.queue.isWanted(resource.org, id);
-  const { state, detail, since } = connectionState(repository?.value ?? null, document, isWanted);
+  const hasNews = context.queue.hasNews(resource.org, id);
+  const { state, detail, since } = connectionState(repository?.value ?? null, document, hasNews);
   const hasSecret = (repository?.value.hookSecrets ?? []).length > 0;
   const host = hostOf(registry, connection.repository)?.host.name ?? null;
   const body = {

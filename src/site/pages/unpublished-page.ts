@@ -59,7 +59,8 @@ async function whyNothing({ registry }: Site, resource: Resource): Promise<{ tex
   if (document?.outcome === 'rejected' || document?.outcome === 'conflict')
     return { text: 'The document was rejected.', detail: told };
   if (state === 'failed') return { text: 'The last sync failed.', detail: told };
-  if (state === 'detached') return { text: 'The file, branch or repository no longer exists.', detail: told };
+  if (state === 'detached')
+    return { text: 'The file, branch or repository no longer exists, or was replaced.', detail: told };
   if (repository === null || repository.value.commit === null)
     return { text: 'The repository has not been synced yet.', detail: null };
   return { text: `The last sync found no document at ${connection.path}.`, detail: told };
