@@ -81,7 +81,7 @@ export function eventsOfRepository(
   if (isFailed(repository) && !isFailed(old)) add('sync.failed', name, all, { detail });
   if (!isFailed(repository) && isFailed(old)) add('sync.recovered', name, all, {});
   if (repository.state === 'detached' && old?.state !== 'detached') {
-    add('source.diverged', name, all, { state: 'detached', detail });
+    add('source.detached', name, all, { state: 'detached', detail });
   }
   const rewritten = repository.diverged?.detail ?? null;
   if (rewritten !== null && rewritten !== (old?.diverged?.detail ?? null)) {
@@ -95,7 +95,7 @@ export function eventsOfRepository(
       type,
       document.resource,
       [document.resource],
-      type === 'source.diverged' ? { ...data, state: 'detached' } : data,
+      type === 'source.detached' ? { ...data, state: 'detached' } : data,
     );
   }
   return found;
@@ -115,7 +115,7 @@ function documentOf(repository: Repository | null, path: string): DocumentState 
  */
 function changeOf(old: DocumentState | null, document: DocumentState): EventType | null {
   const isRefused = (state: DocumentState) => state.outcome === 'rejected' || state.outcome === 'conflict';
-  if (document.outcome === 'detached') return old?.outcome === 'detached' ? null : 'source.diverged';
+  if (document.outcome === 'detached') return old?.outcome === 'detached' ? null : 'source.detached';
   if (isRefused(document)) return old !== null && isRefused(old) ? null : 'sync.failed';
   return old !== null && isRefused(old) && isWell(document) ? 'sync.recovered' : null;
 }

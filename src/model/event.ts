@@ -10,6 +10,7 @@ export const eventTypes = [
   'sync.failed',
   'sync.recovered',
   'source.diverged',
+  'source.detached',
   'site.published',
 ] as const;
 export type EventType = (typeof eventTypes)[number];

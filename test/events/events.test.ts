@@ -162,16 +162,34 @@ describe('what happens to a repository', () => {
 
   test('rewritten history, a file that is gone and a branch that is gone are told', async () => {
     const { source, sync, all } = await followed();
+    const root = source.push(url, {});
     source.push(url, { 'pay.yaml': api('1.0.0'), 'money.yaml': api('2.0.0') });
     await sync();
-    source.push(url, { 'pay.yaml': api('1.0.1'), 'money.yaml': api('2.0.0') }, { force: true });
+    source.push(url, { 'pay.yaml': api('1.0.1'), 'money.yaml': api('2.0.0') }, { parent: root });
     await sync();
     source.push(url, { 'pay.yaml': api('1.0.1') });
     await sync();
     source.deleteBranch(url);
     await sync();
-    const found = (await all()).filter(({ event }) => event.type === 'dev.stele.source.diverged');
-    expect(found.map(({ event }) => event.data['state'])).toEqual(['diverged', 'detached', 'detached']);
+    const told = (await all()).map(({ event }) => [event.type.slice('dev.stele.source.'.length), event.data['path']]);
+    expect(told).toEqual([
+      ['diverged', undefined],
+      ['detached', 'money.yaml'],
+      ['detached', undefined],
+    ]);
+  });
+
+  test('a replaced repository is detached and has not diverged; what stays so is told once', async () => {
+    const { source, sync, all } = await followed();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    source.push(url, { 'pay.yaml': api('6.6.6') }, { force: true });
+    await sync();
+    source.setReachable(false);
+    await sync();
+    source.setReachable(true);
+    await sync();
+    expect((await all()).map(short)).toEqual([`source.detached ${url}`]);
   });
 
   test('the folder of a local repository is not told', async () => {
