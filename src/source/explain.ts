@@ -17,7 +17,9 @@ export function isRedirect(stderr: string): boolean {
 
 /** Whether the server provides only the tips of branches and tags, so not this object. */
 export function isUnadvertised(stderr: string): boolean {
-  return /not our ref|unadvertised object|no such remote ref|no matching remote head/i.test(stderr);
+  return /not our ref|unadvertised object|no such remote ref|no matching remote head|want [0-9a-f]{40} not valid/i.test(
+    stderr,
+  );
 }
 
 /**
@@ -37,6 +39,14 @@ export function noRepository(at: string, hasCredential: boolean): string {
 // What git prints for 404 and 410 over http, and GitHub, GitLab, Gitea and Bitbucket over ssh.
 const missing =
   /returned error: 4(?:04|10)|repository '[^']*' not found|Repository not found|could not be found|Cannot find repository|repository does not exist/i;
+
+/** The error for a server that answers with something else, such as a page to sign in. */
+export function notGit(at: string): RegistryError {
+  return new RegistryError(
+    'unreachable',
+    `${at} does not answer like a git repository. It may be a page for people, such as one to sign in. Check the URL.`,
+  );
+}
 
 type Reason = (at: string, failure: Failure) => string;
 
@@ -63,7 +73,8 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
   [/returned error: (?:5\d\d)/, (at) => `${at} answered with a server error. Try again later.`],
   [
     /Host key verification failed|no matching host key|REMOTE HOST IDENTIFICATION/i,
-    (at) => `The ssh host key of ${at} is unknown or has changed. Verify it, then add it to known_hosts (ssh-keyscan).`,
+    (at) =>
+      `The ssh host key of ${at} is unknown or has changed. Verify it (ssh-keyscan), then add it to the known_hosts file that sync.knownHosts names.`,
   ],
   [/Permission denied \((?:publickey|password|keyboard)/, noAccess],
   [/Could not resolve host/, (at) => `The host of ${at} does not exist. Check the spelling of the URL.`],
@@ -98,7 +109,7 @@ const reasons: readonly (readonly [RegExp, Reason])[] = [
     /hung up unexpectedly|early EOF|RPC failed|unexpected disconnect|bad pack|invalid index-pack|index-pack failed|fetch-pack|protocol error|expected /,
     (at) => `${at} closed the connection or sent an invalid git response. Try again later.`,
   ],
-  [/not valid: is this a git repository/, (at) => `${at} does not answer like a git repository.`],
+  [/not valid: is this a git repository/, (at) => notGit(at).message],
 ];
 
 /**

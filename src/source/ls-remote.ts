@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { isNoRepository, noRepository } from './explain.ts';
+import { isNoRepository, noRepository, notGit } from './explain.ts';
 import type { Tag, Tip } from './source.ts';
 import type { Transport } from './transport.ts';
 
@@ -14,7 +14,9 @@ export async function askTip(transport: Transport, folder: string, ref: string):
   });
   if (!ok) return { found: false, detail: noRepository(location.url, hasCredential) };
   const commit = parseTip(stdout.toString(), ref);
-  return commit === null ? { found: false, detail: `${location.url} has ${describe(ref)}.` } : { found: true, commit };
+  if (commit !== null) return { found: true, commit };
+  if (!(await transport.isGit(folder))) throw notGit(location.url);
+  return { found: false, detail: `${location.url} has ${describe(ref)}.` };
 }
 
 /** Asks a remote for its tags, ordered by name. */

@@ -17,6 +17,11 @@ export interface Transport {
    * `explainFailure` says, unless the caller `expects` the failure.
    */
   run(request: NetworkRequest): Promise<GitResult>;
+  /**
+   * Whether the answer is really git's. Over http, git takes a page of one line for an empty
+   * repository (its older, "dumb" protocol), and a repository served as plain files for a real one.
+   */
+  isGit(folder: string): Promise<boolean>;
 }
 
 /** A call: its time limit, and its connection, which is opened when needed. */
@@ -82,14 +87,16 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     });
   }
 
-  /**
-   * The target of a redirect, from curl's trace. The trace is made for this purpose and never
-   * shown.
-   */
-  async function target(request: NetworkRequest): Promise<URL | null> {
+  /** A header that the server sends, from curl's trace. The trace is never shown. */
+  async function header(folder: string, name: string): Promise<string | undefined> {
     const trace = { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' };
-    const { stderr } = await attempt({ ...request, args: (at) => ['ls-remote', '--quiet', '--', at, 'HEAD'] }, trace);
-    const found = /<= Recv header: location: (\S+)/i.exec(stderr)?.[1];
+    const args = (at: string) => ['ls-remote', '--quiet', '--', at, 'HEAD'];
+    const { stderr } = await attempt({ folder, args }, trace);
+    return new RegExp(`<= Recv header: ${name}: (\\S+)`, 'i').exec(stderr)?.[1];
+  }
+
+  async function redirectTarget(folder: string): Promise<URL | null> {
+    const found = await header(folder, 'location');
     return found === undefined ? null : URL.parse(found, url);
   }
 
@@ -107,7 +114,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
         result = await attempt(request);
       }
       if (!result.ok && isRedirect(result.stderr)) {
-        const to = await target(request);
+        const to = await redirectTarget(request.folder);
         const next = to && redirectedUrl(to, url);
         if (next === null) throw redirected(location.url, to);
         url = next;
@@ -116,6 +123,10 @@ export async function createTransport(options: TransportOptions): Promise<Transp
       }
       if (result.ok || request.expects?.(result.stderr)) return result;
       throw explainFailure({ stderr: result.stderr, location, hasCredential, secrets });
+    },
+    async isGit(folder) {
+      if (location.kind !== 'http' && location.kind !== 'https') return true;
+      return (await header(folder, 'content-type')) === 'application/x-git-upload-pack-advertisement';
     },
   };
 }

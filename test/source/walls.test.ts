@@ -159,6 +159,24 @@ describe('a server', () => {
     expect(refused.message).toContain(world.remote().url);
   });
 
+  test.each([
+    ['one line', '<!doctype html><title>Sign in</title>', ['GET']],
+    ['lines', '<!doctype html>\n<title>Sign in</title>\n', ['GET']],
+    ['lines like refs', `${'a'.repeat(40)}\trefs/heads/other\n`, ['GET']],
+    ['nothing', '', ['GET']],
+    ['one line, to every request', '<!doctype html><title>Sign in</title>', ['GET', 'POST']],
+    ['one line, after git had answered', '<!doctype html><title>Maintenance</title>', ['POST']],
+    ['nothing, after git had answered', '', ['POST']],
+  ])('that answers with a page of %s does not answer, and has lost no branch', async (_, html, methods) => {
+    const commit = world.createRepository().commit({ files: { 'a.yaml': 'a: 1\n' } });
+    const source = world.openSource();
+    world.server.behaviour.page = { html, methods };
+    for (const branch of [null, 'main'])
+      expect(await refusalOf(source.tip(world.remote('a.git', branch)))).toMatchObject({ code: 'unreachable' });
+    world.server.behaviour.page = null;
+    expect(await source.tip(world.remote())).toEqual({ found: true, commit });
+  });
+
   test.each([null, 404, 410])(
     'that has no such repository (%s) has no tip, and does not hand out commits',
     async (status) => {
