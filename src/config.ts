@@ -131,6 +131,8 @@ export interface Config {
     concurrency: number;
     hosts: string[];
     allowLocalRepositories: boolean;
+    /** Absolute path. Null: the known_hosts files of the account and the machine. */
+    knownHosts: string | null;
     timeLimit: number;
     sizeLimit: number;
   };
@@ -161,8 +163,9 @@ type DeepPartial<T> = T extends (infer Item)[]
 
 /** A configuration file. Every member is optional. */
 export type UserConfig = DeepPartial<
-  Omit<Config, 'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates'>
+  Omit<Config, 'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates' | 'sync'>
 > & {
+  sync?: Partial<Omit<Config['sync'], 'knownHosts'>> & { knownHosts?: string };
   url?: string;
   login?: DeepPartial<LoginConfig>;
   hosts?: { [name in string]?: { kind?: HostKind; url?: string; apiUrl?: string; webhookSecret?: SecretName } };
@@ -247,7 +250,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     secretKey: given.secretKey ?? null,
     login: (given.login ?? null) as LoginConfig | null,
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
-    sync: given.sync,
+    sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },
     limits: given.limits,
     sandbox: given.sandbox,
     cache: { ...given.cache, shared: given.cache.shared ?? null, purge: fillPurge(given.cache.purge) },

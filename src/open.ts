@@ -42,6 +42,7 @@ export async function openRegistry(
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,
     hosts: allowedHosts(config),
+    knownHosts: config.sync.knownHosts,
     timeLimit: config.sync.timeLimit,
     sizeLimit: config.sync.sizeLimit,
     limits: { fileBytes: config.limits.fileBytes, entries: config.limits.treeEntries },

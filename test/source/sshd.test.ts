@@ -1,6 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkConfig } from '../../src/config.ts';
+import { openRegistry } from '../../src/open.ts';
 import type { Source } from '../../src/source/source.ts';
 import { testHistory } from '../contract/history.ts';
 import { testSource, type SourceWorld } from '../contract/source.ts';
@@ -75,6 +77,16 @@ describe.skipIf(!hasSshServer)(`a source over a real sshd${where}`, () => {
     await expect(openSource(other).tip(remote(null))).rejects.toMatchObject(refusal);
     writeFileSync(other, '');
     await expect(openSource(other).tip(remote(null))).rejects.toMatchObject(refusal);
+  });
+
+  test('is trusted by the file of host keys that the configuration names', async () => {
+    const { repository, remote } = await open();
+    const commit = repository.commit({ files: {} });
+    const sync = { hosts: [server.host], knownHosts: 'sshd/known_hosts' };
+    const place = { base: world.folder, data: join(world.folder, 'data') };
+    const registry = await openRegistry(checkConfig({ sync, log: { level: 'silent' } }, place));
+    expect(await registry.source.tip(remote(null))).toEqual({ found: true, commit });
+    await registry.close();
   });
 
   test('has no tip when the repository is gone', async () => {
