@@ -42,6 +42,7 @@ const formats: Record<string, (fields: Fields) => string> = {
         : `${text(published)} published, ${text(documentsRefused)} refused, ${text(documents)} followed`;
     return `${text(repository)} at ${text(to ?? 'no commit').slice(0, 12)}: ${counts}`;
   },
+  progress: ({ repository, done, total }) => `${text(repository)}: ${text(done)} of ${text(total)} documents`,
   sandbox({ kind, reason }) {
     return kind === 'bwrap'
       ? "documents are parsed in bwrap and under Node's permission model"

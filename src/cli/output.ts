@@ -53,6 +53,12 @@ export async function withProgress<T>(
   }
 }
 
+/** Formats progress as a bar and figures: `━━━━╌╌╌╌ 120 of 240`. */
+export function formatProgress({ done, total }: { done: number; total: number }, width = 24): string {
+  const filled = total === 0 ? width : Math.floor((width * done) / total);
+  return `${'━'.repeat(filled)}${'╌'.repeat(width - filled)} ${done} of ${total}`;
+}
+
 /** Formats a report as text: one line per problem, then the counts. */
 export function formatReport(report: Report): string {
   const { error, warning, info } = report.counts;

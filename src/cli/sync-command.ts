@@ -1,16 +1,16 @@
 import { Command } from 'commander';
-import { repositoryId, type Run } from '../model/connection.ts';
+import { repositoryId, repositoryName, type Run } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { relinkResource } from '../sync/connect.ts';
 import { createPulls } from '../pulls/pulls.ts';
-import { createSyncQueue } from '../sync/queue.ts';
+import { createSyncQueue, type RunNews } from '../sync/queue.ts';
 import { listRepositories } from '../sync/followed.ts';
 import { followConfigured } from '../sync/reconcile.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { operator, requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
-import { complain, printJson, withProgress } from './output.ts';
-import { printRun } from './print-run.ts';
+import { complain, formatProgress, print, printJson, withProgress } from './output.ts';
+import { formatDocument, printRun } from './print-run.ts';
 import { syncRemotely } from './remote-registry.ts';
 
 /** `stele sync [coordinate]`: runs one sync in the foreground. */
@@ -34,25 +34,37 @@ export function syncCommand(): Command {
       }
       if (options.relink && name === undefined)
         throw new RegistryError('malformed', '--relink needs the coordinate of a resource.');
+      const printed = new Set<string>();
       const runs = await withRegistry(command, async (registry) => {
         if (options.relink) await relinkResource(registry, requireCoordinate(name!).coordinate, operator);
-        return withProgress('Syncing', () => syncAll(registry, name));
+        return withProgress('Syncing', (say) =>
+          syncAll(registry, name, ({ run, progress, document }) => {
+            say(`Syncing ${repositoryName(run.url)} ${formatProgress(progress)}`);
+            if (document === null || options.json) return;
+            print(formatDocument(document));
+            printed.add(formatDocument(document));
+          }),
+        );
       });
-      tell(runs, options);
+      tell(runs, options, printed);
     });
 }
 
-function tell(runs: readonly Run[], { json }: CommonOptions): void {
+function tell(runs: readonly Run[], { json }: CommonOptions, printed?: ReadonlySet<string>): void {
   if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;
   if (json) return printJson({ runs });
   if (runs.length === 0)
     complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');
-  for (const run of runs) printRun(run);
+  for (const run of runs) printRun(run, printed);
 }
 
-async function syncAll(registry: Registry, name: string | undefined): Promise<Run[]> {
+async function syncAll(
+  registry: Registry,
+  name: string | undefined,
+  onProgress: (news: RunNews) => void,
+): Promise<Run[]> {
   await followConfigured(registry);
-  const queue = createSyncQueue(registry, createPulls);
+  const queue = createSyncQueue(registry, createPulls, onProgress);
   const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
   const runs = await Promise.all(wanted.map(async ({ org, id }) => (await queue.request(org, id, 'manual')).done));
   await queue.close();

@@ -244,6 +244,12 @@ export interface RunDocument {
   detail: string | null;
 }
 
+/** The number of documents that a run has read, and that it has to read. */
+export interface RunProgress {
+  done: number;
+  total: number;
+}
+
 /**
  * One sync of one repository: the value of one ref, written when the sync starts and when it ends.
  */
@@ -261,6 +267,8 @@ export interface Run {
   to: string | null;
   startedAt: string;
   finishedAt: string | null;
+  /** How far it is. Absent until it knows what to read, and in runs that read no branch. */
+  progress?: RunProgress;
   documents: RunDocument[];
   /** Why the whole run failed, or null. */
   detail: string | null;

@@ -5,6 +5,8 @@ import {
   type Repository,
   type Retry,
   type Run,
+  type RunDocument,
+  type RunProgress,
   type Trigger,
 } from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
@@ -12,9 +14,11 @@ import type { Pull } from '../hosts/host.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import type { CreatePullChecks } from './pull-checks.ts';
+import { createProgressRecord } from './progress-record.ts';
 import { newRun, recordRun } from './runs.ts';
 import { tellHosts } from './tell.ts';
 import { syncRepository } from './sync.ts';
+import type { OnProgress } from './syncing.ts';
 
 /** A requested run: its first record, and its result. */
 export interface Requested {
@@ -53,12 +57,23 @@ interface Lane {
   hasNews: boolean;
 }
 
+/** What a run reports while it runs: how far it is, and the document that it has just read. */
+export interface RunNews {
+  run: Run;
+  progress: RunProgress;
+  document: RunDocument | null;
+}
+
 /**
  * Creates the queue of this process. Another process may sync the same repository at the same time;
  * the lease and the publish itself keep that harmless. An organization has at most half of the
  * places (see Places).
  */
-export function createSyncQueue(registry: Registry, createPulls: CreatePullChecks): SyncQueue {
+export function createSyncQueue(
+  registry: Registry,
+  createPulls: CreatePullChecks,
+  onProgress: (news: RunNews) => void = () => undefined,
+): SyncQueue {
   const places = createPlaces(registry.config.sync.concurrency);
   const lanes = new Map<string, Lane>();
   const stop = new AbortController();
@@ -89,7 +104,8 @@ export function createSyncQueue(registry: Registry, createPulls: CreatePullCheck
     if (isAskedFor(trigger)) await recordRun(registry, run);
     const begin = () => {
       lane.next = null;
-      return perform(registry, run, stop.signal, () => (lane.hasNews = true)).finally(() => {
+      const told = { onNews: () => void (lane.hasNews = true), onProgress };
+      return perform(registry, run, stop.signal, told).finally(() => {
         lane.hasNews = false;
         tell(org);
       });
@@ -139,16 +155,27 @@ function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {
 }
 
 /** Runs one sync to its end and records it. Errors end the run, never the process. */
-async function perform(registry: Registry, queued: Run, signal: AbortSignal, onNews: () => void): Promise<Run> {
+async function perform(
+  registry: Registry,
+  queued: Run,
+  signal: AbortSignal,
+  { onNews, onProgress }: { onNews: () => void; onProgress: (news: RunNews) => void },
+): Promise<Run> {
   const repository = (await registry.refs.read<Repository>(repositoryRef(queued.org, queued.repository)))!.value;
   let run: Run = { ...queued, state: 'running', from: repository.commit, startedAt: registry.now().toISOString() };
   const isAsked = isAskedFor(queued.trigger);
   let isRecorded = isAsked;
   let followed: DocumentState[] | null = null;
+  const record = createProgressRecord(registry);
   try {
     signal.throwIfAborted();
     if (isAsked) await recordRun(registry, run);
-    const synced = await syncRepository(registry, repository, run, signal, onNews);
+    const note: OnProgress = (progress, document) => {
+      run = { ...run, progress };
+      isRecorded = record.note(run) || isRecorded;
+      onProgress({ run, progress, document });
+    };
+    const synced = await syncRepository(registry, repository, run, signal, { onNews, onProgress: note });
     const { repository: next, documents, changed, detail, lost } = synced;
     run = { ...run, state: 'succeeded', to: next.commit, documents, detail };
     if (lost !== null) {
@@ -184,6 +211,7 @@ async function perform(registry: Registry, queued: Run, signal: AbortSignal, onN
   };
   if (isRecorded || run.trigger === 'start')
     registry.log(run.detail === null ? 'info' : 'warn', 'sync', { ...told, state: run.state, trigger: run.trigger });
+  await record.settled();
   return isRecorded ? recordRun(registry, run).catch(() => run) : run;
 }
 

@@ -25,7 +25,7 @@ import { remoteOf } from '../registry/remote.ts';
 import { findNewTags, syncTags } from './sync-tags.ts';
 import { noteChecks } from './tell.ts';
 import { syncDocument, type SyncedDocument } from './sync-document.ts';
-import type { Syncing } from './syncing.ts';
+import type { OnProgress, Syncing } from './syncing.ts';
 
 /** The result of one sync of a repository, for the caller to record. */
 export interface Synced {
@@ -60,7 +60,7 @@ export async function syncRepository(
   repository: Repository,
   run: Run,
   signal: AbortSignal,
-  onNews: () => void = () => undefined,
+  { onNews = () => undefined, onProgress = () => undefined }: { onNews?: () => void; onProgress?: OnProgress } = {},
 ): Promise<Synced> {
   // No resource is connected to it any more, so its remote is not contacted.
   const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
@@ -80,7 +80,10 @@ export async function syncRepository(
     const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held) : tip;
     const standing = current?.value ?? repository;
     try {
-      return await syncTip(registry, standing, now, run, held);
+      return await syncTip(
+        { registry, repository: standing, run, signal: held, ...(onProgress && { onProgress }) },
+        now,
+      );
     } catch (error) {
       if (!now.found || !isSandboxLost(error)) throw error;
       const lost = { commit: now.commit, detail: error.message };
@@ -112,20 +115,15 @@ async function hasNews(
   return (await findNewTags(registry, repository, await taggedDocuments(registry, repository), signal)).length > 0;
 }
 
-async function syncTip(
-  registry: Registry,
-  repository: Repository,
-  tip: Tip,
-  run: Run,
-  signal: AbortSignal,
-): Promise<Synced> {
+async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {
+  const { registry, repository, run, signal } = syncing;
   if (!tip.found)
     return recordProgress(registry, repository, run, { state: 'detached', detail: tip.detail }, [], tip.detail);
   const verdict = await judge(registry, repository, tip.commit, signal);
   if (!verdict.isAccepted) return hold(registry, repository, tip.commit, run, verdict);
   const isKnown = tip.commit === repository.commit && !(await needsAnotherLook(registry, repository, run));
-  const branch = isKnown ? unmoved : await syncBranch(registry, repository, tip.commit, run, signal);
-  const tagged = await syncTags({ registry, repository, run, signal }, await taggedDocuments(registry, repository));
+  const branch = isKnown ? unmoved : await syncBranch(syncing, tip.commit);
+  const tagged = await syncTags(syncing, await taggedDocuments(registry, repository));
   const rewritten = verdict.rewritten ?? tagged.moved;
   const diverged =
     rewritten === null
@@ -174,13 +172,8 @@ interface Progress {
 
 const unmoved: Progress = { change: {}, documents: [], lost: null };
 
-async function syncBranch(
-  registry: Registry,
-  before: Repository,
-  commit: string,
-  run: Run,
-  signal: AbortSignal,
-): Promise<Progress> {
+async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
+  const { registry, repository: before, run, signal } = syncing;
   const remote = await remoteOf(registry, before);
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
@@ -189,7 +182,7 @@ async function syncBranch(
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
-  const { synced, lost } = await syncDocuments({ registry, repository, run, signal }, snapshot, planned);
+  const { synced, lost } = await syncDocuments({ ...syncing, repository }, snapshot, planned);
   const detached = detachedDocuments(repository, planned, isRefused);
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
   // trying again.
@@ -231,14 +224,19 @@ async function syncDocuments(
   snapshot: Snapshot,
   planned: readonly Planned[],
 ): Promise<{ synced: SyncedDocument[]; lost: string | null }> {
-  const { registry, run, signal } = syncing;
+  const { registry, run, signal, onProgress } = syncing;
+  const progress = { done: 0, total: planned.length };
+  onProgress?.({ ...progress }, null);
   const blobs = filesOf(await snapshot.entries());
   const queue = new PQueue({ concurrency: availableParallelism() });
   let lost: string | null = null;
   const task = (document: Planned) => async () => {
     signal.throwIfAborted();
     try {
-      return [await syncDocument(syncing, snapshot, document, blobs)];
+      const synced = await syncDocument(syncing, snapshot, document, blobs);
+      progress.done++;
+      onProgress?.({ ...progress }, synced.result);
+      return [synced];
     } catch (error) {
       if (!isSandboxLost(error)) throw error;
       lost ??= `${document.path}: ${error.message}`;

@@ -1,5 +1,8 @@
-import type { Repository, Run } from '../model/connection.ts';
+import type { Repository, Run, RunDocument, RunProgress } from '../model/connection.ts';
 import type { Registry } from '../registry/registry.ts';
+
+/** Called when a run knows what to read (`document` is null), and after each document. */
+export type OnProgress = (progress: RunProgress, document: RunDocument | null) => void;
 
 /** A run in progress: the context that all its steps share. */
 export interface Syncing {
@@ -9,4 +12,6 @@ export interface Syncing {
   run: Run;
   /** Aborts when the run must stop. */
   signal: AbortSignal;
+  /** Absent where nobody is told. */
+  onProgress?: OnProgress;
 }

@@ -89,6 +89,7 @@ async function describe({ registry, coordinate }: ResourceCall, run: Run): Promi
       report: document.report && (await readJson<Report>(registry, document.report)),
     })),
   );
+  const progress = run.progress ?? null;
   const about = { id, state, trigger, repository: repositoryName(url), branch, from, to };
-  return { ...about, startedAt, finishedAt, detail: publicDetail(url, detail), documents };
+  return { ...about, startedAt, finishedAt, progress, detail: publicDetail(url, detail), documents };
 }
