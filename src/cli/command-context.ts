@@ -1,4 +1,7 @@
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { loadConfig, type Config } from '../config.ts';
 import { isResourceType, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
@@ -43,6 +46,30 @@ export async function withRegistry<T>(command: Command, work: (registry: OpenReg
   } finally {
     await registry.close();
   }
+}
+
+/**
+ * Opens the registry for a command that only reads. Where there is no data folder, the registry is
+ * empty, and nothing stays behind. `adjust` changes the configuration.
+ */
+export async function withRegistryToRead<T>(
+  command: Command,
+  adjust: (config: Config) => Config,
+  work: (registry: OpenRegistry) => Promise<T>,
+): Promise<T> {
+  const config = adjust(await readConfig(command));
+  const folder = existsSync(config.store.path) ? null : await mkdtemp(join(tmpdir(), 'stele-'));
+  const registry = await openRegistry(folder === null ? config : inFolder(config, folder), quiet);
+  try {
+    return await work(registry);
+  } finally {
+    await registry.close();
+    if (folder !== null) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function inFolder(config: Config, folder: string): Config {
+  return { ...config, store: { kind: 'fs', path: join(folder, 'store') }, cacheFolder: join(folder, 'cache') };
 }
 
 /** Runs the work with a compiler and no store, so that nothing is written. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { buildCommand } from './build-command.ts';
+import { discoverCommand } from './discover-command.ts';
 import { fsckCommand } from './fsck-command.ts';
 import { importCommand } from './import-command.ts';
 import { keysCommand } from './keys-command.ts';
@@ -31,6 +32,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     serveCommand(),
     publishCommand(),
     lintCommand(),
+    discoverCommand(),
     syncCommand(),
     importCommand(),
     keysCommand(),

@@ -87,8 +87,20 @@ export interface Compiled {
 /** Reads files from the snapshot in one batch. */
 export type Load = (paths: readonly string[]) => Promise<SnapshotFile[]>;
 
+/** What tells a document apart from others, to find several files of one API. */
+export interface Identity {
+  /** The version in the document. */
+  version: string | null;
+  /** Hashes of some of its paths and webhooks. Two documents with much in common share some. */
+  paths: string[];
+  /** A hash of all its paths and webhooks. Null when it has none. */
+  shape: string | null;
+  /** Whether it is a template: its title or version is a placeholder such as `{{ name }}`. */
+  isTemplate: boolean;
+}
+
 /** The type of a file, found without compiling it. */
-export interface Detected {
+export interface Detected extends Identity {
   path: string;
   type: ResourceType;
   kind: Kind;
@@ -201,6 +213,16 @@ export interface Compiler {
     limits: CompileLimits,
     turn?: Turn,
   ): Promise<Detected[]>;
+  /**
+   * Applies patterns in gitignore syntax to paths. Returns for each path the index of the pattern
+   * that excludes it, or -1. Returns null when that exceeds the limits.
+   */
+  ignored(
+    patterns: readonly string[],
+    paths: readonly string[],
+    limits: CompileLimits,
+    turn?: Turn,
+  ): Promise<number[] | null>;
   /** Parses a `stele.yaml`. `settings` is null exactly when the report blocks. */
   readSettings(
     file: { path: string; bytes: Uint8Array },

@@ -2,6 +2,7 @@ import type { ResourceType } from '../model/address.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { CompileLimits, Detected } from './compile.ts';
 import { parseFile } from './text/parse.ts';
+import { identityOf, identityOfText } from './identity.ts';
 import { isObject } from './schema/schema-dialect.ts';
 
 // Buffers, not strings: in Node 26, searching for a `utf16le` string never returns if the bytes
@@ -28,7 +29,8 @@ export function detectFiles(files: readonly { path: string; bytes: Uint8Array }[
   return files.flatMap(({ path, bytes }) => {
     const parsed = parseFile(path, bytes, limits);
     const found = parsed.ok ? kindOf(parsed.file.value) : looksLike(bytes);
-    return found === null ? [] : [{ path, ...found }];
+    if (found === null) return [];
+    return [{ path, ...found, ...(parsed.ok ? identityOf(parsed.file.value) : identityOfText(bytes)) }];
   });
 }
 

@@ -5,6 +5,7 @@ import type { Repository } from '../model/connection.ts';
 import { fillTemplate } from '../model/path-glob.ts';
 import type { Resource } from '../model/resource.ts';
 import type { Found } from './detect-documents.ts';
+import { isGenericTitle } from './generic-title.ts';
 import type { Planned } from './planned.ts';
 import type { Listed } from './list-documents.ts';
 import type { SettingsFile } from './settings-of.ts';
@@ -30,7 +31,7 @@ export function applySettings(
   return {
     path,
     coordinate,
-    name: given.name ?? (title?.trim().slice(0, 200) || coordinate.slug),
+    name: given.name ?? nameFrom(title) ?? coordinate.slug,
     description: given.description ?? '',
     visibility: given.visibility ?? repository.visibility,
     ruleset: given.ruleset ?? null,
@@ -77,6 +78,11 @@ function givenFor({ type }: Coordinate, listed: Listed | null, settings: Setting
     ...entry,
     ...(entry.name !== undefined && { name: fillTemplate(entry.name, listed?.taken ?? []).slice(0, 200) }),
   };
+}
+
+/** The name for people, unless the title names nothing. */
+function nameFrom(title: string | null): string | null {
+  return title === null || isGenericTitle(title) ? null : title.trim().slice(0, 200);
 }
 
 function fillTags(template: string, taken: readonly string[], { slug }: Coordinate): string {

@@ -1,18 +1,17 @@
-import { posix } from 'node:path';
 import { formatCoordinate, parseCoordinate, slugFrom, type Coordinate } from '../model/address.ts';
 import { documentAt, type Repository } from '../model/connection.ts';
 import { fillTemplate } from '../model/path-glob.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Found } from './detect-documents.ts';
-import { documentName } from './document-names.ts';
 import type { Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
+import { slugCandidates } from './slug-candidates.ts';
 import type { AddProblem } from './settings-of.ts';
 
 /**
  * Assigns a resource to each document, by path. A slug in `stele.yaml` comes first, then the
- * resource that the file was published to before, then a new one whose unused slug is made from the
- * title or the path. A moved file keeps its resource. When two documents claim one slug, the
+ * resource that the file was published to before, then a new one with the first unused candidate
+ * (`slugCandidates`). A moved file keeps its resource. When two documents claim one slug, the
  * previous owner keeps it, or else the first; the other is reported.
  */
 export async function assignSlugs(
@@ -70,9 +69,10 @@ export async function assignSlugs(
   }
   const fresh = rest
     .filter(({ path }) => !chosen.has(path))
-    .sort((a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1));
+    .sort((a, b) => depth(a.path) - depth(b.path) || a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
   for (const document of fresh) {
-    for (const slug of slugCandidates(document)) {
+    const takerOf = (slug: string) => takers.get(formatCoordinate({ org, type: document.type, slug }));
+    for (const slug of slugCandidates(document, repository.url, takerOf)) {
       const coordinate = { org, type: document.type, slug };
       if (takers.has(formatCoordinate(coordinate))) continue;
       if (!(await isFree(registry, repository, coordinate, document.path, present))) continue;
@@ -85,17 +85,6 @@ export async function assignSlugs(
 
 function depth(path: string): number {
   return path.split('/').length;
-}
-
-/** The title, then title and path, then numbers. The same tree always gets the same slugs. */
-function* slugCandidates({ path, title }: Found): Generator<string> {
-  const stem = path.replace(documentName, '').replace(/\.(?:openapi|swagger|schema)$/i, '');
-  const fromPath = slugFrom(stem) ?? slugFrom(posix.basename(stem)) ?? 'document';
-  const base = (title === null ? null : slugFrom(title)) ?? fromPath;
-  yield base;
-  const both = slugFrom(`${base.slice(0, 30)} ${fromPath.slice(-30)}`);
-  if (both !== null) yield both;
-  for (let n = 2; n < 10_000; n++) yield `${base.slice(0, 56).replace(/-+$/, '')}-${n}`;
 }
 
 /**

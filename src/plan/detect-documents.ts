@@ -5,7 +5,7 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** A document that was found in a repository. */
-export type Found = Pick<Detected, 'path' | 'type' | 'title'>;
+export type Found = Pick<Detected, 'path' | 'type' | 'title'> & Partial<Pick<Detected, 'version'>>;
 
 const batchBytes = 32 * 1024 * 1024;
 const batchFiles = 500;
@@ -20,7 +20,7 @@ export async function detectDocuments(
   snapshot: Snapshot,
   paths: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<{ detected: Found[]; unread: Problem[] }> {
+): Promise<{ detected: Detected[]; unread: Problem[] }> {
   const unread: Problem[] = [];
   const detected: Detected[] = [];
   let batch: { path: string; bytes: Uint8Array }[] = [];

@@ -1,21 +1,35 @@
 import type { Repository } from '../model/connection.ts';
-import type { Problem, Report } from '../model/problem.ts';
-import type { Snapshot } from '../source/snapshot.ts';
+import type { Detected } from '../compile/compile.ts';
+import { createReport, type Problem, type Report } from '../model/problem.ts';
+import { filesOf, type Snapshot, type SnapshotEntry } from '../source/snapshot.ts';
 import { applySettings, keptByRegistry } from './apply-settings.ts';
 import type { Planned } from './planned.ts';
 import { assignSlugs } from './assign-slugs.ts';
 import { detectDocuments, type Found } from './detect-documents.ts';
 import { createSearched, isWithin } from './document-names.ts';
+import { findTwins } from './find-twins.ts';
+import { readIgnores } from './ignore-file.ts';
 import { listDocuments, type Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { readSettingsOf, type AddProblem } from './settings-of.ts';
 
+/** A file that is not published. */
+export interface Skipped {
+  path: string;
+  /** Why, in words that complete "it is …". */
+  reason: string;
+}
+
 /** The documents of a repository at one commit. */
 export interface Plan {
   documents: Planned[];
+  /** The version in each document that states one, by path. */
+  versions: ReadonlyMap<string, string>;
   /** Every file that was searched. */
   searched: ReadonlySet<string>;
+  /** What discovery passed over: files that may be documents, which were not read, and documents. */
+  skipped: Skipped[];
   /** Files that may be documents but cannot be read: too large, or stored in Git LFS. */
   unread: Problem[];
   /** Problems in `stele.yaml`. */
@@ -26,28 +40,42 @@ export interface Plan {
 
 /**
  * Finds the documents of a repository: those listed in `stele.yaml` and, unless it disables
- * discovery, all others.
+ * discovery, all others that a person would publish. `published`: paths of documents that are
+ * published already. They stay, unless `stele.yaml` or `.steleignore` excludes them.
  */
 export async function planDocuments(
   registry: Registry,
   repository: Repository,
   snapshot: Snapshot,
   signal?: AbortSignal,
+  published: ReadonlySet<string> = new Set(),
 ): Promise<Plan> {
   const folder = repository.discover ?? '';
   const file = await readSettingsOf(registry, repository, snapshot, signal);
-  const { path, settings, isRefused, addProblem } = file;
-  if (isRefused)
-    return { documents: [], searched: new Set(), unread: [], settings: { path, report: file.report() }, isRefused };
-  const listed = settings === null ? new Map() : await listDocuments(settings, folder, snapshot, addProblem, signal);
-  const isSearched = createSearched(folder, settings);
+  const { path, settings, addProblem } = file;
+  if (file.isRefused) return refused(path, file.report());
+  const entries = (await snapshot.entries()).filter((entry) => isWithin(entry.path, folder));
   const isDiscovering = settings?.discover ?? true;
-  const paths = (await snapshot.entries()).flatMap((entry) => {
-    if (entry.kind !== 'file' || !isWithin(entry.path, folder)) return [];
-    return listed.has(entry.path) || (isDiscovering && isSearched(entry.path)) ? [entry.path] : [];
-  });
+  const isSearched = createSearched(folder, settings);
+  const candidates = entries.filter((entry) => isSearched(entry.path));
+  const ignores = await readIgnores(registry, repository, snapshot, pathsOf(candidates), signal);
+  if (ignores.problem !== null) return refused(ignores.problem.file, createReport([ignores.problem]));
+  const searched = candidates.filter((entry) => !ignores.byFile.has(entry.path));
+  const listed =
+    settings === null ? new Map() : await listDocuments(settings, folder, snapshot, searched, addProblem, signal);
+  const skipped: Skipped[] = [];
+  const isRead = (each: string): boolean => {
+    if (listed.has(each)) return true;
+    if (!isDiscovering || !isSearched(each)) return false;
+    const reason = (published.has(each) ? ignores.byFile : ignores.byDefault).get(each);
+    if (reason !== undefined) skipped.push({ path: each, reason });
+    return reason === undefined;
+  };
+  const paths = pathsOf(entries).filter(isRead);
   const { detected, unread } = await detectDocuments(registry, repository, snapshot, paths, signal);
-  const found = withListed(detected, listed, addProblem);
+  const isKept = (each: string) => listed.has(each) || published.has(each);
+  const chosen = withoutDoubles(detected, filesOf(entries), isKept, skipped);
+  const found = withListed(chosen, listed, addProblem);
   const coordinates = await assignSlugs(registry, repository, found, listed, addProblem);
   const documents: Planned[] = [];
   for (const document of found) {
@@ -62,7 +90,43 @@ export async function planDocuments(
   }
   await bringVersionFiles(snapshot, documents);
   documents.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { documents, searched: new Set(paths), unread, settings: { path, report: file.report() }, isRefused };
+  return {
+    documents,
+    versions: new Map(detected.flatMap((each) => (each.version === null ? [] : [[each.path, each.version] as const]))),
+    searched: new Set(paths),
+    skipped,
+    unread,
+    settings: { path, report: file.report() },
+    isRefused: false,
+  };
+}
+
+function refused(path: string, report: Report): Plan {
+  const nothing = { documents: [], versions: new Map(), searched: new Set<string>(), skipped: [], unread: [] };
+  return { ...nothing, settings: { path, report }, isRefused: true };
+}
+
+/** The paths of regular files. */
+function pathsOf(entries: readonly SnapshotEntry[]): string[] {
+  return entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : []));
+}
+
+/** Leaves out templates, and all files of an API but one. `isKept`: files that stay in any case. */
+function withoutDoubles(
+  detected: readonly Detected[],
+  blobs: ReadonlyMap<string, string>,
+  isKept: (path: string) => boolean,
+  skipped: Skipped[],
+): Detected[] {
+  const [templates, documents] = partition(detected, ({ path, isTemplate }) => isTemplate && !isKept(path));
+  const twins = findTwins(documents, blobs, isKept);
+  skipped.push(...templates.map(({ path }) => ({ path, reason: 'a template' })));
+  skipped.push(...Array.from(twins, ([path, of]) => ({ path, reason: `the same document as ${of}` })));
+  return documents.filter(({ path }) => !twins.has(path));
+}
+
+function partition<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
 /**

@@ -4,18 +4,26 @@ import type { Settings } from '../compile/compile.ts';
 /** Whether a file name has the extension of a document. */
 export const documentName = /\.(?:json|ya?ml)$/i;
 
-const passedOver =
+// Files of well-known tools. They are never documents, so discovery does not mention them.
+const ofTools =
   /(?:^|\/)(?:node_modules|\.git)\/|(?:^|\/)(?:package(?:-lock)?|composer|tsconfig[^/]*)\.json$|(?:^|\/)(?:pnpm-lock|stele)\.yaml$/;
 
+/** The longest path of a document, in UTF-16 code units. No file system can check out longer ones. */
+const longestPath = 4096;
+
 /**
- * Creates a filter for the paths that patterns and discovery search: documents by name, not
- * excluded by default or by `ignore`.
+ * Creates a filter for the paths that patterns and discovery search: documents by name, except
+ * those that `ignore` in `stele.yaml` excludes.
  */
 export function createSearched(folder: string, settings: Settings | null): (path: string) => boolean {
   const ignored = new Set((settings?.ignore ?? []).map((path) => posix.join(folder, path).replace(/\/$/, '')));
   const isIgnored = (path: string): boolean =>
     path !== '.' && path !== '/' && (ignored.has(path) || isIgnored(posix.dirname(path)));
-  return (path) => documentName.test(path) && !passedOver.test(path) && (ignored.size === 0 || !isIgnored(path));
+  return (path) =>
+    documentName.test(path) &&
+    path.length <= longestPath &&
+    !ofTools.test(path) &&
+    (ignored.size === 0 || !isIgnored(path));
 }
 
 /** Whether a path is in the followed folder. */

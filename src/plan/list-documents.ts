@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Settings, SettingsResource } from '../compile/compile.ts';
 import { createPathGlob, isPathGlob } from '../model/path-glob.ts';
 import type { Snapshot, SnapshotEntry } from '../source/snapshot.ts';
-import { createSearched, isWithin } from './document-names.ts';
+import { isWithin } from './document-names.ts';
 import type { AddProblem } from './settings-of.ts';
 
 /** A file that an entry of `stele.yaml` selects. */
@@ -19,21 +19,18 @@ const mostMatches = 1000;
 /**
  * The files that `stele.yaml` selects, by path. A file belongs to the entry that names it, or else
  * to the first pattern that matches it. Entries that match nothing or cannot be read are reported;
- * the others still apply.
+ * the others still apply. `searched`: the entries that patterns may match.
  */
 export async function listDocuments(
   settings: Settings,
   folder: string,
   snapshot: Snapshot,
+  searched: readonly SnapshotEntry[],
   addProblem: AddProblem,
   signal?: AbortSignal,
 ): Promise<Map<string, Listed>> {
-  const entries = await snapshot.entries();
-  const listed = await listNamed(settings, folder, snapshot, entries, addProblem);
-  const isSearched = createSearched(folder, settings);
+  const listed = await listNamed(settings, folder, snapshot, await snapshot.entries(), addProblem);
   const patterns = settings.resources.filter(({ path }) => isPathGlob(path));
-  const searched =
-    patterns.length === 0 ? [] : entries.filter(({ path }) => isWithin(path, folder) && isSearched(path));
   for (const entry of patterns) {
     // A tree can have many names. Let other work run in between.
     await turn();

@@ -59,13 +59,18 @@ export async function planAll(
   signal: AbortSignal,
   moves: Moves = new Map(),
 ): Promise<{ planned: Planned[]; notes: RunDocument[]; isRefused: boolean }> {
-  const discovered = repository.discover === null ? null : await planDocuments(registry, repository, snapshot, signal);
+  const connected = (await connectedResources(registry, repository)).map(({ connection, ...resource }) => ({
+    ...resource,
+    connection: { ...connection, path: moves.get(connection.path) ?? connection.path },
+  }));
+  const published = new Set(connected.map(({ connection }) => connection.path));
+  const discovered =
+    repository.discover === null ? null : await planDocuments(registry, repository, snapshot, signal, published);
   const planned = new Map((discovered?.documents ?? []).map((each) => [formatCoordinate(each.coordinate), each]));
   const present = new Set((await snapshot.entries()).map(({ path }) => path));
   const isRefused = discovered?.isRefused ?? false;
-  for (const resource of await connectedResources(registry, repository)) {
-    const path = moves.get(resource.connection.path) ?? resource.connection.path;
-    const connection = { ...resource.connection, path };
+  for (const resource of connected) {
+    const { connection } = resource;
     const key = nameOf(resource);
     const known = documentAt(repository, connection.path);
     // A published file that is missing is detached. It is not rejected.
@@ -78,7 +83,7 @@ export async function planAll(
     if (document !== undefined && !connection.found && document.path === connection.path) document.isFound = false;
     const isOut = discovered !== null && connection.found && isPassedOver(discovered, key, connection.path);
     if (document !== undefined || isGone || isHeld || isOut) continue;
-    planned.set(key, plannedFor({ ...resource, connection }));
+    planned.set(key, plannedFor(resource));
   }
   const paths = new Set([...planned.values()].map(({ path }) => path));
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));

@@ -80,10 +80,7 @@ export async function syncRepository(
     const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held) : tip;
     const standing = current?.value ?? repository;
     try {
-      return await syncTip(
-        { registry, repository: standing, run, signal: held, ...(onProgress && { onProgress }) },
-        now,
-      );
+      return await syncTip({ registry, repository: standing, run, signal: held, onProgress }, now);
     } catch (error) {
       if (!now.found || !isSandboxLost(error)) throw error;
       const lost = { commit: now.commit, detail: error.message };

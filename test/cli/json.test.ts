@@ -88,6 +88,7 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['', 0, { runs: [{ state: 'succeeded' }] }],
     ['@acme/apis/pay --registry REGISTRY', 0, { runs: [{ state: 'succeeded' }] }],
   ],
+  discover: [['REPOSITORY --org acme', 0, { documents: [{ path: 'pay.yaml' }], skipped: [], others: 0, wrote: null }]],
   import: [['@acme/apis/pay --each-change', 0, { runs: [{ documents: anyList }] }]],
   'keys create': [
     ['--org acme --name more --scope read', 0, { id: anyText, secret: anyText }],
@@ -121,7 +122,9 @@ test('every command is walked', () => {
 describe('one object on stdout, nothing on stderr', () => {
   const rows = Object.entries(answers).flatMap(([name, ways]) => ways.map((way) => [name, ...way] as const));
   test.for(rows)('%s %s', async ([name, args, code, members]) => {
-    const filled = args.replace('REGISTRY', stele.url).replace('KEY', args.startsWith('KEY') ? await makeKey() : '');
+    const [repository, registry] = [join(folder, 'apis.git'), stele.url];
+    const known = args.replace('REPOSITORY', repository).replace('REGISTRY', registry);
+    const filled = known.replace('KEY', args.startsWith('KEY') ? await makeKey() : '');
     const ended = await run(...name.split(' '), ...filled.split(' ').filter((arg) => arg !== ''));
     expect(ended).toMatchObject({ code, stderr: '' });
     expect(onlyObject(ended.stdout)).toMatchObject(members);

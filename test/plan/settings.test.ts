@@ -85,7 +85,7 @@ describe('patterns', () => {
       'a/b/api.yaml': api('Same'),
       'c/api.yaml': api('Third'),
     });
-    expect(await names()).toEqual(['apis/same@1.0.0', 'apis/same-a-b-api@1.0.0', 'apis/third@1.0.0']);
+    expect(await names()).toEqual(['apis/same@1.0.0', 'apis/same-b@1.0.0', 'apis/third@1.0.0']);
   });
 
   test('the entry that names a file comes before patterns, the first pattern before the next, and ignore before both', async () => {

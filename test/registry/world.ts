@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { parseDocument } from 'yaml';
 import type { Compiled, Compiler, Detected } from '../../src/compile/compile.ts';
+import { identityOf } from '../../src/compile/identity.ts';
+import { findIgnored } from '../../src/compile/ignored.ts';
 import { readSettings } from '../../src/compile/repository-settings.ts';
 import { readVersion } from '../../src/compile/version-file.ts';
 import { checkConfig, type Config, type UserConfig } from '../../src/config.ts';
@@ -222,10 +224,17 @@ function createFakeCompiler(): FakeCompiler {
           'redocly-ruleset': 'rulesets',
         };
         return [
-          { path, type: types[kind]!, kind, title: (value?.['info'] as { title?: string } | undefined)?.title ?? null },
+          {
+            path,
+            type: types[kind]!,
+            kind,
+            title: (value?.['info'] as { title?: string } | undefined)?.title ?? null,
+            ...identityOf(value),
+          },
         ];
       });
     },
+    ignored: async (patterns, paths) => findIgnored(patterns, paths),
     readSettings: async (file, limits) => readSettings(file, limits),
     readVersion: async (file, limits) => readVersion(file, limits),
     close: async () => undefined,

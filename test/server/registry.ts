@@ -104,6 +104,7 @@ function createFakeCompiler(): Compiler {
       return { artifact, report: createReport([problemAtFile('fake-hint', entry, 'Well done.', 'info')]), files };
     },
     detect: reachesNothing,
+    ignored: reachesNothing,
     readSettings: reachesNothing,
     readVersion: reachesNothing,
     close: async () => undefined,

@@ -62,7 +62,7 @@ describe('following a repository', () => {
       'node_modules/x/api.yaml': api('Not ours', '1.0.0'),
     });
     const run = await sync();
-    expect(await names()).toEqual(['apis/pay@1.0.0', 'schemas/schemas-money@1.0.0', 'rulesets/style@1.0.0']);
+    expect(await names()).toEqual(['apis/pay@1.0.0', 'schemas/money@1.0.0', 'rulesets/style@1.0.0']);
     expect(run.documents.find(({ path }) => path === 'bad.yaml')).toMatchObject({
       outcome: 'rejected',
       detail: 'bad.yaml:1:1 It is broken.',
@@ -302,14 +302,14 @@ describe('following a repository', () => {
     });
     await sync();
     const before = await names();
-    expect(before).toEqual(['apis/same@1.0.0', 'apis/same-v2-x@2.0.0', 'apis/u-berg@1.0.0']);
+    expect(before).toEqual(['apis/same@1.0.0', 'apis/same-v2@2.0.0', 'apis/u-berg@1.0.0']);
     source.push(url, {
       'x.yaml': api('Other', '1.0.1'),
       'v2/x.yaml': api('Same', '2.0.0'),
       'Ü berg.yaml': api('日本', '1.0.0'),
     });
     await sync();
-    expect(await names()).toEqual(['apis/same@1.0.1', 'apis/same-v2-x@2.0.0', 'apis/u-berg@1.0.0']);
+    expect(await names()).toEqual(['apis/same@1.0.1', 'apis/same-v2@2.0.0', 'apis/u-berg@1.0.0']);
   });
 
   test('an uploaded resource of the same name is not taken over', async () => {
@@ -322,7 +322,7 @@ describe('following a repository', () => {
     );
     source.push(url, { 'a.yaml': api('A', '1.0.0') });
     await sync();
-    expect(await names()).toEqual(['apis/a@null', 'apis/a-a@1.0.0']);
+    expect(await names()).toEqual(['apis/a@null', 'apis/a-2@1.0.0']);
   });
 
   test('stele.yaml takes over no resource that was uploaded, or is connected to another repository', async () => {

@@ -9,7 +9,7 @@ import { watchLimits, type Breach } from './watch-limits.ts';
 
 export type Answer = Extract<
   ChildMessage,
-  { type: 'compiled' | 'detected' | 'settings' | 'version' | 'outlined' | 'rendered' }
+  { type: 'compiled' | 'detected' | 'ignored' | 'settings' | 'version' | 'outlined' | 'rendered' }
 >;
 
 export type Job = Exclude<ParentMessage, { type: 'files' }>;
@@ -265,6 +265,7 @@ function runJob(
 const answers: Readonly<Record<Job['type'], Answer['type']>> = {
   compile: 'compiled',
   detect: 'detected',
+  ignored: 'ignored',
   settings: 'settings',
   version: 'version',
   outline: 'outlined',

@@ -24,6 +24,7 @@ import type {
 export type ParentMessage =
   | { type: 'compile'; input: CompileInput }
   | { type: 'detect'; files: { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
+  | { type: 'ignored'; patterns: readonly string[]; paths: readonly string[] }
   | { type: 'settings'; file: { path: string; bytes: Uint8Array }; limits: CompileLimits }
   | { type: 'version'; file: VersionFile; limits: CompileLimits }
   | { type: 'outline'; document: Published; limits: CompileLimits }
@@ -36,6 +37,7 @@ export type ChildMessage =
   | { type: 'load'; paths: string[] }
   | { type: 'compiled'; artifact: Artifact | null; report: Report; rss: number }
   | { type: 'detected'; detected: Detected[]; rss: number }
+  | { type: 'ignored'; by: number[]; rss: number }
   | { type: 'settings'; settings: Settings | null; report: Report; rss: number }
   | { type: 'version'; version: string; rss: number }
   | { type: 'version'; problem: Problem; rss: number }
@@ -60,6 +62,12 @@ export function readChildMessage(value: unknown): ChildMessage | null {
   if (value['type'] === 'detected') {
     const detected = readAll(value['detected'], readDetected);
     return detected && { type: 'detected', detected, rss };
+  }
+  if (value['type'] === 'ignored') {
+    const { by } = value;
+    return isList(by, (index): index is number => index === -1 || isCount(index))
+      ? { type: 'ignored', by: [...by], rss }
+      : null;
   }
   if (value['type'] === 'version') {
     if (isText(value['version'])) return { type: 'version', version: value['version'], rss };
@@ -131,8 +139,11 @@ function readDetected(value: unknown): Detected | null {
   const { path, title } = value;
   const type = resourceTypes.find((known) => known === value['type']);
   const kind = isKind(value['kind']) ? value['kind'] : undefined;
-  if (!isText(path) || type === undefined || kind === undefined || !(title === null || isText(title))) return null;
-  return { path, type, kind, title };
+  const { version, paths, shape, isTemplate } = value;
+  if (!isText(path) || type === undefined || kind === undefined || !isTextOrNull(title)) return null;
+  if (!isTextOrNull(version) || !isTextOrNull(shape) || !isList(paths, isText)) return null;
+  if (typeof isTemplate !== 'boolean') return null;
+  return { path, type, kind, title, version, paths: [...paths], shape, isTemplate };
 }
 
 function readSettings(value: unknown): Settings | null {
@@ -259,6 +270,10 @@ function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value 
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= longestText;
+}
+
+function isTextOrNull(value: unknown): value is string | null {
+  return value === null || isText(value);
 }
 
 function isCount(value: unknown): value is number {

@@ -151,6 +151,13 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
       return found.flat().filter(({ path }) => asked.delete(path));
     },
 
+    async ignored(patterns, paths, limits, turn = {}) {
+      const outcome = await run({ type: 'ignored', patterns, paths }, limits, turn);
+      if (!('answer' in outcome) || outcome.answer.type !== 'ignored') return null;
+      const { by } = outcome.answer;
+      return by.length === paths.length && by.every((index) => index < patterns.length) ? by : null;
+    },
+
     async readSettings(file, limits, turn = {}) {
       const outcome = await run({ type: 'settings', file, limits }, limits, turn);
       if ('answer' in outcome && outcome.answer.type === 'settings') {

@@ -2,6 +2,7 @@
 // for every file.
 import type { LoadedFile } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
+import { findIgnored } from '../ignored.ts';
 import { closeProcess } from './close-process.ts';
 import type { ParentMessage } from './sandbox-messages.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
@@ -38,6 +39,8 @@ async function receive(message: ParentMessage): Promise<void> {
   const rss = () => process.resourceUsage().maxRSS * 1024;
   if (message.type === 'detect')
     return send({ type: 'detected', detected: detectFiles(message.files, message.limits), rss: rss() });
+  if (message.type === 'ignored')
+    return send({ type: 'ignored', by: findIgnored(message.patterns, message.paths), rss: rss() });
   if (message.type === 'settings')
     return send({ type: 'settings', ...readSettings(message.file, message.limits), rss: rss() });
   if (message.type === 'version')

@@ -1,0 +1,114 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { isLocalUrl, organizationIn, type Config } from '../config.ts';
+import { formatCoordinate, isSlug } from '../model/address.ts';
+import { RegistryError } from '../model/errors.ts';
+import { formatProblem } from '../model/problem.ts';
+import { gitDirectory } from '../source/local.ts';
+import { discoverRepository } from '../sync/discover-repository.ts';
+import { withRegistryToRead, type CommonOptions } from './command-context.ts';
+import { complain, print, printJson, withProgress } from './output.ts';
+import { formatSettings } from './format-settings.ts';
+
+interface DiscoverOptions extends CommonOptions {
+  org: string;
+  branch?: string;
+  path?: string;
+  write?: boolean;
+}
+
+type Discovered = Awaited<ReturnType<typeof discoverRepository>>;
+
+/** The most files that are listed for one reason, unless `--json` is given. */
+const mostListed = 10;
+
+/** `stele discover <repository>`: lists what a sync would publish and what it would not. */
+export function discoverCommand(): Command {
+  return new Command('discover')
+    .description('List what Stele would publish from a repository, as what, and why not the rest.')
+    .argument('<repository>', 'URL or folder of a git repository')
+    .option('--org <name>', 'organization to publish to', 'local')
+    .option('--branch <name>', "branch to read (default: the repository's HEAD)")
+    .option('--path <folder>', 'look only into this folder of the repository')
+    .option('--write', 'write a stele.yaml that lists the documents')
+    .action(async (given: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<DiscoverOptions>();
+      const { org, branch = null } = options;
+      if (!isSlug(org))
+        throw new RegistryError('malformed', `${JSON.stringify(org)} is not a valid organization name.`);
+      const url = isLocalUrl(given) ? resolve(given) : given;
+      const discover = (options.path ?? '').replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
+      const wanted = { org, url, branch, discover };
+      const follow = (config: Config) => withRepository(config, org, url);
+      const found = await withRegistryToRead(command, follow, (registry) =>
+        withProgress(`Reading ${given}`, () => {
+          const { repositories } = organizationIn(registry.config, org)!;
+          const credential = repositories.find((each) => each.url === url)!.credential ?? null;
+          return discoverRepository(registry, { ...wanted, credential }, new AbortController().signal);
+        }),
+      );
+      if (found.plan.isRefused) process.exitCode = 1;
+      const wrote = options.write && !found.plan.isRefused ? write(found, url, discover) : null;
+      if (options.json) return printJson({ ...describe(found), wrote });
+      printDiscovered(found);
+      if (wrote !== null) complain(`Wrote ${wrote}. Once it is committed, Stele publishes only what it lists.`);
+    });
+}
+
+/** The configuration with this repository in it, so that its host is allowed. */
+function withRepository(config: Config, org: string, url: string): Config {
+  const organization = organizationIn(config, org) ?? { repositories: [], defaults: {} };
+  const repositories = [...organization.repositories, { url }];
+  return { ...config, organizations: { ...config.organizations, [org]: { ...organization, repositories } } };
+}
+
+function describe({ commit, plan }: Discovered): object {
+  const documents = plan.documents.map(({ path, coordinate, name }) => ({
+    path,
+    coordinate: formatCoordinate(coordinate),
+    name,
+    version: plan.versions.get(path) ?? null,
+  }));
+  const { skipped, unread, settings } = plan;
+  return { commit, documents, skipped, problems: [...settings.report.problems, ...unread], others: othersIn(plan) };
+}
+
+/** The number of files that were read and are not documents. */
+function othersIn({ documents, searched, skipped, unread }: Discovered['plan']): number {
+  const known = [...documents, ...skipped, ...unread.map(({ file }) => ({ path: file }))];
+  return searched.size - new Set(known.map(({ path }) => path).filter((path) => searched.has(path))).size;
+}
+
+function printDiscovered({ plan }: Discovered): void {
+  const { documents, versions, skipped, unread, settings } = plan;
+  for (const { path, coordinate } of documents)
+    print(['publish', path, formatCoordinate(coordinate), versions.get(path) ?? '-'].join('\t'));
+  for (const [reason, paths] of Map.groupBy(skipped, (each) => each.reason)) {
+    for (const { path } of paths.slice(0, mostListed)) print(['skip', path, reason].join('\t'));
+    if (paths.length > mostListed) print(['skip', `${paths.length - mostListed} more files`, reason].join('\t'));
+  }
+  for (const problem of [...settings.report.problems, ...unread]) complain(formatProblem(problem));
+  const others = othersIn(plan);
+  const rest = others === 1 ? '1 other file is not a document' : `${others} other files are not documents`;
+  complain(`${documents.length} to publish, ${skipped.length} skipped; ${rest}`);
+}
+
+/**
+ * Writes a `stele.yaml`: into a local work tree, else into the current folder. Replaces nothing.
+ * Returns its path.
+ */
+function write({ plan }: Discovered, url: string, folder: string): string {
+  if (plan.documents.length === 0)
+    throw new RegistryError('refused', 'No documents were found, so there is nothing to write into a stele.yaml.');
+  const isWorkTree = isLocalUrl(url) && existsSync(join(url, '.git')) && gitDirectory(url) !== null;
+  const path = isWorkTree ? join(url, folder, 'stele.yaml') : 'stele.yaml';
+  try {
+    writeFileSync(path, formatSettings(plan.documents, folder), { flag: 'wx' });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw error;
+    throw new RegistryError('conflict', `${path} exists already. Remove it first, or edit it.`, { cause: error });
+  }
+  return path;
+}

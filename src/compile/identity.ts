@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import type { Identity } from './compile.ts';
+import { isObject } from './schema/schema-dialect.ts';
+
+/** How many of a document's paths are compared with those of others. */
+const mostPaths = 32;
+
+/** A placeholder of Jinja, Handlebars, Helm, Go, Liquid, ERB or a shell. */
+const placeholder = /\{\{|\{%|<%|\$\{/;
+
+/** Returns what tells a parsed document apart from others. */
+export function identityOf(value: unknown): Identity {
+  const root = isObject(value) ? value : {};
+  const info = isObject(root['info']) ? root['info'] : {};
+  const written = root['openapi'] === undefined && root['swagger'] === undefined ? root['version'] : info['version'];
+  const version = written ?? root['x-version'];
+  const paths = ['paths', 'webhooks'].flatMap((key) => (isObject(root[key]) ? Object.keys(root[key]) : []));
+  const marks = paths.map((path) => createHash('sha256').update(path).digest('hex').slice(0, 16)).sort();
+  return {
+    version: typeof version === 'string' || typeof version === 'number' ? `${version}`.slice(0, 100) : null,
+    paths: marks.slice(0, mostPaths),
+    shape: marks.length === 0 ? null : createHash('sha256').update(marks.join()).digest('hex').slice(0, 32),
+    isTemplate: isTemplate(root, info),
+  };
+}
+
+/** Returns the same for a file that does not parse, judged by its text. */
+export function identityOfText(bytes: Uint8Array): Identity {
+  const hasPlaceholder = placeholder.test(Buffer.from(bytes).toString('latin1'));
+  return { version: null, paths: [], shape: null, isTemplate: hasPlaceholder };
+}
+
+/**
+ * Whether a document's name or version is a placeholder, so that only a generator can make a
+ * document of it. YAML reads `{{ name }}` without quotes as an object. Placeholders elsewhere are
+ * usual in descriptions and examples.
+ */
+function isTemplate(root: Record<string, unknown>, info: Record<string, unknown>): boolean {
+  const names = [root['openapi'], root['swagger'], root['title'], root['$id'], root['host'], root['basePath']];
+  return [...names, info['title'], info['version']].some((name) =>
+    typeof name === 'string' ? placeholder.test(name) : isObject(name) && isDoubled(name),
+  );
+}
+
+/** Whether an object is what YAML makes of `{{ name }}`: one key, which is itself an object. */
+function isDoubled(value: Record<string, unknown>): boolean {
+  const [key, ...others] = Object.keys(value);
+  return key !== undefined && others.length === 0 && /^\{.*\}$/s.test(key.trim());
+}

@@ -1,0 +1,78 @@
+import { posix } from 'node:path';
+import type { Detected } from '../compile/compile.ts';
+import { documentName } from './document-names.ts';
+import { isGenericTitle } from './generic-title.ts';
+
+/** A document that discovery found. */
+export type Twin = Pick<Detected, 'path' | 'type' | 'title' | 'version' | 'paths' | 'shape'>;
+
+/**
+ * Finds files that are the same document as another one, and returns which: path → path of the file
+ * that is published. Two files are the same document when
+ *
+ * - their content is the same,
+ * - they differ in their ending alone, and have the same title: `a.yaml`, `a.json`,
+ * - they are APIs with the same title, version and paths, or
+ * - they are APIs in one folder with the same title and version, and a path in common, or one of
+ *   them has no paths.
+ *
+ * Files that are `kept` are published in any case. Of others, YAML comes before JSON, then the file
+ * in fewer folders, then the shorter path. `blobs`: blob ids by path.
+ */
+export function findTwins(
+  documents: readonly Twin[],
+  blobs: ReadonlyMap<string, string>,
+  isKept: (path: string) => boolean,
+): Map<string, string> {
+  const published = new Map<string, string>();
+  const twins = new Map<string, string>();
+  const rank = ({ path, shape }: Twin) => [
+    isKept(path) ? 0 : 1,
+    shape === null ? 1 : 0,
+    /\.json$/i.test(path) ? 1 : 0,
+    depth(path),
+    path.length,
+  ];
+  const ranked = documents.map((document) => ({ document, rank: rank(document) }));
+  ranked.sort((a, b) => compare(a.rank, b.rank) || (a.document.path < b.document.path ? -1 : 1));
+  for (const { document } of ranked) {
+    const { own, also } = marksOf(document, blobs.get(document.path));
+    const of = isKept(document.path) ? undefined : own.map((mark) => published.get(mark)).find((path) => path);
+    if (of !== undefined) twins.set(document.path, of);
+    else for (const mark of [...own, ...also]) if (!published.has(mark)) published.set(mark, document.path);
+  }
+  return twins;
+}
+
+/**
+ * A document is the same as a published one when that has one of its `own` marks, among its `own`
+ * or `also`.
+ */
+function marksOf(
+  { path, type, title, version, paths, shape }: Twin,
+  blob: string | undefined,
+): { own: string[]; also: string[] } {
+  const own = [markOf('ending', type, path.replace(documentName, ''), title)];
+  const also: string[] = [];
+  if (blob !== undefined) own.push(markOf('content', type, blob));
+  if (type === 'apis' && title !== null) {
+    const inFolder = (common: string) => markOf('folder', posix.dirname(path), title.trim(), version, common);
+    if (shape !== null && !isGenericTitle(title)) own.push(markOf('paths', title.trim(), version, shape));
+    own.push(...paths.map(inFolder));
+    (shape === null ? own : also).push(inFolder(''));
+  }
+  return { own, also };
+}
+
+function markOf(...parts: readonly (string | null)[]): string {
+  return JSON.stringify(parts);
+}
+
+function depth(path: string): number {
+  return path.split('/').length;
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (const [index, value] of a.entries()) if (value !== b[index]) return value - b[index]!;
+  return 0;
+}

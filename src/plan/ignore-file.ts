@@ -1,0 +1,72 @@
+import { posix } from 'node:path';
+import type { Repository } from '../model/connection.ts';
+import { problemAtFile, type Problem } from '../model/problem.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import { defaultIgnores } from './default-ignores.ts';
+
+/** Decides which files are passed over because of their path. */
+export interface Ignores {
+  /** Excluded by the repository's `.steleignore`: why, by path. Patterns in `stele.yaml` skip these. */
+  byFile: ReadonlyMap<string, string>;
+  /** Excluded by it or by default: why, by path. Discovery skips these. */
+  byDefault: ReadonlyMap<string, string>;
+  /** Why the file cannot be applied, or null. Nothing must be published then. */
+  problem: Problem | null;
+}
+
+const fileName = '.steleignore';
+const mostBytes = 100_000;
+const mostSeconds = 10;
+const defaults = defaultIgnores.flatMap(({ reason, patterns }) => patterns.map((pattern) => ({ reason, pattern })));
+
+/**
+ * Reads the `.steleignore` of the followed folder and applies it to paths of that folder, after the
+ * patterns that apply by default.
+ */
+export async function readIgnores(
+  registry: Registry,
+  { org, discover }: Repository,
+  snapshot: Snapshot,
+  paths: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<Ignores> {
+  const folder = discover ?? '';
+  const path = posix.join(folder, fileName);
+  const given = await readLines(snapshot, path);
+  if (!Array.isArray(given)) return refused(given);
+  const relative = paths.map((each) => each.slice(folder === '' ? 0 : folder.length + 1));
+  const usual = defaults.map(({ pattern }) => pattern);
+  const { limits } = registry.config;
+  const bounded = { ...limits, seconds: Math.min(limits.seconds, mostSeconds) };
+  const apply = async (patterns: readonly string[]) =>
+    patterns.length === 0 || paths.length === 0
+      ? []
+      : registry.compiler.ignored(patterns, relative, bounded, { org, signal });
+  const byFile = await apply(given);
+  const byDefault = byFile && (await apply([...usual, ...given]));
+  if (byFile === null || byDefault === null)
+    return refused(problemAtFile('ignore-limits', path, 'Its patterns take too long to match. Use fewer stars.'));
+  const reasonFor = (index: number): string =>
+    index < usual.length
+      ? `${defaults[index]!.reason} (${usual[index]})`
+      : `excluded by ${path}:${index - usual.length + 1}`;
+  const reasons = (found: readonly number[], shift: number) =>
+    new Map(
+      paths.flatMap((each, at) => ((found[at] ?? -1) < 0 ? [] : [[each, reasonFor(found[at]! + shift)] as const])),
+    );
+  return { byFile: reasons(byFile, usual.length), byDefault: reasons(byDefault, 0), problem: null };
+}
+
+/** The lines of the file; none when there is no file. A problem when it cannot be read. */
+async function readLines(snapshot: Snapshot, path: string): Promise<string[] | Problem> {
+  const [file] = await snapshot.read([path]);
+  if (!file?.found) return file === undefined || file.problem.rule === 'file-missing' ? [] : file.problem;
+  if (file.bytes.length > mostBytes)
+    return problemAtFile('file-too-large', path, `${path} has ${file.bytes.length} bytes; the limit is ${mostBytes}.`);
+  return new TextDecoder().decode(file.bytes).split(/\r?\n/);
+}
+
+function refused(problem: Problem): Ignores {
+  return { byFile: new Map(), byDefault: new Map(), problem };
+}

@@ -1,0 +1,77 @@
+import { slugFrom } from '../model/address.ts';
+import type { Found } from './detect-documents.ts';
+import { documentName } from './document-names.ts';
+import { isGeneric } from './generic-title.ts';
+
+/** From this length on, a slug is shortened to its first words. */
+const longest = 40;
+const longestJoined = 60;
+
+// Folders that say where documents are kept. They are part of a slug only where nothing else is.
+const places =
+  /^(?:api|apis|contracts|definitions|docs|documentation|java|json|main|open-?api(?:-?\d+)*|packages|projects)$/;
+const morePlaces = /^(?:public|resources|schemas?|services|spec|specifications?|specs|src|static|swagger|yaml|yml)$/;
+// Words that leave a shortened title open.
+const open = /-(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)$/;
+
+/**
+ * Slugs for a new document, best first: its title, then the title and a folder or the file, then the
+ * title and the repository, then numbers. Where the title names nothing (`OpenAPI definition`), the
+ * file, its folder or the repository names the document. The same tree always gets the same slugs.
+ * `repository`: its URL or path. `takerOf`: the path of the document that has a slug already.
+ */
+export function* slugCandidates(
+  { path, title, version }: Found,
+  repository: string,
+  takerOf: (slug: string) => string | undefined,
+): Generator<string> {
+  const names = namesIn(path);
+  const home = slugFrom(repository.replace(/(?:\.git)?\/*$/, '').replace(/^.*[/:]/, ''));
+  const titled = title === null ? null : titleSlug(title, version ?? null);
+  const base = titled ?? names[0] ?? home ?? 'document';
+  yield base;
+  // What distinguishes it from the document that has the slug comes first.
+  const common = namesIn(takerOf(base) ?? '');
+  const apart = names.filter((name) => !common.includes(name));
+  const rest = [...names, ...(home === null || isGeneric(home) ? [] : [home])];
+  for (const name of new Set([...apart, ...rest])) {
+    if (isWithin(name, base)) continue;
+    // Two long names together say no more than the second alone.
+    yield isWithin(base, name) || base.length + name.length >= longestJoined ? name : `${base}-${name}`;
+  }
+  for (let number = 2; number < 10_000; number++) yield `${base.slice(0, 56).replace(/-+$/, '')}-${number}`;
+}
+
+/** The file and its folders as slugs, innermost first, without those that name nothing. */
+function namesIn(path: string): string[] {
+  const stem = path
+    .replace(documentName, '')
+    .replace(/[-_.](?:openapi|swagger|oas3?|schema|ruleset|spectral|redocly)$/i, '');
+  const slugs = stem.split('/').flatMap((name) => slugFrom(name) ?? []);
+  const [file, ...folders] = slugs.toReversed();
+  const named = folders.filter((name) => !places.test(name) && !morePlaces.test(name));
+  return [...(file === undefined || isGeneric(file) ? [] : [file]), ...named];
+}
+
+/** A short slug from a title. Null when the title names nothing. */
+function titleSlug(title: string, version: string | null): string | null {
+  const isFull = version !== null && /^v?\d+\.\d/.test(version);
+  const slug = slugFrom(isFull ? title.replaceAll(version, ' ') : title);
+  if (slug === null || isGeneric(slug)) return null;
+  const own = slug.replace(/-(?:openapi|swagger)(?:-(?:definition|document|specification|spec))?(?:-\d+)*$/, '');
+  if (own.length <= longest) return own;
+  // A subtitle goes first, then words at the end.
+  const head = slugFrom(title.split(/\s[-–—|]\s|[:(,]/)[0]!);
+  if (head !== null && head.length <= longest && !isGeneric(head)) return head;
+  const cut = own.slice(0, longest + 1).replace(/-[^-]*$/, '');
+  return closed(cut.slice(0, longest).replace(/-+$/, ''));
+}
+
+/** Whether the words of one slug are among those of another, one after the other. */
+function isWithin(slug: string, other: string): boolean {
+  return `-${other}-`.includes(`-${slug}-`);
+}
+
+function closed(slug: string): string {
+  return open.test(slug) ? closed(slug.replace(open, '')) : slug;
+}
