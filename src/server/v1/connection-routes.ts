@@ -1,11 +1,11 @@
 import {
-  connectionState,
   publicDetail,
   repositoryId,
   repositoryName,
   type Connection,
   type OnConflict,
 } from '../../model/connection.ts';
+import { connectionState } from '../../model/connection-state.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { connectResource, disconnectResource, readConnection } from '../../sync/connect.ts';

@@ -1,6 +1,7 @@
 import { types } from '../../model/kinds.ts';
 import type { Principal } from '../../model/access.ts';
-import { connectionState, publicDetail } from '../../model/connection.ts';
+import { publicDetail } from '../../model/connection.ts';
+import { connectionState } from '../../model/connection-state.ts';
 import { coordinateOf, isPublished, nameOf, type Resource } from '../../model/resource.ts';
 import { readConnection } from '../../sync/connect.ts';
 import type { Granted } from '../../registry/read.ts';
