@@ -58,7 +58,11 @@ export async function planDocuments(
   const isDiscovering = settings?.discover ?? true;
   const isSearched = createSearched(folder, settings);
   const candidates = entries.filter((entry) => isSearched(entry.path));
-  const ignores = await readIgnores(registry, repository, snapshot, pathsOf(candidates), signal);
+  const ignores = await readIgnores(registry, repository, snapshot, {
+    paths: pathsOf(candidates),
+    isDiscovering,
+    signal,
+  });
   if (ignores.problem !== null) return refused(ignores.problem.file, createReport([ignores.problem]));
   const searched = candidates.filter((entry) => !ignores.byFile.has(entry.path));
   const listed =

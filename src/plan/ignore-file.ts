@@ -28,8 +28,11 @@ export async function readIgnores(
   registry: Registry,
   { org, discover }: Repository,
   snapshot: Snapshot,
-  paths: readonly string[],
-  signal: AbortSignal | undefined,
+  {
+    paths,
+    isDiscovering,
+    signal,
+  }: { paths: readonly string[]; isDiscovering: boolean; signal: AbortSignal | undefined },
 ): Promise<Ignores> {
   const folder = discover ?? '';
   const path = posix.join(folder, fileName);
@@ -44,7 +47,7 @@ export async function readIgnores(
       ? []
       : registry.compiler.ignored(patterns, relative, bounded, { org, signal });
   const byFile = await apply(given);
-  const byDefault = byFile && (await apply([...usual, ...given]));
+  const byDefault = byFile && (isDiscovering ? await apply([...usual, ...given]) : []);
   if (byFile === null || byDefault === null)
     return refused(problemAtFile('ignore-limits', path, 'Its patterns take too long to match. Use fewer stars.'));
   const reasonFor = (index: number): string =>
