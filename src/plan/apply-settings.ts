@@ -62,7 +62,7 @@ export function keptByRegistry(
   );
   if (kept.length === 0) return null;
   const path = `${coordinate.type}/${coordinate.slug}`;
-  return `stele.yaml cannot change the ${kept.join(', ')} of ${formatCoordinate(coordinate)} because it exists already. Use PATCH /v1/${path}.`;
+  return `stele.yaml cannot change the ${kept.join(', ')} of ${formatCoordinate(coordinate)} because it already exists. Use PATCH /v1/${path}.`;
 }
 
 function givenFor({ type }: Coordinate, listed: Listed | null, settings: Settings | null): Given {

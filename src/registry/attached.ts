@@ -6,12 +6,13 @@ import { mayRead, mayReadOrganization } from './readable.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
-/** So many of what a ruleset checks are named; the others are counted. */
+/** Longest list of names in the message. The rest are counted. */
 const mostNamed = 20;
 
 /**
- * Refuses with `conflict` when the coordinate is a ruleset that documents must pass: by a resource of any organization,
- * at whatever version, or as an organization's default. Names what the principal may read, and counts the rest.
+ * Throws `conflict` if the coordinate is a ruleset in use: by a resource of any organization, at
+ * any version, or as an organization's default. The message names what the principal may read and
+ * counts the rest.
  */
 export async function assertUnattached(
   registry: Registry,
@@ -40,12 +41,12 @@ export async function assertUnattached(
   const counted = others === 0 ? [] : [`${others} other${others === 1 ? '' : 's'}`];
   throw new RegistryError(
     'conflict',
-    `${name} checks ${joinAnd([...attached, ...counted])}. Detach it first. With ?force it is deleted anyway, and nothing can be published there until another ruleset is attached.`,
+    `${name} is attached to ${joinAnd([...attached, ...counted])}. Detach it first, or delete it with ?force: then nothing can be published there until another ruleset is attached.`,
     { extra: { attached, others } },
   );
 }
 
-/** The ruleset that a name means, without the version; null for what is not a coordinate. */
+/** The coordinate of a ruleset without its version; null if the text is not a coordinate. */
 function nameOfRuleset(text: string): string | null {
   const parsed = parseCoordinate(text);
   return parsed && formatCoordinate(parsed.coordinate);

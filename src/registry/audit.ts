@@ -7,7 +7,7 @@ import { listKeys } from './keys.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
-/** One change: who did what, when, from where, and the generation that it made. */
+/** One change: who did what, when, from where, and the generation that recorded it. */
 export interface AuditEntry {
   at: string;
   actor: string;
@@ -17,22 +17,23 @@ export interface AuditEntry {
   generation: number;
 }
 
-/** Which changes. Absent members: all. */
+/** Selects changes. Absent members select everything. */
 export interface AuditFilter {
   resource?: { type: ResourceType; slug: string };
   actor?: string;
-  /** Milliseconds since 1970: at or after. */
+  /** Milliseconds since 1970, inclusive. */
   since?: number;
-  /** Before. */
+  /** Milliseconds since 1970, exclusive. */
   until?: number;
 }
 
-/** Where a page ended: the last entry sent. */
+/** Position of the last entry on a page. */
 export type AuditPosition = Pick<AuditEntry, 'at' | 'subject' | 'generation'>;
 
 /**
- * The changes of an organization's resources, keys and webhook endpoints, newest first, from the histories of their refs: what was not recorded did not
- * happen. Those after `position`, when it is given.
+ * The changes of an organization's resources, keys and webhook endpoints, newest first. They are
+ * read from the histories of their refs, so nothing needs to be recorded separately. With
+ * `position`, only the entries after it.
  */
 export async function* readAudit(
   registry: Registry,
@@ -41,7 +42,8 @@ export async function* readAudit(
   position: AuditPosition | null = null,
 ): AsyncGenerator<AuditEntry> {
   const closed = await Array.fromAsync(chainsOf(registry, org, filter));
-  // Oldest first, so that the newest is taken from the end. A history is opened when its newest change could be the next one.
+  // Sorted oldest first, so that `pop` takes the newest. A history is opened only when its newest
+  // change could be the next entry.
   closed.sort((a, b) => compare(positionIn(b), positionIn(a)));
   const open: { entry: AuditEntry; rest: AsyncIterator<AuditEntry> }[] = [];
   for (;;) {
@@ -72,7 +74,7 @@ interface Chain {
   history: () => AsyncIterable<Generation<unknown>>;
 }
 
-/** Where a chain's newest change stands. */
+/** Position of a chain's newest change. */
 function positionIn({ subject, newest }: Chain): AuditPosition {
   return { at: newest.at, subject, generation: newest.generation };
 }
@@ -117,7 +119,10 @@ async function* selected(
   }
 }
 
-/** Newest first; at one time, by subject; of one subject, the later generation first. */
+/**
+ * Newest first, then by subject. Generations of one subject keep their order even if the clock went
+ * back.
+ */
 function compare(a: AuditPosition, b: AuditPosition): number {
   if (a.subject.id === b.subject.id) return b.generation - a.generation;
   if (a.at !== b.at) return a.at > b.at ? -1 : 1;

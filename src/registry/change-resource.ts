@@ -7,25 +7,34 @@ import type { Generation } from '../store/generations.ts';
 import { resolveRuleset } from './gate.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** What may be changed about a resource by hand. What is absent stays as it is. */
+/** Changes of a resource's settings. Absent members stay as they are. */
 export interface ResourceChange {
   name?: string;
   description?: string;
   visibility?: Visibility;
-  /** Coordinate; null: the organization's default. It must lead somewhere. */
+  /** Coordinate of an existing ruleset; null: the organization's default. */
   ruleset?: string | null;
   validation?: Validation | null;
-  /** A label pins it; null lets the rules of design §7 choose again. */
+  /** A label pins `latest`; null lets the rules of design §7 choose. */
   latest?: string | null;
 }
 
-/** Looks at the newest generation before it is replaced, and throws to keep it: how `If-Match` is checked. */
+/**
+ * Sees the newest generation before it is replaced, and throws to keep it. `If-Match` is checked
+ * this way.
+ */
 export type Guard = (current: Pick<Generation<unknown>, 'generation'>) => void;
 
-/** The next state of a resource and what was done, or null to leave it as it is. Throws to refuse. No effects: it may run again. */
+/**
+ * Returns the next state of a resource and the action to record, or null to change nothing. Throws
+ * to stop the change. It may run more than once, so it must have no effects.
+ */
 export type Decide = (current: Resource) => { next: Resource; action: string } | null;
 
-/** Appends one generation to a resource's ref. `not_found` where there is none, or it was deleted. */
+/**
+ * Appends one generation to a resource's ref. Throws `not_found` if the resource does not exist or
+ * was deleted.
+ */
 export async function updateResource(
   registry: Registry,
   coordinate: Coordinate,
@@ -45,8 +54,9 @@ export async function updateResource(
 }
 
 /**
- * Changes what is named. Refuses with `refused` a ruleset that is not there, with `conflict` a `latest` that is no version on offer.
- * A new visibility holds in every process within 1 s.
+ * Changes a resource's settings. Throws `refused` if the ruleset does not exist, and `conflict` if
+ * `latest` names a version that is missing, yanked or withdrawn. A new visibility takes effect in
+ * every process within 1 s.
  */
 export async function changeResource(
   registry: Registry,
@@ -87,7 +97,7 @@ function describe(key: keyof ResourceChange, next: Resource): string {
   return `change ${key}`;
 }
 
-/** Deletes a resource: from now on it is absent, and neither its slug nor its labels are given again. */
+/** Deletes a resource. Its name and its labels are never used again. */
 export async function deleteResource(
   registry: Registry,
   coordinate: Coordinate,

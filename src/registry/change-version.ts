@@ -7,15 +7,16 @@ import { updateResource, type Guard } from './change-resource.ts';
 import { purgeVersion } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** A status as it is asked for; since when is ours to say. */
+/** A requested status. Stele adds the time since when it applies. */
 export type NewStatus =
   | { state: 'active' }
   | { state: 'deprecated'; reason: string; replacement?: string; sunset?: string }
   | { state: 'yanked' | 'withdrawn'; reason: string };
 
 /**
- * Gives a version another status (design §7). `withdrawn` is final: its bytes that nothing else holds are deleted, and its label is never used
- * again. `latest` follows by the rules; a pinned one that is yanked or withdrawn is unpinned. `not_found` for no such version.
+ * Changes a version's status (design §7). `withdrawn` is final: the bytes that no other version
+ * needs are deleted, and the label is never used again. `latest` follows its rules; yanking or
+ * withdrawing a pinned version unpins it. Throws `not_found` if the version does not exist.
  */
 export async function changeStatus(
   registry: Registry,
@@ -41,7 +42,8 @@ export async function changeStatus(
     return { next, action: `${verbs[status.state]} ${version.label}` };
   });
   const version = versionOf(generation.value, coordinate, label);
-  // Also where the status was there before: a purge that a crash cut short is finished by asking again.
+  // Also if the version was withdrawn before: asking again finishes a purge that a crash
+  // interrupted.
   if (version.status.state === 'withdrawn') await purgeVersion(registry, version.manifest);
   return { generation, version };
 }

@@ -1,12 +1,15 @@
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import type { Registry } from './registry.ts';
 
-/** A key for AES-256 from a secret (HKDF, RFC 5869). Another purpose or salt is another key. */
+/**
+ * Derives a key for AES-256 from a secret (HKDF, RFC 5869). Each salt and purpose gives a different
+ * key.
+ */
 export function deriveKey(secret: string, salt: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, salt, purpose, 32));
 }
 
-/** AES-256-GCM under a fresh nonce: base64 of nonce, tag and ciphertext. */
+/** Encrypts with AES-256-GCM and a fresh nonce. Returns base64 of nonce, tag and ciphertext. */
 export function encrypt({ randomBytes }: Pick<Registry, 'randomBytes'>, key: Uint8Array, text: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
@@ -14,7 +17,7 @@ export function encrypt({ randomBytes }: Pick<Registry, 'randomBytes'>, key: Uin
   return Buffer.concat([nonce, cipher.getAuthTag(), bytes]).toString('base64');
 }
 
-/** What `encrypt` was given. Throws where the key is another one, or the bytes were changed. */
+/** Decrypts what `encrypt` returned. Throws if the key is wrong or the bytes were changed. */
 export function decrypt(key: Uint8Array, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64');
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 });

@@ -6,7 +6,7 @@ import type { Validation } from '../model/problem.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** What a resource is made with. */
+/** Settings of a new resource. */
 export interface NewResource {
   name: string;
   description?: string;
@@ -42,8 +42,8 @@ export function newResource(
 }
 
 /**
- * Makes a resource; `conflict` when its slug is taken, also by a deleted one. Repeated by the same operation (`Author.operation`), it finds
- * what it made before.
+ * Creates a resource. Throws `conflict` if the slug is taken, also by a deleted resource. Repeating
+ * the same operation (`Author.operation`) returns what the first call created.
  */
 export async function createResource(
   registry: Registry,
@@ -55,7 +55,7 @@ export async function createResource(
     if (current !== null) {
       const isOurs = current.operation !== undefined && current.operation === author.operation;
       if (isOurs && current.value.deletedAt === null) return null;
-      const why = current.value.deletedAt === null ? 'exists already' : 'was deleted; its name is never used again';
+      const why = current.value.deletedAt === null ? 'already exists' : 'was deleted; its name is never used again';
       throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
     }
     return { value: newResource(registry, coordinate, given), change: { ...author, action: 'create' } };

@@ -11,12 +11,17 @@ import { readJson, readObject } from './stored.ts';
 import { findLayer } from '../model/artifact.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 
-/** What is in a version's document, in short; null where the sandbox could not tell. Made once, then kept in the cache. */
+/**
+ * Summary of a version's document; null if the sandbox could not make it. Made once, then cached.
+ */
 export async function outlineOf(registry: Registry, granted: GrantedVersion): Promise<Outline | null> {
   return outlineVersion(registry, granted.resource, granted.version);
 }
 
-/** The same without an access check: for the verbs alone (comparing, the search index). */
+/**
+ * As `outlineOf`, without an access check. Only for code that decides itself what a reader may see
+ * (comparing, the search index).
+ */
 export async function outlineVersion(
   registry: Registry,
   { org }: Pick<Resource, 'org'>,
@@ -30,7 +35,10 @@ export async function outlineVersion(
   });
 }
 
-/** A version's document made readable; null where the sandbox could not do it. Made once, then kept in the cache. */
+/**
+ * A version's document as HTML and Markdown; null if the sandbox could not make them. Made once,
+ * then cached.
+ */
 export async function renderedOf(registry: Registry, granted: GrantedVersion): Promise<Rendered | null> {
   const { compiler, config } = registry;
   const { org } = granted.resource;
@@ -47,7 +55,10 @@ async function publishedOf(registry: Registry, manifest: Manifest, json: Uint8Ar
   return { type: kinds[kind].type, kind, json };
 }
 
-/** Documents that are held for the sandboxes at once; those of one organization are half of them at most. Others wait, and hold nothing. */
+/**
+ * Documents in memory for the sandboxes at once. One organization may have half of them; the others
+ * wait and hold no memory.
+ */
 const placesInAll = 4;
 
 interface Works {
@@ -57,7 +68,10 @@ interface Works {
 
 const worksOf = new WeakMap<Registry['cache'], Works>();
 
-/** Asks the cache, else makes it; those who ask for the same at the same time share one making. What failed is not kept. */
+/**
+ * Returns the cached value, or makes it. Callers that ask for the same at once share one
+ * computation. Failures are not cached.
+ */
 async function derive<T>(
   { cache, compiler }: Registry,
   what: string,
@@ -75,7 +89,7 @@ async function derive<T>(
     const kept = parseKept<T>(await cache.get(key).catch(() => null));
     if (kept !== null) return kept;
     const made = await places.take(org, make);
-    // A cache that cannot be written to costs time and nothing else.
+    // A cache that cannot be written to costs only time.
     if (made !== null) await cache.put(key, encodeJson(made)).catch(() => undefined);
     return made;
   })().finally(() => running.delete(key));
@@ -83,7 +97,7 @@ async function derive<T>(
   return answer;
 }
 
-/** What the cache has; null where that is nothing, or torn by a power cut. */
+/** The cached value; null if there is none or a power cut left it incomplete. */
 function parseKept<T>(kept: Uint8Array | null): T | null {
   return kept === null ? null : ((parseJson(kept) as T | undefined) ?? null);
 }

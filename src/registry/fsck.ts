@@ -7,14 +7,14 @@ import { objectKey } from '../store/objects.ts';
 import type { Registry } from './registry.ts';
 import { decodeJson, parseJson } from '../model/json.ts';
 
-/** One thing that is not as it was written. */
+/** One file in the store that is missing or damaged. */
 export interface Damage {
   /** Bucket key. */
   key: string;
   detail: string;
 }
 
-/** What a check of the whole store found. */
+/** Result of checking the whole store. */
 export interface Checked {
   objects: number;
   bytes: number;
@@ -25,8 +25,8 @@ export interface Checked {
 }
 
 /**
- * Reads everything that is stored: every object is hashed again, every ref's chain is walked, and every version that a resource offers is
- * followed down to its last byte. Changes nothing. `progress` is told of each key.
+ * Checks everything in the store: hashes every object, walks every ref's chain, and follows every
+ * version down to its last object. Changes nothing. Calls `progress` after each object and ref.
  */
 export async function fsck(
   registry: Registry,
@@ -76,7 +76,9 @@ async function* chains(registry: Registry, checked: Checked): AsyncGenerator<[st
   if (name !== null) yield [name, numbers];
 }
 
-/** Walks one chain from the newest to the first; answers the newest generation when it can be read. */
+/**
+ * Walks one chain from the newest generation to the first. Returns the newest if it can be read.
+ */
 async function checkChain(
   registry: Registry,
   name: string,
@@ -127,7 +129,7 @@ async function checkResource(
   }
 }
 
-/** Every digest that a version's manifest leads to. */
+/** Every digest that a version's manifest refers to. */
 async function namedBy(registry: Registry, manifest: Digest, sound: ReadonlySet<Digest>): Promise<Digest[]> {
   const read = async <T>(digest: Digest) => decodeJson<T>((await registry.bucket.get(objectKey(digest)))!);
   const { config, layers } = await read<Manifest>(manifest);

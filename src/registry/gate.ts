@@ -8,8 +8,9 @@ import { findReadable } from './readable.ts';
 import { readRuleset } from './stored.ts';
 
 /**
- * Coordinate of the ruleset that a resource's documents must pass: its own, else its organization's default; null for none. The default is
- * for APIs alone: a ruleset that had to pass itself could never be published.
+ * Coordinate of the ruleset that a resource's documents must pass: its own, else its organization's
+ * default, else null. The default is only for APIs: a ruleset that had to pass itself could never
+ * be published.
  */
 export function rulesetName(
   registry: Pick<Registry, 'config'>,
@@ -20,8 +21,9 @@ export function rulesetName(
 }
 
 /**
- * The ruleset of that name as it stands now, pinned to a digest that the publish records. One of another organization than `org`
- * must be public. Refuses with `refused` when the name leads nowhere: a gate that cannot be found must not stand open.
+ * Resolves a ruleset's coordinate to its current content. The publish records the digest. A ruleset
+ * of another organization must be public. Throws `refused` if the ruleset does not exist:
+ * publishing without the attached check would be unsafe.
  */
 export async function resolveRuleset(
   registry: Registry,

@@ -7,29 +7,34 @@ import { beginWork, isOwn, mayWork, type Worker } from '../store/process.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** A request that may be repeated. */
+/** A request with an idempotency key. */
 export interface Repeatable {
   org: string;
-  /** Who asks: the same key of another asker is another request. */
+  /** Different actors may use the same key for different requests. */
   actor: string;
-  /** The `Idempotency-Key`. */
+  /** Value of the header `Idempotency-Key`. */
   key: string;
-  /** Digest over all that makes the request what it is. */
+  /** Digest of everything that identifies the request. */
   request: Digest;
-  /** Known to the asker alone; seals the kept answer, which may hold a new key's secret. */
+  /**
+   * Known only to the client. Encrypts the stored response, which may contain a new key's secret.
+   */
   secret: string;
 }
 
-/** How the request ended: JSON that `perform` gave, or the refusal that it was. */
+/** How the request ended: with the JSON that `perform` returned, or with an error. */
 type Ending = { answer: unknown } | { refusal: { code: ErrorCode; message: string; details: ErrorDetails } };
 
-/** The value of one ref. Its worker is who made the latest attempt. */
+/** The value of one ref. The worker made the latest attempt. */
 interface Attempt extends Worker {
   request: Digest;
-  /** Names the request in the histories of what it changes (`Author.operation`): the same for every attempt. */
+  /**
+   * Identifies the request in the histories of what it changes (`Author.operation`). The same for
+   * every attempt.
+   */
   operation: string;
   state: 'running' | 'released' | 'done';
-  /** Milliseconds since 1970, of the first attempt and of this one. */
+  /** Milliseconds since 1970, of the first attempt and of the latest. */
   firstAt: number;
   at: number;
   /** Base64 of nonce, tag and ciphertext. */
@@ -37,9 +42,12 @@ interface Attempt extends Worker {
 }
 
 const lifetime = 24 * 60 * 60 * 1000;
-/** Milliseconds for which an attempt of another process is watched before it counts as crashed. */
+/** Milliseconds without an end after which another process's attempt counts as crashed. */
 const lease = 180_000;
-/** Refusals that the same request meets again, as long as it is remembered. Everything else may go another way next time. */
+/**
+ * Errors that are stored and returned again. After any other error, repeating the request may
+ * succeed.
+ */
 const lasting: readonly ErrorCode[] = [
   'malformed',
   'forbidden',
@@ -51,9 +59,10 @@ const lasting: readonly ErrorCode[] = [
 ];
 
 /**
- * Performs a request once and gives its answer every time it is asked within 24 hours, over all processes and their crashes. `perform` is
- * given the author's `operation`. Refuses with `idempotency_mismatch` another request under the same key, with `conflict` and a time to
- * try again while the first is still at work.
+ * Performs a request once and returns the same answer to every repetition within 24 hours, across
+ * all processes and their crashes. `perform` receives the author's `operation`. Throws
+ * `idempotency_mismatch` if another request used the same key, and `conflict` with a `Retry-After`
+ * while the first is still running.
  */
 export async function performOnce<T>(
   registry: Registry,
@@ -64,7 +73,7 @@ export async function performOnce<T>(
   try {
     return await performAs(worker, registry, repeatable, perform);
   } finally {
-    // Whatever the store has of this attempt: it is over, and another may begin.
+    // The attempt is over, even if that could not be recorded. Another may begin.
     end();
   }
 }
@@ -79,16 +88,19 @@ async function performAs<T>(
   const name = `idempotency/${org}/${hexOf(digestOf(`${actor}\n${key}`))}`;
   const author: Author = { actor, origin: null };
   const claimed = await claim(registry, name, repeatable, author, worker);
-  // Nobody who reads the store learns a secret from an answer.
+  // Stored encrypted, so that reading the store reveals no secret in a response.
   const cipherKey = deriveKey(secret, key, 'stele idempotency');
   if (claimed.state === 'done')
     return { answer: settle<T>(JSON.parse(decrypt(cipherKey, claimed.sealed!)) as Ending), isReplay: true };
 
-  /** What is not written down is decided again by a repetition: no reason to answer otherwise than it went. */
+  /**
+   * An ending that could not be recorded is only logged: the response stays as it is, and a
+   * repetition performs the request again.
+   */
   async function finish(state: 'released' | 'done', ending: Ending | null): Promise<void> {
     const sealed = ending && encrypt(registry, cipherKey, JSON.stringify(ending));
     const work = registry.refs.update<Attempt>(name, (current) =>
-      // Somebody took over because this process looked dead: its word counts now.
+      // If another process took over because this one seemed dead, its result counts.
       current?.value.holder === worker.holder
         ? { value: { ...current.value, state, sealed }, change: { ...author, action: state } }
         : null,
@@ -111,7 +123,10 @@ async function performAs<T>(
   }
 }
 
-/** Makes this process the one that performs the request, or finds how it ended. Waits a while for whoever is at it. */
+/**
+ * Claims the request for this process, or returns how it ended. Waits up to 5 s if another attempt
+ * is running.
+ */
 async function claim(
   registry: Registry,
   name: string,
@@ -153,10 +168,16 @@ async function claim(
   }
 }
 
-/** Attempts of other processes that have not ended, by `writeId`: since when they are watched, by the monotonic clock. */
+/**
+ * Unfinished attempts of other processes, by `writeId`: when this process first saw them, by the
+ * monotonic clock.
+ */
 const watched = new Map<string, number>();
 
-/** Whether an attempt that has not ended may still end. Of another process nobody knows, so that it is watched for a while. */
+/**
+ * Whether an unfinished attempt may still end. Another process may have crashed, so its attempts
+ * are given up after `lease`.
+ */
 function isRunning({ monotonic }: Registry, { value, writeId }: Generation<Attempt>): boolean {
   if (!mayWork(value)) return false;
   const since = watched.get(writeId) ?? monotonic();

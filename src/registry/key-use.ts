@@ -1,6 +1,6 @@
 import type { Registry } from './registry.ts';
 
-/** Milliseconds between two records of a key's use. */
+/** Shortest time between two records of a key's use, in milliseconds. */
 const resolution = 60 * 60 * 1000;
 
 interface KeyUse {
@@ -11,12 +11,12 @@ function keyUseRef(id: string): string {
   return `key-uses/${id}`;
 }
 
-/** When the key was last used, to within an hour; null for never. */
+/** When the key was last used, to within an hour; null if never. */
 export async function readKeyUse(registry: Registry, id: string): Promise<string | null> {
   return (await registry.refs.read<KeyUse>(keyUseRef(id)))?.value.at ?? null;
 }
 
-/** Notes that a key is used now. Nothing is written when that was noted within the hour. */
+/** Records that a key was used, at most once an hour. */
 export async function noteKeyUse(registry: Registry, id: string): Promise<void> {
   const now = registry.now().getTime();
   const isNoted = (use: KeyUse | undefined) => use !== undefined && now - Date.parse(use.at) < resolution;

@@ -9,21 +9,21 @@ import { formatKey, keyRef, parseKey, type Key } from '../model/key.ts';
 import { readAmong } from './read-among.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** What a key is made with. */
+/** Settings of a new key. */
 export interface NewKey {
   org: string;
   name: string;
   scopes: Scope[];
   resources?: string[] | null;
-  /** ISO 8601; null: does not expire. */
+  /** ISO 8601; null: never. */
   expiresAt?: string | null;
-  /** The CI job that it is for. */
+  /** The CI job that the key is for. */
   job?: JobOrigin;
 }
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Makes a key. Its text is in the answer and nowhere else, ever again. */
+/** Creates a key. Only this answer contains its text. */
 export async function createKey(
   registry: Registry,
   given: NewKey,
@@ -33,10 +33,8 @@ export async function createKey(
     throw new RegistryError('malformed', `${JSON.stringify(given.org)} is not a valid organization name.`);
   const unknown = given.scopes.find((scope) => !scopes.includes(scope));
   if (unknown !== undefined || given.scopes.length === 0) {
-    throw new RegistryError(
-      'malformed',
-      `Missing or unknown scope ${JSON.stringify(unknown ?? '')}. Use one or more of ${scopes.join(', ')}.`,
-    );
+    const what = unknown === undefined ? 'A key needs a scope' : `${JSON.stringify(unknown)} is not a scope`;
+    throw new RegistryError('malformed', `${what}. Use one or more of ${scopes.join(', ')}.`);
   }
   const bad = given.resources?.find((glob) => !isResourceGlob(glob));
   if (bad !== undefined)
@@ -67,8 +65,8 @@ export async function createKey(
 }
 
 /**
- * Who a key's text stands for, or null when it is malformed, unknown, expired or revoked: nobody is told which. A text whose checksum
- * does not fit is refused without a look at the store.
+ * The principal of a key; null if the key is malformed, unknown, expired or revoked. Clients cannot
+ * tell which. A wrong checksum is detected without reading the store.
  */
 export async function authenticateKey(
   registry: Registry,
@@ -76,10 +74,10 @@ export async function authenticateKey(
 ): Promise<Extract<Principal, { kind: 'key' }> | null> {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
-  // A damaged one stands for nobody.
+  // A damaged key counts as unknown.
   const key = (await readAmong<Key>(registry, keyRef(parsed.id)))?.value ?? null;
   const given = Buffer.from(digestOf(text));
-  // Compared also when there is no such key, so that both take the same time.
+  // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
   if (key === null || !matches || !isUsable(key, registry.now())) return null;
   const { id, org, resources, job } = key;
@@ -91,7 +89,10 @@ export function isUsable(key: Pick<Key, 'revokedAt' | 'expiresAt'>, at: Date): b
   return key.revokedAt === null && (key.expiresAt === null || Date.parse(key.expiresAt) > at.getTime());
 }
 
-/** Revokes a key: within 1 s no process takes it any more. Revoking twice is no error. `not_found` for another organization's. */
+/**
+ * Revokes a key. Every process rejects it within 1 s. Revoking it again changes nothing. Throws
+ * `not_found` if the organization has no such key.
+ */
 export async function revokeKey(registry: Registry, org: string, id: string, author: Author): Promise<Key> {
   const unknown = () => new RegistryError('not_found', 'The key does not exist.');
   if (!/^[0-9a-z]{12}$/.test(id)) throw unknown();
@@ -116,7 +117,10 @@ export async function listKeys(registry: Registry, org: string): Promise<Key[]> 
   return keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 }
 
-/** CRC-32 in base 62, 6 characters: finds typing errors and lets scanners for leaked secrets be sure. */
+/**
+ * CRC-32 in base 62, 6 characters. It detects typing errors, and lets secret scanners recognize
+ * keys.
+ */
 function checksumOf(text: string): string {
   let rest = crc32(text);
   let checksum = '';
@@ -127,7 +131,7 @@ function checksumOf(text: string): string {
   return checksum;
 }
 
-/** Characters drawn evenly: bytes past the last whole multiple of 62 are thrown away. */
+/** Evenly distributed characters: bytes from 248 (4 × 62) on are skipped. */
 function randomText(registry: Registry, length: number): string {
   let text = '';
   while (text.length < length) {

@@ -3,29 +3,29 @@ import type { Digest } from '../model/digest.ts';
 import { isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
 import { findVersion, type Resource, type Version } from '../model/resource.ts';
 
-/** New content, and what is known about the label it should get. */
+/** New content, and what is known about its label. */
 export interface Placing {
-  /** The label that the request names, or null. */
+  /** The label in the request, or null. */
   version: string | null;
-  /** The version that the document states, or null. */
+  /** The version in the document, or null. */
   stated: string | null;
   content: Digest;
   onConflict: OnConflict;
-  /** Commit that the content is from; null for an upload. */
+  /** Commit of the content; null for an upload. */
   commit: string | null;
-  /** Whether it is past history, and not published as it comes. */
+  /** Whether it is imported from past history. */
   isPast: boolean;
-  /** When it was committed; null where no date can be read. */
+  /** When it was committed; null if the commit has no readable date. */
   committedAt: string | null;
 }
 
-/** Where it goes: under a label, where it is already, or nowhere. */
+/** What to do with new content. */
 export type Placed =
   | { outcome: 'published'; label: string }
   | { outcome: 'unchanged'; version: Version }
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
-/** Which label the content gets (design §7). Pure. */
+/** Chooses the label for new content (design §7). Pure. */
 export function placeVersion(resource: Resource, placing: Placing): Placed {
   const { content, stated } = placing;
   const asked = placing.version ?? (stated === null ? null : labelFromVersion(stated));
@@ -57,7 +57,10 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
   return revise(resource, asked, placing.commit, content, suggestion);
 }
 
-/** What states no version and is past gets a label below all that are published as they come: `0.0.0-<date>-<commit>`, as Go's pseudo-versions. */
+/**
+ * Past content without a version gets `0.0.0-<date>-<commit>`, like Go's pseudo-versions. It sorts
+ * below all other labels.
+ */
 function placePast(resource: Resource, { content, committedAt }: Placing, commit: string): Placed {
   const same = resource.versions.find((each) => each.content === content && each.status.state !== 'withdrawn');
   if (same) return { outcome: 'unchanged', version: same };
@@ -68,9 +71,12 @@ function placePast(resource: Resource, { content, committedAt }: Placing, commit
   return conflict(label, null, `Version ${label} is published with other content and never changes.`);
 }
 
-/** `<label>+<first 7 of the commit>` for git, `<label>+<n>` from 2 on for uploads; the first that is free. */
+/**
+ * Chooses the first free revision label: `<label>+<first 7 of the commit>` for git, `<label>+<n>`
+ * from 2 on for uploads.
+ */
 function revise(resource: Resource, asked: string, commit: string | null, content: Digest, suggestion: string): Placed {
-  // SemVer §10 allows one `+`: what a label has after its own stays, joined by a dot.
+  // SemVer §10 allows only one `+`. A label that already has one gets the suffix after a dot.
   const stem = asked.includes('+') ? `${asked}.` : `${asked}+`;
   const same = resource.versions.find(
     (version) => version.label.startsWith(stem) && version.content === content && version.status.state !== 'withdrawn',

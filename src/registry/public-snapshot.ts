@@ -7,19 +7,25 @@ import { readAmong } from './read-among.ts';
 import { mayRead } from './readable.ts';
 import type { Registry } from './registry.ts';
 
-/** What anybody may read, as it stood at one moment. */
+/** Everything that is public, as it was at one moment. */
 export interface PublicSnapshot {
-  /** The registry, in which there is nothing else and nothing moves. It cannot be written to. */
+  /** A read-only registry that contains only this snapshot. */
   registry: Registry;
-  /** Every resource that is there, in order of organization, type and slug. */
+  /** All public resources, by organization, type and slug. */
   resources: readonly Resource[];
-  /** What was there for everybody and was deleted. */
+  /** Coordinates of deleted resources that were public. */
   deleted: readonly Coordinate[];
-  /** Whether all of it may still be shown: nothing was made private, deleted or withdrawn since. What was added meanwhile does not count. */
+  /**
+   * Whether all of it is still public: nothing was made private, deleted or withdrawn since.
+   * Additions do not count.
+   */
   mayStillBeShown(): Promise<boolean>;
 }
 
-/** Takes down what anybody may read, by the one policy. Private resources are not in it at all: a reader of it cannot come upon their names. */
+/**
+ * Takes a snapshot of everything that an anonymous reader may read. It does not contain private
+ * resources at all, so their names cannot leak.
+ */
 export async function takePublicSnapshot(registry: Registry): Promise<PublicSnapshot> {
   const names = await Array.fromAsync(registry.refs.list('resources/'));
   const taken = new Map<string, Generation<Resource>>();
@@ -41,7 +47,7 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
   };
 }
 
-/** Refs that are read at once: reading them one after the other would be waiting for the disk a thousand times. */
+/** Refs to read at once. Reading a thousand one after the other would mostly wait for the disk. */
 const atOnce = 32;
 
 async function readAll(registry: Registry, names: readonly string[]): Promise<(Generation<Resource> | null)[]> {
@@ -57,7 +63,7 @@ function isPublic(resource: Resource): boolean {
   return mayRead(anonymous, resource);
 }
 
-/** Whether something that could be read before can be read no longer. */
+/** Whether something that was readable no longer is. */
 function hasLost(before: Resource, now: Resource): boolean {
   if (before.deletedAt === null && now.deletedAt !== null) return true;
   return before.versions.some(
@@ -65,7 +71,7 @@ function hasLost(before: Resource, now: Resource): boolean {
   );
 }
 
-/** Refs that hold these values for ever. */
+/** Refs with fixed values. */
 function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
   const read = async <T>(name: string) => (taken.get(name) as Generation<T> | undefined) ?? null;
   return {

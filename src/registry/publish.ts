@@ -19,32 +19,35 @@ import type { Author, Registry } from './registry.ts';
 import { newResource, type NewResource } from './create-resource.ts';
 import { encodeJson } from '../model/json.ts';
 
-/** What to publish, and what to do where it meets what is there. */
+/** What to publish, and how. */
 export interface PublishRequest {
   coordinate: Coordinate;
   snapshot: Snapshot;
   /** Path of the document in the snapshot. */
   entry: string;
-  /** The label asked for; null: what the document says, else the next one (design §7). */
+  /** The requested label; null: from the document's version, else the next one (design §7). */
   version: string | null;
-  /** What is taken for the version that the document states; undefined: what it states. */
+  /** Replaces the version in the document; undefined: the document's own. */
   stated?: string | null;
-  /** What happens when the label came from the document and is taken by other content. */
+  /** What to do if the document's version is already published with other content. */
   onConflict: OnConflict;
-  /** Whether it is past history that is brought in: it takes the place that its date gives it, and a label below all others where it states no version. */
+  /**
+   * Whether it is imported from past history: it is ordered by its date, and without a version it
+   * gets a label below all others.
+   */
   isPast?: boolean;
-  /** False: never latest by itself. */
+  /** If false, this version does not become the latest. */
   latest: boolean;
-  /** Compile, check and decide, but write nothing. */
+  /** Compile, check and choose a label, but write nothing. */
   dryRun: boolean;
-  /** What the resource is made with when it does not exist; null refuses with `not_found` instead. */
+  /** Settings for creating the resource if it does not exist; null: throw `not_found` instead. */
   create: (Omit<NewResource, 'name'> & { /** Default: the document's title, else the slug. */ name?: string }) | null;
-  /** Set on the resource in the same step; undefined leaves its connection alone. */
+  /** Set on the resource in the same step; undefined leaves its connection unchanged. */
   connection?: Connection;
-  /** The CI job that sends the document: named in its provenance. */
+  /** The CI job that uploaded the document, for the provenance. */
   job?: JobOrigin;
   author: Author;
-  /** Whether somebody waits for the answer: see `Turn`. */
+  /** Whether somebody waits for the result: see `Turn`. */
   isAwaited?: boolean;
   signal?: AbortSignal;
 }
@@ -71,8 +74,9 @@ export type PublishResult =
     };
 
 /**
- * Compiles a document and makes it a version. Bytes first, the ref last: that append is the only commit point (design §2), so a
- * crash anywhere leaves unused objects and never half a version, and doing it again ends the same.
+ * Compiles a document and publishes it as a version. The bytes are written first and the ref last.
+ * That append is the only commit point (design §2): a crash before it leaves unused objects and no
+ * partial version, and repeating the publish gives the same result.
  */
 export async function publish(registry: Registry, request: PublishRequest): Promise<PublishResult> {
   if (request.version !== null && !isLabel(request.version)) throw malformedLabel(request.version);
@@ -96,7 +100,8 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   const { title } = compiled.artifact;
   const stated = statedOf(request, compiled.artifact);
   const made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
-  // A label that is taken stays taken: what conflicts already leaves no bytes behind.
+  // Checked before any bytes are stored. A taken label stays taken, so the result cannot change
+  // later.
   const foreseen = (await appendVersion(registry, { ...request, dryRun: true }, made))!;
   if (request.dryRun || foreseen.outcome === 'conflict') {
     return { ...foreseen, report, compiled, ruleset: rulesetDigest };
@@ -109,8 +114,9 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
 }
 
 /**
- * Whether a document that was refused is what stands published already. Then it is unchanged: a ruleset that has become
- * stricter decides on what is new. To tell, it is compiled without the ruleset.
+ * Whether a rejected document is the same as the published one, and so unchanged: a ruleset that
+ * became stricter applies only to new content. To compare, the document is compiled without the
+ * ruleset.
  */
 async function findStanding(
   registry: Registry,
@@ -134,7 +140,7 @@ async function findStanding(
   return appended?.outcome === 'unchanged' ? { ...appended, compiled } : null;
 }
 
-/** The version that the document states, unless the request knows better. */
+/** The version in the document, unless the request replaces it. */
 function statedOf({ stated }: PublishRequest, artifact: Artifact): string | null {
   return stated === undefined ? artifact.version : stated;
 }
@@ -146,7 +152,9 @@ function createFor(registry: Registry, { coordinate, create }: PublishRequest, t
   });
 }
 
-/** The resource as it stands, null when there is none. Deleted ones keep their slug for ever. */
+/**
+ * The current resource; null if it does not exist. The name of a deleted one is never used again.
+ */
 async function currentResource(registry: Registry, coordinate: Coordinate): Promise<Resource | null> {
   const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
   if (resource?.deletedAt) throw slugTaken(coordinate);
@@ -172,7 +180,7 @@ async function compileDocument(
   );
 }
 
-/** `strict` unless the resource or its organization says otherwise. */
+/** `strict`, unless the resource or its organization says otherwise. */
 function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): Validation {
   return resource.validation ?? organizationIn(registry.config, resource.org)?.defaults.validation ?? 'strict';
 }
@@ -180,12 +188,12 @@ function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): V
 interface Made {
   manifest: Digest;
   content: Digest;
-  /** The version that the document states, or null. */
+  /** The version in the document, or null. */
   stated: string | null;
   title: string;
 }
 
-/** The artifact's bytes, made but not stored. */
+/** Makes the artifact's bytes without storing them. */
 function buildFor(
   registry: Registry,
   request: PublishRequest,
@@ -208,7 +216,10 @@ function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['or
   return { repository, commit, job };
 }
 
-/** Stores every byte of the artifact. The manifest goes last: whoever finds it finds all that it names. */
+/**
+ * Stores the artifact's bytes. The manifest is last: if it exists, so does everything that it
+ * refers to.
+ */
 async function storeArtifact(registry: Registry, { objects, manifest }: Built): Promise<void> {
   await Promise.all(objects.map((bytes) => registry.objects.put(bytes)));
   await registry.objects.put(manifest);
@@ -219,8 +230,8 @@ type Appended =
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
 /**
- * The commit point: one new generation of the resource's ref, decided against the newest one. `mayPublish` false: null, and
- * nothing is written, where it would be a new version.
+ * The commit point: appends one generation to the resource's ref, decided from the newest one. If
+ * `mayPublish` is false and this would be a new version, it writes nothing and returns null.
  */
 async function appendVersion(
   registry: Registry,

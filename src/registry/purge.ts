@@ -7,22 +7,23 @@ import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
 import { decodeJson } from '../model/json.ts';
 
-/** The purges that are at work, in all processes, each as `host/pid/id`: the value of one ref. */
+/** Running purges of all processes, each as `host/pid/id`. The value of one ref. */
 interface Purges {
   running: string[];
 }
 
 const purgesRef = 'purges/all';
 
-/** Names the purges that were made or are at work. Read past every cache. */
+/** Reads the running purges, bypassing every cache. */
 async function readPurges(registry: Registry): Promise<{ generation: number; isRunning: boolean }> {
   const newest = await registry.refs.readFresh<Purges>(purgesRef);
   return { generation: newest?.generation ?? 0, isRunning: (newest?.value.running ?? []).some(isAlive) };
 }
 
 /**
- * For a publish: called before it stores bytes. What it answers is called after the publish is committed, and stores them again where a purge may
- * have deleted some in between. That rejects with `outcome_unknown`: the version is there, its bytes may not be.
+ * Called by a publish before it stores bytes. The publish calls the returned function after its
+ * commit, to store the bytes again if a purge may have deleted some in between. If storing them
+ * fails, that throws `outcome_unknown`: the version exists, but its bytes may not.
  */
 export async function watchPurges(registry: Registry): Promise<(storeAgain: () => Promise<void>) => Promise<void>> {
   const before = await readPurges(registry);
@@ -45,16 +46,18 @@ async function announce(registry: Registry, id: string, isRunning: boolean): Pro
 }
 
 /**
- * Deletes the bytes of a withdrawn version that no other version of any resource refers to. Doing it twice, or after a crash anywhere,
- * ends the same. A publish of the same bytes at the same moment loses nothing: either this finds its commit, when it looks again after
- * deleting, and puts them back; or the publish, which commits later, finds that this was at work, and stores them again.
+ * Deletes the bytes of a withdrawn version that no other version refers to. Safe to repeat, also
+ * after a crash. A concurrent publish of the same bytes loses nothing: either this finds its commit
+ * when it looks again after deleting, and restores the bytes; or the publish commits later, finds
+ * this purge, and stores them again.
  */
 export async function purgeVersion(registry: Registry, manifest: Digest): Promise<void> {
   const id = `${processName()}/${newId(registry)}`;
   await announce(registry, id, true);
   try {
     await purge(registry, manifest);
-    // Pages and outlines hold what the document said. Other machines' caches are their own: docs say so.
+    // The cache has pages and outlines of the withdrawn document. Other machines have their own
+    // caches; the documentation says so.
     await registry.cache.clear();
   } finally {
     await announce(registry, id, false);
@@ -65,11 +68,11 @@ async function purge(registry: Registry, manifest: Digest): Promise<void> {
   const kept = new Map<Digest, Uint8Array>();
   const own = await digestsOf(registry, manifest, kept);
   const before = await heldDigests(registry, kept);
-  // What names the others goes last: while it is there, a purge that was cut short can be finished.
+  // The manifest goes last: while it exists, an interrupted purge can be finished.
   for (const digest of [...own].reverse()) {
     if (before.has(digest)) continue;
     const bytes = await registry.objects.get(digest).catch((error: unknown) => {
-      // Damaged bytes go like any others.
+      // Damaged objects are deleted too.
       if (isRegistryError(error, 'corrupt')) return null;
       throw error;
     });
@@ -82,7 +85,10 @@ async function purge(registry: Registry, manifest: Digest): Promise<void> {
 
 type Kept = ReadonlyMap<Digest, Uint8Array>;
 
-/** Every digest that a version needs: its manifest, its config, and what those name, in this order. Bytes are looked for in `kept` first. */
+/**
+ * Every digest that a version needs: its manifest, its config, and what they refer to, in this
+ * order. Looks in `kept` first.
+ */
 async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
   const read = async <T>(digest: Digest): Promise<T | null> => {
     const bytes = kept.get(digest) ?? (await registry.objects.get(digest));
@@ -98,7 +104,10 @@ async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Prom
   return digests;
 }
 
-/** The digests that versions still need, read past every cache. Deleted resources count: deleting a resource deletes no bytes. */
+/**
+ * The digests that versions need, read past every cache. Deleted resources count: deleting a
+ * resource deletes no bytes.
+ */
 async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>> {
   const held = new Set<Digest>();
   for await (const name of registry.refs.list('resources/')) {

@@ -5,8 +5,8 @@ import type { Log, Registry } from './registry.ts';
 const told = new WeakMap<Log, Set<string>>();
 
 /**
- * A ref that is read as one of many: a damaged one is passed over, as if it were not there, and told in the log once, so that it neither
- * takes the others along nor has its name told to whoever asked for the list.
+ * Reads a ref for a list. Skips a damaged one and logs it once, so that it neither breaks the list
+ * nor reveals its name.
  */
 export async function readAmong<T>(
   { refs, log }: Pick<Registry, 'refs' | 'log'>,

@@ -12,8 +12,8 @@ import { readJson, readObject } from './stored.ts';
 declare const proof: unique symbol;
 
 /**
- * A resource that its reader was found to be allowed to read. Only this file can make one, and whatever opens bytes takes nothing
- * else: serving before the check does not compile (design §3).
+ * A resource that its reader may read. Only this file can create one, and functions that open bytes
+ * require it: code that serves before the access check does not compile (design §3).
  */
 export interface Granted {
   readonly [proof]: true;
@@ -26,8 +26,9 @@ export interface GrantedVersion extends Granted {
 }
 
 /**
- * The resource, if it is there and the principal may read it. Null tells nothing about which of the two it is not. Rejects with `gone` where
- * the principal could read it before it was deleted: what was promised for ever is missed visibly (design §13, promise 2).
+ * Returns the resource if it exists and the principal may read it, else null: the caller cannot
+ * tell which. Throws `gone` if the principal could read it before it was deleted, since a permanent
+ * URL must not silently disappear (design §13, promise 2).
  */
 export async function grantRead(
   registry: Registry,
@@ -43,8 +44,8 @@ export async function grantRead(
 }
 
 /**
- * The version that the selector means; `exact` is false for a range, whose reader is to be redirected to it. Null when there is none.
- * Rejects with `gone` for a withdrawn version.
+ * The version that the selector means; null if it does not exist. `exact` is false for a range: the
+ * client is redirected to the version. Throws `gone` if the version was withdrawn.
  */
 export function grantVersion(granted: Granted, selector: Selector): { granted: GrantedVersion; exact: boolean } | null {
   const selected = selectVersion(granted.resource, selector);
@@ -56,27 +57,27 @@ export function grantVersion(granted: Granted, selector: Selector): { granted: G
   return { granted: { ...granted, version }, exact };
 }
 
-/** What there is to send: which bytes, in which format and coding. */
+/** One stored form of a version: format, coding and bytes. */
 export interface Representation {
   format: Format;
   coding: Coding;
-  /** Digest of the bytes as they are sent: the strong entity tag. */
+  /** Digest of the bytes as sent. It is the strong ETag. */
   digest: Digest;
   size: number;
 }
 
-/** The representations of a version, read from its manifest. */
+/** A version's manifest, which lists its representations. */
 export async function readManifest(registry: Registry, { version }: GrantedVersion): Promise<Manifest> {
   return readJson<Manifest>(registry, version.manifest);
 }
 
-/** The representation in a format and coding, or null when it was not made. */
+/** The representation in this format and coding; null if it was not made. */
 export function findRepresentation(manifest: Manifest, format: Format, coding: Coding): Representation | null {
   const layer = findLayer(manifest, format, coding);
   return layer && { format, coding, digest: layer.digest, size: layer.size };
 }
 
-/** The bytes of a representation, verified. */
+/** The bytes of a representation, checked against their digest. */
 export async function openRepresentation(
   registry: Registry,
   _granted: GrantedVersion,
@@ -85,13 +86,13 @@ export async function openRepresentation(
   return readObject(registry, digest);
 }
 
-/** What the version says about itself: title, specification, provenance, compiler. */
+/** A version's config: title, specification, provenance, compiler. */
 export async function readConfig(registry: Registry, granted: GrantedVersion): Promise<ArtifactConfig> {
   const { config } = await readManifest(registry, granted);
   return readJson<ArtifactConfig>(registry, config.digest);
 }
 
-/** What compiling the version found. */
+/** The report of the version's compilation. */
 export async function readReport(registry: Registry, granted: GrantedVersion): Promise<Report> {
   const { report } = await readConfig(registry, granted);
   return readJson<Report>(registry, report);

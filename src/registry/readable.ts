@@ -5,8 +5,8 @@ import type { Generation } from '../store/generations.ts';
 import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
-// Whoever reads a resource on somebody's behalf does it here: no other file asks the policy whether
-// a resource may be read. `test/boundaries.test.ts` holds it to that.
+// Every read of a resource on behalf of a principal goes through this file. No other file asks the
+// policy whether a resource may be read; `test/boundaries.test.ts` checks it.
 
 type Subject = Pick<Resource, 'org' | 'type' | 'slug' | 'visibility'>;
 
@@ -15,14 +15,14 @@ export function mayRead(principal: Principal, resource: Subject): boolean {
   return isAllowed(principal, 'read', { org: resource.org, resource });
 }
 
-/** Whether the principal may read what an organization keeps private. */
+/** Whether the principal may read an organization's private resources. */
 export function mayReadOrganization(principal: Principal, org: string): boolean {
   return isAllowed(principal, 'read', { org });
 }
 
 /**
- * A resource's newest generation, also of a deleted resource, if the principal may read it. Null says
- * nothing about whether it is absent or hidden.
+ * A resource's newest generation, even if it was deleted, if the principal may read it. Null if the
+ * resource does not exist or is hidden.
  */
 export async function readReadable(
   registry: Pick<Registry, 'refs' | 'log'>,
@@ -30,13 +30,14 @@ export async function readReadable(
   coordinate: Coordinate,
 ): Promise<Generation<Resource> | null> {
   const name = resourceRef(coordinate);
-  // Of a damaged ref nobody knows whether it is private: only who might read it then is told that it is there.
+  // A damaged ref does not say whether its resource is private. Only readers who could see a
+  // private one learn that it exists.
   const isOurs = mayRead(principal, { ...coordinate, visibility: 'private' });
   const generation = await (isOurs ? registry.refs.read<Resource>(name) : readAmong<Resource>(registry, name));
   return generation !== null && mayRead(principal, generation.value) ? generation : null;
 }
 
-/** As `readReadable`, and null for a deleted resource too. */
+/** As `readReadable`, but null for a deleted resource. */
 export async function findReadable(
   registry: Pick<Registry, 'refs' | 'log'>,
   principal: Principal,
@@ -46,7 +47,7 @@ export async function findReadable(
   return generation?.value.deletedAt === null ? generation : null;
 }
 
-/** As `findReadable`, for one of many: a damaged ref is passed over, as if it were not there. */
+/** As `findReadable`, for lists: skips a damaged ref. */
 export async function findAmong(
   registry: Pick<Registry, 'refs' | 'log'>,
   principal: Principal,
@@ -57,8 +58,8 @@ export async function findAmong(
 }
 
 /**
- * The resources under a prefix of ref names that the principal may read, one by one in the order of
- * the store; those after the name `after`. Deleted and damaged ones are passed over.
+ * The resources under a prefix of ref names that the principal may read, in the order of the store,
+ * starting after the name `after`. Skips deleted and damaged ones.
  */
 async function* readableUnder(
   registry: Pick<Registry, 'refs' | 'log'>,
@@ -72,7 +73,10 @@ async function* readableUnder(
   }
 }
 
-/** The resources of one type that the principal may read, in the order of the store; those after the slug `after`. */
+/**
+ * The resources of one type that the principal may read, in the order of the store, starting after
+ * the slug `after`.
+ */
 export function readableResources(
   registry: Registry,
   principal: Principal,
@@ -85,14 +89,17 @@ export function readableResources(
 }
 
 /**
- * Whether lists show the resource to the principal: it may be read, and has a version that can be read. A resource without one has only
- * a page that says so; people of its organization see it in lists too.
+ * Whether lists show the resource to the principal. Anonymous readers see only resources with a
+ * readable version; the others have nothing but a page that says so.
  */
 function isListed(principal: Principal, resource: Resource): boolean {
   return mayRead(principal, resource) && (principal.kind !== 'anonymous' || isPublished(resource));
 }
 
-/** Every resource that is listed for the principal (of one organization, of one type), by organization, type and slug. */
+/**
+ * Every resource that lists show to the principal (of one organization, of one type), by
+ * organization, type and slug.
+ */
 export async function listReadable(
   registry: Pick<Registry, 'refs' | 'log'>,
   principal: Principal,

@@ -8,10 +8,13 @@ import type { OwnKey } from '../store/own-key.ts';
 import type { Objects } from '../store/objects.ts';
 import type { Refs } from '../store/refs.ts';
 
-/** Where things that happened are told. Fields hold no secret and no document. */
+/** Writes one log line. Fields must not contain secrets or documents. */
 export type Log = (level: 'debug' | 'info' | 'warn' | 'error', event: string, fields?: Record<string, unknown>) => void;
 
-/** All that the verbs work on: the ports, the configuration, and what varies (time, randomness). Made by `open.ts`. */
+/**
+ * What the functions of this folder work on: the ports, the configuration, time and randomness.
+ * Made by `open.ts`.
+ */
 export interface Registry {
   config: Config;
   bucket: Bucket;
@@ -19,30 +22,32 @@ export interface Registry {
   refs: Refs;
   cache: Cache;
   source: Source;
-  /** The git hosts that this registry knows how to speak with. */
+  /** The configured git hosts. */
   hosts: readonly Host[];
   compiler: Compiler;
-  /** Seals what the store has to hold where no `secretKey` is configured. Absent for a registry without a folder. */
+  /** Encrypts stored secrets if `secretKey` is not configured. Absent without a data folder. */
   ownKey?: OwnKey;
-  /** What the clock on the wall says: for what is written down. It may be stepped back and forth. */
+  /** Wall clock, for recorded times. It may go back. */
   now: () => Date;
-  /** Milliseconds that never go back, since some moment: for what ages within this process. */
+  /**
+   * Milliseconds since an arbitrary moment, never going back. For durations within this process.
+   */
   monotonic: () => number;
   /** Cryptographically random bytes. */
   randomBytes: (length: number) => Uint8Array;
   log: Log;
 }
 
-/** Who asks for a change and from where, as it is recorded with it. */
+/** Who makes a change and from where, as recorded with it. */
 export interface Author {
   actor: string;
-  /** A network address, a sync run, `cli`; null where nothing is known. */
+  /** A network address, a sync run or `cli`; null if unknown. */
   origin: string | null;
-  /** Names a request that may be repeated (`Generation.operation`). */
+  /** Identifies a request that may be repeated (`Generation.operation`). */
   operation?: string;
 }
 
-/** An identifier that sorts by time and that nobody can guess: 9 characters of time in base 36, 11 random ones. */
+/** A unique, unguessable id that sorts by time: 9 characters of time in base 36, 11 random ones. */
 export function newId(registry: Pick<Registry, 'now' | 'randomBytes'>): string {
   const time = registry.now().getTime().toString(36).padStart(9, '0');
   const random = Array.from(registry.randomBytes(11), (byte) => (byte % 32).toString(32)).join('');

@@ -6,7 +6,7 @@ import type { Credential, Remote } from '../source/source.ts';
 import { hostOf } from './host-of.ts';
 import type { Registry } from './registry.ts';
 
-/** The repository as `source/` takes it: its branch, or another ref of it. */
+/** The repository as `source/` takes it, at its branch or at another ref. */
 export async function remoteOf(
   registry: Registry,
   { org, url, branch, credential }: Pick<Repository, 'org' | 'url' | 'branch' | 'credential'>,
@@ -15,7 +15,7 @@ export async function remoteOf(
   return { url, ref, credential: credential === null ? null : await credentialFor(registry, org, url, credential) };
 }
 
-/** The credential itself. An app's is made by its host and lives an hour. */
+/** Reads the credential. That of an app is created by its host and is valid for an hour. */
 async function credentialFor(registry: Registry, org: string, url: string, name: string): Promise<Credential> {
   assertOrganization(registry, org, name);
   const found = hostOf(registry, url);
@@ -33,7 +33,7 @@ function assertOrganization({ config }: Registry, org: string, name: string): vo
   );
 }
 
-/** A credential that is bound to a host goes to no other, whatever a repository's URL is. */
+/** A credential with a `host` is sent only there, whatever the repository's URL is. */
 function assertHost({ config }: Registry, url: string, name: string): void {
   const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   if (credential === null || !('host' in credential) || credential.host === undefined) return;

@@ -3,12 +3,15 @@ import { RegistryError } from '../model/errors.ts';
 import { decrypt, deriveKey, encrypt } from './cipher.ts';
 import type { Registry } from './registry.ts';
 
-/** Says of a stored secret that it stands there as it is: written by a version that had no key of its own, or without a data folder. */
+/** Prefix of a secret that is stored as it is: by an older version, or without a data folder. */
 const plain = 'plain:';
 const sealed = 'sealed:';
 const shortest = 32;
 
-/** A secret that the store has to hold (of hooks, of webhooks), sealed: under the first line of `secretKey`, or else under the registry's own key. */
+/**
+ * Encrypts a secret for the store (of hooks, of webhooks) with the first line of `secretKey`, or
+ * with the registry's own key.
+ */
 export function sealSecret(registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>, secret: string): string {
   const [key] = configuredKeys(registry);
   const own = key === undefined ? registry.ownKey?.make() : undefined;
@@ -16,7 +19,10 @@ export function sealSecret(registry: Pick<Registry, 'config' | 'randomBytes' | '
   return sealed + encrypt(registry, key ?? keyOf(own!), secret);
 }
 
-/** The secret that was sealed. Refuses with `unavailable` when neither a line of `secretKey` nor the registry's own key opens it. */
+/**
+ * Decrypts a stored secret. Throws `unavailable` if no line of `secretKey` and not the registry's
+ * own key opens it.
+ */
 export function openSecret(registry: Pick<Registry, 'config' | 'ownKey'>, stored: string): string {
   if (stored.startsWith(plain)) return stored.slice(plain.length);
   const own = registry.ownKey?.read() ?? null;
@@ -30,12 +36,15 @@ export function openSecret(registry: Pick<Registry, 'config' | 'ownKey'>, stored
 const unopened =
   'A stored secret cannot be decrypted: its key is missing. Add the key as another line of `secretKey`, or restore the file `.secret-key` in the data folder.';
 
-/** Refuses with `malformed` a `secretKey` that is not set or has a line of less than 32 characters: told at the start, not at the first secret. */
+/**
+ * Throws `malformed` if `secretKey` is unset or has a line of less than 32 characters. Called at
+ * the start, so that the error does not wait for the first secret.
+ */
 export function assertSecretKey(registry: Pick<Registry, 'config'>): void {
   configuredKeys(registry);
 }
 
-/** A key for each line of `secretKey`; none where it is not configured. */
+/** A key for each line of `secretKey`; none if it is not configured. */
 function configuredKeys({ config }: Pick<Registry, 'config'>): Uint8Array[] {
   if (config.secretKey === null) return [];
   const lines = readSecret(config.secretKey)

@@ -16,7 +16,7 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
 import { encodeJson } from '../model/json.ts';
 
-/** What an artifact is made of. The same of everything gives the same bytes. */
+/** Everything that an artifact's bytes depend on. */
 export interface ArtifactInput {
   coordinate: Coordinate;
   entry: string;
@@ -35,7 +35,7 @@ export interface Built {
   content: Digest;
 }
 
-/** The bytes of an artifact, as `verify` makes them again. A pure function of what was compiled and where it came from. */
+/** Makes the bytes of an artifact. Pure: `verify` makes the same bytes again. */
 export function buildArtifact({
   coordinate,
   entry,

@@ -5,19 +5,22 @@ import type { GivenRuleset } from '../compile/compile.ts';
 import type { Registry } from './registry.ts';
 import { decodeJson } from '../model/json.ts';
 
-/** The bytes of an object that something stored refers to. Its absence is `corrupt`: what is referred to was durable before. */
+/**
+ * The bytes of an object that something in the store refers to. Throws `corrupt` if it is missing,
+ * since it was written before the reference.
+ */
 export async function readObject(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<Uint8Array> {
   const bytes = await registry.objects.get(digest);
   if (bytes === null) throw new RegistryError('corrupt', `Object ${digest} is missing. Run \`stele fsck\`.`);
   return bytes;
 }
 
-/** The JSON document in an object that Stele wrote. */
+/** A JSON document that Stele wrote. */
 export async function readJson<T>(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<T> {
   return decodeJson<T>(await readObject(registry, digest));
 }
 
-/** A published ruleset, as the compiler takes it. */
+/** A published ruleset for the compiler. */
 export async function readRuleset(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<GivenRuleset> {
   const layer = findLayer(await readJson<Manifest>(registry, digest), 'json', 'identity')!;
   return { digest, json: Buffer.from(await readObject(registry, layer.digest)).toString() };

@@ -5,18 +5,18 @@ import type { Key } from '../model/key.ts';
 import { createKey } from './keys.ts';
 import type { Author, Registry } from './registry.ts';
 
-/** A token that was exchanged: the value of the ref that keeps it from being exchanged again. */
+/** Value of the ref that prevents exchanging a token twice. */
 export interface UsedToken {
   issuer: string;
   subject: string;
   repository: string;
   ref: string | null;
   organization: string;
-  /** When the token itself ends: afterwards nothing needs this any more. */
+  /** When the token itself expires. After that, this record is not needed. */
   expiresAt: string;
 }
 
-/** Who a repository's name stood for when an organization first took a token of it. */
+/** The ids of a repository and its owner when an organization first accepted one of its tokens. */
 export interface KnownRepository {
   issuer: string;
   repository: string;
@@ -24,16 +24,17 @@ export interface KnownRepository {
   ownerId: string | null;
 }
 
-/** Minutes that a key lives which a job's token was exchanged for. */
+/** Lifetime of the key, in minutes. */
 const keyMinutes = 15;
 
-/** What came of a token: a key with its text, told once; or why there is none, for the log. */
+/** A key with its text, which is shown only once; or the reason for the log. */
 export type Exchanged = { key: Key; text: string } | { reason: 'token used before' | 'another repository or owner' };
 
 /**
- * Makes the key that the publisher's entry describes, for a job whose token was verified. A token is exchanged once: of
- * several at once one gets a key. The ids of repository and owner that the entry does not name are those of the first use
- * for ever: somebody who takes over a name that was given up gets nothing.
+ * Creates the key of a publisher's entry for a job with a verified token. A token can be exchanged
+ * once, also concurrently. If the entry does not name the ids of repository and owner, those of the
+ * first use are recorded and required from then on: somebody who takes over an abandoned name gets
+ * no key.
  */
 export async function exchangeToken(
   registry: Registry,
@@ -59,7 +60,7 @@ export async function exchangeToken(
   return createKey(registry, { org, name, scopes, resources, expiresAt, job: from }, author);
 }
 
-/** Whether the job's ids are those of the first use, which are recorded here. The entry's own ids were compared before. */
+/** Whether the job's ids are the recorded ones. Records them on first use. */
 async function isKnown(registry: Registry, publisher: TrustedPublisher, job: Job, author: Author): Promise<boolean> {
   const { issuer, repository } = job;
   const name = `publishers/${publisher.organization}/${hexOf(digestOf(JSON.stringify([issuer, repository])))}`;

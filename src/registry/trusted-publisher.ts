@@ -2,12 +2,15 @@ import type { TrustedPublisher } from '../config.ts';
 import type { Job } from '../model/job.ts';
 
 /**
- * What starts a job that may publish, unless the entry names its `events`: what only those can start who may write to the
- * repository. A pull request, and what follows one (`workflow_run`, `parent_pipeline`), may be anybody's.
+ * Default for `events`: events that only people who may write to the repository can cause. Pull
+ * requests and what follows them (`workflow_run`, `parent_pipeline`) can come from anybody.
  */
 const ownEvents = ['push', 'workflow_dispatch', 'schedule', 'release', 'web', 'api', 'trigger'];
 
-/** The first of the configured publishers that the job is; else why it is none of them, for the log. `url` is the audience of those that name none. */
+/**
+ * The first publisher that matches the job, or the reason for the log why none does. `url` is the
+ * audience if an entry names none.
+ */
 export function findPublisher(
   publishers: readonly TrustedPublisher[],
   job: Job,
@@ -23,7 +26,7 @@ export function findPublisher(
   return { reason: reasons.length === 0 ? 'repository' : reasons.join('; ') };
 }
 
-/** The first thing in which the job is not what the entry trusts; null for none. */
+/** The first difference between the job and the entry; null if they match. */
 function differenceOf(publisher: TrustedPublisher, job: Job, url: string): string | null {
   const { audience = url, repositoryId, ownerId, ref, refType, environment } = publisher;
   const { refProtected = ref === undefined, events = ownEvents, forks = false } = publisher;
@@ -40,7 +43,7 @@ function differenceOf(publisher: TrustedPublisher, job: Job, url: string): strin
   return isWorkflow(publisher, job) ? null : 'workflow';
 }
 
-/** Whether both the file that started the run and the file that defines the job are those that the entry names. */
+/** Whether both the file that started the run and the file that defines the job match the entry. */
 function isWorkflow({ workflow, jobWorkflow }: TrustedPublisher, job: Job): boolean {
   if (workflow !== undefined && job.workflow === null && job.jobWorkflow === null) return false;
   if (jobWorkflow !== undefined && job.jobWorkflow === null) return false;
@@ -49,7 +52,10 @@ function isWorkflow({ workflow, jobWorkflow }: TrustedPublisher, job: Job): bool
   return isNamed(workflow, job.workflow) && isNamed(jobWorkflow ?? workflow, job.jobWorkflow);
 }
 
-/** How the host writes the name: as it is with a ref of its own; else as a file of the repository at the job's own ref or commit. */
+/**
+ * The forms in which the host may write the name. A name with a ref is used as it is. Otherwise it
+ * is a file of the repository at the job's ref or commit.
+ */
 function fullNames(name: string, { kind, issuer, repository, ref, commit }: Job): string[] {
   if (name.includes('@')) return [name];
   const file =

@@ -12,25 +12,29 @@ import { findResource } from './find-resource.ts';
 import { readJson, readRuleset } from './stored.ts';
 import { remoteOf } from './remote.ts';
 
-/** What deriving a version again found. */
+/** Result of rebuilding a version. */
 export interface Verified {
   coordinate: string;
   version: string;
   /**
-   * `same`: every byte. `recoded`: the same documents, packed by another compiler's codecs. `recompiled`: the same input, of which this compiler, which
-   * is not the one that published it, makes something else: the one that did can tell. `different`: not what the commit gives.
+   * - `same`: every byte is the same.
+   * - `recoded`: the documents are the same, but another compiler version compressed them
+   *   differently.
+   * - `recompiled`: the input is the same, but this compiler produces another document. It is not
+   *   the compiler that published the version.
+   * - `different`: the commit does not produce this version.
    */
   outcome: 'same' | 'recoded' | 'recompiled' | 'different';
   published: Digest;
-  /** Null when the commit's document is refused now. */
+  /** Null if the document in the commit is now rejected. */
   derived: Digest | null;
-  /** Compiler that published it, and the one that verified. */
+  /** The compiler that published the version, and this one. */
   compilers: [string, string];
 }
 
 /**
- * Derives a version again from its commit and compares (design §13, promise 9). Refuses with `refused` for one that was uploaded, and with
- * `unreachable` where the repository no longer gives the commit.
+ * Rebuilds a version from its commit and compares (design §13, promise 9). Throws `refused` if the
+ * version was uploaded, and `unreachable` if the repository no longer provides the commit.
  */
 export async function verify(registry: Registry, coordinate: Coordinate, selector: Selector): Promise<Verified> {
   const resource = await findResource(registry, coordinate);
@@ -84,7 +88,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
 }
 
-/** Where the version's commit is: in the repository that it is connected to, else in the one that its provenance names. */
+/** Where to read the version's commit: the connected repository, else the one in its provenance. */
 function whereFrom(
   { org, connection }: Resource,
   { provenance }: ArtifactConfig,
@@ -101,7 +105,7 @@ function whereFrom(
   return { org, url: named, branch: null, credential: null };
 }
 
-/** Whether the files that were read now are those that were read then. */
+/** Whether the files are the same as when the version was published. */
 function hasSameInput({ provenance }: ArtifactConfig, { files }: Compiled): boolean {
   const now = Object.fromEntries(files.map(({ path, blob }) => [path, blob]));
   const paths = new Set([...Object.keys(now), ...Object.keys(provenance.blobs)]);

@@ -352,7 +352,7 @@ resources:
     expect(settingsOf(run)).toMatchObject({
       outcome: 'unchanged',
       detail:
-        'stele.yaml:2:5 stele.yaml cannot change the visibility, ruleset, validation, name of @acme/apis/a because it exists already. Use PATCH /v1/apis/a.',
+        'stele.yaml:2:5 stele.yaml cannot change the visibility, ruleset, validation, name of @acme/apis/a because it already exists. Use PATCH /v1/apis/a.',
     });
     expect(await find('a')).toMatchObject({
       latest: '1.1.0',

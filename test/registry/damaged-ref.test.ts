@@ -26,7 +26,7 @@ async function damage({ bucket }: World, name: string): Promise<void> {
 }
 
 describe('one damaged ref', () => {
-  test('takes no other resource along, and its name is not told to whoever lists', async () => {
+  test('hides no other resource from lists, and lists do not show its name', async () => {
     const world = createWorld();
     const { registry, events } = world;
     for (const slug of ['a', 'secret', 'z']) {
@@ -46,7 +46,7 @@ describe('one damaged ref', () => {
     expect(events.filter(({ event }) => event === 'damaged ref passed over')).toHaveLength(1);
   });
 
-  test('of a key is no matter of the other keys', async () => {
+  test('of a key leaves the other keys working', async () => {
     const world = createWorld();
     const { registry } = world;
     const [broken, sound] = [
@@ -58,7 +58,7 @@ describe('one damaged ref', () => {
     expect((await listKeys(registry, 'acme')).map(({ id }) => id)).toEqual([sound.key.id]);
   });
 
-  test('of a repository or a run stops no other repository, nor the start', async () => {
+  test('of a repository or a run stops neither other repositories nor the start', async () => {
     const url = 'https://git.test/acme/apis.git';
     const broken = 'https://git.test/acme/broken.git';
     const world = createWorld({ organizations: { acme: { repositories: [{ url: broken }, { url }] } } });

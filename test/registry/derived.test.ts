@@ -17,7 +17,7 @@ async function versionsOf(registry: TestRegistry, count: number): Promise<Grante
   );
 }
 
-test('what a power cut tore in the cache is made again', async () => {
+test('a cache entry that a power cut left incomplete is made again', async () => {
   const registry = createTestRegistry();
   const [version] = await versionsOf(registry, 1);
   registry.compiler.render = async () => rendered;
@@ -31,7 +31,7 @@ test('what a power cut tore in the cache is made again', async () => {
   }
 });
 
-test('a cache that can be neither read nor written costs time and nothing else', async () => {
+test('an unreadable and unwritable cache costs only time', async () => {
   const registry = createTestRegistry();
   const [version] = await versionsOf(registry, 1);
   registry.compiler.render = async () => rendered;
@@ -42,7 +42,7 @@ test('a cache that can be neither read nor written costs time and nothing else',
   expect(await renderedOf(registry, version!)).toEqual(rendered);
 });
 
-test('whoever asks for the pages of many versions has few documents held for it, and stands behind no publish', async () => {
+test('asking for the pages of many versions keeps few documents in memory and does not delay a publish', async () => {
   const registry = createTestRegistry();
   const versions = await versionsOf(registry, 20);
   const lanes = new Set<string>();
@@ -57,6 +57,6 @@ test('whoever asks for the pages of many versions has few documents held for it,
   };
   await Promise.all(versions.map((version) => renderedOf(registry, version)));
   expect(most).toBe(2);
-  // The places are the organization's; what it publishes takes turns with what its readers ask for.
+  // Rendering counts for the organization, in a lane of its own beside its publishes.
   expect([...lanes]).toEqual(['read acme']);
 });

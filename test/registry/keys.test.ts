@@ -5,10 +5,10 @@ import { createWorld } from './world.ts';
 const author = { actor: 'operator:test', origin: null };
 const given: NewKey = { org: 'acme', name: 'ci', scopes: ['read'] };
 
-test('a well-formed key with the id of another and a wrong secret is nobody', async () => {
+test('a well-formed key with the id of another key and a wrong secret is rejected', async () => {
   const { registry } = createWorld();
   const { key, text } = await createKey(registry, given, author);
-  // A registry of somebody else draws the same id, so that its key differs in the secret and the checksum fits.
+  // Another registry that draws the same id: only the secret differs, and the checksum is right.
   const id = Buffer.from([...key.id].map((character) => Number.parseInt(character, 36)));
   const elsewhere = {
     ...createWorld().registry,

@@ -53,7 +53,7 @@ async function withdraw(registry: Registry, label: string): Promise<void> {
 }
 
 describe('labels (design §7)', () => {
-  test('the request names it, else the document, else the next patch', async () => {
+  test('come from the request, else from the document, else are the next patch', async () => {
     const { registry } = createWorld();
     expect(await published(registry, upload(api(null)))).toBe('published 1.0.0');
     expect(await published(registry, upload(api(null, 'x: 1')))).toBe('published 1.0.1');
@@ -64,7 +64,7 @@ describe('labels (design §7)', () => {
     expect((await resourceOf(registry)).latest).toBe('2.0.0');
   });
 
-  test('a version outside the grammar is mapped and the original kept', async () => {
+  test('a version that is not a valid label is converted, and the original is kept', async () => {
     const { registry } = createWorld();
     expect(await published(registry, upload(api('v1 (beta)')))).toBe('published v1-beta');
     expect((await resourceOf(registry)).versions[0]!.original).toBe('v1 (beta)');
@@ -93,7 +93,7 @@ describe('labels (design §7)', () => {
     expect(await published(registry, upload(api('1.0.0-rc1', 'x: 1'), { version: '1.0.0-rc1' }))).toBe('conflict');
   });
 
-  test('an upload whose document says a taken version is revised as +2, +3', async () => {
+  test('an upload of a document with a taken version becomes revision +2, +3', async () => {
     const { registry } = createWorld();
     for (const more of ['', 'x: 1', 'x: 2']) await publish(registry, upload(api('1.0.0', more)));
     expect(await labels(registry)).toEqual(['1.0.0', '1.0.0+2', '1.0.0+3']);
@@ -101,7 +101,7 @@ describe('labels (design §7)', () => {
     expect(await published(registry, upload(api('1.0.0', 'x: 1')))).toBe('unchanged 1.0.0+2');
   });
 
-  test('a commit whose document says a taken version is revised by the commit', async () => {
+  test('a commit of a document with a taken version becomes a revision named after the commit', async () => {
     const { registry } = createWorld();
     await publish(registry, upload('', fromCommit(api('1.0.0'), 'a'.repeat(40))));
     const changed = fromCommit(api('1.0.0', 'x: 1'), 'bcdef01'.padEnd(40, '2'));
@@ -109,7 +109,7 @@ describe('labels (design §7)', () => {
     expect(await published(registry, upload('', changed))).toBe('unchanged 1.0.0+bcdef01');
   });
 
-  test('onConflict reject refuses and says which version to take', async () => {
+  test('onConflict: reject rejects the document and suggests a version', async () => {
     const { registry } = createWorld();
     await publish(registry, upload(api('1.4.0')));
     const result = await publish(registry, upload(api('1.4.0', 'x: 1'), { onConflict: 'reject' }));
@@ -134,7 +134,7 @@ describe('labels (design §7)', () => {
   });
 
   test.each(['latest', 'sha256-x', '1.json', '../x', '', 'a..b', '-1', 'x'.repeat(129)])(
-    '%j is refused as a label',
+    '%j is rejected as a label',
     async (version) => {
       const { registry, compiler } = createWorld();
       await expect(publish(registry, upload(api('1.0.0'), { version }))).rejects.toMatchObject({ code: 'malformed' });
@@ -142,7 +142,7 @@ describe('labels (design §7)', () => {
     },
   );
 
-  test('constructor is a label like any other', async () => {
+  test('"constructor" is a valid label', async () => {
     const { registry } = createWorld();
     expect(await published(registry, upload(api('1.0.0'), { version: 'constructor' }))).toBe('published constructor');
     expect(selectVersion(await resourceOf(registry), { kind: 'version', version: 'toString' })).toBeNull();
@@ -150,7 +150,7 @@ describe('labels (design §7)', () => {
 });
 
 describe('latest', () => {
-  test('an upload may decline it', async () => {
+  test('does not move if the upload says so', async () => {
     const { registry } = createWorld();
     await publish(registry, upload(api('1.0.0')));
     await publish(registry, upload(api('2.0.0'), { latest: false }));
@@ -159,7 +159,7 @@ describe('latest', () => {
     expect((await resourceOf(registry)).latest).toBe('1.0.1');
   });
 
-  test('an older release published later does not move it back', async () => {
+  test('does not move back if an older release is published later', async () => {
     const { registry } = createWorld();
     for (const version of ['2.0.0', '1.9.0', '3.0.0-beta']) await publish(registry, upload(api(version)));
     expect((await resourceOf(registry)).latest).toBe('2.0.0');
@@ -167,7 +167,7 @@ describe('latest', () => {
 });
 
 describe('all or nothing', () => {
-  test('a refused document leaves no resource', async () => {
+  test('a rejected document creates no resource', async () => {
     const { registry } = createWorld();
     const result = await publish(registry, upload('broken: true'));
     expect(result.outcome).toBe('rejected');
@@ -182,7 +182,7 @@ describe('all or nothing', () => {
   });
 
   test.each(['fail', 'fail-after'] as const)(
-    'any one write that goes wrong (%s) leaves nothing half-done, and doing it again ends well',
+    'a failure of any single write (%s) leaves no partial version, and a retry succeeds',
     async (kind) => {
       const probe = createWorld();
       await publish(probe.registry, upload(api('1.0.0')));
@@ -203,7 +203,7 @@ describe('all or nothing', () => {
     },
   );
 
-  test('of many writers of one label with other content, one wins and the rest are revised', async () => {
+  test('of many concurrent documents with one version, one gets the label and the others become revisions', async () => {
     const { registry, another } = createWorld();
     const processes = [registry, another(), another()];
     const results = await Promise.all(
@@ -214,7 +214,7 @@ describe('all or nothing', () => {
     expect(new Set(await labels(another())).size).toBe(12);
   });
 
-  test('of many writers who name one label, one wins and the rest are told', async () => {
+  test('of many concurrent requests for one label, one succeeds and the others get a conflict', async () => {
     const { registry, another } = createWorld();
     const processes = [registry, another()];
     const results = await Promise.all(
@@ -229,7 +229,7 @@ describe('all or nothing', () => {
 describe('the gate', () => {
   const ruleset = { org: 'acme', type: 'rulesets', slug: 'style' } as const;
 
-  test('a ruleset decides, and is recorded by its digest', async () => {
+  test('applies the ruleset and records its digest', async () => {
     const { registry } = createWorld({ organizations: { acme: { defaults: { ruleset: '@acme/rulesets/style' } } } });
     await expect(publish(registry, upload(api('1.0.0')))).rejects.toMatchObject({ code: 'refused' });
     const first = await publish(registry, upload('rules: {}', { coordinate: ruleset }));
@@ -239,7 +239,7 @@ describe('the gate', () => {
     expect(passed).toMatchObject({ outcome: 'published', ruleset: 'version' in first ? first.version.manifest : '' });
   });
 
-  test('the same bytes again are unchanged, also when the ruleset has become stricter since; others are refused', async () => {
+  test('after a ruleset becomes stricter, the same bytes stay unchanged and new content is rejected', async () => {
     const { registry } = createWorld();
     const attach = { create: { ruleset: '@acme/rulesets/style' } };
     const other = { ...coordinate, slug: 'other' } as const;

@@ -5,7 +5,7 @@ import { fsck } from '../../src/registry/fsck.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 
-/** Two resources get the same bytes: `one` first, and while `two` is published, or before, `one` is withdrawn. */
+/** Two resources have the same bytes. `one` is withdrawn before or while `two` is published. */
 const author = { actor: 'operator:test', origin: null };
 const document = { info: { title: 'Same', version: '1.0.0' } };
 const publishTo = (registry: Registry, slug: string) =>
@@ -21,7 +21,7 @@ const withdraw = (registry: Registry) =>
 
 const damages = async (registry: Registry) => (await fsck(registry)).damages;
 
-test('a purge between the bytes of a publish and its commit: the publish stores them again', async () => {
+test('a publish stores its bytes again if a purge deleted them before its commit', async () => {
   const registry = createTestRegistry();
   await publishTo(registry, 'one');
   let isFirst = true;
@@ -40,7 +40,7 @@ test('a purge between the bytes of a publish and its commit: the publish stores 
   expect(await damages(registry)).toEqual([]);
 });
 
-test.for([1, 2, 5])('a publish before the deletion number %i of a purge: nothing of it is lost', async (number) => {
+test.for([1, 2, 5])('a publish just before deletion number %i of a purge loses no bytes', async (number) => {
   const registry = createTestRegistry();
   await publishTo(registry, 'one');
   let deletions = 0;
@@ -56,7 +56,7 @@ test.for([1, 2, 5])('a publish before the deletion number %i of a purge: nothing
   expect(await damages(registry)).toEqual([]);
 });
 
-test('a purge that was cut short is finished by asking again', async () => {
+test('repeating a purge that was interrupted finishes it', async () => {
   const registry = createTestRegistry();
   await publishTo(registry, 'one');
   let deletions = 0;

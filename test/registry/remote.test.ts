@@ -4,7 +4,7 @@ import { createWorld } from './world.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-test('a credential that is bound to a host goes to no other', async () => {
+test('a credential with a host is not sent to other hosts', async () => {
   vi.stubEnv('GIT_TOKEN', 'secret');
   const { registry } = createWorld({
     credentials: {
@@ -26,7 +26,7 @@ test('a credential that is bound to a host goes to no other', async () => {
     await expect(at(url, name)).rejects.toMatchObject(forbidden);
 });
 
-test('a credential is sent for the organizations that the configuration names, and for no other', async () => {
+test('a credential is sent only for its configured organizations', async () => {
   vi.stubEnv('GIT_TOKEN', 'secret');
   const url = 'https://git.test/a.git';
   const { registry } = createWorld({
@@ -60,7 +60,7 @@ test('a credential is sent for the organizations that the configuration names, a
   });
 });
 
-test('a configured repository does not name a credential that is for others', () => {
+test('a configured repository cannot use a credential of other organizations', () => {
   const url = 'https://git.test/a.git';
   const config = {
     credentials: { git: { env: 'GIT_TOKEN', organizations: ['other'] } },

@@ -10,7 +10,7 @@ const [first, second] = ['first secret key '.repeat(2), 'second secret key '.rep
 const world = () => createWorld({ secretKey: { env: 'STELE_TEST_SECRET_KEY' } }).registry;
 afterEach(() => vi.unstubAllEnvs());
 
-test('what is sealed says nothing, is never the same twice, and opens', () => {
+test('a sealed secret is unreadable, different each time, and can be opened', () => {
   vi.stubEnv('STELE_TEST_SECRET_KEY', first);
   const registry = world();
   const stored = sealSecret(registry, 'whsec_abc');
@@ -19,7 +19,7 @@ test('what is sealed says nothing, is never the same twice, and opens', () => {
   expect(openSecret(registry, stored)).toBe('whsec_abc');
 });
 
-test('the first line of the key seals, all of them open, no other does', () => {
+test('the first line of the key seals; any line opens; other keys do not', () => {
   vi.stubEnv('STELE_TEST_SECRET_KEY', first);
   const registry = world();
   const old = sealSecret(registry, 'old');
@@ -33,14 +33,14 @@ test('the first line of the key seals, all of them open, no other does', () => {
   expect(() => openSecret(registry, changed)).toThrow(expect.objectContaining({ code: 'unavailable' }));
 });
 
-test('without a key a secret is stored as it is, and opens still when there is one', () => {
+test('a secret stored before there was a key can still be read', () => {
   const stored = sealSecret(createWorld().registry, 'whsec_abc');
   expect(stored).toBe('plain:whsec_abc');
   vi.stubEnv('STELE_TEST_SECRET_KEY', first);
   expect(openSecret(world(), stored)).toBe('whsec_abc');
 });
 
-test('a short key is refused', () => {
+test('a short key is rejected', () => {
   vi.stubEnv('STELE_TEST_SECRET_KEY', `${first}\nshort`);
   expect(() => sealSecret(world(), 'x')).toThrow(/at least 32/);
 });
@@ -53,7 +53,7 @@ describe('without a secretKey', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }));
   const keyed = (registry = createWorld().registry) => ({ ...registry, ownKey: createOwnKey(folder) });
 
-  test('a secret is sealed under a key that the registry makes for itself, for its owner alone', async () => {
+  test('the registry seals with a key that it creates, readable only by its owner', async () => {
     const stored = sealSecret(keyed(), 'whsec_abc');
     expect(stored).toMatch(/^sealed:/);
     expect(stored).not.toContain('whsec_abc');
@@ -62,13 +62,13 @@ describe('without a secretKey', () => {
     expect(await readdir(folder)).toEqual(['.secret-key']);
   });
 
-  test('processes that start at once make one key', () => {
+  test('processes that start at once create one key', () => {
     const both = [createOwnKey(folder), createOwnKey(folder)].map((key) => key.make());
     expect(both[0]).toHaveLength(43);
     expect(new Set(both).size).toBe(1);
   });
 
-  test('a secretKey takes its place: new secrets are sealed under that, older ones stay readable', async () => {
+  test('a secretKey configured later seals new secrets; older ones stay readable', async () => {
     vi.stubEnv('STELE_TEST_SECRET_KEY', first);
     const plain = sealSecret(createWorld().registry, 'plain');
     const own = sealSecret(keyed(), 'own');

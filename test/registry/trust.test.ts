@@ -54,8 +54,8 @@ function jobOf(claims: Record<string, unknown>): Job {
   return readJob(claims)!;
 }
 
-describe('a job, as its token tells', () => {
-  test('is told by GitHub', () => {
+describe('the job in a token', () => {
+  test('is read from a token of GitHub', () => {
     expect(readJob(github)).toEqual({
       issuer: github.iss,
       subject: github.sub,
@@ -87,7 +87,7 @@ describe('a job, as its token tells', () => {
     ['main', undefined, null],
     ['main', 'other', null],
     [undefined, 'branch', null],
-  ])('is told by GitLab: %s, a %s, is %s', (ref, type, expected) => {
+  ])('is read from a token of GitLab: %s, a %s, is %s', (ref, type, expected) => {
     const job = jobOf({ ...gitlab, ref, ref_type: type, ref_path: undefined });
     expect([job.repository, job.ref]).toEqual(['acme/payments', expected]);
   });
@@ -102,11 +102,11 @@ describe('a job, as its token tells', () => {
     expect([origin.repository, origin.run]).toEqual([repository, `${repository}/actions/runs/30433642/attempts/2`]);
   });
 
-  test('of GitLab has a page', () => {
+  test('of GitLab links to the job', () => {
     expect(originOf(jobOf(gitlab)).run).toBe('https://gitlab.com/acme/payments/-/jobs/234');
   });
 
-  test.each(['iss', 'sub', 'jti', 'repository'])('is nobody without %s', (name) => {
+  test.each(['iss', 'sub', 'jti', 'repository'])('is null without a valid %s', (name) => {
     expect(readJob({ ...github, [name]: undefined })).toBeNull();
     expect(readJob({ ...github, [name]: '' })).toBeNull();
     expect(readJob({ ...github, [name]: 1 })).toBeNull();
@@ -115,7 +115,7 @@ describe('a job, as its token tells', () => {
 });
 
 describe('the trusted publisher', () => {
-  test('is the entry that the job is, in all', () => {
+  test('is the entry that matches the job in every member', () => {
     expect(findPublisher([publisher], jobOf(github), url)).toEqual({ publisher });
     const { ref: _ref, ...rest } = publisher;
     const anyRef = { ...rest, refProtected: false };
@@ -146,13 +146,13 @@ describe('the trusted publisher', () => {
     expect(findPublisher([publisher], jobOf({ ...github, ...difference }), url)).toHaveProperty('reason');
   });
 
-  test('that names its own audience is not met by the registry’s', () => {
+  test('with its own audience does not accept the audience of the registry', () => {
     expect(findPublisher([{ ...publisher, audience: 'stele' }], jobOf(github), url)).toEqual({ reason: 'audience' });
   });
 });
 
 describe('the exchange', () => {
-  test('knows the first of two that take a name at the same moment, and nobody else after it', async () => {
+  test('accepts only the first of two repositories that use a name at the same moment, also later', async () => {
     const { registry, another } = createWorld();
     const registries = [registry, another()];
     const attempts = ['74', '99'].flatMap((id) =>
@@ -168,7 +168,7 @@ describe('the exchange', () => {
     ]);
   });
 
-  test('gives a key of the entry’s scopes and resources for 15 minutes', async () => {
+  test('gives a key with the scopes and resources of the entry for 15 minutes', async () => {
     const { registry, pass } = createWorld();
     const exchanged = await exchangeToken(registry, publisher, jobOf(github), '192.0.2.1');
     expect(exchanged).toMatchObject({ key: { org: 'acme', expiresAt: '2026-01-01T00:15:00.000Z' } });
@@ -184,7 +184,7 @@ describe('the exchange', () => {
     expect([generation.actor, generation.origin]).toEqual([`job:${run}`, '192.0.2.1']);
   });
 
-  test('takes a token once, also of many at once and in every process', async () => {
+  test('accepts a token once, also among concurrent requests and processes', async () => {
     const { registry, another } = createWorld();
     const registries = [registry, another(), another()];
     const attempts = Array.from({ length: 12 }, (_, number) =>

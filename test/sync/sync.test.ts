@@ -345,7 +345,7 @@ describe('following a repository', () => {
     expect(run.documents).toMatchObject([
       { path: 'o.yaml', outcome: 'conflict', detail: expect.stringContaining('is connected to another repository') },
       { path: 't.yaml', outcome: 'conflict' },
-      { path: 'u.yaml', outcome: 'conflict', detail: expect.stringContaining('is connected to no repository') },
+      { path: 'u.yaml', outcome: 'conflict', detail: expect.stringContaining('is not connected to a repository') },
     ]);
     expect(await findResource(registry, uploaded)).toMatchObject({ connection: null, versions: [] });
     expect(await findResource(registry, others)).toMatchObject({

@@ -195,7 +195,7 @@ test('a ruleset that checks something is deleted only by force, and who asks is 
   const refused = await api.call('DELETE', style1);
   expect(refused.status).toBe(409);
   expect(refused.json).toMatchObject({ attached: ['the default of acme', '@acme/apis/pay'], others: 1 });
-  expect(refused.json['detail']).toContain('checks the default of acme, @acme/apis/pay and 1 other.');
+  expect(refused.json['detail']).toContain('is attached to the default of acme, @acme/apis/pay and 1 other.');
   expect(refused.text).not.toContain('theirs');
   const narrowed = await api.makeKey({ scopes: ['admin'], resources: ['rulesets/style'] });
   const counted = await api.call('DELETE', style1, { key: narrowed });
