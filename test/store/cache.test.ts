@@ -11,7 +11,7 @@ describe.each<[string, () => Cache]>([
   ['memory', createMemoryCache],
   ['folder', () => openFolderCache(mkdtempSync(join(root, 'a-')))],
 ])('a cache in %s', (_name, open) => {
-  test('gives back what was put in, and null for anything else', async () => {
+  test('returns stored bytes, and null for other keys', async () => {
     const cache = open();
     expect(await cache.get('outline/a.json')).toBeNull();
     await cache.put('outline/a.json', Buffer.from('one'));
@@ -19,7 +19,7 @@ describe.each<[string, () => Cache]>([
     expect(await cache.get('outline/b.json')).toBeNull();
   });
 
-  test('forgets everything', async () => {
+  test('can be cleared', async () => {
     const cache = open();
     await cache.put('outline/a.json', Buffer.from('one'));
     await cache.clear();
@@ -28,13 +28,13 @@ describe.each<[string, () => Cache]>([
     expect(Buffer.from((await cache.get('outline/a.json'))!).toString()).toBe('two');
   });
 
-  test.each(['a', '../a/b', 'a/../b', '/a/b', 'a//b', 'A/b', 'a/b/', 'a/.b'])('takes no key %s', async (key) => {
+  test.each(['a', '../a/b', 'a/../b', '/a/b', 'a//b', 'A/b', 'a/b/', 'a/.b'])('rejects the key %s', async (key) => {
     await expect(open().put(key, Buffer.from('x'))).rejects.toThrow(TypeError);
     await expect(open().get(key)).rejects.toThrow(TypeError);
   });
 });
 
-test('a folder that is full loses the oldest, and no more than it must', async () => {
+test('a full folder loses its oldest files, and no more than needed', async () => {
   const folder = mkdtempSync(join(root, 'full-'));
   const cache = openFolderCache(folder, { sizeLimit: 10_000 });
   for (let n = 0; n < 40; n++) await cache.put(`a/${n}`, Buffer.alloc(1000));

@@ -37,15 +37,15 @@ async function publishOne(version: string): Promise<PublishResult> {
 const isFsync = ({ name }: FileCall) => name === 'fsync';
 const tell = ({ name, path }: FileCall) => `${name} ${path.replace(/\.tmp\/.*/, '.tmp/…')}`;
 
-describe('a power cut takes nothing that was acknowledged', () => {
-  test('of the first publish, in a folder that is made for it, and of the next', async () => {
+describe('a power cut loses nothing that was acknowledged', () => {
+  test('of the first publish in a new folder, nor of the next', async () => {
     for (const version of ['1.0.0', '1.1.0']) {
       expect((await publishOne(version)).outcome).toBe('published');
       expect(files.lostByPowerCut()).toEqual([]);
     }
   });
 
-  test('the file calls of one write: its bytes are fsynced before they are named, and each folder after it gained a name', async () => {
+  test('one write fsyncs its bytes before linking them, and each folder after it gained an entry', async () => {
     const bucket = await openBucket();
     expect(files.calls.filter(isFsync).map(tell)).toEqual(['fsync ', 'fsync data']);
     files.calls.length = 0;
@@ -71,7 +71,7 @@ describe('a power cut takes nothing that was acknowledged', () => {
     ]);
   });
 
-  test('a publish fsyncs each file before it is named, and the folder after', async () => {
+  test('a publish fsyncs each file before linking it, and the folder afterwards', async () => {
     await publishOne('1.0.0');
     files.calls.length = 0;
     await publishOne('1.1.0');
@@ -88,14 +88,14 @@ describe('a power cut takes nothing that was acknowledged', () => {
     }
   });
 
-  test('nor brings back what was deleted', async () => {
+  test('and does not restore deleted files', async () => {
     const bucket = await openBucket();
     await bucket.putIfAbsent('a/b', bytesOf('x'));
     await bucket.delete('a/b');
     expect(files.lostByPowerCut()).toEqual([]);
   });
 
-  test('the model sees each fsync that is left out', async () => {
+  test('the test detects each missing fsync', async () => {
     const bucket = await openBucket();
     for (const [index, left] of ['data/.tmp/…', 'data', 'data/a0', 'data/a0/b'].entries()) {
       files.plan = (call) => (tell(call).replace(/a\d/, 'a0') === `fsync ${left}` ? { kind: 'skipped' } : null);
@@ -105,10 +105,10 @@ describe('a power cut takes nothing that was acknowledged', () => {
   });
 });
 
-describe('an fsync that failed', () => {
+describe('a failed fsync', () => {
   const fsyncFails = (call: FileCall) => (isFsync(call) ? ({ kind: 'fails' } as const) : null);
 
-  test('is never followed by an acknowledgement, whichever of a publish it is, and doing it again is safe', async () => {
+  test('is never followed by an acknowledgement, wherever in a publish it fails, and a retry is safe', async () => {
     await publishOne('1.0.0');
     let tried = 0;
     for (let hasFailed = true; hasFailed; tried++) {
@@ -124,24 +124,24 @@ describe('an fsync that failed', () => {
     expect(tried).toBeGreaterThan(10);
   });
 
-  test('is not believed when it succeeds the next time: nothing is written until the store has proved itself', async () => {
+  test('blocks further writes until the store passes its check, even if the next fsync succeeds', async () => {
     const bucket = await openBucket();
     files.plan = (call) => (tell(call) === 'fsync data/a' ? { kind: 'done but fails' } : null);
     await expect(bucket.putIfAbsent('a/b', bytesOf('x'))).rejects.toMatchObject({ code: 'outcome_unknown' });
-    // Only the folder that is in doubt goes on failing.
+    // Only the folder with the failed fsync keeps failing.
     await expect(bucket.check()).rejects.toMatchObject({ code: 'unavailable' });
     await expect(bucket.putIfAbsent('c/d', bytesOf('x'))).rejects.toMatchObject({ code: 'unavailable' });
     expect(await bucket.get('c/d')).toBeNull();
     expect(await bucket.get('a/b')).not.toBeNull();
     files.plan = () => null;
-    // A fsync alone says yes now, and the name that it dropped is still lost.
+    // Another fsync succeeds, but the entry that the failed one dropped is still lost.
     expect(files.lostByPowerCut()).toContain('data/a/b');
     await bucket.check();
     expect(files.lostByPowerCut()).toEqual([]);
     expect(await bucket.putIfAbsent('c/d', bytesOf('x'))).toBe('created');
   });
 
-  test('proves itself to the next writer too, who need not ask', async () => {
+  test('is cleared by the next write too, without a separate check', async () => {
     const bucket = await openBucket();
     files.plan = fsyncFails;
     await expect(bucket.putIfAbsent('a/b', bytesOf('x'))).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -150,7 +150,7 @@ describe('an fsync that failed', () => {
     expect(files.lostByPowerCut()).toEqual([]);
   });
 
-  test('makes the writes beside it doubtful', async () => {
+  test('makes the outcome of concurrent writes unknown', async () => {
     const bucket = await openBucket();
     await bucket.putIfAbsent('a/first', bytesOf('x'));
     let failed = false;
@@ -159,7 +159,7 @@ describe('an fsync that failed', () => {
     expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   });
 
-  test('of the probe is told by the check, and so is a store that is full', async () => {
+  test('of the probe fails the check, and so does a full disk', async () => {
     const bucket = await openBucket();
     await bucket.check();
     files.plan = fsyncFails;
@@ -171,8 +171,8 @@ describe('an fsync that failed', () => {
   });
 });
 
-describe('a write whose call failed', () => {
-  test('though it was done: it is ours, and durable', async () => {
+describe('a failed file call', () => {
+  test('that took effect anyway counts as our write, and is durable', async () => {
     const bucket = await openBucket();
     files.plan = ({ name }) => (name === 'link' ? { kind: 'done but fails' } : null);
     expect(await bucket.putIfAbsent('a/b', bytesOf('x'))).toBe('created');
@@ -182,7 +182,7 @@ describe('a write whose call failed', () => {
   });
 
   test.each(['open', 'write', 'close', 'mkdir', 'link'] as const)(
-    'at %s has written nothing, and says so',
+    'of %s writes nothing and throws unavailable',
     async (name) => {
       const bucket = await openBucket();
       files.plan = (call) => (call.name === name ? { kind: 'fails' } : null);

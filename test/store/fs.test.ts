@@ -33,7 +33,7 @@ describe('a folder', () => {
     return other;
   }
 
-  test('may be opened by many: each sees what the others wrote', async () => {
+  test('can be opened by many processes: each sees what the others wrote', async () => {
     const [one, two] = [await openFsBucket(folder), await openFsBucket(folder)];
     expect(await one.putIfAbsent('a/b', bytesOf('one'))).toBe('created');
     expect(await two.putIfAbsent('a/b', bytesOf('two'))).toBe('exists');
@@ -43,7 +43,7 @@ describe('a folder', () => {
     expect(await one.list('')).toEqual([]);
   });
 
-  test('of two processes exactly one wins each of 200 races', async () => {
+  test('lets exactly one of two processes win each of 200 races', async () => {
     const processes = await Promise.all([start(), start()]);
     const bucket = await openFsBucket(folder);
     const wins = [0, 0];
@@ -60,7 +60,7 @@ describe('a folder', () => {
     expect(wins[0]! + wins[1]!).toBe(200);
   });
 
-  test('two processes that append to one ref lose nothing', async () => {
+  test('loses nothing when two processes append to one ref', async () => {
     const processes = await Promise.all([start(), start()]);
     await Promise.all(processes.map((other) => other.tell({ do: 'increment', name: 'things/one', times: 50 })));
     const refs = createRefs(await openFsBucket(folder), {
@@ -75,7 +75,7 @@ describe('a folder', () => {
     }
   });
 
-  test('a process that is killed while it writes leaves whole keys or none, and all that it was told are there', async () => {
+  test('has complete files only after a process was killed while writing, and all acknowledged ones', async () => {
     const size = 2 * 1024 * 1024;
     for (let kill = 1; kill <= 6; kill++) {
       const other = await start();
@@ -100,7 +100,7 @@ describe('a folder', () => {
     }
   });
 
-  test('files that a killed process left behind are seen by nobody and stop nobody', async () => {
+  test('ignores temporary files of killed processes', async () => {
     const bucket = await openFsBucket(folder);
     await writeFile(join(folder, '.tmp', 'left-behind'), 'part of something');
     await mkdir(join(folder, 'a', 'empty'), { recursive: true });
@@ -111,7 +111,7 @@ describe('a folder', () => {
     expect(await (await openFsBucket(folder)).list('')).toEqual(['a/b']);
   });
 
-  test('what killed processes left in .tmp is swept at the start, and nothing that may still be written', async () => {
+  test('deletes temporary files of killed processes at the start, but not those still being written', async () => {
     const files = watchFiles(folder);
     await (await openFsBucket(folder, { files })).putIfAbsent('a', bytesOf('x'));
     const own = files.calls.find(({ name }) => name === 'write')!.path.slice('.tmp/'.length);
@@ -133,14 +133,14 @@ describe('a folder', () => {
     ['/proc/x/y', 'a folder cannot be created there'],
     ['/dev/null', 'a file is in its place'],
     ['/dev/null/x', 'a file is in its place'],
-  ])('cannot be at %s, and that is said at once', async (path, why) => {
+  ])('cannot be at %s, and opening it fails at once', async (path, why) => {
     await expect(openFsBucket(path)).rejects.toMatchObject({
       code: 'unavailable',
       message: `${path} cannot be the data folder: ${why}.`,
     });
   });
 
-  test('when the folder itself is gone, nothing is called absent', async () => {
+  test('reports an error, and not absence, if the folder itself is missing', async () => {
     const bucket = await openFsBucket(folder);
     await bucket.putIfAbsent('a/b', bytesOf('x'));
     await rename(folder, `${folder}-elsewhere`);
@@ -151,13 +151,13 @@ describe('a folder', () => {
     await expect(bucket.check()).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('what cannot be read is not absent', async () => {
+  test('reports an error, and not absence, if a file cannot be read', async () => {
     const bucket = await openFsBucket(folder);
     await symlink('loop', join(folder, 'loop'));
     await expect(bucket.get('loop')).rejects.toMatchObject({ code: 'ELOOP' });
   });
 
-  test('a write leaves no temporary file, won or lost', async () => {
+  test('leaves no temporary file, whether a write wins or loses', async () => {
     const bucket = await openFsBucket(folder);
     await bucket.putIfAbsent('a', bytesOf('x'));
     await bucket.putIfAbsent('a', bytesOf('y'));
@@ -165,7 +165,7 @@ describe('a folder', () => {
     expect(await readdir(join(folder, '.tmp'))).toEqual([]);
   });
 
-  test('a key under a key, and a key that is a folder, are absent', async () => {
+  test('finds no key below another key, and none that is a folder', async () => {
     const bucket = await openFsBucket(folder);
     await bucket.putIfAbsent('a/b', bytesOf('x'));
     expect(await bucket.get('a/b/c')).toBeNull();
@@ -175,21 +175,18 @@ describe('a folder', () => {
     expect(await bucket.list('')).toEqual(['a/b']);
   });
 
-  test.each(['disk', 'limit on files'])(
-    'a write that the %s has no room for rejects and leaves nothing',
-    async (wall) => {
-      const room = 256 * 1024;
-      const mounted = wall === 'disk' && mountSmall(folder, room);
-      const other = await start(mounted ? undefined : { limitBytes: room });
-      expect(await other.tell({ do: 'fill', key: 'small/before', bytes: 1000 })).toBe('created');
-      expect(await other.tell({ do: 'fill', key: 'large/one', bytes: 4 * room })).toBe('unavailable');
-      expect(await other.tell({ do: 'fill', key: 'small/after', bytes: 1000 })).toBe('created');
-      const bucket = await openFsBucket(folder);
-      expect(await bucket.list('')).toEqual(['small/after', 'small/before']);
-      expect(await bucket.get('large/one')).toBeNull();
-      expect(await readdir(join(folder, '.tmp'))).toEqual([]);
-    },
-  );
+  test.each(['disk', 'file size limit'])('a write beyond the %s throws and leaves nothing', async (wall) => {
+    const room = 256 * 1024;
+    const mounted = wall === 'disk' && mountSmall(folder, room);
+    const other = await start(mounted ? undefined : { limitBytes: room });
+    expect(await other.tell({ do: 'fill', key: 'small/before', bytes: 1000 })).toBe('created');
+    expect(await other.tell({ do: 'fill', key: 'large/one', bytes: 4 * room })).toBe('unavailable');
+    expect(await other.tell({ do: 'fill', key: 'small/after', bytes: 1000 })).toBe('created');
+    const bucket = await openFsBucket(folder);
+    expect(await bucket.list('')).toEqual(['small/after', 'small/before']);
+    expect(await bucket.get('large/one')).toBeNull();
+    expect(await readdir(join(folder, '.tmp'))).toEqual([]);
+  });
 
   /** Mounts a file system of so many bytes on the folder. False where this machine does not allow it: then a limit on files must do. */
   function mountSmall(path: string, bytes: number): boolean {

@@ -4,8 +4,8 @@ import { bucketContract, bytesOf } from '../contract/bucket.ts';
 
 bucketContract('memory', async () => ({ bucket: createMemoryBucket(), close: async () => {} }));
 
-describe('the memory bucket goes wrong on command', () => {
-  test('fail: it rejects and nothing happened, as often as planned', async () => {
+describe('planned failures of the memory bucket', () => {
+  test('fail: rejects without effect, as often as planned', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'fail', { count: 2 });
     await expect(bucket.putIfAbsent('a', bytesOf('x'))).rejects.toThrow('Planned failure');
@@ -14,7 +14,7 @@ describe('the memory bucket goes wrong on command', () => {
     expect(await bucket.putIfAbsent('a', bytesOf('x'))).toBe('created');
   });
 
-  test('fail-after: it rejects though it happened', async () => {
+  test('fail-after: rejects after taking effect', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'fail-after');
     await expect(bucket.putIfAbsent('a', bytesOf('x'))).rejects.toThrow('Planned loss');
@@ -24,14 +24,14 @@ describe('the memory bucket goes wrong on command', () => {
     expect(await bucket.get('a')).toBeNull();
   });
 
-  test('lose: the rival was faster', async () => {
+  test('lose: another writer is faster', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'lose', { rival: bytesOf('rival') });
     expect(await bucket.putIfAbsent('a', bytesOf('mine'))).toBe('exists');
     expect(Buffer.from((await bucket.get('a'))!).toString()).toBe('rival');
   });
 
-  test('only the calls that are meant: by method and by key', async () => {
+  test('apply only to the chosen method and keys', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('get', 'fail', { when: (key) => key.startsWith('b') });
     expect(await bucket.putIfAbsent('b', bytesOf('x'))).toBe('created');

@@ -7,15 +7,15 @@ import { localBuckets } from './buckets.ts';
 
 for (const { name, open } of localBuckets) objectsContract(name, open);
 
-describe('objects on a bucket that goes wrong', () => {
-  test('a lost answer is a stored object', async () => {
+describe('objects on a failing bucket', () => {
+  test('a lost response still means a stored object', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'fail-after');
     expect(await createObjects(bucket).put('x')).toBe(digestOf('x'));
     expect(await bucket.list('')).toHaveLength(1);
   });
 
-  test('a failed write says so as a refusal, and doing it again works', async () => {
+  test('a failed write throws, and a retry succeeds', async () => {
     const bucket = createMemoryBucket();
     const objects = createObjects(bucket);
     bucket.fault('putIfAbsent', 'fail');
@@ -24,27 +24,27 @@ describe('objects on a bucket that goes wrong', () => {
     expect(await objects.put('x')).toBe(digestOf('x'));
   });
 
-  test('a write whose fate cannot be read is no success', async () => {
+  test('a write whose outcome cannot be read back throws', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'fail-after');
     bucket.fault('get', 'fail');
     await expect(createObjects(bucket).put('x')).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('a rival that wrote other bytes under the digest is corruption', async () => {
+  test('other bytes under the digest are reported as corruption', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'lose', { rival: Buffer.from('not x') });
     await expect(createObjects(bucket).put('x')).rejects.toMatchObject({ code: 'corrupt' });
   });
 
-  test('what cannot be read is not absent', async () => {
+  test('an object that cannot be read is not reported as absent', async () => {
     const bucket = createMemoryBucket();
     const digest = await createObjects(bucket).put('x');
     bucket.fault('get', 'fail');
     await expect(createObjects(bucket).get(digest)).rejects.toThrow('Planned failure');
   });
 
-  test('verified bytes are not asked for again', async () => {
+  test('verified bytes are served from the cache', async () => {
     const bucket = createMemoryBucket();
     const objects = createObjects(bucket);
     const digest = await objects.put('x');

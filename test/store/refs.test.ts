@@ -33,7 +33,7 @@ function rivalOf(generation: number, previous: Digest | null, value: number): Ui
 describe('generation keys', () => {
   const generation = fc.integer({ min: 1, max: 10 ** 15 - 1 });
 
-  test('the newer sorts first', () => {
+  test('sort the newest first', () => {
     fc.assert(
       fc.property(generation, generation, (a, b) => {
         fc.pre(a !== b);
@@ -42,7 +42,7 @@ describe('generation keys', () => {
     );
   });
 
-  test('are read back', () => {
+  test('can be parsed', () => {
     fc.assert(
       fc.property(generation, (one) => {
         expect(parseGenerationKey(generationKey('a/b/c', one))).toEqual({ name: 'a/b/c', generation: one });
@@ -51,15 +51,15 @@ describe('generation keys', () => {
   });
 });
 
-describe('refs on a bucket that goes wrong', () => {
-  test('a write that failed is done again, once', async () => {
+describe('refs on a failing bucket', () => {
+  test('a failed write is retried once', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'fail', { count: 2 });
     expect(await increment(openRefs(bucket), 'things/one')).toMatchObject({ generation: 1, value: 1 });
     expect(await bucket.list('')).toEqual([generationKey('things/one', 1)]);
   });
 
-  test('a lost answer is recognised as our own write', async () => {
+  test('a write with a lost response is recognized as our own', async () => {
     const bucket = createMemoryBucket();
     const refs = openRefs(bucket);
     bucket.fault('putIfAbsent', 'fail-after');
@@ -74,7 +74,7 @@ describe('refs on a bucket that goes wrong', () => {
     expect(await bucket.list('refs/things/one/')).toHaveLength(1);
   });
 
-  test('a lost answer after a failure is recognised too', async () => {
+  test('so is a lost response after a failure', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'fail');
     bucket.fault('putIfAbsent', 'fail-after');
@@ -82,20 +82,20 @@ describe('refs on a bucket that goes wrong', () => {
     expect(await bucket.list('')).toHaveLength(1);
   });
 
-  test('the loser of a race decides again, on what the winner wrote', async () => {
+  test('the loser of a race decides again from what the winner wrote', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'lose', { rival: rivalOf(1, null, 40) });
     expect(await increment(openRefs(bucket), 'things/one')).toMatchObject({ generation: 2, value: 41 });
   });
 
-  test('a rival that wrote between a failure and its repetition is not taken for us', async () => {
+  test('a rival write between a failure and its retry is not taken for our own', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'fail');
     bucket.fault('putIfAbsent', 'lose', { rival: rivalOf(1, null, 40) });
     expect(await increment(openRefs(bucket), 'things/one')).toMatchObject({ generation: 2, value: 41 });
   });
 
-  test('a loser that then wants nothing writes nothing', async () => {
+  test('a loser that then decides to change nothing writes nothing', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'lose', { rival: rivalOf(1, null, 40) });
     const result = await openRefs(bucket).update<number>('things/one', (current) =>
@@ -105,7 +105,7 @@ describe('refs on a bucket that goes wrong', () => {
     expect(await bucket.list('')).toHaveLength(1);
   });
 
-  test('a rival whose bytes are no generation is corruption', async () => {
+  test('invalid bytes from a rival are reported as corruption', async () => {
     const bucket = createMemoryBucket();
     bucket.fault('putIfAbsent', 'lose', { rival: bytesOf('null') });
     await expect(increment(openRefs(bucket), 'things/one')).rejects.toMatchObject({ code: 'corrupt' });
@@ -127,17 +127,17 @@ describe('refs on a bucket that goes wrong', () => {
         bucket.fault('get', 'fail');
       },
     ],
-  ])('when %s, the outcome is said to be unknown', async (_, plan) => {
+  ])('when %s, the update throws outcome_unknown', async (_, plan) => {
     const bucket = createMemoryBucket();
     plan(bucket);
     const attempt = increment(openRefs(bucket), 'things/one');
     await expect(attempt).rejects.toMatchObject({ code: 'outcome_unknown' });
-    // The names in the store are no business of whoever asked.
+    // The message must not reveal names in the store.
     await expect(attempt).rejects.not.toMatchObject({ message: expect.stringContaining('things/one') });
     await expect(attempt).rejects.not.toMatchObject({ cause: undefined });
   });
 
-  test('a full store is said to be full, not unknown', async () => {
+  test('a full disk is reported as unavailable, not as an unknown outcome', async () => {
     const bucket = createMemoryBucket();
     const full = new RegistryError('unavailable', 'full');
     const refs = openRefs({ ...bucket, putIfAbsent: async () => Promise.reject(full) });
@@ -150,7 +150,7 @@ describe('refs on a bucket that goes wrong', () => {
     await expect(increment(late, 'things/one')).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
 
-  test('after an unknown outcome the truth is read, not remembered', async () => {
+  test('after an unknown outcome the next read bypasses the cache', async () => {
     const bucket = createMemoryBucket();
     const refs = openRefs(bucket);
     await increment(refs, 'things/one');
@@ -160,7 +160,7 @@ describe('refs on a bucket that goes wrong', () => {
     expect(await increment(refs, 'things/one')).toMatchObject({ generation: 3, value: 3 });
   });
 
-  test.each(['list', 'get'] as const)('what cannot be read is not absent: %s', async (method) => {
+  test.each(['list', 'get'] as const)('a ref that cannot be read is not reported as absent: %s', async (method) => {
     const bucket = createMemoryBucket();
     await increment(openRefs(bucket), 'things/one');
     const refs = openRefs(bucket);
@@ -171,7 +171,7 @@ describe('refs on a bucket that goes wrong', () => {
     expect((await refs.read('things/one'))?.value).toBe(1);
   });
 
-  test('whatever goes wrong, what was acknowledged is there once, and a token never twice', async () => {
+  test('with random failures, every acknowledged change exists once, and none twice', async () => {
     const fault = fc.record({
       method: fc.constantFrom<'get' | 'putIfAbsent' | 'list'>('get', 'putIfAbsent', 'list'),
       kind: fc.constantFrom<Fault>('fail', 'fail-after'),
@@ -232,7 +232,7 @@ describe('refs on a bucket that goes wrong', () => {
 });
 
 describe('what refs cost', () => {
-  test('a read within the age asks nobody, and readers at once ask once', async () => {
+  test('a read within maxAge does not ask the bucket, and concurrent readers ask once', async () => {
     const bucket = createMemoryBucket();
     await increment(openRefs(bucket), 'things/one');
     const refs = openRefs(bucket);
@@ -243,7 +243,7 @@ describe('what refs cost', () => {
     expect([after.list - before.list, after.get - before.get]).toEqual([1, 1]);
   });
 
-  test('many names take few questions, and many generations of one no more', async () => {
+  test('listing many names takes few calls, however many generations they have', async () => {
     const bucket = createMemoryBucket();
     const refs = openRefs(bucket);
     const names = Array.from({ length: 700 }, (_, index) => `things/${String(index).padStart(3, '0')}`);
@@ -255,7 +255,7 @@ describe('what refs cost', () => {
     expect(bucket.calls().get).toBe(before.get);
   });
 
-  test('a value that did not move is listed, not read again', async () => {
+  test('an unchanged value is listed but not read again', async () => {
     const bucket = createMemoryBucket();
     const own = createClock();
     const refs = createRefs(bucket, { ...own, uniqueId: createIds('own'), maxAge: 500 });
@@ -268,7 +268,7 @@ describe('what refs cost', () => {
     expect(bucket.calls()).toEqual({ ...before, list: before.list + 5 });
   });
 
-  test('an answer that was long on its way does not hide an own write', async () => {
+  test('a slow response does not hide our own later write', async () => {
     const bucket = createMemoryBucket();
     await increment(openRefs(bucket), 'things/one');
     const held = Promise.withResolvers<void>();
@@ -289,7 +289,7 @@ describe('what refs cost', () => {
     expect((await refs.read('things/one'))?.value).toBe(2);
   });
 
-  test('a reader does not take the answer to a question that was asked too long ago', async () => {
+  test('a reader does not share a read that started too long ago', async () => {
     const bucket = createMemoryBucket();
     const own = createClock();
     await increment(openRefs(bucket), 'things/one');
