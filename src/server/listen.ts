@@ -74,10 +74,10 @@ export async function listen(
 }
 
 const reasons = new Map([
-  ['EADDRINUSE', 'it is in use; another one can be chosen with --port'],
-  ['EACCES', 'this user may not have it'],
-  ['EADDRNOTAVAIL', 'it is no address of this machine'],
-  ['ENOTFOUND', 'there is no such name'],
+  ['EADDRINUSE', 'the port is in use. Choose another one with --port'],
+  ['EACCES', 'this user may not use the port'],
+  ['EADDRNOTAVAIL', 'this machine does not have that address'],
+  ['ENOTFOUND', 'the name does not exist'],
   ['EAI_AGAIN', 'the name cannot be looked up'],
 ]);
 
@@ -98,10 +98,10 @@ async function shutDown(server: Server, deadline: number): Promise<void> {
 
 const full = 'Too many connections are open. Try again.';
 
-const statuses = new Map([
-  ['HPE_HEADER_OVERFLOW', 431],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
-  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+const unreadable = new Map<string | undefined, [status: number, detail: string]>([
+  ['HPE_HEADER_OVERFLOW', [431, 'The URL and headers are longer than 16 KiB.']],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'The chunk extensions of the body are too long.']],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request did not arrive in time. Try again.']],
 ]);
 
 /** Answers what Node could not read as HTTP, also a target or header over 16 KiB, in the form that every refusal has. */
@@ -110,7 +110,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  answerRaw(socket, refuse(statuses.get(error.code ?? '') ?? 400, 'The request cannot be read.'));
+  answerRaw(socket, refuse(...(unreadable.get(error.code) ?? [400, 'The request is not valid HTTP.'])));
 }
 
 /** Answers on a socket that has no response, and closes it. */

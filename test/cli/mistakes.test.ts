@@ -138,7 +138,7 @@ test('a port that is taken', async () => {
   const { port } = server.address() as AddressInfo;
   expect(await run('serve', '--port', String(port))).toMatchObject({
     code: 3,
-    stderr: `Cannot listen on 127.0.0.1 port ${port}: it is in use; another one can be chosen with --port.\n`,
+    stderr: `Cannot listen on 127.0.0.1 port ${port}: the port is in use. Choose another one with --port.\n`,
   });
   server.close();
 });
