@@ -1,6 +1,6 @@
-/** What is left to somebody in the running window. */
+/** What remains of a limit in the current window. */
 export interface Left {
-  /** Negative once the limit is passed. */
+  /** Negative if the limit was exceeded. */
   remaining: number;
   /** Whole seconds until the window ends, at least 1. */
   seconds: number;
@@ -8,12 +8,12 @@ export interface Left {
 
 const mostNames = 100_000;
 
-/** Counts one more for the name, and tells what is left. */
+/** Counts one use for the name and returns what remains. */
 export type Allowance = (name: string) => Left;
 
 /**
- * `limit` for each name in each window of `window` seconds. Names of windows past are forgotten, and all of
- * them when they are too many to remember.
+ * Allows `limit` uses for each name in each window of `window` seconds. Names of past windows are
+ * forgotten, and all names if there are too many.
  */
 export function createAllowance(
   { limit, window }: { limit: number; window: number },

@@ -23,8 +23,9 @@ import { readTarget } from './target.ts';
 import { routeNameOf } from './route-name.ts';
 
 /**
- * The whole server: the registry's reads, and an Express application for everything else. Reads go past Express, which would cost them a
- * quarter of their speed (`scripts/bench/read.ts`) and decodes what an address must not decode.
+ * The whole server: registry reads, and an Express application for everything else. Reads bypass
+ * Express, which would cost a quarter of their speed (`scripts/bench/read.ts`) and decodes paths
+ * too early.
  */
 export function createApp(given: ServerContext): RequestListener {
   const made = given.site ?? createSite(given.registry, given.url, { hasLogin: given.login !== undefined });
@@ -51,7 +52,7 @@ export function createApp(given: ServerContext): RequestListener {
 
 const noTarget = 'The request target is not a valid path.';
 
-/** Everything but the reads: who asks first, then the one part that the path belongs to. */
+/** Everything but reads: authenticates, then passes the request to the part that owns the path. */
 function createOthers(
   context: Required<Pick<ServerContext, 'site'>> & ServerContext,
   authenticate: Authenticate,
@@ -85,7 +86,7 @@ function createOthers(
   return app;
 }
 
-/** Gives each request its identifier, and finds out who asks. */
+/** Gives each request an id and authenticates it. */
 function identify(authenticate: Authenticate): express.RequestHandler {
   return async (request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(request));
@@ -94,7 +95,7 @@ function identify(authenticate: Authenticate): express.RequestHandler {
   };
 }
 
-/** No page of ours runs a script, loads anything or is framed; a part that has pages loosens its own. */
+/** Default security headers. Parts that send pages relax them for themselves. */
 function secureHeaders(url: string): express.RequestHandler {
   return helmet({
     contentSecurityPolicy: {
@@ -105,7 +106,7 @@ function secureHeaders(url: string): express.RequestHandler {
   });
 }
 
-/** The pattern that an Express request was routed by: finite in number, whatever clients ask for. */
+/** The route pattern of an Express request. Their number is finite, whatever clients request. */
 function patternOf(request: Request): string {
   const { path } = (request.route ?? {}) as { path?: unknown };
   return routeNameOf(request) ?? (typeof path === 'string' ? path : 'unmatched');

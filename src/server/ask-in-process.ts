@@ -8,7 +8,10 @@ import type { Site } from '../site/site.ts';
 import { createApp } from './app.ts';
 import type { ServerContext } from './server-context.ts';
 
-/** The server's answers without a network: HTTP over pipes within the process, without sign-in, management or limits. Nobody else can ask. */
+/**
+ * Answers requests of this process over pipes, without sign-in, management API or limits. Nothing
+ * else can connect.
+ */
 export function openAnswers(
   registry: Registry,
   site: Site,
@@ -23,7 +26,7 @@ export function openAnswers(
   agent.createConnection = () => {
     const [ours, theirs] = duplexPair();
     server.emit('connection', theirs);
-    // The agent asks this of a socket that it keeps; a pipe stays open by itself.
+    // The agent calls these on sockets that it keeps alive. A pipe needs none of them.
     return Object.assign(ours, { setKeepAlive: ignore, setTimeout: ignore, ref: ignore, unref: ignore });
   };
   return {

@@ -8,10 +8,13 @@ import { onlyGet } from './methods.ts';
 import { splitTarget } from './read/read-request.ts';
 import { sendPage } from './send-page.ts';
 
-/** Seconds. The path of an asset names its content; what an older page asks for after an update is given as it is now. */
+/**
+ * `current`: the path contains a hash of the content. `other`: an older page asks for a file that
+ * an update replaced, and gets the new one.
+ */
 const lifetimes = { current: 'public, max-age=31536000, immutable', other: 'public, max-age=60' };
 
-/** The stylesheets, scripts and images of pages. */
+/** Serves the stylesheets, scripts and images of pages. */
 export function createAssetFiles({ assets, registry }: Site): Router {
   async function send(request: Request, response: Response): Promise<void> {
     const found = assets.find(splitTarget(request.url).path);

@@ -9,18 +9,19 @@ import type { ServerContext } from './server-context.ts';
 
 const principals = new WeakMap<IncomingMessage, Principal>();
 
-/** Who asks, as `authenticate` found out. Anonymous before it ran. */
+/** The principal of a request, as `Authenticate` found it. Anonymous before that. */
 export function principalOf(request: IncomingMessage): Principal {
   return principals.get(request) ?? anonymous;
 }
 
-/** Finds out who asks, and remembers it for `principalOf`. */
+/** Authenticates a request and remembers the principal for `principalOf`. */
 export type Authenticate = (request: IncomingMessage) => Promise<Principal>;
 
 /**
- * Finds out who asks, before anything else is looked at: `Authorization: Bearer <key>` (RFC 6750), Basic with the key as password
- * (RFC 7617), or a session. A credential that is not valid is refused with `unauthenticated` everywhere, also where none is needed; who sends too
- * many of them is told to wait. Valid ones of the same address go on: a neighbour's mistakes shut nobody out.
+ * Authenticates requests before anything else: `Authorization: Bearer <key>` (RFC 6750), Basic with
+ * the key as password (RFC 7617), or a session cookie. Throws `unauthenticated` for an invalid
+ * credential, even if the request needs none, and `rate_limited` for too many of them from one
+ * address. Valid credentials from the same address still work.
  */
 export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login'>): Authenticate {
   const { registry, login } = context;
@@ -61,7 +62,7 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
   };
 }
 
-/** The key's text in an `Authorization` field value, or null for any other scheme or form. */
+/** The key in an `Authorization` header; null for any other scheme or form. */
 function keyIn(authorization: string): string | null {
   const match = /^(bearer|basic) +([A-Za-z0-9._~+/-]+=*)$/i.exec(authorization);
   if (!match) return null;

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { ipKeyGenerator } from 'express-rate-limit';
 
 /**
- * The network address of the client. Of `X-Forwarded-For` only what our own `proxies` reverse proxies appended is believed, as Express'
- * `request.ip` does with the same number.
+ * The client's network address. Trusts only the entries of `X-Forwarded-For` that our own `proxies`
+ * reverse proxies appended, like Express' `request.ip` with the same number.
  */
 export function clientAddress(request: IncomingMessage, proxies: number): string {
   const direct = request.socket.remoteAddress ?? '';
@@ -13,7 +13,10 @@ export function clientAddress(request: IncomingMessage, proxies: number): string
   return hops.at(-1 - proxies) ?? hops[0]!;
 }
 
-/** What limits are counted by: the address, of IPv6 the network of it that one client is given (56 bits). */
+/**
+ * What rate limits count by: the IPv4 address, or the IPv6 network that one client usually has (56
+ * bits).
+ */
 export function limitedName(request: IncomingMessage, proxies: number): string {
   return ipKeyGenerator(clientAddress(request, proxies));
 }

@@ -1,23 +1,23 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Sockets beyond the cap that are still told to come back, rather than closed. */
+/** Connections above the limit that still get a response instead of being closed. */
 const spare = 64;
 
 /** The open connections of a server. */
 export interface Connections {
-  /** Whether this socket is one more than may be open, so that its request is to be refused. */
+  /** Whether this socket is above the limit, so that its request is answered with 503. */
   isExtra(socket: Socket): boolean;
 }
 
 /**
- * Keeps a server's open sockets at `most`. At the cap a new socket takes the place of the one that
- * has waited longest without a request: idle between two, which is closed, or before its first one
- * or with half of it sent, which is turned away. Where every socket has a request under way, some
- * more are let in for an answer that says so.
+ * Limits a server to `most` open sockets. At the limit, a new socket replaces the one that has
+ * waited longest without a complete request: one idle between two requests is closed, and one
+ * before or within its first request gets `turnAway`. If every socket has a request in progress,
+ * some more are accepted and answered with 503.
  */
 export function capConnections(server: Server, most: number, turnAway: (socket: Socket) => void): Connections {
-  // A set remembers the order in which sockets began to wait.
+  // A set keeps the order in which sockets began to wait.
   const waiting = new Set<Socket>();
   const open = new Set<Socket>();
   const extra = new WeakSet<Socket>();
@@ -55,8 +55,8 @@ export function capConnections(server: Server, most: number, turnAway: (socket: 
 }
 
 /**
- * How many sockets may be open: as many as are wanted, but at most half of the descriptors that the
- * system lets this process have. The rest is for files, pipes and git.
+ * How many sockets may be open: `wanted`, but at most half of the file descriptors that the system
+ * allows this process. The rest is for files, pipes and git.
  */
 export function affordableConnections(wanted: number): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft: number | 'unlimited' } } };

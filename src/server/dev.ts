@@ -3,14 +3,20 @@ import { Router, type Response } from 'express';
 import { escapeXml } from '../site/xml.ts';
 import type { Site } from '../site/site.ts';
 
-/** What `stele serve --dev` adds: pages that load again when what they are made of has changed. Without it nothing of this is served. */
+/**
+ * `stele serve --dev`: open pages reload when their sources change. Without the option nothing of
+ * this is served.
+ */
 export interface Dev {
   router: Router;
-  /** The same site, its pages listening for changes. A page that cannot be made says why. */
+  /**
+   * The same site, with pages that listen for changes. A page that cannot be rendered shows the
+   * error.
+   */
   listening(site: Site): Site;
-  /** Has every open page load again. */
+  /** Makes every open page reload. */
   changed(): void;
-  /** Ends every open page's connection. They come back to whoever serves next. */
+  /** Ends the connections of open pages. They reconnect to the next server. */
   close(): void;
 }
 
@@ -21,7 +27,8 @@ new EventSource(pathname.replace(/\\.js$/, '')).onmessage = ({ data }) => {
 `;
 
 export function createDev(): Dev {
-  // A page knows the state that it was made in, so that no change between its making and its listening is lost, nor a restart.
+  // Pages contain the state in which they were rendered, so that a change before they listen, or a
+  // restart, is noticed.
   let state: string = randomUUID();
   const open = new Set<Response>();
 

@@ -1,14 +1,14 @@
 /** Header fields by name. Spread to combine: the later value of a name wins. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** The fields as Node writes them fastest: names and values in turn. */
+/** Fields as a list of names and values in turn, which Node writes fastest. */
 export function flatten(fields: Fields): string[] {
   return Object.entries(fields).flat();
 }
 
 /**
- * On every answer of the registry: what is sent is data. No sniffing, and where a browser shows it, nothing in it runs, loads or is
- * framed (CSP 3, `sandbox` included).
+ * Headers of every response with data: no sniffing, and a browser that shows it runs, loads and
+ * frames nothing (CSP 3 with `sandbox`).
  */
 export const securityHeaders: Fields = {
   'X-Content-Type-Options': 'nosniff',
@@ -16,12 +16,15 @@ export const securityHeaders: Fields = {
   'Referrer-Policy': 'no-referrer',
 };
 
-/** The fields that a script of another origin may see, and that it may send when it asks. */
+/** Headers that scripts of another origin may read, and that they may send. */
 const exposed =
   'Accept-Ranges, Content-Location, Content-Range, Deprecation, ETag, Link, Location, Repr-Digest, Retry-After, Sunset';
 const sendable = 'Accept, Authorization, If-Match, If-None-Match, If-Range, Range';
 
-/** What lets scripts of any origin read a public answer (Fetch standard, CORS protocol). Never sent with private ones. */
+/**
+ * Let scripts of any origin read a public response (Fetch standard, CORS protocol). Never sent with
+ * private ones.
+ */
 export const corsHeaders: Fields = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': exposed,
@@ -37,8 +40,9 @@ export const preflightHeaders: Fields = {
 };
 
 /**
- * On every page for people: its own styles and scripts, and nothing else, from nowhere else; framed by nobody. `connect`: further origins that
- * its scripts may reach. Pages post to this registry alone, whose guard against other sites wants their origin.
+ * Headers of every page: its own styles and scripts, nothing from other origins, no framing.
+ * `connect`: other origins that its scripts may reach. The referrer policy lets forms post to this
+ * registry, whose check against cross-site requests needs the origin.
  */
 export function pageHeaders({ connect = [] }: { connect?: readonly string[] } = {}): Fields {
   const policy = [

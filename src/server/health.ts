@@ -6,12 +6,15 @@ import { shareWalk } from '../scheduling/shared-walk.ts';
 import type { ServerContext } from './server-context.ts';
 import { onlyGet } from './methods.ts';
 
-/** Milliseconds for which one look at the store answers everybody: nobody who asks makes it write more. */
+/**
+ * Milliseconds for which one check of the store answers everyone, so that requests do not cause
+ * more writes.
+ */
 const sharedFor = 1000;
 
 /**
- * `/healthz`: the process runs. `/readyz`: it can answer and keep what it is given; 503 before that, while the store takes no writes, and from when it
- * shuts down.
+ * `/healthz`: the process runs. `/readyz`: it can answer and store; 503 during start and shutdown
+ * and while the store is not writable.
  */
 export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady' | 'registry'>): Router {
   const { bucket, monotonic } = registry;
@@ -23,7 +26,7 @@ export function createHealth({ isReady, registry }: Pick<ServerContext, 'isReady
   });
   router.get('/readyz', async (_request, response) => {
     if (!isReady()) throw new RegistryError('unavailable', 'Not ready.', { retryAfter: 1 });
-    // Fails where no file can be opened.
+    // Fails if the process has no file descriptors left.
     await (await open(devNull)).close();
     await storeIsWell();
     response.set('Cache-Control', 'no-store').json({ status: 'ready' });

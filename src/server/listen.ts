@@ -4,47 +4,45 @@ import { RegistryError } from '../model/errors.ts';
 import { capConnections } from './connections.ts';
 import { requestFault } from './request-faults.ts';
 
-/** A server that listens. */
 export interface Listening {
-  /** `http://host:port`, as somebody on this machine reaches it. */
+  /** `http://host:port`, as reachable on this machine. */
   url: string;
   port: number;
   /**
-   * Stops accepting, lets what runs finish, ends idle connections, and cuts off what is left after `deadline` milliseconds
-   * (default 10,000). Resolves when nothing is open.
+   * Stops accepting, waits for running requests, closes idle connections, and closes the rest after
+   * `deadline` milliseconds (default 10,000). Resolves when nothing is open.
    */
   close(deadline?: number): Promise<void>;
 }
 
-/** Where to listen, and how much to put up with. */
 export interface ListenOptions {
   host: string;
-  /** 0 picks one. */
+  /** 0 chooses a free port. */
   port: number;
-  /** Sockets that may be open at once. Default: 4,096. */
+  /** Largest number of open sockets. Default: 4,096. */
   connections?: number;
-  /** Milliseconds within which the head of a request arrives. Default: 10,000. */
+  /** Milliseconds within which the headers of a request must arrive. Default: 10,000. */
   headTimeout?: number;
 }
 
 /** Milliseconds. */
 const options = {
   requestTimeout: 120_000,
-  // Load balancers use a connection again within 60 s.
+  // Longer than the 60 s for which load balancers keep connections.
   keepAliveTimeout: 65_000,
-  // A request without a body is one that was read to its end: reads are spared a stream.
+  // Requests without a body then need no stream.
   optimizeEmptyRequests: true,
 };
 
 /**
- * Starts to listen. Requests that HTTP leaves open to two readings are refused with 400, those over
- * the cap on connections with 503. Rejects with `unavailable` when the address cannot be had.
+ * Starts to listen. Answers ambiguous HTTP with 400, and requests above the limit of connections
+ * with 503. Rejects with `unavailable` if the address cannot be used.
  */
 export async function listen(
   app: RequestListener,
   { host, port, connections = 4096, headTimeout = 10_000 }: ListenOptions,
 ): Promise<Listening> {
-  // Node's default looks for late requests every 30 s only.
+  // Node's default checks for late requests only every 30 s.
   const connectionsCheckingInterval = Math.min(1000, headTimeout / 4);
   const server = createServer({ ...options, headersTimeout: headTimeout, connectionsCheckingInterval });
   const { isExtra } = capConnections(server, connections, (socket) => answerRaw(socket, refuse(503, full)));
@@ -55,9 +53,8 @@ export async function listen(
     response.writeHead(refusal.status, refusal.headers).end(refusal.body);
   };
   server.on('request', receive);
-  // Whoever reads the body asks for it, and a refusal comes before it is sent.
+  // The code that reads the body sends `100 Continue`, so that an error can come before the body.
   server.on('checkContinue', receive);
-  // The sockets of a plain HTTP server are TCP's.
   server.on('clientError', (error, socket) => refuseUnreadable(error, socket as Socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(explain(error, host, port)));
@@ -89,7 +86,7 @@ function explain(error: NodeJS.ErrnoException, host: string, port: number): Erro
 
 async function shutDown(server: Server, deadline: number): Promise<void> {
   const cutOff = setTimeout(() => server.closeAllConnections(), deadline);
-  // A connection that was busy at first is idle once its answer is sent.
+  // A connection that was busy at first becomes idle after its response.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   await new Promise<void>((resolve) => server.close(() => resolve()));
   clearTimeout(cutOff);
@@ -104,7 +101,7 @@ const unreadable = new Map<string | undefined, [status: number, detail: string]>
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request did not arrive in time. Try again.']],
 ]);
 
-/** Answers what Node could not read as HTTP, also a target or header over 16 KiB, in the form that every refusal has. */
+/** Answers a request that Node could not parse, with a problem document. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -113,7 +110,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   answerRaw(socket, refuse(...(unreadable.get(error.code) ?? [400, 'The request is not valid HTTP.'])));
 }
 
-/** Answers on a socket that has no response, and closes it. */
+/** Writes a response to a socket that has no `ServerResponse`, and closes it. */
 function answerRaw(socket: Socket, { status, headers, body }: Refusal): void {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`);
@@ -126,9 +123,9 @@ interface Refusal {
   body: string;
 }
 
-/** A refusal that needs neither the registry nor a page, and ends the connection. */
+/** An error response that needs neither the registry nor a page, and ends the connection. */
 function refuse(status: number, detail: string): Refusal {
-  // RFC 9457 §4.2.1: of `about:blank`, the status says all.
+  // RFC 9457 §4.2.1: `about:blank` means that the status says everything.
   const body = JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail });
   const headers = {
     'Content-Type': 'application/problem+json',

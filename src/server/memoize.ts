@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * The pure function, with its answers to short texts kept, the least recently used out first. Clients choose the texts (header values), so long
- * ones are answered and not kept.
+ * Caches a pure function's results, least recently used out first. Clients choose the texts (header
+ * values), so long ones are not cached.
  */
 export function memoize<T>(answer: (text: string) => T, { capacity = 1000, length = 256 } = {}): (text: string) => T {
   const known = new LRUCache<string, { answer: T }>({ max: capacity });

@@ -7,8 +7,9 @@ import type { ReadRequest } from './read/read-request.ts';
 const allowed = 'GET, HEAD, OPTIONS';
 
 /**
- * Answers OPTIONS, also a preflight, and refuses what a read does not take. True where an answer was sent. Called after the access
- * check: what a method does tells that there is something.
+ * Answers OPTIONS (also a CORS preflight) and rejects methods that reads do not allow. Returns true
+ * if it sent a response. Call it after the access check, since an answer reveals that the resource
+ * exists.
  */
 export function answerMethod({ request, response }: ReadRequest, visibility: Visibility): boolean {
   const { method } = request;
@@ -25,7 +26,10 @@ export function answerMethod({ request, response }: ReadRequest, visibility: Vis
   return true;
 }
 
-/** The handler after those of GET: OPTIONS is answered, any other method refused with `method_not_allowed`. */
+/**
+ * Handler for the other methods of a GET route: answers OPTIONS, and throws `method_not_allowed`
+ * otherwise.
+ */
 export const onlyGet: RequestHandler = (request, response) => {
   response.set('Allow', allowed);
   if (request.method !== 'OPTIONS')

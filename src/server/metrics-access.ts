@@ -4,12 +4,13 @@ import { RegistryError } from '../model/errors.ts';
 
 const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/;
 const loopbackName = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/i;
-/** What proxies add (RFC 7239, RFC 9110 §7.6.3, and the usual ones). */
+/** Headers that proxies add (RFC 7239, RFC 9110 §7.6.3, and customary ones). */
 const proxyFields = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 /**
- * Refuses whoever may not read the metrics. A program on this machine may, and a key with the scope `admin` for a whole organization. A
- * request that came through a proxy is not of this machine, though its connection is: it says so, or its `Host` does, or `proxies`.
+ * Throws unless the caller may read the metrics: a program on this machine, or a key with the scope
+ * `admin` for a whole organization. Requests through a proxy also arrive from this machine, but do
+ * not count as local: proxies add headers or change `Host`, or `proxies` is set.
  */
 export function assertMayReadMetrics(request: IncomingMessage, principal: Principal, proxies: number): void {
   if (principal.kind === 'key' && isAllowed(principal, 'admin', { org: principal.org })) return;

@@ -1,15 +1,17 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { SyncQueue } from '../sync/queue.ts';
 
-/** What is counted about requests, by route pattern: never by path, of which clients make as many as they like. */
+/**
+ * Request metrics by route pattern. Not by path, because clients can invent any number of paths.
+ */
 export interface Metrics {
   observe(method: string, route: string, status: number, seconds: number): void;
   contentType: string;
-  /** All of it in the Prometheus text format. */
+  /** All metrics in the Prometheus text format. */
   render(): Promise<string>;
 }
 
-/** Metrics of one server, of its syncs and of its process. */
+/** Creates the metrics of a server, its syncs and its process. */
 export function createMetrics(queue: Pick<SyncQueue, 'counts'>): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });

@@ -1,11 +1,11 @@
 import type { Selector } from '../model/address.ts';
 import { isPublished, nameOf, type Resource } from '../model/resource.ts';
 
-/** What is said of everything that is absent, and of everything that is private: nobody can tell which. */
+/** The message for everything that is absent or private, so that clients cannot tell which. */
 export const nothingHere =
   'Nothing exists here, or you have no access. If you expected something, send a key (Authorization: Bearer <key>) or sign in.';
 
-/** Why a resource that may be read has no such version. */
+/** Why a readable resource does not have such a version. */
 export function explainAbsence(resource: Resource, selector: Selector): string {
   const name = nameOf(resource);
   if (selector.kind === 'latest') {

@@ -7,15 +7,16 @@ import type { Metrics } from './metrics.ts';
 import { requestIdOf } from './request-id.ts';
 import { onlyGet } from './methods.ts';
 
-/** Watches requests go by. */
 export interface Observer {
-  /** Called once for each request. `route` is a pattern; `startedAt` is of `performance.now()`. */
+  /**
+   * Called once for each request. `route` is a pattern; `startedAt` is from `performance.now()`.
+   */
   observe(request: IncomingMessage, response: ServerResponse, route: string, startedAt: number): void;
   /** `/metrics`. */
   router: Router;
 }
 
-/** Counts every request, and where the configuration asks for it (`log.level: debug`) writes a line about each. */
+/** Counts every request and, with `log.level: debug`, logs each. */
 export function createObserver({ config, log }: Pick<Registry, 'config' | 'log'>, metrics: Metrics): Observer {
   const isLogged = config.log.level === 'debug';
   const router = Router({ caseSensitive: true, strict: true });

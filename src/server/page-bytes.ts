@@ -5,13 +5,15 @@ import type { Coding } from '../model/artifact.ts';
 import { hexOf, type Digest } from '../model/digest.ts';
 import type { Cache } from '../store/cache.ts';
 
-/** Bytes from which a coding is kept; below, making it again is cheaper than looking. */
+/** Smallest size whose compressed bytes are cached. Below it, compressing again is cheaper. */
 export const worthKeeping = 32 * 1024;
 
 const brotli = promisify(brotliCompress);
 const zstd = promisify(zstdCompress);
 
-/** Fast rather than small: somebody waits. What is made at publish time, or by the static build, is packed tighter. */
+/**
+ * Fast rather than small, because a reader waits. Publishing and the static build compress better.
+ */
 const coders: Readonly<Record<Coding, (bytes: Uint8Array) => Promise<Uint8Array>>> = {
   identity: async (bytes) => bytes,
   br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
@@ -20,8 +22,8 @@ const coders: Readonly<Record<Coding, (bytes: Uint8Array) => Promise<Uint8Array>
 };
 
 /**
- * A page's bytes in a coding: from the cache, else coded off the main thread and, if they are many, kept there. `open` gives the plain bytes of
- * that digest.
+ * A page's bytes in a coding: cached, or compressed off the main thread and cached if large. `open`
+ * returns the plain bytes of the digest.
  */
 export async function codedPage(
   cache: Cache,
@@ -33,19 +35,20 @@ export async function codedPage(
   return coding === 'identity' || size < worthKeeping ? make() : keptBytes(cache, `${hexOf(digest)}.${coding}`, make);
 }
 
-/** The plain bytes of a large page: from the cache, else as `make` makes them again. */
+/** The plain bytes of a large page: cached, or made again by `make`. */
 export function keptPage(cache: Cache, digest: Digest, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
   return keptBytes(cache, `${hexOf(digest)}.identity`, make);
 }
 
 const atHand = new WeakMap<Cache, LRUCache<string, Promise<Uint8Array> | WeakRef<Uint8Array>>>();
 
-/** Names that are remembered; what they stand for is not kept by it. */
+/** Names in memory, each with a weak reference to its bytes. */
 const mostAtHand = 1000;
 
 /**
- * Bytes that the cache has, else those that are made, and kept there. Those who ask at the same time share one making, and all who are still being sent
- * the bytes share them: many slow readers of a large page need no more memory than one.
+ * Returns cached bytes, or makes and caches them. Concurrent callers share one computation, and
+ * responses in progress share the bytes, so that many slow readers of a large page need only the
+ * memory of one.
  */
 async function keptBytes(cache: Cache, name: string, make: () => Promise<Uint8Array>): Promise<Uint8Array> {
   const known = atHand.get(cache) ?? new LRUCache({ max: mostAtHand });
@@ -69,7 +72,7 @@ async function readOrMake(cache: Cache, key: string, make: () => Promise<Uint8Ar
   const kept = await cache.get(key).catch(() => null);
   if (kept !== null && kept.byteLength > 0) return kept;
   const made = await make();
-  // A cache that cannot be written to costs time and nothing else.
+  // A cache that cannot be written to costs only time.
   await cache.put(key, made).catch(() => undefined);
   return made;
 }

@@ -8,7 +8,10 @@ import { onlyGet } from './methods.ts';
 import { prefersPage } from './read/negotiate.ts';
 import { bytesOf, pageSharing, sendPage } from './send-page.ts';
 
-/** What every problem's `type` URL leads to: `/problems`, and `/problems/{code}`, as JSON or as pages for people. */
+/**
+ * The pages that `type` URLs of problems lead to: `/problems` and `/problems/{code}`, as JSON or
+ * HTML.
+ */
 export function createProblemPages(site: Site): Router {
   const { cache, config } = site.registry;
   const codes = Object.keys(problemTypes).filter(isProblemCode);

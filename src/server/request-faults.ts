@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * What makes a request ambiguous although Node reads it: a version of HTTP that nobody sends over
- * this connection (RFC 9112 §2.3), or a field that two readers may each take another of (RFC 9110
- * §5.3, §7.2). Null for a request as it should be.
+ * Why a request that Node accepts is ambiguous: another version of HTTP (RFC 9112 §2.3), or a
+ * header that two readers may understand differently (RFC 9110 §5.3, §7.2). Null for a proper
+ * request.
  */
 export function requestFault({ httpVersion, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return `Send HTTP/1.1: HTTP/${httpVersion} is not supported.`;

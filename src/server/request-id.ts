@@ -3,7 +3,10 @@ import type { IncomingMessage } from 'node:http';
 
 const ids = new WeakMap<IncomingMessage, string>();
 
-/** The identifier of a request: the same UUID in its answer's `X-Request-Id`, in a problem's `instance` and in the log. Ours, never the client's. */
+/**
+ * The id of a request: the same UUID in `X-Request-Id`, in a problem's `instance` and in the log.
+ * Never the client's.
+ */
 export function requestIdOf(request: IncomingMessage): string {
   let id = ids.get(request);
   if (id === undefined) {

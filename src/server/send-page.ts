@@ -9,7 +9,7 @@ import { chooseCoding } from './read/negotiate.ts';
 import { codedPage } from './page-bytes.ts';
 import { RegistryError } from '../model/errors.ts';
 
-/** Bytes of a page by their digest, and how to have them. */
+/** A page's digest and how to get its bytes. */
 export interface PageBytes {
   digest: Digest;
   size: number;
@@ -20,19 +20,20 @@ export interface PageOptions {
   status?: number;
   /** Default `text/html; charset=utf-8`. */
   mediaType?: string;
-  /** More header fields; among them those of `pageSharing`. */
+  /** Headers to add, including those of `pageSharing`. */
   headers: Fields;
 }
 
-/** The bytes of a text that is at hand. */
+/** A page from a string in memory. */
 export function bytesOf(text: string): PageBytes {
   const bytes = Buffer.from(text);
   return { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
 }
 
 /**
- * Who may keep a page, how long, and what it varies by. Also a page of a pinned version changes, when versions come, so it ages as latest does.
- * `by: 'reader'`: the same URL shows another reader more, so that nobody's cache may give it to others unless it is what everybody sees.
+ * Caching headers of a page. Pages of pinned versions change when versions are added, so they
+ * expire like `latest`. `by: 'reader'`: the URL shows some readers more, so shared caches may only
+ * keep the public form.
  */
 export function pageSharing(
   { cache }: Pick<Config, 'cache'>,
@@ -52,8 +53,9 @@ export function pageSharing(
 }
 
 /**
- * Answers a GET or HEAD with a page: 200 (or another status), or 304 as the conditions ask. Each coding has a strong tag of its own, made of the
- * digest of the plain bytes. Rejects with `not_acceptable` where no coding is taken, and with `precondition_failed`.
+ * Answers a GET or HEAD with a page: 200 (or another status), or 304. Each coding has its own
+ * strong ETag, made from the digest of the plain bytes. Rejects with `not_acceptable` if the client
+ * accepts no coding, and with `precondition_failed`.
  */
 export async function sendPage(
   { request, response }: { request: IncomingMessage; response: ServerResponse },

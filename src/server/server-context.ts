@@ -8,33 +8,36 @@ import type { Site } from '../site/site.ts';
 import type { Dev } from './dev.ts';
 import type { Description } from './v1/api-description.ts';
 
-/** All that the server works on. */
+/** What the server needs. */
 export interface ServerContext {
   registry: Registry;
   queue: SyncQueue;
-  /** Public base URL, without a slash at its end. */
+  /** Public base URL, without a trailing slash. */
   url: string;
-  /** False before the registry can answer, and from when it shuts down. */
+  /** False until the registry can answer, and during shutdown. */
   isReady(): boolean;
   /** The management API, mounted under `/v1`. */
   v1?: Router;
   /** Sign-in of people. */
   login?: Login;
-  /** Pages for people. Where it is missing, answers are for programs alone. */
+  /** Pages for people. Without it, only data is served. */
   site?: Site;
-  /** The description of the management API, where it was read already: that takes its time. */
+  /** The description of the management API, if it was already read: reading takes time. */
   description?: Description;
-  /** What the documentation says about the commands; none where it is left out. */
+  /** Texts about the commands for the documentation; absent to leave them out. */
   commands?: readonly CommandText[];
-  /** Pages that load again when they change. */
+  /** Reloads pages when their sources change (`--dev`). */
   dev?: Dev;
 }
 
-/** What signs people in, and tells who they are. */
+/** Signs people in and identifies them. */
 export interface Login {
   router: Router;
-  /** Who the request's session stands for; null when it has none, or one that is over. */
+  /** The principal of the request's session; null if there is none or it expired. */
   readSession(request: IncomingMessage): Promise<Principal | null>;
-  /** Path of the page that signs in and comes back to the path `returnTo`; null where people cannot sign in. */
+  /**
+   * Path of the page that signs in and then returns to `returnTo`; null if sign-in is not
+   * configured.
+   */
   signInUrl(returnTo: string): string | null;
 }

@@ -10,17 +10,23 @@ import { createLogin } from './login/login.ts';
 import { readDescription } from './v1/api-description.ts';
 import { createV1 } from './v1/v1.ts';
 
-/** A registry that answers over HTTP. */
+/** A registry served over HTTP. */
 export interface Server {
-  /** The public base URL: the configuration's, else where it listens. */
+  /** Public base URL: the configured one, else where it listens. */
   url: string;
-  /** Reads templates and documentation anew, and goes on as before where they are broken. Throws what is wrong with them. */
+  /** Reloads templates and documentation. Throws, and keeps the old ones, if they are invalid. */
   reload(): void;
-  /** Says that it is no longer ready, stops accepting, lets what runs finish: for at most `deadline` milliseconds, as `Listening` has it. */
+  /**
+   * Reports not ready, stops accepting, and waits at most `deadline` milliseconds for running
+   * requests, as `Listening` does.
+   */
   close(deadline?: number): Promise<void>;
 }
 
-/** Starts to serve. Rejects with `unavailable` when the address cannot be had, with `malformed` when the configuration's sign-in cannot be offered there. */
+/**
+ * Starts to serve. Rejects with `unavailable` if the address cannot be used, and with `malformed`
+ * if the configured sign-in cannot work there.
+ */
 export async function openServer(
   registry: Registry,
   queue: SyncQueue,
@@ -29,7 +35,7 @@ export async function openServer(
   let isReady = true;
   let open: () => RequestListener;
   let app: RequestListener = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
-  // With port 0 the public URL is known only once it listens.
+  // With port 0, the public URL is known only after listening.
   const connections = affordableConnections(registry.config.connections);
   const listening = await listen((request, response) => app(request, response), { ...address, connections });
   const url = registry.config.url ?? listening.url;

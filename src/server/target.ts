@@ -1,6 +1,7 @@
 /**
- * The path and query that a request asks for (RFC 9112 §3.2): of the origin form as they are, of the absolute form without scheme and host.
- * Null for what is no target: a fragment, characters that a URI does not have, anything else that URL parsers disagree about.
+ * The path and query of a request target (RFC 9112 §3.2); of the absolute form, without scheme and
+ * host. Null for an invalid target: a fragment, characters that URIs do not allow, or anything that
+ * URL parsers understand differently.
  */
 export function readTarget(url: string): string | null {
   if (!/^[\x21-\x7e]+$/.test(url) || url.includes('#')) return null;

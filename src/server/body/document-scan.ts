@@ -1,20 +1,22 @@
 import { RegistryError } from '../../model/errors.ts';
 
-/** What a body that holds a document may be. */
+/** Limits for a body that contains a document. */
 export interface ScanLimits {
-  /** Nesting of the body. */
+  /** Nesting depth of the body. */
   depth: number;
   /** Values and names in the body. */
   nodes: number;
-  /** Bytes of the body beside the document. */
+  /** Bytes of the body outside the document. */
   rest: number;
 }
 
-/** A body that is looked at while it comes in. */
+/** Scans a body while it arrives. */
 export interface DocumentScan {
-  /** Takes the next piece. Refuses with `too_large` or `malformed` as soon as the body is over a limit. */
+  /**
+   * Scans the next piece. Throws `too_large` or `malformed` as soon as the body exceeds a limit.
+   */
   look(piece: Buffer): void;
-  /** Where the document stands in the body, in bytes; null where there is no object and no text. */
+  /** Position of the document in the body, in bytes; null if there is no object or string. */
   span(): { from: number; to: number } | null;
 }
 
@@ -23,13 +25,13 @@ const [openObject, closeObject, openArray, closeArray] = [0x7b, 0x7d, 0x5b, 0x5d
 const marks = new Uint8Array(256);
 for (const mark of [quote, comma, colon, openObject, closeObject, openArray, closeArray]) marks[mark] = 1;
 
-/** Bytes of a name that are compared: each character of `document` may be an escape of six. */
+/** Longest name to compare, in bytes: each character of `document` may be an escape of six. */
 const longestName = 6 * 'document'.length + 1;
 
 /**
- * Finds the value of the member `document` of the outermost object, and counts what is in it. Nothing
- * is parsed: the document is for the sandbox to read. So a body costs one pass, in the pieces that it
- * comes in, and is refused as soon as it is over a limit.
+ * Finds the value of the member `document` of the outermost object, and counts what it contains. It
+ * parses nothing, because only the sandbox reads documents. A body takes one pass, piece by piece,
+ * and fails as soon as it exceeds a limit.
  */
 export function createDocumentScan(limits: ScanLimits): DocumentScan {
   let at = 0;
@@ -37,11 +39,11 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
   let depth = 0;
   let isObject = false;
   let isString = false;
-  /** Bytes at the beginning of the next piece that an escape has taken. */
+  /** Bytes at the start of the next piece that belong to an escape. */
   let escaped = 0;
-  /** The string that was read last in the outermost object, without its quotes. */
+  /** The last string in the outermost object, without its quotes. */
   let name = '';
-  /** The value that comes next is the document. */
+  /** Whether the next value is the document. */
   let isNext = false;
   let from = -1;
   let to = -1;
@@ -57,7 +59,7 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
     isNext = false;
     if (from >= 0) throw malformed('An object has the name "document" twice.');
     if (byte === openArray) throw malformed('The body is invalid: /document: must be an object or a string.');
-    // The schema refuses anything else.
+    // The schema allows only an object or a string.
     if (byte === openObject || byte === quote) from = offset;
   }
 
@@ -78,7 +80,7 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
     }
   }
 
-  /** Reads on in a string. Returns the index behind it, or the piece's length. */
+  /** Reads on in a string. Returns the index after it, or the piece's length. */
   function readString(piece: Buffer, start: number): number {
     const end = findEnd(piece, start + escaped);
     if (depth === 1 && !isInside())
@@ -113,14 +115,17 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
   };
 }
 
-/** The index of the next mark, or the piece's length. */
+/** Index of the next structural character, or the piece's length. */
 function findMark(piece: Buffer, from: number): number {
   let i = from;
   while (i < piece.length && marks[piece[i]!] === 0) i++;
   return i;
 }
 
-/** The index of the quote that ends a string. Where it is in a later piece, the piece's length, and one more if its first byte is escaped. */
+/**
+ * Index of the closing quote. If it is in a later piece: the piece's length, plus one if that
+ * piece's first byte is escaped.
+ */
 function findEnd(piece: Buffer, from: number): number {
   let i = from;
   while (i < piece.length) {
@@ -131,7 +136,7 @@ function findEnd(piece: Buffer, from: number): number {
   return i;
 }
 
-/** Whether a string, without its quotes, spells `document`. */
+/** Whether a string, without its quotes, means `document`. */
 function isDocument(name: string): boolean {
   if (name === 'document') return true;
   if (!name.includes('\\')) return false;

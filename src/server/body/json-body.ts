@@ -4,20 +4,20 @@ const literal = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const escape = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const space = /[ \t\n\r]*/y;
 
-/** How a JSON text is read. */
+/** Limits for a JSON text. */
 export interface JsonOptions {
-  /** Nesting that is taken. */
+  /** Largest nesting depth. */
   depth: number;
-  /** The most values and names in it. Default: any number. */
+  /** Largest number of values and names. Default: no limit. */
   nodes?: number;
-  /** What was sent before this offset in the text, where the text is only a part of it. */
+  /** If the text is only a part of the body: what the client sent before this offset. */
   before?: (offset: number) => string;
 }
 
 /**
- * Reads a JSON text (RFC 8259) strictly: refuses with `malformed`, naming line and column, what is
- * not JSON, an object that has a name twice, a surrogate without its partner, and nesting deeper than
- * `depth`; with `too_large` more than `nodes`.
+ * Parses JSON text strictly (RFC 8259). Throws `malformed`, with line and column, for a syntax
+ * error, a duplicate name, a lone surrogate or nesting deeper than `depth`, and `too_large` for
+ * more than `nodes`.
  */
 export function parseJson(
   text: string,
@@ -48,7 +48,7 @@ export function parseJson(
     return value.isWellFormed() ? value : fail('a surrogate stands without its partner.', start);
   }
 
-  /** The string that begins there, read by the runtime's own parser; null for what it does not take. */
+  /** Parses the string at `start` with the runtime's parser; null if it is invalid. */
   function parsedString(start: number): string | null {
     let end = start;
     do {
@@ -70,7 +70,7 @@ export function parseJson(
     return (quote - first) % 2 === 1;
   }
 
-  /** Finds where a string is broken. */
+  /** Throws at the invalid character of a string. */
   function explainString(): never {
     at++;
     for (;;) {

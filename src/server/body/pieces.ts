@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Bytes that are copied at once: some milliseconds. */
+/** Bytes to copy at once. It takes some milliseconds. */
 const atOnce = 4 * 1024 * 1024;
 
-/** Lets the event loop turn after so many bytes of work. */
+/** Returns a function that yields to the event loop after every so many bytes of work. */
 export function createPacer(): (bytes: number) => Promise<void> {
   let done = 0;
   return async (bytes) => {
@@ -17,14 +17,14 @@ export function createPacer(): (bytes: number) => Promise<void> {
 let last: Promise<void> = Promise.resolve();
 
 /**
- * Resolves in a turn of the event loop that no other caller gets. Large bodies are read a piece in
- * each turn, however many come in at once, so that small requests are answered in between.
+ * Resolves in a turn of the event loop of its own. Large bodies are read one piece per turn,
+ * however many arrive at once, so that small requests are answered in between.
  */
 export function ownTurn(): Promise<void> {
   return (last = last.then(() => turn()));
 }
 
-/** The bytes of the pieces in one buffer, without holding the event loop over it. */
+/** Joins the pieces into one buffer without blocking the event loop. */
 export async function joinPieces(pieces: readonly Buffer[]): Promise<Buffer> {
   const [only, ...more] = pieces;
   if (only !== undefined && more.length === 0) return only;

@@ -9,25 +9,25 @@ import { joinPieces, slicePieces } from './pieces.ts';
 import { parseJson } from './json-body.ts';
 import { decodeText } from './text-document.ts';
 
-/** What a body may be. */
+/** Limits for a body. */
 export interface BodyLimits {
-  /** Bytes, as sent and after inflation. */
+  /** Bytes, as sent and after decompression. */
   bytes: number;
-  /** What is beside a document: its bytes, its nesting, its values and names. */
+  /** Limits outside the document: bytes, nesting depth, number of values and names. */
   rest: number;
   depth: number;
   nodes: number;
-  /** Nesting, and values and names, of a body that holds a document; absent: it holds none. */
+  /** Limits of a body that contains a document; absent: it contains none. */
   document?: { depth: number; nodes: number };
 }
 
 /** A body that was read. */
 export interface Body {
-  /** Its JSON; in place of a document something of the same type. */
+  /** The parsed JSON. The document in it is replaced by a placeholder of the same type. */
   value: unknown;
-  /** The document: its object as it was written, or its text. Null where the body has none. */
+  /** The document: the bytes of its object, or its text. Null if the body has none. */
   document: Buffer | null;
-  /** Digest and bytes of all of it, inflated. */
+  /** Digest and size of the whole body after decompression. */
   digest: Digest;
   size: number;
 }
@@ -35,9 +35,9 @@ export interface Body {
 const json = /^application\/json[ \t]*(?:;[ \t]*charset[ \t]*=[ \t]*(?:utf-8|"utf-8")[ \t]*)?;?[ \t]*$/i;
 
 /**
- * Reads a request's body as JSON; null where it has none. A document in it is not parsed. Refuses
- * with `unsupported_media_type` another type, charset or coding, with `too_large` one over a limit,
- * with `malformed` what is not JSON. Never holds the event loop for long, whatever the size.
+ * Reads a request's body as JSON; null if it has none. Does not parse the document in it. Throws
+ * `unsupported_media_type` for another media type, charset or coding, `too_large` above a limit,
+ * and `malformed` if it is not JSON. Never blocks the event loop for long, whatever the size.
  */
 export async function readBody(
   request: IncomingMessage,

@@ -4,27 +4,30 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { RegistryError } from '../../model/errors.ts';
 import { ownTurn } from './pieces.ts';
 
-/** What a body may be, and who looks at it while it comes in. */
+/** How to read a body. */
 export interface BodyReading {
-  /** Bytes, as sent and after inflation. */
+  /** Bytes, as sent and after decompression. */
   limit: number;
-  /** Inflate what is packed; else a coding is refused. */
+  /** Whether to decompress a compressed body. If not, any coding is an error. */
   inflate: boolean;
-  /** Sees every piece as it comes; what it throws ends the reading. */
+  /** Called with every piece as it arrives. An error that it throws ends the reading. */
   look?: (piece: Buffer) => void;
 }
 
-/** Documents shrink by a tenth to a fiftieth; what shrinks by more, beyond the first bytes, is made to. */
+/**
+ * Documents compress 10 to 50 times. After the first bytes, a body that compresses further than
+ * this is an attack.
+ */
 const mostInflation = 200;
 const freeBytes = 1024 * 1024;
 
-/** Bytes of a body that are read in one turn: more than most bodies have. */
+/** Bytes of a body to read in one turn. Most bodies are smaller. */
 const atOnce = 64 * 1024;
 
-/** A body arrives at this rate or more, bytes in each so many milliseconds. */
+/** Slowest transfer to accept: so many bytes in so many milliseconds. */
 const pace = { bytes: 32 * 1024, milliseconds: 10_000 };
 
-/** What is still read after a refusal, so that the client gets to read it. */
+/** How much to read after an error, so that the client gets to read the response. */
 const discard = { bytes: 64 * 1024 * 1024, milliseconds: 10_000 };
 
 const inflaters: Readonly<Record<string, () => Transform>> = {
@@ -42,10 +45,9 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Reads a request's body, inflated where it is packed, in the pieces that it came in. Refuses with
- * `too_large` more bytes than the limit (a length that says so is believed at once) or what inflates
- * beyond reason, with `unsupported_media_type` another coding, with `malformed` what ends too early,
- * is not packed as it says, or comes in too slowly.
+ * Reads a request's body in pieces, decompressed. Throws `too_large` for more bytes than the limit
+ * (or a `Content-Length` above it) or too high a compression, `unsupported_media_type` for another
+ * coding, and `malformed` if the body is incomplete, cannot be decompressed or arrives too slowly.
  */
 export async function readPieces(
   request: IncomingMessage,
@@ -94,7 +96,7 @@ export async function readPieces(
       stream.on('data', take).once('end', resolve).once('error', cut);
       request.once('error', cut).once('close', () => request.complete || cut());
       tick = setInterval(() => {
-        // One that waits for its turn is not slow.
+        // A request that waits for its turn is not slow.
         if (sent - seen < pace.bytes && !stream.isPaused()) reject(new RegistryError('malformed', tooSlow));
         seen = sent;
       }, pace.milliseconds);
@@ -135,20 +137,20 @@ function tooDense(): RegistryError {
   );
 }
 
-/** So few bytes that they are read to their end, and the connection goes on. */
+/** Whether the body is short enough to read to its end, so that the connection can stay open. */
 function isSmall({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length']) <= 65_536;
 }
 
-/** RFC 9110 §10.1.1: the client waits for a word before it sends the body. */
+/** RFC 9110 §10.1.1: the client waits for `100 Continue` before it sends the body. */
 function isAskedToInvite(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue' && !invited.has(request);
 }
 
 /**
- * Ends a response to a request whose body may not have been read. A client that sends first and reads
- * then would find its connection reset and never see the answer: the rest is read and thrown away,
- * within bounds, before the connection closes.
+ * Ends the response to a request whose body may not have been read completely. A client that sends
+ * everything before it reads would find the connection reset and never see the response. So the
+ * rest is read and discarded, within limits, before the connection closes.
  */
 export function endResponse(request: IncomingMessage, response: ServerResponse, body?: Buffer): void {
   if (!hasBody(request) || request.complete || request.destroyed) return void response.end(body);

@@ -1,16 +1,16 @@
 import { parseJson } from './json-body.ts';
 import { createPacer, joinPieces } from './pieces.ts';
 
-/** Bytes of a JSON string that are decoded at once. */
+/** Bytes of a JSON string to decode at once. */
 const window = 256 * 1024;
 
-/** A cut may fall into a pair of escaped surrogates: twelve bytes. */
+/** A cut may fall inside a pair of escaped surrogates: twelve bytes. */
 const longestUnit = 12;
 
 /**
- * The UTF-8 bytes of the text that a JSON string stands for, decoded a window at a time so that the
- * event loop goes on. `head` is what was sent before it. Refuses with `malformed`, naming line and
- * column, what is not a JSON string.
+ * Decodes a JSON string to UTF-8, a window at a time so that the event loop stays free. `head` is
+ * the text before it, for line and column. Throws `malformed`, with line and column, if it is not a
+ * JSON string.
  */
 export async function decodeText(written: Buffer, head: string): Promise<Buffer> {
   const decoded: Buffer[] = [];
@@ -29,9 +29,11 @@ export async function decodeText(written: Buffer, head: string): Promise<Buffer>
   return joinPieces(decoded);
 }
 
-/** The text of a part of the string; null where it is cut in the middle of a character, or is wrong. */
+/**
+ * The text of a part of the string; null if the cut is inside a character, or the part is invalid.
+ */
 function decodePart(written: Buffer, from: number, to: number): string | null {
-  // The next byte continues a character of UTF-8.
+  // The next byte continues a UTF-8 character.
   if ((written[to]! & 0xc0) === 0x80) return null;
   try {
     const text = JSON.parse(`"${written.toString('utf8', from, to)}"`) as string;
@@ -41,7 +43,7 @@ function decodePart(written: Buffer, from: number, to: number): string | null {
   }
 }
 
-/** Throws what is wrong with a part of the string. */
+/** Throws the error in a part of the string. */
 function explain(written: Buffer, from: number, to: number, head: string): string {
   const before = (offset: number) =>
     head + written.toString('utf8', 0, from - 1) + `"${written.toString('utf8', from, to)}"`.slice(0, offset);

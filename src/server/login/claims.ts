@@ -1,7 +1,10 @@
 import type { LoginConfig } from '../../config.ts';
 import { scopes, type Scope } from '../../model/access.ts';
 
-/** The values of the configured claim: a text or a list of texts. Null when the claims lack it; what is neither is no value. */
+/**
+ * Values of the configured claim, which is a string or a list of strings. Ignores other types. Null
+ * if the claim is missing.
+ */
 export function readGroups(claims: Readonly<Record<string, unknown>>, claim: string): string[] | null {
   if (!Object.hasOwn(claims, claim)) return null;
   const value = claims[claim];
@@ -9,14 +12,14 @@ export function readGroups(claims: Readonly<Record<string, unknown>>, claim: str
   return [...new Set(values.filter((group) => typeof group === 'string'))];
 }
 
-/** The groups that the configuration gives anything to. Only these are kept in a session. */
+/** The groups that the configuration mentions. Only these are kept in a session. */
 export function knownGroups({ organizations = {} }: LoginConfig, groups: readonly string[]): string[] {
   return groups.filter((group) => group !== everybody && Object.hasOwn(organizations, group));
 }
 
 const everybody = '*';
 
-/** What somebody in these groups may do, by organization, as the configuration says now. `*` stands for everybody. */
+/** What members of these groups may do, by organization, as configured now. `*` is everyone. */
 export function organizationsOf(
   { organizations = {} }: LoginConfig,
   groups: readonly string[],

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { CookieOptions } from 'express';
 
-/** Longest value that is looked at: browsers keep no longer cookies (RFC 6265bis §5.6), so that a longer one is nobody's. */
+/** Longest value to read. Browsers keep no longer cookies (RFC 6265bis §5.6). */
 export const longestCookie = 4000;
 
 /**
- * The cookies of a request, by name (RFC 6265 §5.4). A name that comes twice is left out: of two `__Host-` cookies at least one is
- * forged. So is a value that is too long.
+ * The cookies of a request by name (RFC 6265 §5.4). Leaves out a name that occurs twice, since at
+ * least one of two `__Host-` cookies is forged, and a value that is too long.
  */
 export function readCookies({ headers }: Pick<IncomingMessage, 'headers'>): Map<string, string> {
   const cookies = new Map<string, string>();
@@ -22,5 +22,8 @@ export function readCookies({ headers }: Pick<IncomingMessage, 'headers'>): Map<
   return cookies;
 }
 
-/** What every cookie of ours has: only for this host, only over a secure connection, for no script, and not on others' requests. */
+/**
+ * Every cookie: only for this host, only over a secure connection, not for scripts, not with
+ * cross-site requests.
+ */
 export const cookieOptions = { secure: true, httpOnly: true, sameSite: 'lax', path: '/' } satisfies CookieOptions;

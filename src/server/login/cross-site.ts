@@ -3,8 +3,9 @@ import type { RequestHandler } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 
 /**
- * Whether another site may have made a browser send this request: `Sec-Fetch-Site` is neither `same-origin` nor `none` (Fetch
- * Metadata §2.3) or, from a browser that does not send it, `Origin` is not the registry's own.
+ * Whether another site may have caused the request: `Sec-Fetch-Site` is neither `same-origin` nor
+ * `none` (Fetch Metadata §2.3), or, in browsers that do not send it, `Origin` is not the registry's
+ * own.
  */
 function isCrossSite({ headers }: Pick<IncomingMessage, 'headers'>, url: string): boolean {
   const site = headers['sec-fetch-site'];
@@ -13,8 +14,9 @@ function isCrossSite({ headers }: Pick<IncomingMessage, 'headers'>, url: string)
 }
 
 /**
- * Refuses with `forbidden` what another site may have made a browser send with its cookies (CSRF). Requests of safe methods, with an
- * `Authorization` header or without a cookie pass: a browser adds only cookies by itself.
+ * Throws `forbidden` for a request with cookies that another site may have caused (CSRF). Requests
+ * with safe methods, with an `Authorization` header or without a cookie pass: browsers add only
+ * cookies by themselves.
  */
 export function refuseCrossSite(url: string): RequestHandler {
   return (request, _response, next) => {

@@ -12,7 +12,7 @@ import { isSecureUrl } from './secure-url.ts';
 
 export interface DiscoveryOptions {
   issuer: string;
-  /** Who asks; null: only the issuer's keys are wanted. */
+  /** Null: only the issuer's keys are needed. */
   client: { id: string; secret: string } | null;
   monotonic: () => number;
   log: Log;
@@ -20,15 +20,16 @@ export interface DiscoveryOptions {
   timeout?: number;
 }
 
-/** What is known of an issuer is looked up again after an hour, and not before 2 s after it could not be had. */
+/** Metadata is refreshed after an hour, and after a failure at the earliest after 2 s. */
 const maxAge = 3_600_000;
 const pause = 2_000;
 const attempts = 2;
 
 /**
- * An issuer's metadata (OpenID Connect Discovery 1.0), looked up when it is first needed, so that a registry starts while its issuer
- * is down. Rejects with `unavailable` while it cannot be had at all; what was known before stays good until then. Signatures
- * are checked always. Refuses with `malformed` an issuer that is reached neither by https nor on this machine.
+ * An issuer's metadata (OpenID Connect Discovery 1.0), fetched when first needed, so that a
+ * registry can start while its issuer is down. Rejects with `unavailable` if it could never be
+ * fetched; otherwise the last known metadata stays in use. Signatures are always checked. Throws
+ * `malformed` if the issuer is neither https nor on this machine.
  */
 export function createDiscovery({
   issuer,
@@ -85,7 +86,7 @@ export function createDiscovery({
   };
 }
 
-/** Where an issuer must be reachable for somebody to sign in. */
+/** Endpoints that sign-in needs. */
 const places = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
 
 function assertPlaces(configuration: Configuration, names: readonly (typeof places)[number][]): void {
@@ -96,7 +97,10 @@ function assertPlaces(configuration: Configuration, names: readonly (typeof plac
   }
 }
 
-/** A secret by Basic, the default of OpenID Connect Core §9; in the body where the provider takes it only there. */
+/**
+ * Sends the secret by Basic, the default of OpenID Connect Core §9, or in the body if the provider
+ * accepts it only there.
+ */
 function authenticateClient(secret: string): ClientAuth {
   const basic = ClientSecretBasic(secret);
   const post = ClientSecretPost(secret);
@@ -106,10 +110,13 @@ function authenticateClient(secret: string): ClientAuth {
   };
 }
 
-/** What people are told while an issuer cannot be asked. */
+/** Shown to people while the issuer cannot be reached. */
 export const notAnswering = 'The identity provider cannot be reached. Try again in a moment.';
 
-/** `fetch`, but what is not answered becomes `unavailable`, so that it can be told from a bug. Plain http stays on this machine. */
+/**
+ * `fetch` that throws `unavailable` if there is no response, so that it is not taken for a bug.
+ * Plain http only on this machine.
+ */
 export async function askIssuer(url: string, options: RequestInit): Promise<Response> {
   if (!isSecureUrl(url)) throw new RegistryError('unavailable', 'The identity provider names a URL that is not https.');
   try {
@@ -119,7 +126,7 @@ export async function askIssuer(url: string, options: RequestInit): Promise<Resp
   }
 }
 
-/** A message for the log: what failed, and why. */
+/** What failed and why, for the log. */
 export function explain(error: unknown): string {
   const messages: string[] = [];
   for (let one: unknown = error; one instanceof Error && messages.length < 4; one = one.cause)
@@ -127,7 +134,7 @@ export function explain(error: unknown): string {
   return messages.join(': ');
 }
 
-/** The refusal that lies under an error of openid-client, if one does. */
+/** The `RegistryError` inside an error of openid-client, or null. */
 export function refusalUnder(error: unknown): RegistryError | null {
   for (let one: unknown = error; one instanceof Error; one = one.cause) if (isRegistryError(one)) return one;
   return null;

@@ -7,14 +7,15 @@ type Told = Omit<
 >;
 
 /**
- * What the claims of a verified token say, in the words of GitHub Actions, Forgejo and Gitea (`repository`) or of GitLab
- * (`project_path`). Null when they do not name one repository, a subject and an identifier.
+ * Reads the claims of a verified token as written by GitHub Actions, Forgejo and Gitea
+ * (`repository`) or GitLab (`project_path`). Null unless they have one repository, a subject and an
+ * id.
  */
 export function readJob(claims: Claims): Job | null {
   const { aud, exp } = claims;
   const [issuer, subject, tokenId] = [textOf(claims['iss']), textOf(claims['sub']), textOf(claims['jti'])];
   const kind = claims['repository'] === undefined ? 'gitlab' : 'github';
-  // Both at once is neither host's way to speak.
+  // No host sends both.
   if (kind === 'github' && claims['project_path'] !== undefined) return null;
   const repository = textOf(claims[kind === 'github' ? 'repository' : 'project_path']);
   if (issuer === null || subject === null || tokenId === null || repository === null) return null;
@@ -68,21 +69,27 @@ function readGitLab(claims: Claims, issuer: string, repository: string): Told {
   };
 }
 
-/** GitHub names refs in full, and says beside it which kind it is: the two agree, or the token is not believed. */
+/**
+ * GitHub's refs are complete, with their type in another claim. If the two disagree, the ref is
+ * ignored.
+ */
 function gitHubRef(ref: string | null, type: unknown): string | null {
   if (ref === null || !ref.startsWith('refs/')) return null;
   const isOther = (prefix: string, kind: string) => ref.startsWith(prefix) && type !== undefined && type !== kind;
   return isOther('refs/heads/', 'branch') || isOther('refs/tags/', 'tag') ? null : ref;
 }
 
-/** GitLab's names are short: a branch may be called `refs/heads/main`, and is `refs/heads/refs/heads/main`. */
+/**
+ * GitLab's refs are short names. A branch may be named `refs/heads/main`; its full name is then
+ * `refs/heads/refs/heads/main`.
+ */
 function gitLabRef(ref: string | null, type: unknown, path: unknown): string | null {
   if (ref === null || (type !== 'branch' && type !== 'tag')) return null;
   const full = `refs/${type === 'branch' ? 'heads' : 'tags'}/${ref}`;
   return path === undefined || path === full ? full : null;
 }
 
-/** The web address of the host whose Actions the issuer speaks for: GitHub's, a GitHub Enterprise Server's, Forgejo's or Gitea's. */
+/** Web address of the host of this issuer: GitHub, a GitHub Enterprise Server, Forgejo or Gitea. */
 function serverOf(issuer: string): string {
   if (/^https:\/\/token\.actions\.githubusercontent\.com(?:\/|$)/.test(issuer)) return 'https://github.com';
   return issuer.replace(/\/(?:_services\/token|api\/actions)\/?$/, '').replace(/\/$/, '');
@@ -92,7 +99,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' && value.length <= 1024 ? value : null;
 }
 
-/** Hosts write the same identifiers as numbers and as text. */
+/** Hosts write ids as numbers or as strings. */
 function idOf(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : textOf(value);
   return text !== null && /^[A-Za-z0-9_-]{1,64}$/.test(text) ? text : null;

@@ -13,15 +13,16 @@ import { createSeal } from './sealed-cookie.ts';
 import { isSecureUrl } from './secure-url.ts';
 import { createSessions, type Session } from './session.ts';
 
-/** The parts of a registry that sign-in works on, and its public URL. */
+/** What sign-in needs of a registry, and its public URL. */
 export type LoginParts = Pick<Registry, 'config' | 'refs' | 'now' | 'monotonic' | 'randomBytes' | 'log'> & {
   url: string;
 };
 
 /**
- * Browser sign-in with OpenID Connect, or null where the configuration has none. The provider is asked when somebody signs in, and
- * may be down until then. Refuses with `malformed` a registry whose URL is neither https nor on this machine (browsers would not
- * keep its cookies, and anybody on the way could), an issuer of that kind, and secrets that are not set or too short.
+ * Browser sign-in with OpenID Connect; null if it is not configured. The provider is first
+ * contacted when somebody signs in. Throws `malformed` if the registry's URL or the issuer is
+ * neither https nor on this machine (browsers would not keep the cookies, and anyone in between
+ * could read them), or a secret is missing or too short.
  */
 export function createLogin({ url, ...registry }: LoginParts): Login | null {
   const { login } = registry.config;
@@ -29,7 +30,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
   if (!isSecureUrl(url)) {
     throw new RegistryError('malformed', `login needs an https url (or http://localhost), but url is ${url}.`);
   }
-  // Another issuer's users are others: its sessions end when the configuration names a new one.
+  // Sessions end when the configuration names another issuer, since its users are different people.
   const seal = (purpose: string) =>
     createSeal({
       secret: readSecret(login.sessionSecret),
@@ -93,7 +94,6 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     response.setHeader('Cache-Control', 'no-store');
     next();
   });
-  // Express 5 waits for what a handler returns.
   router.get('/login', (request, response) => begin(request, response));
   router.get('/login/callback', (request, response) => finish(request, response));
   router.post('/logout', refuseCrossSite(url), (request, response) => leave(request, response));
@@ -115,7 +115,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
   };
 }
 
-/** The query as it was sent: Express's own parser would fold what comes twice. */
+/** The raw query: Express's parser would merge repeated parameters. */
 function searchOf({ originalUrl }: Request): string {
   const mark = originalUrl.indexOf('?');
   return mark < 0 ? '' : originalUrl.slice(mark);
@@ -128,10 +128,13 @@ function refuseMethod(allowed: string) {
   };
 }
 
-/** Goes on by a page, since `form-action 'self'` of the form that was sent here forbids a redirect to another origin. */
+/**
+ * Redirects with a page: `form-action 'self'` on the page with the form forbids a redirect of it to
+ * another origin.
+ */
 function sendOnwards(response: Response, target: string): void {
   const href = target.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
-  // A sandboxed document, as answers are here otherwise, does not refresh (HTML, shared declarative refresh steps).
+  // The usual `sandbox` would prevent the refresh (HTML, shared declarative refresh steps).
   response.setHeader('Content-Security-Policy', "default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
   response.setHeader('Refresh', `0;url=${target}`);
   response

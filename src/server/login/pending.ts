@@ -5,32 +5,37 @@ import { newId, type Registry } from '../../registry/registry.ts';
 import { cookieOptions, readCookies } from './cookies.ts';
 import type { Seal } from './sealed-cookie.ts';
 
-/** A sign-in that was begun in this browser and has not come back from the provider. */
+/** A sign-in that began in this browser and has not returned from the provider. */
 export interface Pending {
   state: string;
   nonce: string;
-  /** The secret of PKCE (RFC 7636 §4.1). */
+  /** The PKCE code verifier (RFC 7636 §4.1). */
   verifier: string;
-  /** Absolute URL of where to go afterwards. */
+  /** Absolute URL to go to afterwards. */
   returnTo: string;
 }
 
 export interface PendingSignIns {
-  /** A new one, which nobody knows of yet. */
+  /** Creates one without storing it. */
   create(returnTo: string): Pending;
-  /** Keeps one in the browser, in a cookie of its own, so that several tabs do not disturb each other. */
+  /**
+   * Stores it in a cookie of its own, so that sign-ins in several tabs do not disturb each other.
+   */
   keep(request: Request, response: Response, pending: Pending): Promise<void>;
-  /** The one with this state, which is over with that; null when this browser has none such, or began it too long ago. */
+  /**
+   * Takes out the one with this state, so that it can be used once; null if this browser has none
+   * or it is too old.
+   */
   take(request: Request, response: Response, state: string): Promise<Pending | null>;
 }
 
-/** Seconds in which to come back from the provider. */
+/** Seconds until a sign-in expires. */
 const lifetime = 600;
-/** How many are kept in one browser: more would make its requests too long. */
+/** Most cookies in one browser. More would make its requests too long. */
 const most = 4;
 const prefix = '__Host-stele-login-';
 
-/** Pending sign-ins, each in a sealed cookie that is named after when it was begun. */
+/** Pending sign-ins, each in a sealed cookie named after its start time. */
 export function createPendingSignIns(registry: Pick<Registry, 'now' | 'randomBytes'>, seal: Seal): PendingSignIns {
   return {
     create: (returnTo) => ({
@@ -57,7 +62,7 @@ export function createPendingSignIns(registry: Pick<Registry, 'now' | 'randomByt
   };
 }
 
-/** The part of a state before its dot sorts by time. */
+/** The part of a state before the dot is a time that sorts. */
 function cookieNameOf(state: string): string {
   return prefix + state.replace(/\..*$/s, '');
 }

@@ -17,7 +17,7 @@ import { readGroups } from './claims.ts';
 import { createDiscovery, explain, refusalUnder } from './issuer-discovery.ts';
 import type { Pending } from './pending.ts';
 
-/** Who came back from the provider. */
+/** The person that the provider identified. */
 export interface SignedIn {
   issuer: string;
   subject: string;
@@ -25,20 +25,24 @@ export interface SignedIn {
   idToken: string;
 }
 
-/** The identity provider, as far as Stele talks to it. Everything rejects with `unavailable` while it does not answer. */
+/** The identity provider. Every method rejects with `unavailable` while it does not respond. */
 export interface Provider {
-  /** Where to send the browser (OpenID Connect Core §3.1.2.1, with PKCE). */
+  /** URL to send the browser to (OpenID Connect Core §3.1.2.1, with PKCE). */
   authorizationUrl(pending: Pending): Promise<string>;
   /**
-   * Exchanges what the provider sent the browser back with, `search`, for who it is. State, `iss`, PKCE, the ID token's signature,
-   * `iss`, `aud`, `exp` and nonce are checked; rejects with `unauthenticated` when one does not hold or the provider refused.
+   * Exchanges the response in `search` for the person's identity. Checks state, `iss`, PKCE, and
+   * the ID token's signature, `iss`, `aud`, `exp` and nonce. Rejects with `unauthenticated` if a
+   * check fails or the provider returned an error.
    */
   signIn(search: string, pending: Pending): Promise<SignedIn>;
-  /** Where to end the session at the provider (RP-Initiated Logout 1.0 §2); null where it has no such place or does not answer. */
+  /**
+   * URL that ends the session at the provider (RP-Initiated Logout 1.0 §2); null if it has none or
+   * does not respond.
+   */
   endSessionUrl(idToken: string | null): Promise<string | null>;
 }
 
-/** The provider that the configuration names. Nothing is asked of it yet. */
+/** Creates the configured provider without contacting it. */
 export function createProvider(
   login: LoginConfig,
   url: string,
@@ -67,7 +71,7 @@ export function createProvider(
     },
     async signIn(search, { state, nonce, verifier }) {
       const configuration = await discover();
-      // Never the request's own host: what the provider is told must be what the configuration says.
+      // Use the configured URL and not the request's host, which the client chooses.
       const current = new URL(callback);
       current.search = search;
       try {
@@ -98,7 +102,7 @@ export function createProvider(
   };
 }
 
-/** What the person is told. The log has the details; they get no text that came with the request. */
+/** The error that people see. Details go only to the log, and no text from the request is shown. */
 function refusalOf(error: unknown, tell: (fields: Record<string, unknown>) => void): unknown {
   const refusal = refusalUnder(error);
   if (refusal) return refusal;

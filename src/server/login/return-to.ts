@@ -1,13 +1,15 @@
-/** Longest path that somebody is sent back to. */
+/** Longest path to return to. */
 const longest = 2048;
 
 /**
- * The absolute URL of a path of this registry that somebody may be sent back to after signing in, or null for anything that is not
- * surely one: other origins in any spelling (`//host`, `/\host`, `https:`), control characters, escapes that a second decoding would
- * make into these, and the pages of the sign-in itself. Absolute, so that no browser has anything left to resolve.
+ * Returns the absolute URL of a path of this registry to return to after sign-in. Null for anything
+ * that might be elsewhere: other origins in any form (`//host`, `/\host`, `https:`), control
+ * characters, escapes that become these when decoded twice, and the sign-in pages. The URL is
+ * absolute so that browsers have nothing left to resolve.
  */
 export function resolveReturnTo(text: string, url: string): string | null {
-  // Printable ASCII but the backslash, as a browser sends it: URL parsers drop tabs and line ends, and take `\` for `/`.
+  // Printable ASCII without the backslash: URL parsers drop tabs and line ends, and treat `\` as
+  // `/`.
   if (text.length > longest || !/^\/[\x21-\x5b\x5d-\x7e]*$/.test(text)) return null;
   const base = new URL(url);
   const target = URL.parse(text, base);

@@ -2,26 +2,32 @@ import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, errors, jwtDecrypt, type JWTPayload } from 'jose';
 import { RegistryError } from '../../model/errors.ts';
 
-/** Makes values that only this registry can read, that nobody can change, and that end (RFC 7516, `dir` with A256GCM). */
+/**
+ * Seals values: only this registry can read them, nobody can change them, and they expire (RFC
+ * 7516, `dir` with A256GCM).
+ */
 export interface Seal {
   seal(value: Record<string, unknown>, expiresAt: Date): Promise<string>;
-  /** The value, or null for whatever is not a seal of this purpose and registry, or is over. */
+  /** The value; null if it is invalid, expired, or sealed for another purpose or registry. */
   open(text: string): Promise<Record<string, unknown> | null>;
 }
 
 export interface SealOptions {
-  /** One secret, or several, one a line: the first seals, all of them open, so that a secret can be replaced. */
+  /** One secret per line. The first seals; all of them open, so that a secret can be replaced. */
   secret: string;
-  /** What the values are for: one purpose's cannot be taken for another's. */
+  /** Values of one purpose are not valid for another. */
   purpose: string;
-  /** The registry's URL: another registry's values are not ours, even under the same secret. */
+  /** The registry's URL: values of another registry are invalid, even with the same secret. */
   url: string;
   now: () => Date;
 }
 
 const shortest = 32;
 
-/** A seal under keys derived from the secret (HKDF, RFC 5869). Refuses with `malformed` a secret of less than 32 characters. */
+/**
+ * Creates a seal with keys derived from the secret (HKDF, RFC 5869). Throws `malformed` if a secret
+ * has less than 32 characters.
+ */
 export function createSeal({ secret, purpose, url, now }: SealOptions): Seal {
   const secrets = secret.split(/[\r\n]+/).filter((text) => text !== '');
   if (secrets.length === 0 || secrets.some((text) => text.length < shortest)) {

@@ -5,37 +5,43 @@ import { newId, type Author, type Registry } from '../../registry/registry.ts';
 import { cookieOptions, longestCookie, readCookies } from './cookies.ts';
 import type { Seal } from './sealed-cookie.ts';
 
-/** Somebody who signed in, as their cookie says. */
+/** A signed-in person, as stored in the cookie. */
 export interface Session {
   id: string;
   issuer: string;
   subject: string;
-  /** Those of their groups that the configuration knew when they signed in. What these may do is decided anew at each request. */
+  /**
+   * Their groups that the configuration mentioned at sign-in. What these may do is decided at each
+   * request.
+   */
   groups: string[];
-  /** What proves the session to the provider when it is to end there; null where it did not fit into the cookie. */
+  /** Ends the session at the provider too; null if it did not fit into the cookie. */
   idToken: string | null;
-  /** ISO 8601: when to sign in again, whatever happens. */
+  /** ISO 8601: when to sign in again in any case. */
   expiresAt: string;
 }
 
-/** The value of the ref that says that a session was ended before its time. */
+/** Value of the ref that marks a session as ended early. */
 interface EndedSession {
   endedAt: string;
   expiresAt: string;
 }
 
 export interface Sessions {
-  /** Begins a session, in place of whatever session the browser had. Refuses with `forbidden` one that no cookie can hold. */
+  /**
+   * Begins a session and replaces the browser's previous one. Throws `forbidden` if it does not fit
+   * into a cookie.
+   */
   begin(response: Response, user: Pick<Session, 'issuer' | 'subject' | 'groups' | 'idToken'>): Promise<void>;
-  /** The request's session; null when it has none, or one that is over, was ended, or is not ours. */
+  /** The request's session; null if there is none or it is invalid, expired or ended. */
   read(request: Pick<IncomingMessage, 'headers'>): Promise<Session | null>;
-  /** Ends a session for good: within 1 s no process takes its cookie any more, wherever a copy of it is. */
+  /** Ends a session. Within 1 s every process rejects its cookie, including copies. */
   end(response: Response, session: Session, author: Author): Promise<void>;
 }
 
 const cookieName = '__Host-stele-session';
 
-/** Sessions in sealed cookies that live `lifetime` seconds. Nothing of them is stored but that they were ended. */
+/** Sessions in sealed cookies, valid for `lifetime` seconds. Only early ends are stored. */
 export function createSessions(
   registry: Pick<Registry, 'refs' | 'now' | 'randomBytes'>,
   seal: Seal,
@@ -57,7 +63,7 @@ export function createSessions(
       const text = readCookies(request).get(cookieName);
       const session = text === undefined ? null : ((await seal.open(text)) as Session | null);
       if (session === null) return null;
-      // Where it cannot be read whether it was ended, it was.
+      // If the store cannot be read, the session counts as ended.
       const ended = registry.refs.read<EndedSession>(endedRef(session.id)).catch((error: unknown) => {
         if (isRegistryError(error, 'corrupt')) return 'damaged';
         throw error;

@@ -17,13 +17,18 @@ import { readJob } from './job-claims.ts';
 import { askIssuer, createDiscovery, notAnswering } from './issuer-discovery.ts';
 
 /**
- * `POST /v1/token`: a CI job's OpenID Connect token for a key that lives 15 minutes. Refuses with `malformed` what is no token at
- * all, with `unavailable` while the issuer does not answer, and with `unauthenticated`, always in the same words, a token that is
- * not valid, not for us, used before, or of a job that no entry of the configuration is about. The log has the reason.
+ * `POST /v1/token`: exchanges a CI job's OpenID Connect token for a key with a lifetime of 15
+ * minutes. Throws `malformed` if it is not a token, and `unavailable` while the issuer does not
+ * respond. For an invalid token, one for another audience, one used before, or a job without an
+ * entry in the configuration, it always throws the same `unauthenticated`; only the log has the
+ * reason.
  */
 export type TokenExchange = (token: string, origin: string | null) => Promise<{ key: Key; text: string }>;
 
-/** Signatures that only the issuer can make. A shared secret's (`HS256`) and none are no such. */
+/**
+ * Public-key algorithms only. With a shared secret (`HS256`) or `none`, others than the issuer
+ * could sign.
+ */
 const algorithms = [
   'RS256',
   'RS384',
@@ -37,13 +42,19 @@ const algorithms = [
   'EdDSA',
   'Ed25519',
 ];
-/** Longest token that is looked at. */
+/** Longest token to read. */
 const longest = 16 * 1024;
-/** Seconds by which clocks may differ, and after which a token is too old whatever it says itself (GitLab's live as long as a job). */
+/**
+ * Seconds of difference between clocks, and the greatest age of a token whatever its own `exp` says
+ * (GitLab's are valid as long as the job).
+ */
 const leeway = 60;
 const oldest = 3600;
 
-/** The exchange for the publishers of the configuration. Asks an issuer for its keys when the first token of it comes. */
+/**
+ * Creates the exchange for the configured publishers. Fetches an issuer's keys when its first token
+ * arrives.
+ */
 export function createTokenExchange(registry: Registry, url: string): TokenExchange {
   const publishers = registry.config.trustedPublishing;
   const issuers = new Map(
@@ -91,7 +102,7 @@ export function createTokenExchange(registry: Registry, url: string): TokenExcha
   };
 }
 
-/** Who the token says that it is from. Nothing of it is believed: it only tells whose keys to try. */
+/** The token's issuer, unverified: it only decides which keys to try. */
 function readIssuer(token: string): string {
   try {
     if (token.length <= longest) return decodeJwt(token).iss ?? '';
@@ -101,7 +112,7 @@ function readIssuer(token: string): string {
   throw new RegistryError('malformed', 'token must be the OpenID Connect token of a CI job.');
 }
 
-/** An issuer's public keys, which are kept for 10 minutes and asked for again when an unknown one is named. */
+/** An issuer's public keys, cached for 10 minutes and fetched again for an unknown key id. */
 function createKeys(issuer: string, { monotonic, log }: Registry): () => Promise<JWTVerifyGetKey> {
   const discover = createDiscovery({ issuer, client: null, monotonic, log });
   let known: { location: string; keys: JWTVerifyGetKey } | null = null;
@@ -119,11 +130,11 @@ const askForKeys: FetchImplementation = async (location, options) => {
   throw new RegistryError('unavailable', notAnswering, { retryAfter: 5 });
 };
 
-/** Why a token is not valid, for the log. Null for what is not the token's fault. */
+/** Why a token is invalid, for the log. Null if the token is not the cause. */
 function explainRefusal(error: unknown): string | null {
   if (!(error instanceof errors.JOSEError) || issuerFaults.includes(error.code)) return null;
   return `${error.code}: ${error.message}`;
 }
 
-/** What jose says when keys do not come in time, or are no keys. */
+/** Errors of jose if keys do not arrive in time or are invalid. */
 const issuerFaults = ['ERR_JOSE_GENERIC', 'ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID'];

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a request's conditions come to. */
+/** Result of a request's conditions. */
 export type Outcome = 'proceed' | 'not_modified' | 'failed';
 
 /**
- * Evaluates `If-Match` and `If-None-Match` of a GET or HEAD in the order of RFC 9110 §13.2.2. There are no modification dates: `latest`
- * may move to an older version, so a date cannot tell, and the date conditions are ignored as §13.1.3 and §13.1.4 ask.
+ * Evaluates `If-Match` and `If-None-Match` of a GET or HEAD in the order of RFC 9110 §13.2.2. Dates
+ * are ignored, as §13.1.3 and §13.1.4 allow: `latest` may move to an older version.
  */
 export function evaluateConditions(headers: IncomingHttpHeaders, etag: string): Outcome {
   const ifMatch = headers['if-match'];
@@ -15,7 +15,7 @@ export function evaluateConditions(headers: IncomingHttpHeaders, etag: string): 
   return 'proceed';
 }
 
-/** Whether a list of entity tags, or `*`, takes in this strong tag (RFC 9110 §8.8.3.2). */
+/** Whether a list of ETags, or `*`, contains this strong ETag (RFC 9110 §8.8.3.2). */
 function listsTag(list: string, etag: string, comparison: 'strong' | 'weak'): boolean {
   if (list.trim() === '*') return true;
   for (const [tag] of list.matchAll(/(?:W\/)?"[^"]*"/g)) {
@@ -24,15 +24,16 @@ function listsTag(list: string, etag: string, comparison: 'strong' | 'weak'): bo
   return false;
 }
 
-/** Bytes of a representation, both ends included. */
+/** A range of bytes, both ends included. */
 export interface ByteRange {
   first: number;
   last: number;
 }
 
 /**
- * The one range that a GET asks for (RFC 9110 §14.2); null where the whole is to be sent: no range, another unit, several ranges, an
- * invalid one, or an `If-Range` that does not hold. `unsatisfiable` when it starts past the end.
+ * The range that a GET asks for (RFC 9110 §14.2). Null to send everything: for no range, another
+ * unit, several ranges, an invalid one, or an `If-Range` that does not match. `unsatisfiable` if it
+ * starts after the end.
  */
 export function chooseRange(
   { range, 'if-range': ifRange }: IncomingHttpHeaders,

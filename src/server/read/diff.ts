@@ -11,9 +11,10 @@ import type { ReadRequest } from './read-request.ts';
 import { sendJson } from './views.ts';
 
 /**
- * Sends what differs between two versions, by name: `?from=` (default: the predecessor of the other) and `?to=` (default: latest), each as after
- * the `@` of an address. `from` null: there was nothing before. `changes` null: there is nothing to compare with, or a document could not be
- * read within the limits.
+ * Sends the differences between two versions, by name: `?from=` (default: the predecessor of the
+ * other) and `?to=` (default: latest), written as after the `@` of a URL. `from` is null if there
+ * is no earlier version. `changes` is null if there is nothing to compare with, or a document could
+ * not be read within the limits.
  */
 export async function sendDiff(read: ReadRequest, granted: Granted): Promise<void> {
   const { registry } = read.context;
@@ -41,9 +42,12 @@ async function compare(
   return { changes: compareOutlines(before, after), truncated: before.truncated || after.truncated };
 }
 
-/** The version that a parameter names, null where it is not there. Refuses with `malformed`, `not_found` or `gone`. */
+/**
+ * The version in a parameter; null if the parameter is absent. Throws `malformed`, `not_found` or
+ * `gone`.
+ */
 function versionFor(granted: Granted, query: URLSearchParams, name: 'from' | 'to'): GrantedVersion | null {
-  // A plus sign that was not encoded arrives as a space, which no label has.
+  // An unencoded plus sign arrives as a space, which no label contains.
   const [text, ...more] = query.getAll(name);
   if (text === undefined) return null;
   const selector = more.length > 0 ? null : parseSelector(text.replaceAll(' ', '+'));

@@ -14,10 +14,16 @@ import type { ReadLimit } from './read-limit.ts';
 import { nameRoute } from '../route-name.ts';
 import { bytesOf, sendPage } from '../send-page.ts';
 
-/** Milliseconds for which one walk over the registry answers everybody. With the age of a ref it keeps within a second. */
+/**
+ * Milliseconds for which one walk over the registry answers everyone. With the age of a cached ref,
+ * an answer is at most a second old.
+ */
 const sharedFor = 400;
 
-/** What tells programs what is here: `llms.txt`, sitemap, feeds, the API catalog. Whoever asks gets what anybody may see. */
+/**
+ * `llms.txt`, sitemap, feeds and the API catalog. They list only public resources, whoever reads
+ * them.
+ */
 export function createDiscovery(
   { registry, url, links, docs }: Pick<Site, 'registry' | 'url' | 'links' | 'docs'>,
   { hasManagement, limit }: { hasManagement: boolean; limit: ReadLimit | null },
@@ -46,7 +52,7 @@ export function createDiscovery(
   return router;
 }
 
-/** How a path is named in metrics: finite in number, whatever clients ask for. */
+/** Route pattern of a path for metrics. Their number is finite, whatever clients request. */
 function patternOf(path: string): string {
   if (path.startsWith('/feed')) return '/feeds/{scope}';
   return path.startsWith('/sitemap') ? '/sitemap.xml' : path;

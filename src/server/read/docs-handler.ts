@@ -12,7 +12,10 @@ import { readDescription } from '../v1/api-description.ts';
 
 type Form = 'text/html' | 'text/markdown';
 
-/** Stele's own documentation: `/docs/` and `/docs/{page}`, for people unless Markdown is preferred, and `…/index.md`, always as Markdown. */
+/**
+ * Stele's documentation: `/docs/` and `/docs/{page}` as HTML unless the client prefers Markdown,
+ * and `…/index.md` as Markdown.
+ */
 export function createDocRoutes(
   site: Site,
   { commands = [], description }: Pick<ServerContext, 'commands' | 'description'>,
@@ -49,7 +52,7 @@ function formOf(request: Request): Form {
   return accept !== undefined && chooseType(accept, forms) === 'text/markdown' ? 'text/markdown' : 'text/html';
 }
 
-/** The name of a page in the path. The first page has one address. */
+/** Name of the page in the path. The first page has only the URL `/docs/`. */
 function nameOf({ params }: Request): string {
   const page = String(params['page']);
   if (page === 'index') throw new RegistryError('not_found', nothingHere);

@@ -19,7 +19,7 @@ import { chooseCoding, chooseOffer, codings, offerFormat, offersOf, type Offer }
 import type { ReadRequest } from './read-request.ts';
 import { prepare, sendPrepared, type Prepared } from './send-document.ts';
 
-/** Sends a version's document in the format and coding that suit the client best. */
+/** Sends a version's document in the format and coding that fit the request best. */
 export type SendDocument = (read: ReadRequest, granted: GrantedVersion, address: ResourceAddress) => Promise<void>;
 
 export type ResourceAddress = Extract<Address, { kind: 'resource' }>;
@@ -29,12 +29,15 @@ interface Ready {
   representation: Representation;
 }
 
-/** How many versions' answers are kept ready. */
+/** Versions with cached responses. */
 const versionsKept = 1000;
 
-/** The sender of documents, with what it keeps ready: nothing of a manifest is parsed twice while its version is asked for. */
+/**
+ * Creates the sender of documents with its cache of prepared responses. While a version is in it,
+ * its manifest is not read again.
+ */
 export function createSendDocument(links: Links): SendDocument {
-  // A changed resource has new Version objects, so that what is kept under an old one is never sent again.
+  // A changed resource has new Version objects, so responses for the old ones are not used again.
   const kept = new LRUCache<Version, Map<string, Ready>>({ max: versionsKept });
 
   function readyOf(version: Version): Map<string, Ready> {
@@ -74,7 +77,7 @@ export function createSendDocument(links: Links): SendDocument {
   };
 }
 
-/** The coding asked for, or identity where that one was not made. */
+/** The chosen coding, or identity if that one was not stored. */
 function pickRepresentation(manifest: Manifest, format: Format, coding: Coding): Representation {
   return findRepresentation(manifest, format, coding) ?? findRepresentation(manifest, format, 'identity')!;
 }
@@ -102,7 +105,7 @@ function prepareDocument(
   );
 }
 
-/** The format that `?format=` names, null where it is not there. Refuses with `malformed` what is no format. */
+/** The format in `?format=`; null if absent. Throws `malformed` for an unknown format. */
 function formatIn(query: string): Format | null {
   const named = new URLSearchParams(query).getAll('format');
   if (named.length === 0) return null;

@@ -11,10 +11,13 @@ import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 
-/** Milliseconds for which one walk over the registry answers everybody who is nobody. With the age of a ref it keeps within a second. */
+/**
+ * Milliseconds for which one walk over the registry answers all anonymous readers. With the age of
+ * a cached ref, an answer is at most a second old.
+ */
 const sharedFor = 400;
 
-/** The pages that belong to no resource: the first one, and the one that signs people in and out. */
+/** The home page and the page for signing in and out. */
 export function createFrontPages(site: Site): Router {
   const { registry } = site;
   const publicHome = shareWalk(
@@ -46,7 +49,6 @@ export function createFrontPages(site: Site): Router {
   }
 
   const router = Router({ caseSensitive: true, strict: true });
-  // Express 5 waits for what a handler returns.
   router.get('/', (request, response) => sendHome(request, response));
   router.get('/account', (request, response) => sendAccount(request, response));
   router.all(['/', '/account'], onlyGet);

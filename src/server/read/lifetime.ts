@@ -2,14 +2,15 @@ import type { Config } from '../../config.ts';
 import type { Visibility } from '../../model/access.ts';
 import { corsHeaders, securityHeaders, type Fields } from '../headers.ts';
 
-/** Whether an answer stays as it is (a pinned version), or follows what is newest. */
+/** Whether a response never changes (a pinned version) or follows the newest one. */
 export type Lifetime = 'pinned' | 'latest';
 
 /**
- * Who may keep an answer and for how long, what it varies by, and the fields that every answer has (design §8).
+ * Caching headers and the headers of every response (design §8).
  *
- * A public answer is the same for whoever asks, so it varies by no credential, and `public` lets a shared cache keep it even where a
- * credential was sent (RFC 9111 §3.5). A private one is kept by nobody.
+ * A public response is the same for everyone, so it does not vary by credential, and `public` lets
+ * a shared cache keep it even if the request had a credential (RFC 9111 §3.5). No cache keeps a
+ * private one.
  */
 export function sharing(
   config: Pick<Config, 'cache'>,
@@ -28,10 +29,10 @@ export function sharing(
   };
 }
 
-/** Whether a URL has the same answer for everyone who may read it, or shows one reader more than another. */
+/** Whether a URL has the same response for all who may read it, or shows some readers more. */
 export type Audience = 'everyone' | 'reader';
 
-/** What an answer varies by. Caches must never give one reader's answer to another. */
+/** The `Vary` header. Caches must never give one reader's response to another. */
 export function varyOf(isPublic: boolean, by: Audience): Fields {
   const credentials = isPublic && by === 'everyone' ? '' : ', Authorization, Cookie';
   return { Vary: `Accept, Accept-Encoding${credentials}` };
@@ -45,8 +46,9 @@ function publicLifetimes({ cache }: Pick<Config, 'cache'>): Record<Lifetime, str
 }
 
 /**
- * What CDNs read of a public answer: for how long they may keep it (RFC 9213; `Surrogate-Control` for those that know only that), and the keys by
- * which they are told to forget it: `Surrogate-Key` for Fastly, `Cache-Tag` for Cloudflare and Netlify. Nothing without keys.
+ * Headers for CDNs on a public response: how long to keep it (RFC 9213, and `Surrogate-Control` for
+ * older ones), and the keys that purge it: `Surrogate-Key` for Fastly, `Cache-Tag` for Cloudflare
+ * and Netlify. Empty without keys.
  */
 export function purgeable({ cache }: Pick<Config, 'cache'>, lifetime: Lifetime, keys: readonly string[]): Fields {
   if (keys.length === 0) return {};

@@ -14,7 +14,9 @@ import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 import { sendJson } from './views.ts';
 import { nothingHere } from '../nothing-here.ts';
 
-/** Sends what the reader may see of an organization, or of one type in it. Who may see nothing of it is told that it is absent. */
+/**
+ * Sends what the reader may see of an organization, or of one type in it; 404 if that is nothing.
+ */
 export async function sendListing(read: ReadRequest, org: string, type: ResourceType | null): Promise<void> {
   const { context, principal } = read;
   const { registry } = context;

@@ -4,13 +4,13 @@ import type { Coding } from '../../model/artifact.ts';
 import { types } from '../../model/kinds.ts';
 import { memoize } from '../memoize.ts';
 
-/** A representation's format under the media type that was asked for. */
+/** A format with the media type that the client asked for. */
 export interface Offer {
   format: Format;
   mediaType: string;
 }
 
-/** Everything that a resource of the type can be asked for as; the first is what those get who take anything (design §8). */
+/** The formats of a resource type. The first is the default (design §8). */
 export function offersOf(type: ResourceType): readonly Offer[] {
   return offers[type];
 }
@@ -27,12 +27,15 @@ function byType<T>(make: (type: ResourceType) => T): Record<ResourceType, T> {
 
 const chosenByAccept = byType((type) => memoize((accept) => preferred(accept, offers[type])));
 
-/** The offer that an `Accept` value prefers (RFC 9110 §12.5.1), or null where it takes none. Absent: the first. */
+/**
+ * The offer that an `Accept` header prefers (RFC 9110 §12.5.1); null if it accepts none. Without
+ * the header: the first.
+ */
 export function chooseOffer(type: ResourceType, accept: string | undefined): Offer | null {
   return accept === undefined ? offers[type][0]! : chosenByAccept[type](accept);
 }
 
-/** The offer for a format that the URL names: it wins over `Accept`, which only picks among the format's media types. */
+/** The offer for a format in the URL. `Accept` then only chooses among the format's media types. */
 export function offerFormat(type: ResourceType, format: Format, accept: string | undefined): Offer {
   const all = offers[type].filter((offer) => offer.format === format);
   return (accept === undefined ? null : preferred(accept, all)) ?? all[0]!;
@@ -47,8 +50,9 @@ function preferred(accept: string, among: readonly Offer[]): Offer | null {
 }
 
 /**
- * The one of these media types that an `Accept` value prefers (RFC 9110 §12.5.1), or null. Parameters other than the weight are passed over:
- * none of our media types has any, and a reader that names some (`;charset=utf-8`, `;version=3.0`) reads what there is.
+ * The media type that an `Accept` header prefers (RFC 9110 §12.5.1), or null. Ignores parameters
+ * other than the weight: our media types have none, and clients that send some (`;charset=utf-8`,
+ * `;version=3.0`) can read the response anyway.
  */
 export function chooseType(accept: string, mediaTypes: readonly string[]): string | null {
   const headers = { accept: accept.replace(parameter, '') };
@@ -57,7 +61,7 @@ export function chooseType(accept: string, mediaTypes: readonly string[]): strin
 
 const parameter = /;(?!\s*q\s*=)[^;,"]*(?:"(?:[^"\\]|\\.)*"[^;,"]*)*/gi;
 
-/** Whether `Accept` takes JSON, for answers that have no other form. */
+/** Whether `Accept` allows JSON, for responses without another form. */
 export function acceptsJson(accept: string | undefined): boolean {
   return accept === undefined || takesJson(accept);
 }
@@ -65,10 +69,10 @@ export function acceptsJson(accept: string | undefined): boolean {
 const json = ['application/json'];
 const takesJson = memoize((accept) => chooseType(accept, json) !== null);
 
-/** Every content coding in order of our preference, the smallest first. */
+/** Content codings by preference, the smallest first. */
 export const codings: readonly Coding[] = ['br', 'zstd', 'gzip', 'identity'];
 
-/** The library's method with the option that its types lack. */
+/** The library's method with an option that its types lack. */
 interface CodingNegotiator {
   encoding(available: readonly string[], options: { preferred: readonly string[] }): string | undefined;
 }
@@ -80,8 +84,8 @@ const chosenByCoding = memoize((acceptEncoding): Coding | null => {
 });
 
 /**
- * The coding that an `Accept-Encoding` value prefers, ours deciding among equals (RFC 9110 §12.5.3); null where it takes none, not even
- * identity. Absent: identity, which every client reads.
+ * The coding that an `Accept-Encoding` header prefers, with our order among equals (RFC 9110
+ * §12.5.3); null if it accepts none, not even identity. Without the header: identity.
  */
 export function chooseCoding(acceptEncoding: string | undefined): Coding | null {
   return acceptEncoding === undefined ? 'identity' : chosenByCoding(acceptEncoding);
@@ -91,7 +95,7 @@ const pageOffers = [...json, ...offers.apis.map(({ mediaType }) => mediaType), '
 
 const takesPage = memoize((accept) => /html/i.test(accept) && chooseType(accept, pageOffers) === 'text/html');
 
-/** Whether an `Accept` value prefers a page for people to all that programs read: browsers do, and `*` alone does not. */
+/** Whether an `Accept` header prefers HTML to data. Browsers do; `*` alone does not. */
 export function prefersPage(accept: string | undefined): boolean {
   return accept !== undefined && takesPage(accept);
 }

@@ -1,6 +1,6 @@
 import { RegistryError } from '../../model/errors.ts';
 
-/** One page of a list. `next` is the cursor of the page after it, null on the last. */
+/** One page of a list. `next` is the cursor of the next page, null on the last. */
 export interface Page<T> {
   items: T[];
   next: string | null;
@@ -10,8 +10,9 @@ const defaultLimit = 50;
 const highestLimit = 100;
 
 /**
- * The page that `?limit` (1 to 100, default 50) and `?cursor` ask for. `keyOf` names each item uniquely: a cursor holds the key of the last item
- * sent, so that items added meanwhile shift nothing. Refuses with `malformed` what is no limit, or a cursor of no item here.
+ * The page for `?limit` (1 to 100, default 50) and `?cursor`. `keyOf` identifies an item: the
+ * cursor contains the key of the last item sent, so that items added meanwhile do not shift pages.
+ * Throws `malformed` for an invalid limit or cursor.
  */
 export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => string): Page<T> {
   const parameters = new URLSearchParams(query);

@@ -4,10 +4,13 @@ import type { Registry } from '../../registry/registry.ts';
 import { createAllowance } from '../allowance.ts';
 import { limitedName } from '../client-address.ts';
 
-/** Counts a read against its address's limit; throws `rate_limited` once that is passed. */
+/** Counts a read for its client address. Throws `rate_limited` above the limit. */
 export type ReadLimit = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The limit of reads that the configuration sets; null where it sets none (draft-ietf-httpapi-ratelimit-headers for the fields). */
+/**
+ * The configured limit of reads; null if there is none. Headers:
+ * draft-ietf-httpapi-ratelimit-headers.
+ */
 export function createReadLimit({ config, monotonic }: Pick<Registry, 'config' | 'monotonic'>): ReadLimit | null {
   const { reads, window } = config.rateLimit;
   if (reads === undefined) return null;

@@ -4,20 +4,20 @@ import type { ServerContext } from '../server-context.ts';
 import type { Links } from '../../site/links.ts';
 import type { Site } from '../../site/site.ts';
 
-/** A request for something in the registry, taken apart once. */
+/** A parsed request for something in the registry. */
 export interface ReadRequest {
   context: ServerContext & { site: Site };
   links: Links;
   request: IncomingMessage;
   response: ServerResponse;
   principal: Principal;
-  /** The raw query string, without its `?`. */
+  /** The raw query string, without `?`. */
   query: string;
 }
 
 /**
- * Splits a request target into its raw path and query. Nothing is decoded or resolved. A target with scheme and host (RFC 9112 §3.2.2)
- * is taken for its path alone.
+ * Splits a request target into its raw path and query, without decoding. Of a target with scheme
+ * and host (RFC 9112 §3.2.2), only the path counts.
  */
 export function splitTarget(target: string): { path: string; query: string } {
   const local = target.startsWith('/') ? target : target.replace(/^https?:\/\/[^/?#]*/i, '');

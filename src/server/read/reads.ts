@@ -23,17 +23,20 @@ import { createSendResourcePage, sendUnpublished, type SendResourcePage } from '
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
 
 /**
- * Answers a request for anything whose path starts with `/@`. Never rejects: what goes wrong is told as a problem. Resolves to the pattern
- * of the path.
+ * Answers a request whose path starts with `/@`. Never rejects: errors are sent as problem
+ * documents. Resolves to the route pattern.
  */
 export type Read = (request: IncomingMessage, response: ServerResponse) => Promise<string>;
 
-/** Whether a request target belongs to the registry's reads. */
+/** Whether a request target is a read of the registry. */
 export function isRead(target: string): boolean {
   return target.startsWith('/@') || target.startsWith('/%40') || /^https?:\/\/[^/]*\/(?:@|%40)/i.test(target);
 }
 
-/** The registry's reads (design §8): who asks, what for, whether they may, and only then anything else. */
+/**
+ * The registry's reads (design §8). Each authenticates, parses the address and checks access before
+ * anything else.
+ */
 export function createReads(
   context: ServerContext & { site: Site },
   authenticate: Authenticate,
@@ -73,7 +76,7 @@ const viewPatterns = {
   diff: '/@{org}/{type}/{slug}/diff',
 };
 
-/** What sends a version: the document for programs, pages for people. */
+/** Sends a version as a document or as pages. */
 interface Send {
   document: SendDocument;
   page: SendResourcePage;
@@ -95,12 +98,12 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
   }
 }
 
-/** What is said of a withdrawn version leads to those that there are. */
+/** The error for a withdrawn version links to the others. */
 function withWayBack({ links }: ReadRequest, { resource }: Granted, { message }: RegistryError): RegistryError {
   return new RegistryError('gone', message, { extra: { resource: links.whole(links.to(coordinateOf(resource))) } });
 }
 
-/** Scripts of other origins may read why a public read was refused. */
+/** Lets scripts of other origins read the error of a public resource. */
 function allowScripts(response: ServerResponse, { visibility }: Resource): void {
   if (visibility !== 'public' || response.headersSent) return;
   for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);
@@ -127,12 +130,18 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
     : send.document(read, selected.granted, address);
 }
 
-/** Whether an address that programs and people share is asked for by a person: a format in the URL wins over `Accept`. */
+/**
+ * Whether a URL that serves documents and pages should send the page. A format in the URL wins over
+ * `Accept`.
+ */
 function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress): boolean {
   return format === null && !query.includes('format=') && prefersPage(request.headers.accept);
 }
 
-/** A range's reader goes to the version that it means now; 307 keeps the method, and the answer ages as `latest` does. */
+/**
+ * Redirects a range to the version that it means now. 307 keeps the method; caches keep it as
+ * briefly as `latest`.
+ */
 function redirect(read: ReadRequest, { resource, version }: GrantedVersion, { view, format }: ResourceAddress): void {
   const target = read.links.to(coordinateOf(resource), { label: version.label, view, format });
   const location = read.query === '' ? target : `${target}?${read.query}`;

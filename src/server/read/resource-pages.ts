@@ -16,29 +16,30 @@ import { keptPage, worthKeeping } from '../page-bytes.ts';
 import type { ReadRequest } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 
-/** Sends what people read of a version: its page, the page in Markdown, the page for trying it. */
+/** Sends a page of a version: HTML, Markdown, or the page for trying the API. */
 export type SendResourcePage = (
   read: ReadRequest,
   granted: GrantedVersion,
   view: 'page' | 'markdown' | 'try',
 ) => Promise<void>;
 
-/** Pages whose digests are kept. */
+/** Number of pages whose digests are cached. */
 const pagesKept = 500;
 
-/** Milliseconds after which a page is made again for which not everything was there. */
+/** Milliseconds until an incomplete page is rendered again. */
 const unfinishedFor = 60_000;
 
 interface Kept {
   resource: Resource;
   page: Promise<PageBytes>;
-  /** When it is made again, by the monotonic clock. */
+  /** When to render it again, by the monotonic clock. */
   until: number;
 }
 
 /**
- * The sender of pages. What a page came to is kept as long as the resource is as it was: a changed resource is another object, and nothing else
- * goes into a page but the version's own bytes and what is told of other resources.
+ * Creates the sender of pages. A rendered page is valid while the resource object is the same (a
+ * change creates a new one): it depends only on the version's bytes and on what it shows of other
+ * resources.
  */
 export function createSendResourcePage(site: Site): SendResourcePage {
   const { cache, config } = site.registry;
@@ -63,7 +64,10 @@ export function createSendResourcePage(site: Site): SendResourcePage {
     return page;
   }
 
-  /** Small bytes stay at hand, large ones as long as the cache has them; then the page is made again, and must be the same. */
+  /**
+   * Small pages stay in memory. Large ones stay in the cache; if they vanish from it, the page is
+   * rendered again and must have the same bytes.
+   */
   async function keepLarge(first: PageBytes, make: () => Promise<Made>, forget: () => void): Promise<PageBytes> {
     if (first.size < worthKeeping) return first;
     await keptPage(cache, first.digest, first.open);
@@ -105,7 +109,7 @@ export function createSendResourcePage(site: Site): SendResourcePage {
   };
 }
 
-/** Sends the page of a resource that has no latest version: its members read there why. */
+/** Sends the page of a resource without a latest version. Its members read the reason there. */
 export async function sendUnpublished(read: ReadRequest, granted: Granted): Promise<void> {
   const { principal, links } = read;
   const { site, registry } = read.context;

@@ -20,13 +20,16 @@ import { splitTarget } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 import { sendJson } from './views.ts';
 
-/** Characters that a search may have. */
+/** Longest query, in characters. */
 const longestQuery = 200;
 
-/** Milliseconds for which the public index may keep its readers waiting. */
+/** Milliseconds to wait for the public index. */
 const indexPatience = 10_000;
 
-/** `/search`: as JSON, and for people a page; `/search/index.json`: what everybody may find, for browsers to search where no server does. */
+/**
+ * `/search` as JSON or as a page, and `/search/index.json`: the public index, for browsers to
+ * search in a static build.
+ */
 export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router {
   const { registry, links } = site;
   const search = createSearch(registry);
@@ -52,7 +55,7 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
       });
     }
     const items = found.items.map((each) => searchResult(site, each, { isWhole: true }));
-    // What is found differs by who asks, so that a cache must never give one reader's results to another.
+    // Results differ by reader, so caches must not share them.
     const shared = sharing(registry.config, isPublic ? 'public' : 'private', 'latest', { by: 'reader' });
     await sendJson({ request, response, query }, { ...found, items }, whenComplete(found, shared));
   });
@@ -67,12 +70,12 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
   return router;
 }
 
-/** Nobody keeps an answer in which something may be missing that is there a moment later. */
+/** No cache keeps a response while the index is still being built. */
 function whenComplete({ complete }: { complete: boolean }, headers: Fields): Fields {
   return complete ? headers : { ...headers, 'Cache-Control': 'no-store' };
 }
 
-/** What the index comes to, unless it takes too long. */
+/** The result, or `unavailable` if it takes too long. */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
@@ -83,7 +86,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** What is searched for. Refuses with `malformed` what is no search. */
+/** The search parameters. Throws `malformed` if they are invalid. */
 function readQuery(query: string): { text: string; type: ResourceType | null; org: string | null; hasFormat: boolean } {
   const parameters = new URLSearchParams(query);
   const one = (name: string): string | null => {

@@ -3,34 +3,38 @@ import { RegistryError } from '../../model/errors.ts';
 import { chooseRange, evaluateConditions, type ByteRange } from './conditions.ts';
 import { flatten, type Fields } from '../headers.ts';
 
-/** An answer that is ready but for its bytes. Holds nothing of the request, so that it can be kept and sent again. */
+/** A response without its bytes. It contains nothing of the request, so that it can be cached. */
 export interface Prepared {
-  /** Strong entity tag, with its quotes. */
+  /** Strong ETag with its quotes. */
   etag: string;
-  /** Bytes of the whole content. */
+  /** Size of the whole content, in bytes. */
   size: number;
-  /** Whether parts of it can be asked for. */
+  /** Whether the client may request ranges. */
   ranges: boolean;
-  /** What a 304 carries too (RFC 9110 §15.4.5). */
+  /** Headers that a 304 has too (RFC 9110 §15.4.5). */
   common: string[];
-  /** Everything for a 200. */
+  /** Headers of a 200. */
   full: string[];
 }
 
-/** Puts an answer together: `common` and `content` in turn, and what follows from the size and the tag. */
+/**
+ * Prepares a response from its headers: `common` ones (also sent with 304) and those of the
+ * `content`.
+ */
 export function prepare(
   { etag, size, ranges }: Pick<Prepared, 'etag' | 'size' | 'ranges'>,
   { common, content }: { common: Fields; content: Fields },
 ): Prepared {
   const tagged = { ETag: etag, ...common };
-  // The length goes last: a range takes it off and puts its own there.
+  // The length is last, because a range replaces it.
   const full = { ...tagged, ...content, 'Accept-Ranges': ranges ? 'bytes' : 'none', 'Content-Length': String(size) };
   return { etag, size, ranges, common: flatten(tagged), full: flatten(full) };
 }
 
 /**
- * Answers a GET or HEAD: 200, 206 or 304 as the request's conditions and range ask. Rejects with `precondition_failed` or
- * `range_not_satisfiable`, and with what `open` rejects with; nothing was sent then. `open` is called only where bytes are sent.
+ * Answers a GET or HEAD with 200, 206 or 304 according to its conditions and range. Rejects with
+ * `precondition_failed`, with `range_not_satisfiable` or as `open` does; nothing was sent then.
+ * Calls `open` only if bytes are sent.
  */
 export async function sendPrepared(
   request: IncomingMessage,

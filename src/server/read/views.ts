@@ -11,12 +11,12 @@ import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';
 import { prepare, sendPrepared } from './send-document.ts';
 
-/** Sends what compiling a version found. */
+/** Sends a version's report. */
 export async function sendReport(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   await sendVersionView(read, granted, lifetime, await readReport(read.context.registry, granted));
 }
 
-/** Sends where a version came from, and what it was made with: enough to make it again and compare. */
+/** Sends where a version came from and how it was made: enough to rebuild and compare it. */
 export async function sendProvenance(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const { registry } = read.context;
   const { provenance, compiler, validation, ruleset, report, kind, specification } = await readConfig(
@@ -79,7 +79,7 @@ async function sendVersionView(
   await sendJson(read, body, { ...statusHeaders(version), ...shared }, link);
 }
 
-/** Sends a JSON document. Refuses with `not_acceptable` where the client takes none. */
+/** Sends a JSON document. Throws `not_acceptable` if the client does not accept JSON. */
 export async function sendJson(
   { request, response, query }: Pick<ReadRequest, 'request' | 'response' | 'query'>,
   body: unknown,

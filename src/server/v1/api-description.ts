@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { Scope } from '../../model/access.ts';
 
-/** A JSON Schema, as far as this folder looks into it. */
+/** A JSON Schema. */
 export type Schema = Record<string, unknown>;
 
 /** One parameter of an operation. */
@@ -16,18 +16,21 @@ export interface Parameter {
 /** One operation of the description. */
 export interface Operation {
   id: string;
-  /** Lower case, as the description has it. */
+  /** In lower case. */
   method: string;
-  /** Path template: `/v1/apis/{api}`. */
+  /** Path template, such as `/v1/apis/{api}`. */
   path: string;
-  /** What a key needs for it; null: no credential is needed. */
+  /** Scope that a key needs; null: no credential is needed. */
   scope: Scope | null;
   parameters: Parameter[];
-  /** Where the schema of the request body is in the description; null: it takes none. */
+  /** Position of the request body's schema in the description; null: the operation has no body. */
   body: { pointer: string; required: boolean } | null;
 }
 
-/** The management API's OpenAPI document, read once. What requests are checked against, and what `/v1/openapi.json` sends. */
+/**
+ * The management API's OpenAPI document. Requests are validated against it, and `/v1/openapi.json`
+ * serves it.
+ */
 export interface Description {
   document: Schema;
   operations: Operation[];
@@ -70,7 +73,7 @@ function readOperation(document: Schema, path: string, item: PathItem, method: s
   };
 }
 
-/** What a local reference leads to; anything else is itself. */
+/** Resolves a local reference; returns any other value unchanged. */
 export function resolveReference(document: Schema, value: unknown): unknown {
   const reference = (value as { $ref?: string }).$ref;
   if (reference === undefined) return value;

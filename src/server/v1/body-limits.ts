@@ -2,23 +2,29 @@ import type { Config } from '../../config.ts';
 import type { BodyLimits } from '../body/read-body.ts';
 import type { Operation } from './api-description.ts';
 
-/** Bytes of a body that holds no document. */
+/** Largest body without a document, in bytes. */
 export const plainBodyBytes = 1024 * 1024;
 
-/** Values and names in such a body. */
+/** Most values and names in such a body. */
 const plainBodyNodes = 50_000;
 
-/** Bytes of a body that holds a document as a JSON string, whose escapes may take as much room again. */
+/**
+ * Largest body with a document, in bytes. The document may be a JSON string, whose escapes can
+ * double its size.
+ */
 export function documentBodyBytes({ limits }: Pick<Config, 'limits'>): number {
   return 2 * limits.fileBytes + 65_536;
 }
 
-/** Whether the operation's body holds a document. */
+/** Whether the operation's body contains a document. */
 export function takesDocument({ id }: Operation): boolean {
   return id.startsWith('publish');
 }
 
-/** What the body of this operation may be. A document may be as deep as any, within the object that holds it. */
+/**
+ * Limits of the operation's body. A document may be as deep as the configuration allows, inside the
+ * object around it.
+ */
 export function bodyLimits(config: Config, operation: Operation): BodyLimits {
   const plain = { rest: plainBodyBytes, depth: 20, nodes: plainBodyNodes };
   if (!takesDocument(operation)) return { ...plain, bytes: plainBodyBytes };

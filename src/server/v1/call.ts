@@ -8,35 +8,35 @@ import type { ServerContext } from '../server-context.ts';
 import type { Body } from '../body/read-body.ts';
 import type { Operation } from './api-description.ts';
 
-/** An API key, as it acts: what everything under `/v1` is done by. */
+/** An API key. Everything under `/v1` needs one. */
 export type KeyPrincipal = Extract<Principal, { kind: 'key' }>;
 
-/** A request that was matched, checked against the description and allowed. */
+/** A request that was matched, validated and authorized. */
 export interface Call {
   context: Omit<ServerContext, 'v1'>;
   registry: Registry;
   request: Request;
   operation: Operation;
   principal: KeyPrincipal;
-  /** As it is recorded with what the call changes. */
+  /** Recorded with what the call changes. */
   author: Author;
-  /** Values of the path's parameters. */
+  /** Path parameters. */
   path: Record<string, string>;
-  /** Values of the query's parameters, defaults filled in. */
+  /** Query parameters, with defaults. */
   query: Record<string, unknown>;
   body: Body | null;
-  /** What the path is about: one of a type's collections, or the registry itself. */
+  /** The resource type in the path; null if the path has none. */
   type: ResourceType | null;
 }
 
-/** A call about one resource, which the key may read. */
+/** A call about one resource that the key may read. */
 export interface ResourceCall extends Call {
   type: ResourceType;
   coordinate: Coordinate;
   found: Generation<Resource>;
 }
 
-/** What is sent. `body` undefined: nothing but the headers. */
+/** The response. `body` undefined: headers only. */
 export interface Answer {
   status: number;
   headers?: Record<string, string>;
@@ -47,7 +47,7 @@ export interface Answer {
 export type Handler = (call: Call) => Promise<Answer>;
 export type ResourceHandler = (call: ResourceCall) => Promise<Answer>;
 
-/** The body as its schema says it is: it was checked before. */
+/** The request body. It was validated before. */
 export function bodyOf<T>({ body }: Call): T {
   return body!.value as T;
 }

@@ -3,20 +3,23 @@ import type { Guard } from '../../registry/change-resource.ts';
 import type { Call } from './call.ts';
 
 /**
- * The entity tag of a record: the generation that it shows, and, where it shows the state of something else too, that one's. A change
- * is about the first alone.
+ * The ETag of a record: the generation that it shows, and that of another record if it shows that
+ * one's state too. Changes check only the first.
  */
 export function etagOf(generation: number, other?: number): string {
   return other === undefined ? `"${generation}"` : `"${generation}.${other}"`;
 }
 
-/** Whether the request's `If-None-Match` names this tag (RFC 9110 §13.1.2, weak comparison). */
+/** Whether `If-None-Match` contains this ETag (RFC 9110 §13.1.2, weak comparison). */
 export function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.trim() === '*' || tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
 }
 
-/** Checks `If-Match` (RFC 9110 §13.1.1) against the generation that is about to be replaced; `precondition_failed` when it is another. */
+/**
+ * Checks `If-Match` (RFC 9110 §13.1.1) against the generation to be replaced. Throws
+ * `precondition_failed` if it is another one.
+ */
 export function guardOf({ request }: Pick<Call, 'request'>): Guard {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return () => undefined;

@@ -69,7 +69,7 @@ async function describe(
     detail: publicDetail(connection.repository, detail),
     since,
     webhook: host && {
-      // Without a secret of its own, the configuration's counts.
+      // Without a secret of its own, the connection uses the configured one.
       url: `${context.url}/v1/hooks/${host}${hasSecret ? `?connection=${resource.org}/${id}` : ''}`,
       hasSecret,
     },

@@ -3,10 +3,13 @@ import { corsHeaders, preflightHeaders } from '../headers.ts';
 import type { Description } from './api-description.ts';
 import type { Answer } from './call.ts';
 
-/** Seconds for which caches may keep the description. It changes with the program alone. */
+/** Seconds for which caches may keep the description. It changes only with the program. */
 const lifetime = 300;
 
-/** The answers of `/v1/openapi.json`: the same for whoever asks, so caches may keep it, and scripts of any origin read it. */
+/**
+ * Responses of `/v1/openapi.json`. They are the same for everyone, so caches may keep them and
+ * scripts of any origin may read them.
+ */
 export function createDescriptionRoute({ document }: Description): { read: Answer; preflight: Answer } {
   const headers = {
     ...corsHeaders,

@@ -3,7 +3,7 @@ import { closest } from '../../model/closest.ts';
 import { resolveReference, type Schema } from './api-description.ts';
 import { forms } from './forms.ts';
 
-/** One thing that is not as the description says (RFC 9457 §3: an extension). */
+/** One deviation from the description (an extension member, RFC 9457 §3). */
 export interface Fault {
   /** JSON Pointer into the body. */
   pointer?: string;
@@ -13,16 +13,20 @@ export interface Fault {
   detail: string;
 }
 
-/** How the faults of alternatives are found out. */
+/** Access to the branches of `oneOf` and `anyOf`. */
 export interface Alternatives {
   document: Schema;
-  /** What is wrong with the value by one branch: `index` in the `oneOf` or `anyOf` that this schema of the document has. */
+  /**
+   * Validates the value against one branch: the one at `index` in the `oneOf` or `anyOf` of this
+   * schema.
+   */
   validate(parent: Schema, keyword: string, index: number, value: unknown): readonly ErrorObject[];
 }
 
 /**
- * What ajv (with `verbose`) found, in words. Of `oneOf` and `anyOf` that branch counts which is meant: whose type and fixed members
- * (`state: deprecated`) the value has. `base`: the pointer of the value.
+ * Explains the errors of ajv (with `verbose`). Of `oneOf` and `anyOf` it explains only the branch
+ * that the client meant: the one with the value's type and fixed members (`state: deprecated`).
+ * `base`: the pointer of the value.
  */
 export function explainErrors(errors: readonly ErrorObject[], alternatives: Alternatives, base = ''): Fault[] {
   const faults: Fault[] = [];
@@ -32,7 +36,7 @@ export function explainErrors(errors: readonly ErrorObject[], alternatives: Alte
       faults.push(explainError(error, pointer));
       continue;
     }
-    // ajv has listed what is wrong with each branch before.
+    // Leave out ajv's earlier errors of each branch.
     const others = faults.filter((fault) => fault.pointer !== pointer && !fault.pointer?.startsWith(`${pointer}/`));
     faults.splice(0, Infinity, ...others, ...explainAlternatives(error, alternatives, pointer));
   }
@@ -55,14 +59,14 @@ function explainAlternatives(error: ErrorObject, alternatives: Alternatives, poi
   ];
 }
 
-/** Whether a branch is for values of this type, with these values of the members that it fixes. */
+/** Whether the value has the branch's type and fixed members. */
 function isMeant(branch: Schema, value: unknown): boolean {
   const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
   const isOfType = branch['type'] === undefined || [branch['type']].flat().includes(type);
   return isOfType && tagsOf(branch).every(([name, allowed]) => allowed.includes((value as Schema)[name]));
 }
 
-/** The members of an object that may have these values alone. */
+/** The members of an object with a fixed set of values. */
 function tagsOf({ properties = {} }: Schema): [string, unknown[]][] {
   return Object.entries(properties as Record<string, Schema>).flatMap(([name, schema]): [string, unknown[]][] => {
     const allowed = 'const' in schema ? [schema['const']] : (schema['enum'] as unknown[] | undefined);
@@ -70,7 +74,10 @@ function tagsOf({ properties = {} }: Schema): [string, unknown[]][] {
   });
 }
 
-/** What is wrong with the member that tells the branches apart; null where there is none, or the value can have none. */
+/**
+ * Explains the member that distinguishes the branches; null if there is none, or no value of it
+ * would be valid.
+ */
 function explainTag(branches: readonly Schema[], value: unknown, pointer: string): Fault | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   const [first, ...others] = branches.map(tagsOf);

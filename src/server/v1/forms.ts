@@ -1,16 +1,16 @@
 import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
 
-/** What a text must be, and how a refusal says so. */
+/** A string format with its error message. */
 export interface Form {
   isValid(text: string): boolean;
-  /** Follows the place: "must be …", with a text that would do where one can be made of this one. */
+  /** Follows the place: "must be …", with a valid suggestion if one can be made from the text. */
   explain(text: string): string;
 }
 
 /**
- * By the schemas of the description that they belong to. A pattern there holds only what every engine reads (Python, Go and Java too); these
- * hold all of it.
+ * By the name of their schema. The patterns in the description use only syntax that Python, Go and
+ * Java support too; these check everything.
  */
 export const forms: Readonly<Record<string, Form>> = {
   Line: {

@@ -11,18 +11,24 @@ import { readPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';
 import { joinPieces } from '../body/pieces.ts';
 
-/** The most that GitHub sends (https://docs.github.com/webhooks/webhook-events-and-payloads). */
+/** GitHub's limit (https://docs.github.com/webhooks/webhook-events-and-payloads). */
 const mostBytes = 25 * 1024 * 1024;
 
-/** More bytes than most payloads have: of such bodies a few are in memory at once, addresses in turn. */
+/**
+ * Above this size only a few bodies are in memory at once, and client addresses take turns. Most
+ * payloads are smaller.
+ */
 const largeBytes = 1024 * 1024;
 const largeAtOnce = 4;
 
-/** GitHub's hooks may be set to send a form. */
+/** GitHub's webhooks can be configured to send a form. */
 const form = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i;
 const json = /^application\/json[ \t]*(?:;|$)/i;
 
-/** Takes one delivery of a hook of the host with this name. `connection`: `<org>/<id of the repository>` whose secrets count, or null. */
+/**
+ * Receives one delivery from the host with this name. `connection`: `<org>/<id of the repository>`,
+ * whose secrets apply, or null.
+ */
 export type ReceiveHook = (
   name: string,
   connection: string | null,
@@ -31,8 +37,9 @@ export type ReceiveHook = (
 ) => Promise<Answer>;
 
 /**
- * `POST /v1/hooks/…`: authenticated by its signature over the bytes as they came, before anything looks into them. Refuses with `unauthenticated`, in
- * the same words and after like work, what no secret signed, where there is no secret, and where there is no such connection.
+ * `POST /v1/hooks/…`: checks the signature over the raw bytes before parsing them. Throws the same
+ * `unauthenticated`, after the same amount of work, for a wrong signature, a missing secret and an
+ * unknown connection.
  */
 export function createReceiveHook({
   registry,
@@ -42,7 +49,7 @@ export function createReceiveHook({
   const large = createFairQueue(largeAtOnce);
   const { rateLimit, proxies } = registry.config;
   const refusal = createAllowance({ limit: rateLimit.address, window: rateLimit.window }, registry.monotonic);
-  // Stands in for a secret where there is none, so that it takes the same work.
+  // Used if there is no secret, so that the check takes the same time.
   const unknown = Buffer.from(registry.randomBytes(32)).toString('base64url');
 
   async function secretsFor(host: string, only: RepositoryName | null): Promise<string[]> {
@@ -51,13 +58,13 @@ export function createReceiveHook({
       return secrets.length > 0 ? secrets : [unknown];
     } catch (error) {
       if (!isRegistryError(error, 'malformed') && !isRegistryError(error, 'unavailable')) throw error;
-      // A secret that the environment lacks, or that no key opens, is the operator's to know of.
+      // A missing or unreadable secret is the operator's mistake, so it is logged.
       registry.log('error', 'hook without a secret', { host, error: String(error) });
       return [unknown];
     }
   }
 
-  /** The delivery, when one of the secrets signed it. */
+  /** Returns the delivery if one of the secrets signed it. */
   async function readGenuine(host: Host, only: RepositoryName | null, request: Request, response: Response) {
     const body = await readRaw(host.kind, request, response);
     const delivery: Delivery = { headers: headersOf(request), body };
@@ -66,14 +73,14 @@ export function createReceiveHook({
     throw notSigned();
   }
 
-  /** What a hook is told that another product sent. It depends on nothing but the hook and the configured names. */
+  /** The error for a hook of another product. It depends only on the hook and the configured names. */
   function wrongAddress(host: Host, sender: HostKind): RegistryError {
     const right = registry.hosts.find(({ kind }) => kind === sender)?.name ?? sender;
     const message = `${productNames[sender]} sent this webhook, but this address is for ${productNames[host.kind]}. Change the URL of the webhook to ${url}/v1/hooks/${right}.`;
     return new RegistryError('malformed', message);
   }
 
-  /** Counts what is refused, and nothing else: a genuine delivery is taken whoever sent what before it. */
+  /** Counts rejected deliveries only, so that they never block genuine ones. */
   function countRefused(request: Request, error: unknown): unknown {
     if (!isRegistryError(error)) return error;
     const { remaining, seconds } = refusal(limitedName(request, proxies));
@@ -105,7 +112,7 @@ export function createReceiveHook({
   };
 }
 
-/** Aborts when the client has left. */
+/** A signal that aborts when the client disconnects. */
 function untilClosed(response: Response): AbortSignal {
   const closed = new AbortController();
   response.once('close', () => closed.abort(new RegistryError('malformed', 'The client closed the connection.')));
@@ -116,7 +123,7 @@ function notSigned(): RegistryError {
   return new RegistryError('unauthenticated', 'The webhook signature is missing or invalid. Check the secret.');
 }
 
-/** Whether the body is large, or does not say how large it is. */
+/** Whether the body is large or its size unknown. */
 function isLarge({ headers }: Request): boolean {
   const { 'content-length': length } = headers;
   return headers['transfer-encoding'] !== undefined || Number(length ?? 0) > largeBytes;
@@ -128,7 +135,7 @@ function headersOf({ headers }: Request): Delivery['headers'] {
   ) as Delivery['headers'];
 }
 
-/** The body as it was sent: nothing is inflated. */
+/** Reads the raw body without decompressing it. */
 async function readRaw(kind: HostKind, request: Request, response: Response): Promise<Buffer> {
   const type = request.headers['content-type'] ?? '';
   if (!json.test(type) && !(kind === 'github' && form.test(type)))

@@ -1,12 +1,15 @@
 import { RegistryError } from '../../model/errors.ts';
 import type { Answer, Call } from './call.ts';
 
-/** The text of a cursor: opaque to clients, and good for the list alone that gave it. */
+/** Encodes a cursor: opaque to clients, and valid only for its own list. */
 function encodeCursor(operation: string, position: unknown): string {
   return Buffer.from(JSON.stringify([operation, position])).toString('base64url');
 }
 
-/** The position that the request's cursor holds, or null for the first page. Refuses with `malformed` one of another list. */
+/**
+ * The position in the request's cursor, or null for the first page. Throws `malformed` if the
+ * cursor belongs to another list.
+ */
 export function positionOf<P>({ operation, query }: Call, isPosition: (value: unknown) => value is P): P | null {
   const cursor = query['cursor'];
   if (typeof cursor !== 'string') return null;
@@ -14,7 +17,7 @@ export function positionOf<P>({ operation, query }: Call, isPosition: (value: un
     const [id, position] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [unknown, unknown];
     if (id === operation.id && isPosition(position)) return position;
   } catch {
-    // Told below.
+    // The error is below.
   }
   throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.', {
     extra: { errors: [{ parameter: 'cursor', detail: 'is none of this list' }] },
@@ -25,7 +28,7 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Takes items until the page is full, and one more to know whether there is another page. */
+/** Sends a page of items. Takes one item more, to know whether there is another page. */
 export async function sendPage<T>(
   { operation, query }: Call,
   items: AsyncIterable<T> | Iterable<T>,
@@ -44,7 +47,7 @@ export async function sendPage<T>(
   return { status: 200, body: { items: await Promise.all(page.map(describe)), next } };
 }
 
-/** Whether one of the texts holds what `?q` asks for, ignoring case; without `?q`, always. */
+/** Whether one of the texts contains `?q`, ignoring case; without `?q`, always. */
 export function matchesQuery({ query }: Call, ...texts: string[]): boolean {
   const wanted = query['q'];
   return typeof wanted !== 'string' || texts.some((text) => text.toLowerCase().includes(wanted.toLowerCase()));

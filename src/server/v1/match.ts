@@ -1,15 +1,15 @@
 import { closest } from '../../model/closest.ts';
 import type { Operation } from './api-description.ts';
 
-/** A path of the description, and what of it can be done. */
+/** A path of the description with its operations. */
 export interface Route {
   template: string;
   segments: string[];
-  /** By method, lower case. */
+  /** By method in lower case. */
   operations: Map<string, Operation>;
 }
 
-/** The routes of these operations. */
+/** Groups operations by path. */
 export function createRoutes(operations: readonly Operation[]): Route[] {
   const routes = new Map<string, Route>();
   for (const operation of operations) {
@@ -21,7 +21,7 @@ export function createRoutes(operations: readonly Operation[]): Route[] {
   return [...routes.values()];
 }
 
-/** The route of a raw path with the values of its parameters, decoded; null for no route. */
+/** The route of a raw path with its decoded parameters; null if there is none. */
 export function matchRoute(
   routes: readonly Route[],
   path: string,
@@ -51,7 +51,9 @@ function matchSegments(template: readonly string[], segments: readonly string[])
   return values;
 }
 
-/** A segment without its percent-encoding; null for one that cannot be decoded, or hides a slash or control character. */
+/**
+ * A decoded path segment; null if it cannot be decoded, or contains a slash or control character.
+ */
 function decodeSegment(segment: string): string | null {
   if (!segment.includes('%')) return segment;
   try {
@@ -62,7 +64,7 @@ function decodeSegment(segment: string): string | null {
   }
 }
 
-/** The methods of a route for `Allow`, with those that every route has. */
+/** The methods of a route for `Allow`. */
 export function allowedMethods({ operations }: Route): string {
   const methods = [...operations.keys()].flatMap((method) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
@@ -70,11 +72,14 @@ export function allowedMethods({ operations }: Route): string {
   return [...methods, 'OPTIONS'].join(', ');
 }
 
-/** What is said of a path that no route has, to somebody who may know the routes: with the nearest one, where one is near. */
+/**
+ * The message for an unknown path, with the nearest route if one is similar. Only for clients that
+ * may know the routes.
+ */
 export function noRoute(routes: readonly Route[], path: string): string {
   const shown = path.slice(0, 200);
   const segments = shown.split('/');
-  // A placeholder takes what was written in its place.
+  // A placeholder matches any segment.
   const known = routes.map((route) =>
     route.segments.map((wanted, index) => (wanted.startsWith('{') ? (segments[index] ?? wanted) : wanted)).join('/'),
   );

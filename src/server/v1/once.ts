@@ -3,7 +3,10 @@ import { tellingCommits } from '../../store/after-commit.ts';
 import { performOnce } from '../../registry/idempotency.ts';
 import type { Answer, Call } from './call.ts';
 
-/** Answers a POST that carries an `Idempotency-Key` once, and every repetition the same. Anything else is just answered. */
+/**
+ * Answers a POST with an `Idempotency-Key` once, and repetitions with the same response. Answers
+ * other requests directly.
+ */
 export async function answerOnce<C extends Call>(
   call: C,
   key: string | undefined,

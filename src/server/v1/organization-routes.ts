@@ -18,7 +18,7 @@ export const listAudit: Handler = async (call) => {
     ...(until !== undefined && { until: Date.parse(until) }),
   };
   const position = positionOf(call, isPosition);
-  // Another organization's resource has no changes here.
+  // The audit log of this organization has no changes of another one's resources.
   const isForeign = named !== null && named.coordinate.org !== principal.org;
   const entries = isForeign ? [] : readAudit(registry, principal.org, filter, position);
   return sendPage(

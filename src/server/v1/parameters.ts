@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import type { Operation } from './api-description.ts';
 
-/** The described header fields that the request has. */
+/** The request's headers that the description names. */
 export function headersOf({ parameters }: Operation, request: Request): Map<string, string> {
   const named = parameters.filter((parameter) => parameter.in === 'header');
   return new Map(
@@ -13,7 +13,7 @@ export function headersOf({ parameters }: Operation, request: Request): Map<stri
   );
 }
 
-/** The query's parameters, decoded as forms are (WHATWG URL). Refuses with `malformed` one that is there twice. */
+/** Decodes the query like a form (WHATWG URL). Throws `malformed` if a parameter occurs twice. */
 export function readQuery(query: string): Map<string, string> {
   const values = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(query)) {

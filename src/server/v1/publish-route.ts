@@ -16,7 +16,7 @@ interface NewVersion {
 export const publishOne: ResourceHandler = async (call) => {
   const { registry, coordinate, author, body, principal } = call;
   const given = bodyOf<NewVersion>(call);
-  // A document is taken as it was written, so that no number loses a digit on its way.
+  // The original bytes, so that no number loses a digit.
   const bytes = body!.document!;
   const { fileBytes } = registry.config.limits;
   if (bytes.byteLength > fileBytes) {

@@ -6,10 +6,9 @@ import { principalOf } from '../authenticate.ts';
 import { createRateWindows } from './rate-windows.ts';
 
 /**
- * Limits requests for each key, and without a key for each address; tells by `RateLimit` and
- * `RateLimit-Policy` what is left. Deliveries of hooks count only where they are refused, which
- * `createReceiveHook` knows: a host sends all its repositories' from a few addresses, and does not
- * send again what was refused.
+ * Limits requests for each key, or for each address without a key, and sends `RateLimit` and
+ * `RateLimit-Policy`. Webhook deliveries count only if rejected (see `createReceiveHook`): a host
+ * sends those of all its repositories from a few addresses, and does not repeat rejected ones.
  */
 export function createRateLimit({ config, monotonic }: Pick<Registry, 'config' | 'monotonic'>): RequestHandler {
   const { rateLimit: limits } = config;

@@ -1,8 +1,8 @@
 import type { Store } from 'express-rate-limit';
 
 /**
- * What `rateLimit` counts in, one window after the other for everybody. By the monotonic clock: where the clock on the wall is set back, nobody
- * waits for it to catch up.
+ * Counts requests in windows that are the same for all clients. Uses the monotonic clock, so that
+ * setting the wall clock back blocks nobody.
  */
 export function createRateWindows(window: number, monotonic: () => number): Store {
   let hits = new Map<string, number>();

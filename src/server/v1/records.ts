@@ -6,7 +6,7 @@ import { coordinateOf, nameOf, type Resource, type Version } from '../../model/r
 import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
 import type { Generation } from '../../store/generations.ts';
 
-/** A resource as the description has it. */
+/** A resource as described in the API. */
 export function resourceRecord(url: string, { value: resource, at }: Generation<Resource>): object {
   const { org, type, slug, name, description, visibility, ruleset, validation, latest, latestPinned, connection } =
     resource;
@@ -34,13 +34,13 @@ export function resourceRecord(url: string, { value: resource, at }: Generation<
   };
 }
 
-/** The URL of a version in the registry, or of a view of it. */
+/** The URL of a version, or of a view of it. */
 export function versionUrl(url: string, resource: Resource, label: string, view: View = 'document'): string {
   const selector = { kind: 'version', version: label } as const;
   return url + formatAddress({ kind: 'resource', coordinate: coordinateOf(resource), selector, view, format: null });
 }
 
-/** A version as the description has it. */
+/** A version as described in the API. */
 export function versionRecord(url: string, resource: Resource, version: Version): object {
   const { label, manifest, publishedAt, createdAt, status } = version;
   return {
@@ -58,20 +58,20 @@ export function versionRecord(url: string, resource: Resource, version: Version)
   };
 }
 
-/** A key as the description has it, without its hash. */
+/** A key as described in the API, without its hash. */
 export function keyRecord(key: Key, lastUsedAt: string | null): object {
   const { id, name, scopes, resources, createdAt, expiresAt, revokedAt } = key;
   return { id, name, scopes, resources, createdAt, expiresAt, revokedAt, lastUsedAt };
 }
 
-/** An endpoint as the description has it, without its secrets. */
+/** A webhook endpoint as described in the API, without its secrets. */
 export function webhookRecord({ value, at }: Generation<Webhook>, health: WebhookHealth | null): object {
   const { id, url, description, events, resources, state, reason, createdAt } = value;
   const failingSince = health?.failingSince ?? null;
   return { id, url, description, events, resources, state, reason, failingSince, createdAt, updatedAt: at };
 }
 
-/** A delivery as the description has it. */
+/** A delivery as described in the API. */
 export function deliveryRecord({ event, state, attempts, nextAt }: Delivery): object {
   const { id, subject, time } = event;
   return { id, type: typeOf(event), subject, time, state, attempts, nextAt, event };

@@ -5,12 +5,15 @@ import { findReadable } from '../../registry/readable.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Call, ResourceCall } from './call.ts';
 
-/** The slug that the path names, of whatever type; undefined where it names none. */
+/** The slug in the path; undefined if the path has none. */
 function slugOf({ path }: Pick<Call, 'path'>): string | undefined {
   return path['api'] ?? path['schema'] ?? path['ruleset'];
 }
 
-/** The call about the resource that its path names. `not_found` when it is absent or the key may not read it. */
+/**
+ * The call about the resource in its path. Throws `not_found` if the resource does not exist or the
+ * key may not read it.
+ */
 export async function findForCall(call: Call): Promise<ResourceCall> {
   const coordinate: Coordinate = { org: call.principal.org, type: call.type!, slug: slugOf(call)! };
   const found = await findReadable(call.registry, call.principal, coordinate);
@@ -18,21 +21,22 @@ export async function findForCall(call: Call): Promise<ResourceCall> {
   return { ...call, type: coordinate.type, coordinate, found };
 }
 
-/** Refuses with `forbidden` unless the key has the scope for the resource. */
+/** Throws `forbidden` unless the key has the scope for the resource. */
 export function requireScope({ principal, found }: ResourceCall, scope: Scope): void {
   if (!isAllowed(principal, scope, { org: principal.org, resource: found.value }))
     throw lacksScopeFor(scope, found.value);
 }
 
-/** Refuses with `forbidden` unless the key may make this resource. */
+/** Throws `forbidden` unless the key may create this resource. */
 export function requireScopeToMake({ principal }: Call, scope: Scope, { type, slug }: Coordinate): void {
   if (!isAllowed(principal, scope, { org: principal.org, resource: { type, slug } }))
     throw lacksScopeFor(scope, { type });
 }
 
 /**
- * Refuses with `forbidden` a ruleset that a narrowed key's globs do not cover: it may be weaker than the one in force,
- * and whoever narrowed the key did not put it in its hands. Nothing is told of whether the ruleset exists.
+ * Throws `forbidden` if the key has `resources` that do not cover the ruleset. Such a key must not
+ * attach a weaker ruleset than the present one. The error does not reveal whether the ruleset
+ * exists.
  */
 export function requireAttachable({ principal }: Call, ruleset: string | null | undefined): void {
   if (principal.resources === null || !ruleset) return;
@@ -42,13 +46,16 @@ export function requireAttachable({ principal }: Call, ruleset: string | null | 
   throw new RegistryError('forbidden', message);
 }
 
-/** Refuses with `forbidden` unless the key has the scope for its whole organization. */
+/** Throws `forbidden` unless the key has the scope for its whole organization. */
 export function requireOrganizationScope({ principal }: Call, scope: Scope): void {
   if (isAllowed(principal, scope, { org: principal.org })) return;
   throw lacksScope(scope, principal.resources === null ? '' : ' for the whole organization');
 }
 
-/** Refuses with `forbidden` unless the key has the scope for its organization, or for the part of it that it is narrowed to. */
+/**
+ * Throws `forbidden` unless the key has the scope for its organization, or for the part in its
+ * `resources`.
+ */
 export function requireScopeForPart({ principal }: Call, scope: Scope): void {
   if (!isAllowed({ ...principal, resources: null }, scope, { org: principal.org })) throw lacksScope(scope, '');
 }

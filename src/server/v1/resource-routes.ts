@@ -12,7 +12,7 @@ import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { resourceRecord } from './records.ts';
 
-/** What decides which documents pass: for the scope `admin` alone. */
+/** Settings that decide which documents pass. They need the scope `admin`. */
 const gates = ['ruleset', 'validation'] as const;
 
 export const listResources: Handler = async (call) => {

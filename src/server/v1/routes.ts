@@ -11,13 +11,13 @@ import * as versions from './version-routes.ts';
 import * as webhooks from './webhook-routes.ts';
 
 /**
- * What a key must be allowed to, before its body is read: something with one resource, with its organization, with the part of it that the key is
- * narrowed to, or nothing in particular.
+ * What is authorized before the body is read: a scope for one resource, for the organization, for
+ * the part of it in the key's `resources`, or none.
  */
 export type Route =
   { about: 'resource'; answer: ResourceHandler } | { about: 'organization' | 'part' | 'itself'; answer: Handler };
 
-/** The one table: every operation that needs a key, by its id, with what answers it. Its scope is in the description. */
+/** Every operation that needs a key, by id, with its handler. The scopes are in the description. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ...resourceTypes.flatMap((type) => resourceRoutes(types[type].operations)),
   ['listKeys', { about: 'organization', answer: keys.listAll }],

@@ -2,7 +2,10 @@ import type { Request, Response } from 'express';
 import type { Answer } from './call.ts';
 import { isKnown } from './conditional.ts';
 
-/** Sends an answer; without its body where a GET's `If-None-Match` names it (RFC 9110 §13.1.2), and to HEAD. Caches keep only what says so. */
+/**
+ * Sends a response. Without the body for HEAD, and with 304 if `If-None-Match` of a GET contains
+ * the ETag (RFC 9110 §13.1.2). Caches must not store it unless its headers say so.
+ */
 export function send(request: Request, response: Response, { status, headers = {}, body }: Answer): void {
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Content-Type-Options', 'nosniff');

@@ -32,7 +32,7 @@ export const requestSync: ResourceHandler = async (call) => {
   return { status: run ? 200 : 202, headers, body: await describe(call, run ?? requested.run) };
 };
 
-/** The finished run, or null when it takes longer. */
+/** The finished run, or null if it takes longer. */
 async function endWithin(done: Promise<Run>, seconds: number): Promise<Run | null> {
   if (seconds === 0) return null;
   const late = Promise.withResolvers<null>();
@@ -69,14 +69,14 @@ export const getSync: ResourceHandler = async (call) => {
   return { status: 200, body: await describe(call, run) };
 };
 
-/** Whether the run looked at the resource, or at the repository that it is connected to. */
+/** Whether the run includes the resource or its connected repository. */
 function isAbout({ coordinate, found }: ResourceCall, run: Run): boolean {
   const { connection } = found.value;
   const isConnected = connection !== null && run.repository === repositoryId(connection.repository, connection.branch);
   return isConnected || run.documents.some(({ resource }) => resource === formatCoordinate(coordinate));
 }
 
-/** A run as the description has it: of its documents, only what the call is about. */
+/** A run as described in the API, with only the documents of this resource. */
 async function describe({ registry, coordinate }: ResourceCall, run: Run): Promise<object> {
   const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, detail } = run;
   const own = run.documents.filter(({ resource }) => resource === formatCoordinate(coordinate));

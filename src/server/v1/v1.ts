@@ -26,8 +26,8 @@ import { createTurns } from '../../scheduling/organization-turns.ts';
 import { createValidator } from './validate.ts';
 
 /**
- * The management API, to be mounted under `/v1`. What is in the description can be called, and nothing else. In order: the rate, the
- * route, the key, the parameters, access, the body, the verb.
+ * The management API, mounted under `/v1`. Only operations in the description exist. Order of
+ * checks: rate, route, key, parameters, access, body; then the operation.
  */
 export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   const { registry } = context;
@@ -42,7 +42,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   async function answer(request: Request, response: Response): Promise<Answer> {
     const { path, query } = splitTarget(request.originalUrl);
     const matched = matchRoute(table, path);
-    // Without a key nothing is told, not even which routes there are.
+    // Without a key, the error does not reveal which routes exist.
     if (matched === null) throw new RegistryError('not_found', isKeyed(request) ? noRoute(table, path) : nothingHere);
     const { route, values } = matched;
     nameRoute(request, route.template);
@@ -59,7 +59,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
     if (operation.scope === null) return answerAnyone(operation, values, request, response);
     if (principal.kind !== 'key')
       throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');
-    // What cannot be a name names nothing.
+    // An invalid name cannot exist.
     if (!validator.isPath(operation, values)) throw new RegistryError('not_found', nothingHere);
     const headers = validator.readParameters(operation, 'header', headersOf(operation, request));
     const typeName = path.split('/')[2]!;
@@ -82,7 +82,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
       requireScope(found, operation.scope);
       const answerFound = async () =>
         answerOnce({ ...found, body: await checkedBody(operation, request, response) }, key, entry.answer);
-      // The body of one that waits is not read.
+      // A waiting request's body is not read yet.
       return takesDocument(operation) ? turns.take(principal.org, answerFound) : answerFound();
     }
     if (entry.about === 'organization') requireOrganizationScope(call, operation.scope);

@@ -5,17 +5,20 @@ import type { Description, Operation, Parameter, Schema } from './api-descriptio
 import { explainErrors, type Alternatives, type Fault } from './faults.ts';
 import { forms } from './forms.ts';
 
-/** Checks requests against the description. */
+/** Validates requests against the description. */
 export interface Validator {
-  /** Whether these values of the path's parameters are of their form. */
+  /** Whether these path parameters have the right form. */
   isPath(operation: Operation, values: Readonly<Record<string, string>>): boolean;
-  /** The parameters of this place, with their defaults; refuses with `malformed`, naming each. */
+  /** The parameters in this place, with defaults. Throws `malformed` and names each invalid one. */
   readParameters(
     operation: Operation,
     place: 'query' | 'header',
     given: ReadonlyMap<string, string>,
   ): Record<string, unknown>;
-  /** Fills in defaults. Refuses with `malformed`, pointing at each fault; of a body of more than `small` bytes at the first alone. */
+  /**
+   * Validates the body and fills in defaults. Throws `malformed` with a pointer to each fault; for
+   * a body of more than `small` bytes, only to the first.
+   */
   checkBody(operation: Operation, value: unknown, size: number): void;
 }
 
@@ -108,7 +111,7 @@ export function createValidator(description: Description): Validator {
   };
 }
 
-/** A copy of the description whose schemas have the form of their name, which is checked beside their patterns. */
+/** A copy of the description in which named schemas also check their form. */
 function withForms(document: Schema): Schema {
   const copy = structuredClone(document);
   const { schemas } = copy['components'] as { schemas: Record<string, Schema> };
@@ -116,7 +119,7 @@ function withForms(document: Schema): Schema {
   return copy;
 }
 
-/** Where each object of a document is, as a JSON Pointer. */
+/** The JSON Pointer of each object in a document. */
 function pointersIn(document: Schema): Map<Schema, string> {
   const pointers = new Map<Schema, string>();
   const walk = (node: unknown, pointer: string): void => {
@@ -130,7 +133,10 @@ function pointersIn(document: Schema): Map<Schema, string> {
   return pointers;
 }
 
-/** A parameter's value as its schema has it; the text itself where it is not of that form. `?name` alone is true. */
+/**
+ * Converts a parameter to its schema's type; returns the text if that is impossible. `?name` alone
+ * means true.
+ */
 function readText(type: unknown, text: string): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
   if (type === 'boolean' && ['', 'true', 'false'].includes(text)) return text !== 'false';

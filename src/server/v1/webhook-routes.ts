@@ -37,7 +37,7 @@ export const listAll: Handler = async (call) => {
 export const createOne: Handler = async (call) => {
   const { registry, principal, author, context } = call;
   const given = bodyOf<NewWebhook>(call);
-  // An endpoint is told no more than the key that made it may know.
+  // An endpoint receives events only of resources that the key covers.
   const resources = given.resources ?? principal.resources?.slice() ?? null;
   if (!isCovered(call, { resources })) {
     throw new RegistryError(
@@ -102,14 +102,17 @@ export const redeliverOne: Handler = async (call) => {
   return { status: 202, body: deliveryRecord(value) };
 };
 
-/** The endpoint that the path names. `not_found` when it is absent, or tells of more than the key covers. */
+/**
+ * The endpoint in the path. Throws `not_found` if it does not exist, or receives events of
+ * resources that the key does not cover.
+ */
 async function findCovered(call: Call): Promise<Generation<Webhook>> {
   const found = await findWebhook(call.registry, call.principal.org, call.path['webhook']!);
   if (found === null || !isCovered(call, found.value)) throw new RegistryError('not_found', nothingHere);
   return found;
 }
 
-/** Whether the key may see all that the endpoint is told of: every glob is one of its own. */
+/** Whether the key covers all resources of the endpoint: each glob must be one of the key's. */
 function isCovered({ principal }: Call, { resources }: Pick<Webhook, 'resources'>): boolean {
   const { resources: own } = principal;
   return own === null || (resources !== null && resources.every((glob) => own.includes(glob)));
