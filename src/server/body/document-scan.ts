@@ -57,7 +57,7 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
 
   function beginDocument(byte: number, offset: number): void {
     isNext = false;
-    if (from >= 0) throw malformed('An object has the name "document" twice.');
+    if (from >= 0) throw malformed('The name "document" occurs twice in an object.');
     if (byte === openArray) throw malformed('The body is invalid: /document: must be an object or a string.');
     // The schema allows only an object or a string.
     if (byte === openObject || byte === quote) from = offset;
@@ -109,7 +109,7 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
       at += piece.length;
       const inDocument = from < 0 ? 0 : (to < 0 ? at : to) - from;
       if (at - inDocument <= limits.rest) return;
-      throw new RegistryError('too_large', `The body has more than ${limits.rest} bytes beside the document.`);
+      throw new RegistryError('too_large', `The body has more than ${limits.rest} bytes outside the document.`);
     },
     span: () => (to < 0 ? null : { from, to }),
   };

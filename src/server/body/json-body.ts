@@ -39,13 +39,13 @@ export function parseJson(
   }
   function next(): string {
     if (text.charCodeAt(at) <= 32) take(space);
-    return text[at] ?? fail('the text ends too early.');
+    return text[at] ?? fail('unexpected end of the text.');
   }
 
   function readString(): string {
     const start = at;
     const value = parsedString(start) ?? explainString();
-    return value.isWellFormed() ? value : fail('a surrogate stands without its partner.', start);
+    return value.isWellFormed() ? value : fail('unpaired surrogate.', start);
   }
 
   /** Parses the string at `start` with the runtime's parser; null if it is invalid. */
@@ -75,10 +75,10 @@ export function parseJson(
     at++;
     for (;;) {
       const code = text.charCodeAt(at);
-      if (Number.isNaN(code) || code === 34) fail('the text ends within a string.');
-      if (code < 32) fail('a control character within a string must be escaped.');
+      if (Number.isNaN(code) || code === 34) fail('unterminated string.');
+      if (code < 32) fail('control characters in a string must be escaped.');
       if (code !== 92) at++;
-      else if (take(escape) === null) fail('there is no such escape.');
+      else if (take(escape) === null) fail('invalid escape.');
     }
   }
 
@@ -87,19 +87,19 @@ export function parseJson(
     at++;
     if (next() === '}') return void at++;
     for (;;) {
-      if (next() !== '"') fail('the name of a member is expected.');
+      if (next() !== '"') fail('expected a member name.');
       const start = at;
       countOne();
       const name = readString();
-      if (names.has(name)) fail('an object has this name twice.', start);
+      if (names.has(name)) fail('duplicate name in an object.', start);
       names.add(name);
-      if (next() !== ':') fail('":" is expected.');
+      if (next() !== ':') fail('expected ":".');
       at++;
       readValue(left);
       const mark = next();
       at++;
       if (mark === '}') return;
-      if (mark !== ',') fail('"," or "}" is expected.', at - 1);
+      if (mark !== ',') fail('expected "," or "}".', at - 1);
     }
   }
 
@@ -111,7 +111,7 @@ export function parseJson(
       const mark = next();
       at++;
       if (mark === ']') return;
-      if (mark !== ',') fail('"," or "]" is expected.', at - 1);
+      if (mark !== ',') fail('expected "," or "]".', at - 1);
     }
   }
 
@@ -126,11 +126,11 @@ export function parseJson(
     if (mark === '{') readObject(left - 1);
     else if (mark === '[') readArray(left - 1);
     else if (mark === '"') readString();
-    else if (take(literal) === null) fail('a value is expected.');
+    else if (take(literal) === null) fail('expected a value.');
   }
 
   readValue(depth);
   take(space);
-  if (at < text.length) fail('nothing more is expected.');
+  if (at < text.length) fail('unexpected text after the value.');
   return JSON.parse(text);
 }

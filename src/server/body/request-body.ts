@@ -114,7 +114,7 @@ export async function readPieces(
 }
 
 const tooEarly = 'The body is incomplete, or does not match its Content-Encoding.';
-const tooSlow = 'The body arrives too slowly.';
+const tooSlow = 'The body is arriving too slowly.';
 
 function createInflater({ headers }: IncomingMessage, inflate: boolean): Transform | null {
   const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
@@ -133,7 +133,7 @@ function tooLarge(limit: number): RegistryError {
 function tooDense(): RegistryError {
   return new RegistryError(
     'too_large',
-    `The body inflates to more than ${mostInflation} times its size. Send it uncompressed.`,
+    `The body decompresses to more than ${mostInflation} times its size. Send it uncompressed.`,
   );
 }
 

@@ -20,7 +20,7 @@ export function positionOf<P>({ operation, query }: Call, isPosition: (value: un
     // The error is below.
   }
   throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.', {
-    extra: { errors: [{ parameter: 'cursor', detail: 'is none of this list' }] },
+    extra: { errors: [{ parameter: 'cursor', detail: 'belongs to another list' }] },
   });
 }
 

@@ -71,6 +71,6 @@ test('a body that comes in too slowly is refused', async () => {
   socket.write('x'.repeat(1000));
   vi.advanceTimersByTime(10_000);
   const [answer] = (await once(socket, 'data')) as [string];
-  expect(answer).toContain('The body arrives too slowly.');
+  expect(answer).toContain('The body is arriving too slowly.');
   socket.destroy();
 });

@@ -30,10 +30,10 @@ test('the event loop turns while a large text is decoded', async () => {
 });
 
 test.for([
-  ['"a\\x"', 'line 1, column 15: there is no such escape'],
+  ['"a\\x"', 'line 1, column 15: invalid escape'],
   ['"a\u0001"', 'line 1, column 15: a control character'],
-  ['"\\ud83d"', 'line 1, column 13: a surrogate'],
-  [`"${'x'.repeat(600_000)}\\x"`, 'line 1, column 600014: there is no such escape'],
+  ['"\\ud83d"', 'line 1, column 13: unpaired surrogate'],
+  [`"${'x'.repeat(600_000)}\\x"`, 'line 1, column 600014: invalid escape'],
 ] as const)('a text that is wrong is refused with its place: %#', async ([literal, message]) => {
   await expect(decode(literal)).rejects.toThrow(message);
 });

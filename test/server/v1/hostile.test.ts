@@ -26,7 +26,7 @@ const creations: [string, Ask, number, string][] = [
     'a name twice',
     { raw: '{"name":"x","slug":"x",\n"slug":"y"}' },
     400,
-    'line 2, column 1: an object has this name twice',
+    'line 2, column 1: duplicate name in an object',
   ],
   ['a name twice, differently written', { raw: '{"name":"x","slug":"x","sl\\u0075g":"y"}' }, 400, 'twice'],
   ['a lone surrogate', { raw: '{"name":"\\ud800","slug":"x"}' }, 400, 'surrogate'],
@@ -127,7 +127,7 @@ const documents: [string, Ask, number, string][] = [
   ],
   ['there twice', { raw: '{"document":"x","document":"y"}' }, 400, 'twice'],
   ['not JSON within', { raw: '{"document":{"a":tru}}' }, 422, 'error'],
-  ['a text that is not one', { raw: '{"document":"\\x"}' }, 400, 'line 1, column 14: there is no such escape'],
+  ['a text that is not one', { raw: '{"document":"\\x"}' }, 400, 'line 1, column 14: invalid escape'],
   ['fine, and followed by a fault', { raw: '{"document":\n{"a":1\n},"version":}' }, 400, 'line 3, column 13'],
   ['a label that is none', { body: { document: documentOf('1.0.0'), version: '../1' } }, 400, '/version'],
   [
