@@ -1,14 +1,17 @@
-/** A piece of a Markdown text: a code span with its backticks, or what is between. */
+/** A part of a Markdown text: a code span with its backticks, or the text between code spans. */
 export interface Piece {
   isCode: boolean;
   text: string;
 }
 
-/** Splits a text at its code spans (CommonMark §6.1). Backticks without a partner are part of what is between. One pass. */
+/**
+ * Splits a text at its code spans (CommonMark §6.1). Unpaired backticks belong to the text. Takes
+ * one pass.
+ */
 export function splitCode(text: string): Piece[] {
   if (!text.includes('`')) return [{ isCode: false, text }];
   const runs = [...text.matchAll(/`+/g)].map(({ 0: { length }, index }) => ({ length, index }));
-  // The next run of the same length after each: from the end to the beginning.
+  // The next run of the same length after each run, filled in from the end.
   const following = new Map<number, number>();
   const partners = runs.map(() => -1);
   for (let at = runs.length - 1; at >= 0; at--) {
@@ -30,7 +33,10 @@ export function splitCode(text: string): Piece[] {
   return pieces;
 }
 
-/** Whether an odd number of backslashes stands before; those of a code span before it do not count. */
+/**
+ * Whether an odd number of backslashes precedes the index. Those of a code span before it do not
+ * count.
+ */
 function isEscaped(text: string, index: number, from: number): boolean {
   let count = 0;
   while (index - count > from && text[index - count - 1] === '\\') count++;

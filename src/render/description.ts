@@ -3,22 +3,27 @@ import { escapeText, markup, isSafeLink, nothing, trustHtml, type Html } from '.
 import { shorten } from './plain-text.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
-/** Makes the Markdown texts of one document readable. `level`: what its `#` headings become (3: `<h3>`); deeper ones follow, down to `<h6>`. */
+/**
+ * Renders the Markdown texts of one document. `level`: the level of its `#` headings (3: `<h3>`);
+ * deeper ones follow, down to `<h6>`.
+ */
 export interface Descriptions {
-  /** As blocks in `<div class="description">`; nothing for an empty text. */
+  /** Blocks in `<div class="description">`; nothing for an empty text. */
   block(text: string, level: number): Html;
-  /** In a list item: without the wrapper where it is one plain paragraph. */
+  /** For a list item: a single plain paragraph has no wrapper. */
   brief(text: string): Html;
 }
 
-/** Characters after which a description is cut. */
+/** Longest description, in characters. The rest is cut. */
 const blockLength = 60_000;
 const briefLength = 4_000;
 
-/** `hasAnchor`: whether the page has such an id. A description's links to elsewhere on the page are links only if they lead somewhere. */
+/**
+ * `hasAnchor`: whether the page has this id. A link within the page to a missing id becomes text.
+ */
 export function createDescriptions(hasAnchor: (id: string) => boolean): Descriptions {
   const markdown = createMarkdown(hasAnchor);
-  // A text that many parts of a document share is read once: by level, by text.
+  // By level and text: a text that many parts of a document share is rendered once.
   const seen = new Map<number, Map<string, Html>>();
 
   function render(text: string, level: number, length: number): Html {
@@ -40,14 +45,14 @@ export function createDescriptions(hasAnchor: (id: string) => boolean): Descript
   };
 }
 
-/** One line without a character that means something in Markdown. */
+/** Whether the text is one line without Markdown syntax. */
 function isPlain(text: string): boolean {
   return text.length < 2000 && /^\p{L}[\p{L}\p{N} ,.;:'"()/?%-]*$/u.test(text) && !/\d[.)] |: *-/.test(text);
 }
 
 function createMarkdown(hasAnchor: (id: string) => boolean) {
   const markdown = new MarkdownIt('default', { html: false, linkify: false, maxNesting: 20 });
-  // Which links may be followed is decided below, where a refused one leaves its text behind.
+  // Links are checked below, where a forbidden one can become plain text.
   markdown.validateLink = () => true;
   markdown.core.ruler.push('stele', (state) => {
     const { level = 3 } = state.env as { level?: number };
@@ -76,7 +81,9 @@ function createMarkdown(hasAnchor: (id: string) => boolean) {
     });
   }
 
-  /** Images come from elsewhere, and readers are nobody's business: a link stands in their place. */
+  /**
+   * Replaces an image by a link: loading images from other servers would reveal readers to them.
+   */
   function imageLink(state: State, image: Tokens[number], isInLink: boolean): Tokens {
     const href = targetOf(String(image.attrGet('src') ?? ''));
     const label = new state.Token('text', '', 0);
@@ -94,7 +101,7 @@ function createMarkdown(hasAnchor: (id: string) => boolean) {
     return id === undefined ? null : `#${id}`;
   }
 
-  // Alignment of table cells is a style attribute otherwise; code blocks say no language.
+  // Avoids style attributes for aligned table cells and language classes for code.
   const { rules } = markdown.renderer;
   for (const name of ['th_open', 'td_open'])
     rules[name] = (tokens, at) => (tokens[at]!.tag === 'th' ? '<th scope="col">' : '<td>');

@@ -2,12 +2,15 @@ import { splitCode } from './code-spans.ts';
 import { shorten } from './plain-text.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
-/** A document's text within a line of Markdown: no line of its own, no HTML, no images, links to the web only. */
+/**
+ * A document's text as part of a Markdown line: no line breaks, HTML or images, and links only to
+ * the web.
+ */
 export function inlineMarkdown(text: string, length = 1000): string {
   return defuse(shorten(tagsToMarkdown(text.slice(0, length * 4)), length)).replace(/^(?=[#>+=~|-])/, '\\');
 }
 
-/** A text as a code span (CommonMark §6.1), whatever is in it. */
+/** Any text as a code span (CommonMark §6.1). */
 export function codeMarkdown(text: string, length = 500): string {
   const line = shorten(text, length);
   if (line === '') return '` `';
@@ -17,8 +20,8 @@ export function codeMarkdown(text: string, length = 500): string {
 }
 
 /**
- * A document's Markdown as paragraphs of ours: its headings become bold lines, its code blocks close, and so it cannot look like a part of the page around
- * it.
+ * A document's Markdown inside our own: headings become bold lines and code blocks are closed, so
+ * that it cannot look like a part of the page around it.
  */
 export function blockMarkdown(text: string, length = 20_000): string {
   const lines: string[] = [];
@@ -52,7 +55,10 @@ function plainLine(line: string): string {
   return defuse(line).replace(/^(\s*)(#|\[[^\]]*\]:)/, '$1\\$2');
 }
 
-/** Outside of code spans: no HTML, no images, no links but to the web and to mailboxes, and no backtick that would begin a code span. */
+/**
+ * Outside of code spans: removes HTML, images, unpaired backticks, and links that are not to the
+ * web or a mail address.
+ */
 function defuse(text: string): string {
   return splitCode(text)
     .map(({ isCode, text: piece }) => (isCode ? piece : defusePiece(piece)))

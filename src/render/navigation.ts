@@ -5,7 +5,7 @@ import { methodHtml } from './openapi/operation-html.ts';
 import { nameText, shorten } from './plain-text.ts';
 import type { PlacedRule } from './ruleset/ruleset-html.ts';
 
-// The sizes at which the table of contents folds its groups and ends.
+// Number of entries from which the table of contents folds its groups.
 const foldsAt = 60;
 const longestNavigation = 6000;
 
@@ -40,7 +40,7 @@ function schemaLink({ name, anchor }: NamedSchema): Html {
   return markup`<a href="#${anchor}">${nameText(name, 80)}</a>`;
 }
 
-/** Links under a heading, which is a link itself unless it folds them. */
+/** Links under a heading. The heading is a link, unless it folds them. */
 function navigationGroup(name: string, anchor: string, links: readonly Html[], more: number, isFolded: boolean): Html {
   const list = listHtml(more > 0 ? [...links, markup`${more} more`] : links);
   return isFolded

@@ -9,7 +9,7 @@ import { definitionFolders, definitionsOf } from './schema/schemas.ts';
 import { firstParagraph, shorten } from './plain-text.ts';
 import { rulesOf } from './ruleset/rules.ts';
 
-// Characters after which a text of an outline is cut.
+// Longest text in an outline, in characters.
 const nameLength = 1000;
 const titleLength = 200;
 const summaryLength = 300;
@@ -62,7 +62,7 @@ function outlineApi(document: JsonObject): Outline {
   };
 }
 
-/** What an outline calls an operation: what its anchor is made of, too. */
+/** Names of an operation in an outline. Its anchor is made from them. */
 export function outlineNames({ method, path, isWebhook, value }: ApiOperation) {
   return {
     method: shorten(isWebhook ? `WEBHOOK ${method}` : method, titleLength),
@@ -87,7 +87,7 @@ function isList(value: unknown): value is object {
   return Array.isArray(value);
 }
 
-/** The digest of each value once: many operations may refer to the same. */
+/** Computes each value's digest once, because many operations may refer to the same value. */
 function rememberDigests(): (value: object) => Digest {
   const known = new Map<object, Digest>();
   return (value) => {
@@ -98,8 +98,8 @@ function rememberDigests(): (value: object) => Digest {
 }
 
 function outlineSchema(document: JsonObject): Outline {
-  // Definitions are listed on their own: a change in one of them is none of the document around
-  // them.
+  // Definitions are listed separately, so that a change in one does not count as a change of the
+  // document.
   const folders = definitionFolders(document);
   const root = Object.fromEntries(Object.entries(document).filter(([key]) => !folders.includes(key)));
   const named = definitionsOf(document);
@@ -139,7 +139,7 @@ function outlineRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Out
   };
 }
 
-/** URLs of the servers as written; of a 2.0 document `scheme://host/basePath`. */
+/** Server URLs as written; for a 2.0 document `scheme://host/basePath`. */
 export function serverUrls(document: JsonObject): string[] {
   const written = listOf(document['servers']).map((server) => textOf(objectOf(server)['url']));
   const host = textOf(document['host']);

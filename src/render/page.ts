@@ -3,14 +3,14 @@ import type { JsonObject } from './json-value.ts';
 import type { Requirement } from './openapi/operation-view.ts';
 import type { Schemas } from './schema/schemas.ts';
 
-/** What every part of a page needs to know of the whole. */
+/** What every part of a page needs to know about the whole. */
 export interface Page {
   document: JsonObject;
   schemas: Schemas;
   descriptions: Descriptions;
-  /** What holds for every operation that says nothing of its own. */
+  /** Requirements of operations without their own. */
   security: Requirement[];
-  /** Ids of the page, by the names of what they are of. */
+  /** Anchors of the page, by name. */
   anchors: {
     /** `''` is the root of a JSON Schema. */
     schemas: ReadonlyMap<string, string>;

@@ -122,7 +122,7 @@ function renderRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Rend
   };
 }
 
-/** The first of each name: what a reference by that name means. */
+/** The first anchor of each name, since a reference by name means the first. */
 function anchorsOf(all: readonly { name: string; anchor: string }[]): Map<string, string> {
   return new Map([...all].reverse().map(({ name, anchor }) => [name, anchor]));
 }

@@ -1,7 +1,7 @@
 /**
- * Descriptions are Markdown, and yet many are written in HTML. What HTML says with its everyday tags is said here in Markdown, and those
- * that only lay out are left out, so that a reader sees no tags; so is what some renderers have beyond CommonMark: the size of an image, the notes of git
- * hosts. The result is as little trusted as the text was. Code stays as it is.
+ * Converts everyday HTML tags in a Markdown description to Markdown, and removes layout tags and
+ * extensions beyond CommonMark (image sizes, notes of git hosts), so that readers see no tags. The
+ * result is as untrusted as the text. Code stays as it is.
  */
 export function tagsToMarkdown(text: string): string {
   if (!/<[/a-z]|!\[|\[!/i.test(text)) return text;
@@ -56,7 +56,7 @@ function replaceTags(text: string): string {
     );
 }
 
-/** An image, or where it is not on the web, what stands for it. */
+/** An image, or its alternative text if it is not on the web. */
 function imageMarkdown(attributes: string): string {
   const attribute = (name: string) => new RegExp(`(?:^|\\s)${name}="([^"]*)"`, 'i').exec(attributes)?.[1] ?? '';
   const source = /^https?:[^\s()]+$/i.exec(attribute('src'))?.[0];

@@ -9,7 +9,7 @@ import type { Page } from '../page.ts';
 import { nameText, shorten } from '../plain-text.ts';
 import { schemaHtml, typeLine } from '../schema/schema-html.ts';
 
-/** The reference of an API. */
+/** The reference of an API as HTML. `isCut`: whether parts were shortened. */
 export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isCut: boolean } {
   const long = createLong(budget, lengthOf);
   long.add(() => introHtml(page, api));
@@ -42,7 +42,7 @@ export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isC
   return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
 }
 
-/** A schema under its name, at its anchor. */
+/** A named schema with its anchor. */
 export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string): Html {
   return markup`<section class="schema" id="${anchor}">
     <h3><a href="#${anchor}">${nameText(name, 300)}</a></h3>
@@ -93,7 +93,7 @@ function serversHtml({ document, descriptions }: Page): Html {
     })}`;
 }
 
-/** What the parts of a server's URL may be. */
+/** The variables of a server URL with their values. */
 function variablesHtml(descriptions: Page['descriptions'], variables: unknown): Html {
   const all = entriesOf(variables).slice(0, 50);
   if (all.length === 0) return nothing;

@@ -3,7 +3,7 @@ import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '
 import { listLimit, operationsOf, type ApiOperation } from './operations.ts';
 import { outlineNames } from '../outline-document.ts';
 
-/** An operation with the name of its place on the page. */
+/** An operation with its anchor. */
 export interface PlacedOperation {
   operation: ApiOperation;
   anchor: string;
@@ -18,26 +18,30 @@ export interface TagGroup {
   operations: PlacedOperation[];
 }
 
-/** A schema with the name of its place on the page. */
+/** A schema with its anchor. */
 export interface NamedSchema {
   name: string;
   schema: unknown;
   anchor: string;
 }
 
-/** A whole API, in the order in which it is read. */
+/** An API in reading order. */
 export interface Api {
   groups: TagGroup[];
   webhooks: PlacedOperation[];
   schemas: NamedSchema[];
   security: { name: string; scheme: JsonObject; anchor: string }[];
-  /** Whether a list was longer than is taken. */
+  /** Whether a list exceeded its limit. */
   isCut: boolean;
 }
 
-/** Puts an API in reading order: tags as the document lists them, then others as operations name them, then the operations without. */
+/**
+ * Puts an API in reading order: the tags as the document lists them, then other tags of operations,
+ * then operations without tags.
+ */
 export function readApi(document: JsonObject): Api {
-  // Anchors are asked for as the outline lists things: search, which knows nothing but the outline, gives the same.
+  // Anchors are created in the order of the outline, so that search, which knows only the outline,
+  // gets the same ones.
   const anchors = createAnchors();
   const { operations, isCut } = operationsOf(document);
   const placed = operations.map((operation) => ({ operation, anchor: anchors.operation(outlineNames(operation)) }));

@@ -14,7 +14,7 @@ import { samplesHtml } from './sample-html.ts';
 import { flagHtml, rowHtml, schemaHtml, typeHtml } from '../schema/schema-html.ts';
 import { nameText, shorten } from '../plain-text.ts';
 
-/** One operation with all that is said of it, at its anchor. */
+/** One complete operation with its anchor. */
 export function operationHtml(page: Page, operation: ApiOperation, anchor: string): Html {
   const view = viewOperation(page.document, operation);
   return markup`<section class="operation" id="${anchor}">
@@ -25,7 +25,7 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
   </section>`;
 }
 
-/** One operation in one line, for documents that are too long. */
+/** One operation as a single line, for documents that are too long. */
 export function operationLine(operation: ApiOperation, anchor: string): Html {
   const { value } = operation;
   const summary = typeof value['summary'] === 'string' ? value['summary'] : '';
@@ -63,7 +63,7 @@ function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
   )}${operation.isWebhook ? nothing : samplesHtml(page, operation, view, security)}`;
 }
 
-/** A callback stands within its operation: folded, and without callbacks of its own. */
+/** A callback inside its operation: folded, and without callbacks of its own. */
 function callbackHtml(page: Page, operation: ApiOperation): Html {
   const view = viewOperation(page.document, operation);
   return markup`<details>
@@ -80,7 +80,7 @@ export function docsHtml(docs: OperationView['externalDocs']): Html {
   return markup`<p>More: ${outsideLink(docs.url, docs.description || docs.url)}</p>`;
 }
 
-/** A link to another site, or only its text where it leads nowhere that a link may lead. */
+/** A link to another site; plain text if the URL is not allowed. */
 export function outsideLink(url: string, label: string): Html {
   const text = shorten(label, 300) || nameText(url, 300);
   if (!isSafeLink(url) || url.startsWith('#')) return markup`${text}`;
@@ -92,7 +92,7 @@ function serversHtml(servers: readonly string[]): Html {
   return markup`<p>At${servers.slice(0, 10).map((url) => markup` <code>${url.slice(0, 500)}</code>`)}</p>`;
 }
 
-/** Alternatives, by `or`; what is needed together, by `and`. */
+/** Alternatives joined by `or`, combined requirements by `and`. */
 export function securityHtml(page: Page, security: readonly Requirement[]): Html {
   if (security.length === 0) return nothing;
   const alternatives = security.slice(0, 20).map((schemes) =>

@@ -6,7 +6,7 @@ import { dereference } from '../local-reference.ts';
 /** A parameter, or a header of a response. */
 export interface Parameter {
   name: string;
-  /** `path`, `query`, `header`, `cookie`, `querystring`; of a 2.0 form `formData`. */
+  /** `path`, `query`, `header`, `cookie`, `querystring`; `formData` in a 2.0 form. */
   place: string;
   isRequired: boolean;
   isDeprecated: boolean;
@@ -19,7 +19,7 @@ export interface Parameter {
 export interface Media {
   types: string[];
   schema: unknown;
-  /** Of each item of a sequence (OpenAPI 3.2), or undefined. */
+  /** Schema of each item of a sequence (OpenAPI 3.2), or undefined. */
   itemSchema: unknown;
   examples: Example[];
 }
@@ -38,7 +38,7 @@ export interface Response {
   links: { name: string; target: string; description: string }[];
 }
 
-/** One way to be let in: every scheme of it is needed. */
+/** One alternative for authorization: all of its schemes are needed. */
 export type Requirement = { scheme: string; scopes: string[] }[];
 
 /** An operation of any OpenAPI version, in the terms of the newest. */
@@ -46,7 +46,7 @@ export interface OperationView {
   summary: string;
   description: string;
   isDeprecated: boolean;
-  /** The operation's own, or null: that of the whole document holds. */
+  /** The operation's own requirements; null: those of the whole document. */
   security: Requirement[] | null;
   servers: string[];
   externalDocs: { url: string; description: string } | null;
@@ -56,13 +56,17 @@ export interface OperationView {
   callbacks: { name: string; operations: ApiOperation[] }[];
 }
 
-// What is taken of one operation: far more than any has, and so much that no document makes a page of nothing else.
+// Most members read from one operation. No known operation has as many, and no document can fill a
+// page with one.
 const mostMembers = 500;
 const mostMedia = 50;
 const mostExamples = 20;
 const mostCallbacks = 20;
 
-/** Reads an operation where it stands. References to parameters, bodies, responses and examples are followed; those to schemas stay. */
+/**
+ * Reads an operation. Resolves references to parameters, bodies, responses and examples, but not to
+ * schemas.
+ */
 export function viewOperation(document: JsonObject, { item, value }: ApiOperation): OperationView {
   const all = parametersOf(document, item['parameters'], value['parameters']);
   const isOld = typeof document['swagger'] === 'string';
@@ -111,7 +115,7 @@ export function externalDocsOf(value: unknown): { url: string; description: stri
   return textOf(url) === '' ? null : { url: textOf(url), description: textOf(description) };
 }
 
-/** Parameters of a path and of its operation, which takes precedence by name and place. */
+/** Parameters of a path and of its operation. Those of the operation win by name and place. */
 function parametersOf(document: JsonObject, ...lists: unknown[]): { place: string; from: JsonObject }[] {
   const found = new Map<string, { place: string; from: JsonObject }>();
   for (const one of lists.flatMap((list) => listOf(list).slice(0, mostMembers))) {
@@ -136,7 +140,7 @@ function parameterOf(document: JsonObject, from: JsonObject, name: string, place
   };
 }
 
-/** A parameter or header of 2.0 is a schema by itself. */
+/** A parameter or header of 2.0 is itself a schema. */
 function withoutPlace(from: JsonObject): JsonObject {
   const {
     name: _name,
@@ -171,7 +175,7 @@ function examplesOf(document: JsonObject, from: JsonObject): Example[] {
   return from['example'] === undefined ? named : [{ name: '', value: from['example'] }, ...named];
 }
 
-/** The media types of a body. Those that share schema and have no examples of their own are one. */
+/** The media types of a body. Those with the same schema and without own examples are combined. */
 function mediaOf(document: JsonObject, content: unknown): Media[] {
   const found: Media[] = [];
   for (const [type, one] of entriesOf(content).slice(0, mostMedia)) {
@@ -193,7 +197,7 @@ function isSameIn(media: Media, value: unknown): boolean {
   return media.examples.some((example) => isSame(example.value, value));
 }
 
-/** Equal as written, as far as a few hundred values tell. */
+/** Whether two values are equal as written, comparing at most a few hundred values. */
 function isSame(one: unknown, other: unknown, progress = { left: 300 }): boolean {
   if (one === other) return true;
   if (progress.left-- < 0 || typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false;
@@ -215,7 +219,7 @@ function bodyOf(document: JsonObject, value: unknown): Body | null {
   return { description: textOf(description), isRequired: required === true, media: mediaOf(document, content) };
 }
 
-/** The body of OpenAPI 2.0: a parameter in `body`, or a form out of those in `formData`. */
+/** The body of OpenAPI 2.0: the parameter in `body`, or a form of those in `formData`. */
 function oldBody(
   document: JsonObject,
   operation: JsonObject,
@@ -267,7 +271,7 @@ function responseOf(document: JsonObject, status: string, from: JsonObject, oper
   };
 }
 
-/** The body of a 2.0 response: one schema in each type of `produces`, examples by type. */
+/** The body of a 2.0 response: one schema for each type of `produces`, and examples by type. */
 function oldMedia(document: JsonObject, { schema, examples }: JsonObject, operation: JsonObject): Media[] {
   const produces = listOf(operation['produces'] ?? document['produces'])
     .slice(0, mostMedia)

@@ -1,24 +1,27 @@
 import { entriesOf, isObject, textOf, type JsonObject } from '../json-value.ts';
 import { resolveLocal } from '../local-reference.ts';
 
-/** One operation where it stands in an OpenAPI document of any version. */
+/** One operation of an OpenAPI document of any version. */
 export interface ApiOperation {
-  /** `GET`, … upper-case; what `additionalOperations` calls it, as written there. */
+  /** Upper-case HTTP method, or the name in `additionalOperations` as written. */
   method: string;
-  /** Path template; the name of a webhook; the expression of a callback. */
+  /** Path template, webhook name or callback expression. */
   path: string;
   isWebhook: boolean;
-  /** The path item around it. */
+  /** The path item of the operation. */
   item: JsonObject;
   value: JsonObject;
 }
 
 const methods = new Set('get put post delete options head patch trace query'.split(' '));
 
-/** Lists that come out of a document end here. */
+/** Most entries read from a list of a document. */
 export const listLimit = 20_000;
 
-/** All operations, in the order of the document: those of paths, then those of webhooks. `isCut`: there were more than are listed. */
+/**
+ * All operations in document order: first those of paths, then those of webhooks. `isCut`: some
+ * were left out.
+ */
 export function operationsOf(document: JsonObject): { operations: ApiOperation[]; isCut: boolean } {
   const paths = itemsOf(document, document['paths'], false, listLimit + 1);
   const webhooks = itemsOf(document, document['webhooks'], true, listLimit + 1 - paths.length);
@@ -26,7 +29,7 @@ export function operationsOf(document: JsonObject): { operations: ApiOperation[]
   return { operations: all.slice(0, listLimit), isCut: all.length > listLimit };
 }
 
-/** Operations of a map of path items (`paths`, `webhooks`, or one callback), the first `limit` of them. */
+/** The first `limit` operations of a map of path items (`paths`, `webhooks` or one callback). */
 export function itemsOf(document: JsonObject, map: unknown, isWebhook: boolean, limit: number): ApiOperation[] {
   const found: ApiOperation[] = [];
   for (const [path, written] of entriesOf(map)) {
@@ -42,12 +45,12 @@ export function itemsOf(document: JsonObject, map: unknown, isWebhook: boolean, 
   return found;
 }
 
-/** A path item, with what it refers to; its own members come first. */
+/** A path item combined with the one that it refers to. Its own members win. */
 function itemBehind(document: JsonObject, item: JsonObject): JsonObject {
   const reference = textOf(item['$ref']);
   const found = reference === '' ? null : resolveLocal(document, reference);
   if (!isObject(found)) return item;
-  // Of an item that is referred to only what is known is taken: there may be much else in it, and many that refer to it.
+  // Take only known members of the other item: it may be large, and many may refer to it.
   const known = ['summary', 'description', 'servers', 'parameters', 'additionalOperations', ...methods];
   const taken = known.flatMap((key) => (Object.hasOwn(found, key) ? [[key, found[key]] as const] : []));
   return { ...Object.fromEntries(taken), ...item };

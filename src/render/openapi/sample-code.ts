@@ -1,8 +1,8 @@
 import type { SampleRequest } from './sample-request.ts';
 
 /**
- * A request as a curl command for a POSIX shell. Whatever the document says stands in single quotes, where a shell reads nothing but text; control
- * characters are left out, since a terminal reads them.
+ * A request as a curl command for a POSIX shell. Text from the document is in single quotes, where
+ * shells interpret nothing, and without control characters, which terminals interpret.
  */
 export function curlOf({ method, url, headers, body }: SampleRequest): string {
   const parts = [`curl${url.includes('{') || url.includes('[') ? ' --globoff' : ''} ${quoteShell(url)}`];
@@ -17,7 +17,9 @@ export function curlOf({ method, url, headers, body }: SampleRequest): string {
   return parts.join(' \\\n  ');
 }
 
-/** The same as JavaScript. Whatever the document says stands in a JSON string, which is a JavaScript string. */
+/**
+ * The same in JavaScript. Text from the document is in JSON strings, which are valid JavaScript.
+ */
 export function fetchOf({ method, url, headers, body }: SampleRequest): string {
   const options: string[] = [];
   if (method !== 'GET') options.push(`  method: ${quoteScript(method)},`);
@@ -35,7 +37,7 @@ export function fetchOf({ method, url, headers, body }: SampleRequest): string {
   return `const response = await fetch(${quoteScript(url)}${rest});`;
 }
 
-/** In JSON `__proto__` is a member like any other, in a JavaScript object it is not, unless it is computed. */
+/** `__proto__` is an ordinary member in JSON, but in a JavaScript object only if computed. */
 function ownKey(text: string): string {
   return text.replace(/^( *)"__proto__":/gm, '$1["__proto__"]:');
 }

@@ -5,7 +5,7 @@ import type { Page } from '../page.ts';
 import { curlOf, fetchOf } from './sample-code.ts';
 import { sampleRequest } from './sample-request.ts';
 
-/** How to call an operation with curl and with fetch, folded. */
+/** Folded samples of calling an operation with curl and fetch. */
 export function samplesHtml(
   { schemas }: Page,
   operation: ApiOperation,

@@ -6,17 +6,20 @@ import { dereference } from '../local-reference.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 
-/** A request that an operation might be sent. All of it may come from the document: it is quoted where it is written as code. */
+/**
+ * An example request for an operation. Every part may come from the document and must be quoted in
+ * code.
+ */
 export interface SampleRequest {
   method: string;
   url: string;
-  /** `secret` stands for what the caller must fill in: the name of a variable. */
+  /** `secret`: name of the variable that the caller must set. */
   headers: { name: string; value: string; secret: string | null }[];
-  /** A JSON value, the fields of a form, or null for none. */
+  /** A JSON value, form fields, or null without a body. */
   body: { kind: 'json'; value: unknown } | { kind: 'form'; fields: [string, string][] } | null;
 }
 
-/** Makes up a request: what is required, with examples where the document has them. */
+/** Creates an example request: required parts only, with examples from the document. */
 export function sampleRequest(
   schemas: Schemas,
   { method, path }: ApiOperation,
@@ -90,7 +93,7 @@ function contentType(body: SampleRequest['body'], view: OperationView): SampleRe
   return [{ name: 'Content-Type', value: type, secret: null }];
 }
 
-/** What lets the caller in, by the first alternative that asks for anything. */
+/** The credentials of the first alternative that needs any. */
 function credentials(
   document: Record<string, unknown>,
   security: readonly Requirement[],

@@ -2,19 +2,19 @@ import { valueText } from '../schema/example.ts';
 import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
 import type { Rule } from './rules.ts';
 
-/** What a rule looks at and asks for, as far as the ruleset says it. */
+/** What a rule applies to and requires, according to the ruleset. */
 export interface RuleView {
-  /** Markdown; empty where the ruleset says nothing. */
+  /** Markdown; empty if the ruleset has none. */
   description: string;
-  /** Whether the ruleset only sets the severity of a rule that its linter brings along. */
+  /** Whether the ruleset only configures a built-in rule. */
   isBuiltIn: boolean;
-  /** Path expressions, or the nodes of an assertion. */
+  /** Path expressions, or the node types of an assertion. */
   given: string[];
-  /** What must hold there: a field and what is asked of it. */
+  /** The requirements: a field and a demand on it. */
   asked: { field: string; demand: string }[];
 }
 
-/** Reads a rule of either form. */
+/** Reads a rule of Redocly or Spectral. */
 export function viewRule({ name, description, definition }: Rule): RuleView {
   const rule = objectOf(definition);
   const { given, then, subject, assertions, where } = rule;

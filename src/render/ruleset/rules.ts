@@ -1,20 +1,20 @@
 import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import { listLimit } from '../openapi/operations.ts';
 
-/** One rule of a ruleset in either form. */
+/** One rule of a Redocly or Spectral ruleset. */
 export interface Rule {
-  /** Its name; one that holds for some documents only has what they are before it: `oas3_1: no-empty-servers`. */
+  /** Its name, with a prefix if it applies only to some documents: `oas3_1: no-empty-servers`. */
   name: string;
   severity: 'error' | 'warn' | 'info' | 'hint' | 'off';
-  /** Markdown: what the ruleset says of it. Empty for a rule that it takes over from the linter. */
+  /** Markdown. Empty for a built-in rule. */
   description: string;
-  /** As the ruleset writes it. */
+  /** As written in the ruleset. */
   definition: unknown;
 }
 
 const numbers = ['error', 'warn', 'info', 'hint'] as const;
 
-/** All rules of a ruleset in Redocly's or Spectral's form, in its order. `more`: how many were left out. */
+/** All rules of a ruleset in order. `more`: how many were left out. */
 export function rulesOf(ruleset: JsonObject, form: 'redocly' | 'spectral'): { rules: Rule[]; more: number } {
   const maps = form === 'redocly' ? redoclyMaps(ruleset) : spectralMaps(ruleset);
   const rules = maps.flatMap(([scope, map]) =>

@@ -8,13 +8,13 @@ import { nameText } from '../plain-text.ts';
 import { viewRule } from './rule-view.ts';
 import type { Rule } from './rules.ts';
 
-/** A rule with the name of its place on the page. */
+/** A rule with its anchor. */
 export interface PlacedRule {
   rule: Rule;
   anchor: string;
 }
 
-/** The reference of a ruleset: what it says of itself, and a table of its rules. */
+/** The reference of a ruleset: its description and a table of its rules. */
 export function rulesetHtml(
   page: Pick<Page, 'document' | 'descriptions'>,
   rules: readonly PlacedRule[],
@@ -34,7 +34,7 @@ export function rulesetHtml(
   </table>`;
   const html = markup`<div class="reference">
     ${introHtml(page)}<h2 id="rules">Rules</h2>
-    ${rules.length === 0 ? markup`<p>It has no rules of its own.</p>` : table}
+    ${rules.length === 0 ? markup`<p>This ruleset has no rules of its own.</p>` : table}
   </div>`;
   return { html, isCut: long.isCut };
 }
@@ -49,10 +49,10 @@ function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descript
   </section>`;
 }
 
-/** The rulesets that this one begins with. */
+/** The rulesets that this one extends. */
 export function extendedBy(document: JsonObject): string[] {
   const named = [document['extends']].flat().map((one: unknown) => {
-    // Spectral's `[name, 'all']` says how many of its rules are on.
+    // Spectral: `[name, 'all']` says which of its rules are on.
     const [name, which] = Array.isArray(one) ? (one as unknown[]) : [one];
     return textOf(which) === '' ? textOf(name) : `${textOf(name)} (${textOf(which)})`;
   });
@@ -75,22 +75,22 @@ function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }
     <td>${severityHtml(rule)}</td>
     <td>
       ${descriptions.brief(description)}
-      ${given.length === 0 ? nothing : markup`<p>Looks at${places}</p>`}
+      ${given.length === 0 ? nothing : markup`<p>Applies to${places}</p>`}
       ${demands.length === 0 ? nothing : markup`<ul class="props">${demands}</ul>`}
       ${isBuiltIn ? builtInHtml(rule, description) : nothing}
     </td>
   </tr>`;
 }
 
-/** What a rule of the linter's own asks for, unless the ruleset says it itself. */
+/** What a built-in rule requires, unless the ruleset describes it. */
 function builtInHtml({ name, definition }: Rule, description: string): Html {
   const meaning = description.trim() === '' ? linterRuleMeaning(name) : null;
-  return markup`${meaning === null ? nothing : markup`<p>${meaning}</p>`}<p>A rule that the linter brings along${settings(definition)}</p>`;
+  return markup`${meaning === null ? nothing : markup`<p>${meaning}</p>`}<p>Built-in rule${settings(definition)}</p>`;
 }
 
-/** How the ruleset sets a built-in rule up, beyond its severity. */
+/** The options of a built-in rule besides its severity. */
 function settings(definition: unknown): Html {
   const own = entriesOf(definition).filter(([key]) => key !== 'severity' && key !== 'description' && key !== 'message');
   if (!isObject(definition) || own.length === 0) return markup`.`;
-  return markup`, set up with <code>${valueText(Object.fromEntries(own))}</code>.`;
+  return markup`, with options <code>${valueText(Object.fromEntries(own))}</code>.`;
 }

@@ -16,7 +16,7 @@ export function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule
     long.add(() => {
       const { description: meaning, given, asked } = viewRule(rule);
       const text = inlineMarkdown(meaning);
-      const places = given.length === 0 ? '' : `  - looks at ${given.map((path) => codeMarkdown(path)).join(' ')}\n`;
+      const places = given.length === 0 ? '' : `  - applies to ${given.map((path) => codeMarkdown(path)).join(' ')}\n`;
       const demands = asked.map(
         ({ field, demand }) => `  - ${field === '' ? '' : `${codeMarkdown(field)} `}${codeMarkdown(demand)}\n`,
       );

@@ -1,14 +1,14 @@
 import { markup, nothing, type Html } from '../html.ts';
 import { exampleText } from './example.ts';
 
-/** An example as a document gives it. */
+/** An example in a document. */
 export interface Example {
   /** Its summary or name; may be empty. */
   name: string;
   value: unknown;
 }
 
-/** Examples, folded; short ones in one line. Long ones are cut, which is said. */
+/** Folded examples; short ones are on one line. Long ones are cut and marked. */
 export function examplesHtml(examples: readonly Example[]): Html {
   const short = examples.filter(({ name, value }) => name === '' && isShort(value));
   const long = examples.filter((example) => !short.includes(example)).slice(0, 10);
@@ -18,7 +18,7 @@ export function examplesHtml(examples: readonly Example[]): Html {
       : markup`<p class="values">Example${short.map(({ value }) => markup` <code>${exampleText(value).text}</code>`)}</p>`;
   return markup`${line}${long.map(({ name, value }) => {
     const { text, left } = exampleText(value);
-    const more = left === 0 ? nothing : markup`<p class="more">${left} more characters are not shown here.</p>`;
+    const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
     return markup`<details class="example">
       <summary>Example${name === '' ? '' : `: ${name.slice(0, 300)}`}</summary>
       <pre><code>${text}</code></pre>

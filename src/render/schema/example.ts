@@ -1,9 +1,12 @@
 import { entriesOf } from '../json-value.ts';
 
-/** Characters after which an example is cut. */
+/** Longest example, in characters. */
 const longest = 6000;
 
-/** An example as text: a string as it is, everything else as indented JSON. `left`: characters that were cut, at least. */
+/**
+ * An example as text: a string as it is, other values as indented JSON. `left`: at least how many
+ * characters were cut.
+ */
 export function exampleText(value: unknown): { text: string; left: number } {
   if (typeof value === 'string') return cut(value);
   const lines: string[] = [];
@@ -16,7 +19,7 @@ function cut(text: string): { text: string; left: number } {
   return { text: shown.toWellFormed(), left: text.length - shown.length };
 }
 
-/** Writes JSON line by line, and stops where nobody reads on. Gives the characters written. */
+/** Writes JSON line by line and stops at the limit. Returns the number of characters. */
 function write(value: unknown, before: string, after: string, lines: string[], depth: number, size: number): number {
   const indent = '  '.repeat(Math.min(depth, 30));
   const put = (text: string): number => {
@@ -41,13 +44,16 @@ function write(value: unknown, before: string, after: string, lines: string[], d
   return put(close + after);
 }
 
-/** A value as a reader reads it: text as it is, everything else as JSON in one line. Cut after `length` characters, which `…` tells. */
+/**
+ * A value as text: a string as it is, other values as JSON on one line. Cut after `length`
+ * characters and marked with `…`.
+ */
 export function valueText(value: unknown, length = 1000): string {
   const text = typeof value === 'string' ? value.slice(0, length + 1) : lineOf(value, length, 0);
   return (text.length > length ? `${text.slice(0, length)}…` : text).toWellFormed();
 }
 
-/** JSON without spaces, as far as `left` characters and a little more. */
+/** JSON without spaces, cut soon after `left` characters. */
 function lineOf(value: unknown, left: number, depth: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, left + 1));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? '';

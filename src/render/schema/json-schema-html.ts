@@ -6,7 +6,10 @@ import type { Page } from '../page.ts';
 import { nameText } from '../plain-text.ts';
 import { schemaHtml, typeLine } from './schema-html.ts';
 
-/** The reference of a JSON Schema: the document itself, then each definition. `schemas` begins with the document. */
+/**
+ * The reference of a JSON Schema: the document, then each definition. `schemas` starts with the
+ * document.
+ */
 export function jsonSchemaHtml(
   page: Page,
   [root, ...definitions]: readonly NamedSchema[],

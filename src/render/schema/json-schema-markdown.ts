@@ -5,7 +5,7 @@ import { codeMarkdown } from '../markdown.ts';
 import type { Page } from '../page.ts';
 import { briefMarkdown, treeMarkdown } from './schema-markdown.ts';
 
-/** The reference of a JSON Schema as Markdown. `schemas` begins with the document. */
+/** The reference of a JSON Schema as Markdown. `schemas` starts with the document. */
 export function jsonSchemaMarkdown(page: Page, [root, ...definitions]: readonly NamedSchema[], budget: number): string {
   const long = createLong<string>(budget, ({ length }) => length);
   const { schema } = root!;

@@ -6,12 +6,15 @@ const deepest = 4;
 const mostMembers = 12;
 const mostSchemas = 200;
 
-/** How many schemas may still be looked at. */
+/** How many more schemas to read. */
 interface Progress {
   left: number;
 }
 
-/** A value such as a schema asks for: its example where it gives one, else one made up out of its types. Small, whatever the schema. */
+/**
+ * An example value for a schema: its own example, otherwise one made from its types. Small for any
+ * schema.
+ */
 export function sampleOf(schemas: Schemas, schema: unknown): unknown {
   return sample(schemas, schema, 0, { left: mostSchemas });
 }
@@ -61,7 +64,7 @@ function objectSample(schemas: Schemas, schema: unknown, depth: number, progress
   return isObject(value) ? value : {};
 }
 
-/** Whether an example is short enough to stand in a sample. */
+/** Whether an example is short enough for a sample. */
 export function isSmall(value: unknown): boolean {
   let left = 200;
   const visit = (one: unknown, depth: number): boolean => {

@@ -1,14 +1,17 @@
 import { valueText } from './example.ts';
 import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 
-/** What a value must be beyond its type: words, then perhaps a value. */
+/** A requirement beyond the type: words and perhaps a value. */
 export interface Constraint {
   words: string;
-  /** As the document writes it; empty where the words say all. */
+  /** As written in the document; empty if the words are enough. */
   code: string;
 }
 
-/** The constraints of one schema, each a few words: `1 to 100 characters`, `pattern ^a`, `default 1`. */
+/**
+ * The constraints of one schema, each in a few words: `1 to 100 characters`, `pattern ^a`, `default
+ * 1`.
+ */
 export function constraintsOf(schema: JsonObject): Constraint[] {
   const found: Constraint[] = [];
   const add = (words: string, code = '') => void found.push({ words, code: code.slice(0, 1000) });
@@ -49,7 +52,10 @@ export function constraintsOf(schema: JsonObject): Constraint[] {
   return found;
 }
 
-/** `minimum` and its relatives; drafts 04 and OpenAPI 3.0 have `exclusiveMinimum: true` beside it, later ones a number alone. */
+/**
+ * `minimum` and the like. Draft 04 and OpenAPI 3.0 write `exclusiveMinimum: true` beside it, later
+ * versions only a number.
+ */
 function addRange(schema: JsonObject, add: (words: string) => void): void {
   const least = number(schema['minimum']);
   const most = number(schema['maximum']);

@@ -2,28 +2,31 @@ import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '
 import { compositions, isNamed, plainAlternatives } from './schema-type.ts';
 import type { Schemas } from './schemas.ts';
 
-/** One line of a schema tree, with what is below it. `schema` is any JSON value: `true`, `false` and nonsense are schemas, too. */
+/**
+ * One line of a schema tree with its children. `schema` is any JSON value: `true`, `false` and
+ * invalid ones occur too.
+ */
 export interface SchemaRow {
-  /** What the line begins with: a property's name (`code`), or words (`text`). */
+  /** Start of the line: a property's name (`code`) or words (`text`). */
   label: { code: string } | { text: string } | null;
   isRequired: boolean;
   schema: unknown;
 }
 
-/** A schema's parts of one kind: properties, or alternatives under a heading. */
+/** One kind of a schema's parts: its properties, or alternatives under a heading. */
 export interface SchemaGroup {
-  /** `One of`; empty for properties. */
+  /** Such as `One of`; empty for properties. */
   heading: string;
   rows: SchemaRow[];
-  /** How many rows are left out. */
+  /** Number of rows left out. */
   more: number;
 }
 
-// What is taken of one schema.
+// Most rows of one schema.
 export const mostRows = 2000;
 const mostOptions = 300;
 
-/** What is below a schema's own line. */
+/** The groups below a schema's own line. */
 export function groupsOf(schemas: Schemas, schema: JsonObject): SchemaGroup[] {
   const groups: SchemaGroup[] = [];
   const required = new Set(listOf(schema['required']).slice(0, mostRows));
@@ -91,7 +94,7 @@ function discriminated(schema: JsonObject): readonly [string, unknown][] | null 
   return isObject(mapping) ? entriesOf(mapping) : null;
 }
 
-/** The discriminator's values that choose this option. */
+/** The discriminator values that select this option. */
 function mappingLabel(schema: JsonObject, option: unknown): SchemaRow['label'] {
   const reference = textOf(objectOf(option)['$ref']);
   const values = (discriminated(schema) ?? [])

@@ -6,7 +6,7 @@ import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
 import { viewSchema, type SchemaView } from './schema-view.ts';
 import { referencesOf } from './schemas.ts';
 
-// Where a tree folds, and where it ends.
+// Depths at which a tree folds and ends.
 const foldedDepth = 2;
 const deepest = 30;
 const rowsOfTree = 1500;
@@ -14,30 +14,33 @@ const rowsShown = 60;
 const valuesShown = 12;
 const valuesListed = 500;
 
-/** How many more rows a tree may have, or a part of one. */
+/** Remaining rows for a tree or a part of it. */
 interface Room {
   rows: number;
 }
 
-/** A schema's type, with what else stands in its line: `array of <a>Pet</a>`, flags, constraints. */
+/** A schema's type with its flags and constraints on one line: `array of <a>Pet</a>`. */
 export function typeHtml(page: Page, schema: unknown): Html {
   const view = viewSchema(page.schemas, schema);
   return markup`${typeOfView(page, view)}${view.flags.map(flagHtml)}${constraintsHtml(view)}`;
 }
 
-/** The type on a line of its own, where there are words for it. */
+/** The type on its own line; nothing without words for it. */
 export function typeLine(page: Page, schema: unknown): Html {
   const type = typeHtml(page, schema);
   return lengthOf(type) === 0 ? nothing : markup`<p>${type}</p>`;
 }
 
-/** All that a schema says beneath its type: description, values, properties, alternatives, examples. */
+/** Everything below a schema's type: description, values, properties, alternatives, examples. */
 export function schemaHtml(page: Page, schema: unknown): Html {
   const view = viewSchema(page.schemas, schema);
   return below(page, view, referencesOf(page.schemas, schema, new Set()), 0, { rows: rowsOfTree });
 }
 
-/** One parameter, header or property, as an `<li>`. `flags` and `extra` come beside and below what the schema says. */
+/**
+ * One parameter, header or property as an `<li>`. `flags` and `extra` are shown in addition to
+ * those of the schema.
+ */
 export function rowHtml(
   page: Page,
   row: SchemaRow,
@@ -124,7 +127,10 @@ function below(page: Page, view: SchemaView, via: ReadonlySet<string>, depth: nu
   )}`;
 }
 
-/** Takes a part of the room, for what must not use up the others' part; what it leaves is to be given back. */
+/**
+ * Reserves a part of the room, so that the other parts keep theirs. The caller returns what is
+ * unused.
+ */
 function shareOf(room: Room, part: number): Room {
   const rows = Math.min(room.rows, Math.ceil(room.rows * part));
   room.rows -= rows;
@@ -138,7 +144,7 @@ function groupHtml(
   depth: number,
   room: Room,
 ): Html {
-  if (depth >= deepest) return markup`<p class="more">Nested deeper than is shown here.</p>`;
+  if (depth >= deepest) return markup`<p class="more">Deeper levels are not shown.</p>`;
   const lines: Html[] = [];
   for (const [at, row] of rows.entries()) {
     if (room.rows <= 0) break;
@@ -147,7 +153,7 @@ function groupHtml(
     room.rows += share.rows;
   }
   const left = rows.length - lines.length + cut;
-  const more = left === 0 ? nothing : markup`<p class="more">${left} more are not shown here.</p>`;
+  const more = left === 0 ? nothing : markup`<p class="more">${left} more not shown.</p>`;
   const list = (items: readonly Html[]) =>
     items.length === 0
       ? nothing
@@ -156,7 +162,7 @@ function groupHtml(
         </ul>`;
   const isProperties = heading === '';
   const isNone = lines.length === 0 && left > 0;
-  if (isNone) return markup`<p class="more">${countOf(left)}, not shown here.</p>`;
+  if (isNone) return markup`<p class="more">${countOf(left)} not shown.</p>`;
   if (depth >= foldedDepth)
     return markup`<details>
       <summary>${isProperties ? countOf(rows.length + cut) : heading}</summary>

@@ -4,7 +4,7 @@ import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
 import { viewSchema, type SchemaView } from './schema-view.ts';
 import { referencesOf, type Schemas } from './schemas.ts';
 
-// Where a tree ends.
+// Depth at which a tree ends.
 const deepest = 20;
 const rowsOfTree = 1000;
 const valuesListed = 100;
@@ -13,18 +13,18 @@ interface Progress {
   rows: number;
 }
 
-/** What a schema says in the line of its type: its values, its constraints, its description. */
+/** The text after a schema's type: values, constraints, description. */
 export function briefMarkdown(schemas: Schemas, schema: unknown): string {
   return briefOf(viewSchema(schemas, schema), [], '');
 }
 
-/** The lines beneath: properties, alternatives. Each ends with a line break. */
+/** The lines below: properties and alternatives. Each ends with a line break. */
 export function treeMarkdown(schemas: Schemas, schema: unknown, depth = 0): string {
   const via = referencesOf(schemas, schema, new Set());
   return groupsMarkdown(schemas, viewSchema(schemas, schema).groups, via, depth, { rows: 0 });
 }
 
-/** One parameter or header, with what is beneath it. */
+/** One parameter or header with the lines below it. */
 export function rowMarkdown(schemas: Schemas, row: SchemaRow, description: string, flags: string[], depth = 0): string {
   return line(schemas, row, new Set(), depth, { rows: 0 }, description, flags);
 }
@@ -47,7 +47,7 @@ function line(
         ? codeMarkdown(label.code)
         : inlineMarkdown(label.text);
   const all = [...new Set([...(isRequired ? ['required'] : []), ...flags])];
-  // A list item is never empty: under a line of text that would be a heading.
+  // An empty list item below a line of text would be read as a heading.
   const text = [name, briefOf(view, all, description)].filter(Boolean).join(' ') || 'anything';
   const start = `${'  '.repeat(depth)}- ${text}\n`;
   return start + groupsMarkdown(schemas, view.groups, referencesOf(schemas, schema, via), depth + 1, progress);
@@ -83,7 +83,7 @@ function typeOfView(view: SchemaView): string {
     .join('');
 }
 
-/** The spaces around a text, which its line has lost. */
+/** Restores the spaces around a text that were trimmed. */
 function spaced(written: string, text: string): string {
   return `${written.startsWith(' ') ? ' ' : ''}${text}${written.endsWith(' ') ? ' ' : ''}`;
 }

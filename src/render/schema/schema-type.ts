@@ -1,7 +1,7 @@
 import { isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import type { Schemas } from './schemas.ts';
 
-/** A piece of a type: text, or a schema that has a name of its own. */
+/** A part of a type: text, or a named schema. */
 export type TypePart = string | { schema: string };
 
 const typeNames = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null', 'file']);
@@ -53,7 +53,7 @@ function guessType(schema: JsonObject): string {
   return composed === undefined ? 'anything' : { allOf: 'all of', oneOf: 'one of', anyOf: 'any of' }[composed];
 }
 
-/** `Cat or Dog`, where a schema is nothing but alternatives that a few words can name. */
+/** `Cat or Dog` for a schema that consists only of alternatives with short names. */
 export function plainAlternatives(schemas: Schemas, schema: JsonObject, depth: number): TypePart[] | null {
   const [keyword, ...others] = compositions.filter((name) => Array.isArray(schema[name]));
   if (keyword === undefined || others.length > 0 || depth > 3 || guessType(schema) !== wordOf[keyword]) return null;
@@ -69,14 +69,14 @@ export const compositions = ['oneOf', 'anyOf', 'allOf'] as const;
 const wordOf = { allOf: 'all of', oneOf: 'one of', anyOf: 'any of' } as const;
 const silent = new Set(['$ref', 'type', 'format', 'nullable', 'items']);
 
-/** Whether a schema says no more than its type. */
+/** Whether a schema has nothing but a type. */
 function isPlain(schema: unknown, depth = 0): boolean {
   if (!isObject(schema)) return true;
   if (depth > 4 || !Object.keys(schema).every((key) => silent.has(key) || key.startsWith('x-'))) return false;
   return isPlain(schema['items'], depth + 1);
 }
 
-/** Whether the words for its type say all that a schema says. */
+/** Whether the words for its type are the whole schema. */
 export function isNamed(schemas: Schemas, schema: unknown): boolean {
   if (isPlain(schema)) return true;
   const keys = Object.keys(objectOf(schema));

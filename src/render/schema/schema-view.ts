@@ -5,7 +5,7 @@ import { groupsOf, mostRows, type SchemaGroup } from './schema-groups.ts';
 import { typeOf, type TypePart } from './schema-type.ts';
 import { lookThrough, type Schemas } from './schemas.ts';
 
-/** One schema as a reader sees it: its own line, and groups of lines below. */
+/** One schema for display: its own line, and groups of lines below. */
 export interface SchemaView {
   type: TypePart[];
   title: string;
@@ -14,26 +14,26 @@ export interface SchemaView {
   /** `deprecated`, `read-only`, `write-only`. */
   flags: string[];
   constraints: Constraint[];
-  /** Values of an enum, as JSON or plain text. */
+  /** Enum values, as JSON or plain text. */
   values: string[];
-  /** How many values are left out. */
+  /** Number of values left out. */
   moreValues: number;
   groups: SchemaGroup[];
   examples: unknown[];
 }
 
 /**
- * What a schema says, without what the schemas that it refers to say. A reference to a schema without a name of its own is looked through; `via` are
- * the references looked through on the way here, so that a circle ends.
+ * Reads a schema, but not the schemas that it refers to. A reference to a schema without a name is
+ * replaced by its target. `via`: the references replaced on the way here, so that a cycle ends.
  */
 export function viewSchema(schemas: Schemas, schema: unknown, via: ReadonlySet<string> = new Set()): SchemaView {
   if (!isObject(schema)) return { ...bare, type: [schema === false ? 'nothing' : 'anything'] };
-  if (schemas.left < 0) return { ...bare, type: ['more than is shown here'] };
+  if (schemas.left < 0) return { ...bare, type: ['not shown'] };
   const { reference, value } = lookThrough(schemas, schema, via);
   schemas.left -= costOf(value);
   const groups = groupsOf(schemas, value);
   const words = typeOf(schemas, reference === null ? value : { ...value, $ref: reference }, 0);
-  // `one of` says nothing above a heading `One of`.
+  // `one of` is redundant above the heading `One of`.
   const type = groups.some(({ heading }) => heading !== '' && heading.toLowerCase() === words.join('')) ? [] : words;
   const values = listOf(value['enum']);
   const flags = [
@@ -66,7 +66,7 @@ const bare: SchemaView = {
   examples: [],
 };
 
-/** How much there is to look at in one schema. */
+/** Number of members to read in one schema. */
 function costOf(schema: JsonObject): number {
   const lists = [schema['required'], schema['enum'], schema['allOf'], schema['oneOf'], schema['anyOf']];
   const maps = [schema['properties'], schema['patternProperties'], schema['dependencies'], schema];

@@ -1,14 +1,14 @@
 import { entriesOf, isObject, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import { dereference, pointerKeys } from '../local-reference.ts';
 
-/** The schemas of a document that have a name of their own, and what references lead to. */
+/** The named schemas of a document, and the targets of references. */
 export interface Schemas {
-  /** Name of the schema that a reference leads to, or null. */
+  /** Name of the referenced schema, or null. */
   nameOf(reference: string): string | null;
   document: JsonObject;
   /**
-   * How many more members of schemas are looked at. A few large schemas, referred to from everywhere, would keep a reader of the document busy for
-   * hours; below zero a schema is said to be more than is shown.
+   * How many more schema members to read. A few large schemas that are referred to from everywhere
+   * could take hours. Below zero, schemas are shown as "not shown".
    */
   left: number;
 }
@@ -16,7 +16,10 @@ export interface Schemas {
 /** Many times what the largest known documents need. */
 const mostLookedAt = 4_000_000;
 
-/** Finds named schemas: those in `components/schemas`, `definitions` and `$defs`, and (named `''`) the root of a JSON Schema. */
+/**
+ * Finds the named schemas: those in `components/schemas`, `definitions` and `$defs`, and (as `''`)
+ * the root of a JSON Schema.
+ */
 export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-schema'): Schemas {
   const starts =
     kind === 'openapi'
@@ -46,7 +49,7 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
   };
 }
 
-/** Definitions of a JSON Schema, in whichever members they stand. */
+/** Definitions of a JSON Schema, in any of its members. */
 export function definitionsOf(document: JsonObject): [string, unknown][] {
   return definitionFolders(document).flatMap((folder) => [...entriesOf(document[folder])]);
 }
@@ -57,7 +60,10 @@ const keywords = new Set(
 
 const folders = new WeakMap<JsonObject, string[]>();
 
-/** The members that hold definitions: those of the specification, and those that the document's own references make one (vega has `defs` and `refs`). */
+/**
+ * The members with definitions: those of the specification, and those that the document's own
+ * references use (Vega has `defs` and `refs`).
+ */
 export function definitionFolders(document: JsonObject): string[] {
   const known = folders.get(document);
   if (known) return known;
@@ -76,7 +82,7 @@ export function definitionFolders(document: JsonObject): string[] {
   return all;
 }
 
-/** The document as JSON; nothing where it is nested too deep for that. */
+/** The document as JSON; empty if it is nested too deep. */
 function writtenOut(document: JsonObject): string {
   try {
     return JSON.stringify(document);
@@ -85,13 +91,16 @@ function writtenOut(document: JsonObject): string {
   }
 }
 
-/** References that are looked through to see this schema: to be told to what is below it. */
+/** References replaced to reach this schema. Pass them on to what is below it. */
 export function referencesOf(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): ReadonlySet<string> {
   const reference = textOf(objectOf(schema)['$ref']);
   return reference === '' || schemas.nameOf(reference) !== null ? via : new Set([...via, reference]);
 }
 
-/** A schema with what its reference leads to. `reference` is what stays a reference: to a schema with a name, in a circle, to nothing. */
+/**
+ * Combines a schema with the target of its reference. `reference` is set if it stays a reference:
+ * to a named schema, in a cycle, or to nothing.
+ */
 export function lookThrough(
   schemas: Schemas,
   schema: JsonObject,
