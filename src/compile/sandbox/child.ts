@@ -15,31 +15,31 @@ export type Answer = Extract<
 export type Job = Exclude<ParentMessage, { type: 'files' }>;
 
 /**
- * How a job ended: with an answer; over a limit of its own; or the sandbox was lost, with why, for
- * the log: something else killed it, it broke down, or, `isStalled`, it did nothing any more.
+ * How a job ended: with an answer, at one of its limits, or without a sandbox. `lost` says why, for
+ * the log: something else killed it, it failed, or, with `isStalled`, it stopped working.
  */
 export type Outcome =
   { answer: Answer } | { died: 'sandbox-timeout' | 'sandbox-memory' } | { lost: string; isStalled: boolean };
 
 export interface JobOptions {
-  /** Seconds of processor time. */
+  /** Seconds of CPU time. */
   seconds: number;
   load: (paths: string[]) => Promise<LoadedFile[]>;
   signal: AbortSignal | undefined;
 }
 
 /**
- * One sandboxed process. It does one job at a time and is dead after the first that it does not
- * finish in order.
+ * A sandboxed process. It does one job at a time, and is ended after the first job that does not
+ * finish normally.
  */
 export interface Child {
   readonly memoryMegabytes: number;
   readonly pid: number | undefined;
-  /** Whether it has done no job yet: what it holds is then the document's alone. */
+  /** Whether it has not done a job yet: then its memory holds only this document's data. */
   isFresh(): boolean;
-  /** False: it must not be given another job. */
+  /** If false, it must not get another job. */
   isUsable(): boolean;
-  /** Rejects when `signal` aborts and when `load` rejects; never because of a document. */
+  /** Rejects if `signal` aborts or `load` rejects, but never because of a document. */
   run(job: Job, options: JobOptions): Promise<Outcome>;
   kill(): void;
 }
@@ -48,12 +48,12 @@ const here = fileURLToPath(import.meta.url);
 const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
 const startSeconds = 30;
 const jobsPerChild = 500;
-/** Of sandboxes; the registry's own is 0 (`nice`). */
+/** Priority of sandboxes (`nice`). The registry itself has 0. */
 const priority = 5;
 
 /**
- * Starts a script with an empty environment and the walls of a sandbox. It may read itself, the
- * program's code and its packages.
+ * Starts a script in a sandbox with an empty environment. It may read only itself, the program's
+ * code and its packages.
  */
 export function forkSandbox(
   script: string,
@@ -66,13 +66,13 @@ export function forkSandbox(
     env: {},
     cwd: dirname(here),
     serialization: 'advanced',
-    // A process group of its own: Ctrl-C on a terminal is for the registry, which then lets its
-    // sandboxes finish or ends them.
+    // Ctrl-C on a terminal must reach only the registry, which then lets its sandboxes finish or
+    // ends them.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(isolation.kind === 'bwrap' ? (['pipe'] as const) : [])],
   });
-  // Node takes messages of its own from the channel. One of them, sent out of turn by a sandbox,
-  // would end this process.
+  // Node also handles messages of its own on this channel. An unexpected one from a sandbox would
+  // end this process.
   child.removeAllListeners('internalMessage');
   return child;
 }
@@ -86,7 +86,7 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
     errors = (errors + text).slice(-4000);
   });
   const ready = whenReady(child, worker, () => errors);
-  // At once, since starting takes most; and of the process that bwrap may have started before.
+  // Now, because starting takes most of the time, and again for the process that bwrap may start.
   giveWay();
   ready.then(giveWay, () => {});
   let jobs = 0;
@@ -99,9 +99,7 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
     else child.channel?.ref();
   }
 
-  /**
-   * Answering readers goes before compiling. Where the system does not allow it, both are equal.
-   */
+  /** Lowers the priority, so that reads go before compiling. Some systems do not allow it. */
   function giveWay(): void {
     try {
       setPriority(worker.pid()!, priority);
@@ -114,8 +112,7 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
   }
 
   child.once('exit', () => (usable = false));
-  // A channel that breaks in the middle of a message says so here; the exit that follows tells the
-  // rest.
+  // Handles a channel that breaks in the middle of a message. The exit event follows.
   child.on('error', kill);
 
   return {
@@ -144,7 +141,7 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
         },
       );
       if (!('answer' in outcome)) kill();
-      // A heap that has grown this much is cheaper to throw away than to clean.
+      // After this much growth of the heap, a new process is cheaper than collecting the garbage.
       else if (outcome.answer.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
       setIdle(true);
       return outcome;
@@ -152,7 +149,7 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
   };
 }
 
-/** The process that works: the one that was started, or the one that bwrap started and tells of. */
+/** The process that does the work: the one started, or the one that bwrap started and reported. */
 interface Worker {
   pid(): number | undefined;
   kill(): void;
@@ -170,8 +167,8 @@ function workerOf(child: ChildProcess): Worker {
     pid: () => inner ?? child.pid,
     kill() {
       if (child.exitCode !== null || child.signalCode !== null) return;
-      // Bwrap reaps the process and ends with it. Killed itself, it would leave a zombie wherever
-      // process 1 does not reap.
+      // Kill the process inside bwrap: bwrap reaps it and exits. Killing bwrap itself would leave a
+      // zombie if process 1 does not reap.
       if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
     },
   };
@@ -259,9 +256,7 @@ function runJob(
   });
 }
 
-/**
- * What each job is answered with. A sandbox that says anything else is not to be trusted any more.
- */
+/** The valid answer to each job. A sandbox that sends anything else is not trusted any more. */
 const answers: Readonly<Record<Job['type'], Answer['type']>> = {
   compile: 'compiled',
   detect: 'detected',
@@ -273,8 +268,8 @@ const answers: Readonly<Record<Job['type'], Answer['type']>> = {
 };
 
 /**
- * V8 ends a process whose heap is full. A heap that the machine has no memory for is another
- * matter.
+ * V8 aborts a process whose heap is full. If the machine has no memory for the heap, that is a
+ * different failure.
  */
 const heapIsFull = /heap out of memory|Cannot create a string/;
 const machineIsFull = /Committing semi space failed|Failed to (?:reserve|commit)/;

@@ -3,14 +3,14 @@ import { builtinModules, registerHooks, syncBuiltinESMExports } from 'node:modul
 import { Writable } from 'node:stream';
 import type { ChildMessage } from './sandbox-messages.ts';
 
-/** Names, separated by spaces. */
+/** Splits names at spaces. */
 function words(...lines: string[]): string[] {
   return lines.flatMap((line) => line.split(' '));
 }
 
 /**
- * The builtin modules that the compiler still calls once it is loaded. Every other one is emptied,
- * or refused if it was never loaded.
+ * The builtin modules that the compiler calls after loading. All others are emptied, or blocked if
+ * they are not loaded yet.
  */
 const neededModules: ReadonlySet<string> = new Set(
   words(
@@ -20,8 +20,8 @@ const neededModules: ReadonlySet<string> = new Set(
 );
 
 /**
- * What stays of the process object: what Node's own code looks up on it, and what tells without
- * doing.
+ * Members of `process` that remain: those that Node's own code uses, and those that only return
+ * information.
  */
 const neededMembers: ReadonlySet<string> = new Set(
   words(
@@ -30,12 +30,12 @@ const neededMembers: ReadonlySet<string> = new Set(
     'exit reallyExit exitCode _exiting _fatalException emitWarning _rawDebug',
     'nextTick _tickCallback hrtime uptime cwd',
     'memoryUsage resourceUsage cpuUsage threadCpuUsage',
-    // Node's end of the channel to the parent. What sends on it is not among them.
+    // Node's end of the channel to the parent, without the functions that send.
     'channel connected _handleQueue _pendingMessage',
   ),
 );
 
-/** Globals of Node that reach the network, keep something, or run code of another kind. */
+/** Globals of Node that access the network, store something or run code. */
 const closedGlobals = words(
   'fetch Request Response Headers FormData WebSocket CloseEvent EventSource',
   'BroadcastChannel MessageChannel MessagePort Storage localStorage sessionStorage',
@@ -43,11 +43,10 @@ const closedGlobals = words(
 );
 
 /**
- * Takes away what the process can do beyond what the compiler needs, and answers the one way to the
- * parent. Call it once, when the whole program is loaded. It is a fence against accidents: it
- * leaves nothing to call for a document that made a parser run its text. Whoever writes into the
- * memory of the process gets past it; the walls against that are Node's permission model and bwrap
- * (`isolation.ts`).
+ * Removes what the process can do beyond what the compiler needs, and returns the only way to send
+ * to the parent. Call it once, after the whole program is loaded. It guards against accidents: a
+ * document that makes a parser run its text finds nothing to call. It does not stop code that
+ * writes to the memory of the process; Node's permission model and bwrap do (`isolation.ts`).
  */
 export function closeProcess(): (message: ChildMessage) => void {
   const send = takeSender();
@@ -55,15 +54,15 @@ export function closeProcess(): (message: ChildMessage) => void {
   closeModules();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   for (const key of Reflect.ownKeys(process)) if (!neededMembers.has(nameOf(key))) Reflect.deleteProperty(process, key);
-  // Packages write warnings; Node calls `disconnect` when the parent is gone.
+  // Packages write warnings. Node calls `disconnect` when the parent is gone.
   Object.assign(process, { env: {}, stdout: silent, stderr: silent, disconnect: () => process.exit(0) });
   for (const name of closedGlobals) Reflect.deleteProperty(globalThis, name);
   return send;
 }
 
 /**
- * `process.send` without the process: it looks for its parts there at each call, also when they are
- * gone.
+ * `process.send` without the rest of the process. At each call it looks up its parts on the
+ * process, also after they were removed there.
  */
 function takeSender(): (message: ChildMessage) => void {
   const { _send } = process as unknown as { _send(this: typeof process, message: ChildMessage): boolean };
@@ -71,9 +70,9 @@ function takeSender(): (message: ChildMessage) => void {
 }
 
 /**
- * Empties the modules that are loaded, so that who holds one holds nothing. Two functions stay:
- * Redocly asks whether there is a plugin, and the validator reads its schemas when it first needs
- * them. What they may read is up to Node's permission model.
+ * Empties the loaded modules, so that references to them are useless. Two functions remain: Redocly
+ * checks whether a plugin exists, and the validator reads its schemas when it first needs them.
+ * Node's permission model limits what they may read.
  */
 function closeModules(): void {
   const { existsSync, readFileSync } = fs;

@@ -5,22 +5,24 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { RegistryError } from '../../model/errors.ts';
 
-/** What is asked for: bwrap where it works, bwrap or nothing, or Node's permission model alone. */
+/**
+ * The configured sandbox: bwrap if it works, bwrap or an error, or only Node's permission model.
+ */
 export type SandboxMode = 'auto' | 'bwrap' | 'node';
 
 /**
- * The walls around a sandbox. `node`: Node's permission model, which Node itself enforces; `reason`
- * says why there is no more. `bwrap`: Linux namespaces around that, which the kernel enforces.
+ * The isolation of a sandbox. `node`: only Node's permission model, which Node itself enforces;
+ * `reason` says why. `bwrap`: also Linux namespaces, which the kernel enforces.
  */
 export type Isolation = { kind: 'bwrap'; bwrap: string } | { kind: 'node'; reason: string };
 
-/** A program and its arguments up to the script that it is to run. */
+/** A command line up to the script to run. */
 export interface NodeCommand {
   execPath: string;
   execArgv: string[];
 }
 
-/** On this descriptor bwrap tells the process id of the sandbox, as JSON. */
+/** bwrap writes the process id of the sandbox to this descriptor, as JSON. */
 export const infoDescriptor = 4;
 
 const bwrapPaths = ['/usr/bin/bwrap', '/bin/bwrap', '/usr/local/bin/bwrap', '/run/current-system/sw/bin/bwrap'];
@@ -31,9 +33,9 @@ const code = dirname(dirname(dirname(here)));
 let probed: Promise<Isolation> | null = null;
 
 /**
- * Which walls there are on this machine. Bwrap may be installed and yet not work, as in a container
- * without user namespaces, so it is tried, once a process. Rejects with `unavailable` where the
- * mode asks for bwrap and it does not work.
+ * Finds the isolation that this machine supports. bwrap may be installed and not work, as in a
+ * container without user namespaces, so it is tried once for each process. Rejects with
+ * `unavailable` if the mode requires bwrap and it does not work.
  */
 export async function findIsolation(mode: SandboxMode): Promise<Isolation> {
   if (mode === 'node') return { kind: 'node', reason: 'The configuration says so.' };
@@ -61,9 +63,9 @@ async function probeBwrap(): Promise<Isolation> {
 }
 
 /**
- * How to start Node as a sandbox. `also`: further files that it may read. A signal to a whole
- * service must not end bwrap, or it would take the document's work along: Node alone has handlers
- * for it, so the shell makes bwrap ignore it.
+ * The command that starts Node in a sandbox. `also`: more files that it may read. A signal to the
+ * whole service must not end bwrap, and with it the document's compilation. Only Node handles these
+ * signals, so the shell makes bwrap ignore them.
  */
 export function sandboxCommand(isolation: Isolation, memoryMegabytes: number, also: readonly string[]): NodeCommand {
   const readable = [...readableFolders(), join(dirname(code), 'package.json'), ...also];
@@ -74,7 +76,7 @@ export function sandboxCommand(isolation: Isolation, memoryMegabytes: number, al
   return { execPath: '/bin/sh', execArgv: ['-c', script, isolation.bwrap, ...walls, '--', process.execPath, ...node] };
 }
 
-/** The program's own code and content, and its packages. */
+/** The folders of the program's code, content and packages. */
 function readableFolders(): string[] {
   const folders = [code, join(dirname(code), 'content')];
   for (let folder = dirname(code); ; folder = dirname(folder)) {
@@ -84,8 +86,8 @@ function readableFolders(): string[] {
 }
 
 /**
- * No network, files, processes, threads or addons, a wall on memory, and without the modules that
- * the permission model forgets.
+ * Forbids network, files, processes, threads and addons, limits memory, and disables modules that
+ * the permission model does not cover.
  */
 function nodeArguments(readable: readonly string[], memoryMegabytes: number): string[] {
   return [
@@ -95,7 +97,7 @@ function nodeArguments(readable: readonly string[], memoryMegabytes: number): st
     '--disable-proto=delete',
     '--disable-sigusr1',
     '--no-addons',
-    // A pattern of a ruleset that backtracks without end is matched in linear time instead.
+    // Matches a pattern with excessive backtracking in linear time instead.
     '--enable-experimental-regexp-engine-on-excessive-backtracks',
     '--no-experimental-ffi',
     '--no-experimental-sqlite',
@@ -106,8 +108,8 @@ function nodeArguments(readable: readonly string[], memoryMegabytes: number): st
 }
 
 /**
- * Namespaces of its own, no rights in them, and a read-only file system of nothing but Node, its
- * libraries and what is readable.
+ * New namespaces without privileges, and a read-only file system with only Node, its libraries and
+ * the readable folders.
  */
 function bwrapArguments(readable: readonly string[]): string[] {
   return [
@@ -126,9 +128,9 @@ function bwrapArguments(readable: readonly string[]): string[] {
 
 let libraries: readonly string[] | null = null;
 
-/** The files that Node is linked to, as it names them itself. */
+/** The shared libraries that Node uses, from its own report. */
 function sharedLibraries(): readonly string[] {
-  // Looks up no host names for the report; @types/node does not know it.
+  // Avoids host name lookups for the report. @types/node does not know the option.
   Object.assign(process.report, { excludeNetwork: true });
   const { sharedObjects } = process.report.getReport() as unknown as { sharedObjects: string[] };
   return sharedObjects.filter((path) => path.startsWith('/') && existsSync(path));

@@ -1,5 +1,4 @@
-// The process inside the sandbox. It knows nothing but what its parent sends, and asks its parent
-// for every file.
+// The process inside the sandbox. It knows only what its parent sends, and asks it for every file.
 import type { LoadedFile } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
 import { findIgnored } from '../ignored.ts';
@@ -11,7 +10,7 @@ import { runCompile } from '../run.ts';
 import { readSettings } from '../repository-settings.ts';
 import { readVersion } from '../version-file.ts';
 
-// What one document does to these would be there for the next one.
+// Frozen, so that one document cannot change them for the next.
 for (const shared of [
   Object.prototype,
   Array.prototype,
@@ -22,7 +21,7 @@ for (const shared of [
 ])
   Object.preventExtensions(shared);
 
-// Everything is loaded.
+// Only now is everything loaded.
 const send = closeProcess();
 const waiting: ((files: LoadedFile[]) => void)[] = [];
 
@@ -35,7 +34,7 @@ function load(paths: string[]): Promise<LoadedFile[]> {
 
 async function receive(message: ParentMessage): Promise<void> {
   if (message.type === 'files') return waiting.shift()?.(message.files);
-  // Asked of the kernel itself: in a sandbox without /proc there is no other way to know.
+  // From the kernel, because a sandbox without /proc has no other source.
   const rss = () => process.resourceUsage().maxRSS * 1024;
   if (message.type === 'detect')
     return send({ type: 'detected', detected: detectFiles(message.files, message.limits), rss: rss() });
@@ -53,8 +52,8 @@ async function receive(message: ParentMessage): Promise<void> {
   send({ type: 'compiled', ...result, rss: rss() });
 }
 
-// A shutdown is told to every process of a service. The parent decides when this one ends: a
-// document is not refused for it.
+// A shutdown signals every process of a service. Only the parent decides when this one ends, so
+// that no document is rejected because of a shutdown.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('message', (message: ParentMessage) => void receive(message));
 send({ type: 'ready' });
