@@ -10,7 +10,7 @@ import { runCompile } from '../run.ts';
 import { readSettings } from '../repository-settings.ts';
 import { readVersion } from '../version-file.ts';
 
-// Frozen, so that one document cannot change them for the next.
+// Nothing can be added, so that one document cannot leave anything for the next.
 for (const shared of [
   Object.prototype,
   Array.prototype,
