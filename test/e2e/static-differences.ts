@@ -18,14 +18,15 @@ const facts = {
   coding: ({ headers }: Answer) => headers.get('content-encoding') ?? 'plain',
   tag: ({ headers }: Answer) => {
     const tag = headers.get('etag');
-    return tag === undefined ? 'no tag' : tag.startsWith('"sha256:') ? 'digest as tag' : 'tag of its own';
+    return tag === undefined ? 'no tag' : tag.startsWith('"sha256:') ? 'digest as tag' : 'own tag';
   },
   length: ({ headers }: Answer) => (headers.has('content-length') ? '`Content-Length`' : 'no `Content-Length`'),
   digest: ({ headers }: Answer) => (headers.has('repr-digest') ? '`Repr-Digest`' : 'no `Repr-Digest`'),
-  credential: ({ headers }: Answer) => (headers.has('www-authenticate') ? 'asks for a credential' : 'asks for none'),
+  credential: ({ headers }: Answer) =>
+    headers.has('www-authenticate') ? '`WWW-Authenticate`' : 'no `WWW-Authenticate`',
   request: ({ headers }: Answer) => (headers.has('x-request-id') ? '`X-Request-Id`' : 'no `X-Request-Id`'),
   age: ({ headers }: Answer) => headers.get('cache-control') ?? 'no `Cache-Control`',
-  ranges: ({ headers }: Answer) => `\`Accept-Ranges\`: ${headers.get('accept-ranges') ?? 'none said'}`,
+  ranges: ({ headers }: Answer) => `\`Accept-Ranges\`: ${headers.get('accept-ranges') ?? 'not sent'}`,
   items: ({ body }: Answer) => `${(JSON.parse(body.toString()) as { items: unknown[] }).items.length} items`,
 };
 
@@ -36,9 +37,14 @@ const page = { Accept: 'text/html' };
 export const probes: readonly Probe[] = [
   { name: 'a document', target: `${pinned}.json`, show: ['type', 'tag', 'digest'] },
   { name: 'a page', target: pinned, headers: page, show: ['tag', 'ranges'] },
-  { name: 'a page, packed', target: pinned, headers: { ...page, 'Accept-Encoding': 'br' }, show: ['coding', 'tag'] },
   {
-    name: 'a document, packed',
+    name: 'a page, compressed',
+    target: pinned,
+    headers: { ...page, 'Accept-Encoding': 'br' },
+    show: ['coding', 'tag'],
+  },
+  {
+    name: 'a document, compressed',
     target: `${pinned}.json`,
     headers: { 'Accept-Encoding': 'gzip' },
     show: ['coding', 'ranges'],
@@ -101,7 +107,7 @@ export const probes: readonly Probe[] = [
     headers: { Range: range },
   })),
   {
-    name: '`Range` of what is packed',
+    name: '`Range` of a compressed document',
     target: `${pinned}.json`,
     headers: { Range: 'bytes=0-9', 'Accept-Encoding': 'br' },
   },
@@ -115,14 +121,14 @@ export const probes: readonly Probe[] = [
   { name: 'a range of versions: `@^1.0`', target: `${pay}@^1.0`, show: ['age'] },
   { name: 'a range between two versions: `@^1.1.7`', target: `${pay}@^1.1.7` },
   { name: '`POST` to a document', target: pinned, method: 'POST', show: ['type', 'age'] },
-  { name: '`POST` to what is not there', target: '/@acme/apis/none', method: 'POST' },
-  { name: '`OPTIONS` of what is not there', target: '/@acme/apis/none', method: 'OPTIONS' },
-  { name: 'what is not there', target: '/@acme/apis/none', show: ['type', 'age', 'credential', 'request'] },
-  { name: 'what was withdrawn', target: `${pay}@1.1.1`, show: ['type', 'age', 'request'] },
+  { name: '`POST` to a missing resource', target: '/@acme/apis/none', method: 'POST' },
+  { name: '`OPTIONS` of a missing resource', target: '/@acme/apis/none', method: 'OPTIONS' },
+  { name: 'a missing resource', target: '/@acme/apis/none', show: ['type', 'age', 'credential', 'request'] },
+  { name: 'a withdrawn version', target: `${pay}@1.1.1`, show: ['type', 'age', 'request'] },
   { name: 'a resource without a version, as a page', target: '/@acme/apis/soon', headers: page, show: ['type', 'age'] },
   { name: 'a resource without a version, as JSON', target: '/@acme/apis/soon', show: ['type'] },
   { name: 'versions, `?limit=1`', target: `${pay}/versions?limit=1`, show: ['items'] },
-  { name: 'a search by a program: `/search?q=pay`', target: '/search?q=pay', show: ['type'] },
+  { name: 'a search for JSON: `/search?q=pay`', target: '/search?q=pay', show: ['type'] },
   { name: '`/diff`', target: `${pay}/diff?from=1.0.0&to=1.0.1` },
   { name: '`/healthz`', target: '/healthz' },
 ];
