@@ -32,14 +32,14 @@ const formats: Record<string, (fields: Fields) => string> = {
     if (outcome === 'published' || outcome === 'unchanged') return `${text(outcome)} ${version} ${text(path)}`;
     // The first line of a report starts with its location; other reasons need the path.
     const reason = text(detail ?? 'see its report');
-    return `refused ${reason.startsWith(`${text(path)}:`) ? reason : `${text(path)}: ${reason}`}`;
+    return `rejected ${reason.startsWith(`${text(path)}:`) ? reason : `${text(path)}: ${reason}`}`;
   },
   sync({ repository, state, to, published, documents, documentsRefused, detail }) {
     if (detail) return `${state === 'failed' ? 'not synced: ' : ''}${withName(text(repository), text(detail))}`;
     const counts =
       documents === 0
         ? 'no OpenAPI document, JSON Schema or ruleset found'
-        : `${text(published)} published, ${text(documentsRefused)} refused, ${text(documents)} followed`;
+        : `${text(published)} published, ${text(documentsRefused)} rejected, ${text(documents)} followed`;
     return `${text(repository)} at ${text(to ?? 'no commit').slice(0, 12)}: ${counts}`;
   },
   progress: ({ repository, done, total }) => `${text(repository)}: ${text(done)} of ${text(total)} documents`,

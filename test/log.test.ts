@@ -9,17 +9,17 @@ test('a published document is its version and its file', () => {
   expect(formatEvent('info', 'document', fields)).toBe('published @acme/apis/payments@1.0.0 payments.yaml');
 });
 
-test('a refused document is the place and the reason', () => {
+test('a rejected document shows the place and the reason', () => {
   const detail = 'payments.yaml:2:1 The field `version` must be present on this level.';
-  const told = 'refused payments.yaml:2:1 The field `version` must be present on this level.';
+  const told = 'rejected payments.yaml:2:1 The field `version` must be present on this level.';
   expect(formatEvent('warn', 'document', { ...document, outcome: 'rejected', detail })).toBe(told);
   const taken = { ...document, outcome: 'conflict', detail: '1.0.0 is published with other content.' };
-  expect(formatEvent('warn', 'document', taken)).toBe('refused payments.yaml: 1.0.0 is published with other content.');
+  expect(formatEvent('warn', 'document', taken)).toBe('rejected payments.yaml: 1.0.0 is published with other content.');
 });
 
 test('a sync is a summary; without documents it says so', () => {
   const counts = { published: 2, documentsRefused: 1, to: '0123456789abcdef' };
-  const summary = '/srv/apis at 0123456789ab: 2 published, 1 refused, 3 followed';
+  const summary = '/srv/apis at 0123456789ab: 2 published, 1 rejected, 3 followed';
   expect(formatEvent('info', 'sync', { ...sync, ...counts, documents: 3 })).toBe(summary);
   const nothing = '/srv/apis at 0123456789ab: no OpenAPI document, JSON Schema or ruleset found';
   expect(formatEvent('info', 'sync', { ...sync, ...counts, documents: 0 })).toBe(nothing);
@@ -34,7 +34,7 @@ test('any other event is its name and its fields; users’ text cannot act on th
     'warn: reconciliation error=no\\u{a}such',
   );
   expect(formatEvent('warn', 'document', { ...document, outcome: 'rejected', detail: '\u001b[2J' })).toBe(
-    'refused payments.yaml: \\u{1b}[2J',
+    'rejected payments.yaml: \\u{1b}[2J',
   );
   expect(formatEvent('error', 'request failed', { error: 'Error: x\n    at y' })).toBe(
     'error: request failed error=Error: x\n    at y',

@@ -23,7 +23,7 @@ export interface CompileLimits {
   aliases: number;
   /** Nodes of one document with its aliases expanded. */
   nodes: number;
-  /** Seconds of processor time for one document, enforced with SIGKILL. */
+  /** Seconds of CPU time for one document, enforced with SIGKILL. */
   seconds: number;
   /** Megabytes of memory for one sandbox. */
   memoryMegabytes: number;
@@ -197,7 +197,7 @@ export interface Turn {
 
 /**
  * The sandboxed compiler. A pure function of the files: the same input gives the same bytes and
- * report. A document that exceeds its limits (processor time, memory) gets a blocking problem. If a
+ * report. A document that exceeds its limits (CPU time, memory) gets a blocking problem. If a
  * sandbox dies for any other reason, the job is retried once in a new sandbox; if that dies too,
  * the call rejects with `unavailable` (see `isSandboxLost`).
  */

@@ -51,7 +51,7 @@ export function refusalOf(host: string, repository: string, status: number, retr
 }
 
 function explain(host: string, repository: string, status: number): string {
-  if (status === 401 || status === 403) return `${host} refused the credential for ${repository}`;
+  if (status === 401 || status === 403) return `${host} rejected the credential for ${repository}`;
   if (status === 404 || status === 410) return `${host} has no repository ${repository} that the credential can see`;
   if (status === 429) return `${host} limits the rate of requests with the credential for ${repository}`;
   if (status >= 500) return `${host} answered with a server error for ${repository}`;

@@ -49,7 +49,7 @@ export interface HostRepository {
 /**
  * A git host (design §10): verifies hooks, parses them, and reports results. A credential is sent
  * only to the host that the configuration binds it to. Network calls end within 60 s. They reject
- * with `unreachable` when the host does not answer, refuses the credential or keeps limiting the
+ * with `unreachable` when the host does not answer, rejects the credential or keeps limiting the
  * rate; with `forbidden` when the credential is bound to another host; and with `malformed` when
  * its configuration is incomplete. Messages contain no secret. Repository names are lower case.
  */

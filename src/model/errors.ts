@@ -26,7 +26,7 @@ export type ErrorCode =
   | 'unavailable'; // shutting down, or a component does not answer
 
 export interface ErrorDetails {
-  /** Every finding, for a refused document. */
+  /** Every finding, for a rejected document. */
   problems?: readonly Problem[];
   /** Seconds to wait before a retry. */
   retryAfter?: number;

@@ -1,5 +1,5 @@
 /**
- * Whether a document that fails its specification's schema is refused (`strict`) or published with
+ * Whether a document that fails its specification's schema is rejected (`strict`) or published with
  * warnings (design §6).
  */
 export type Validation = 'strict' | 'lenient';

@@ -89,7 +89,7 @@ async function checkOf(
   const { report } = result;
   const annotations = annotationsOf(report);
   if (result.outcome === 'rejected') {
-    const summary = `${where} would be refused: ${report.counts.error} errors, ${report.counts.warning} warnings.`;
+    const summary = `${where} would be rejected: ${report.counts.error} errors, ${report.counts.warning} warnings.`;
     return { ...told, state: 'failure', title: titleOf(report, null), summary, annotations };
   }
   const changes = await changesOf(registry, document, result);

@@ -52,7 +52,7 @@ type Reason = (at: string, failure: Failure) => string;
 
 const noAccess: Reason = (at, { hasCredential }) =>
   hasCredential
-    ? `${at} refused the credential. Check that it is valid, has not expired, and can read this repository.`
+    ? `${at} rejected the credential. Check that it is valid, has not expired, and can read this repository.`
     : `${at} requires a credential. Set one in the connection, or check the URL: hosts also ask for one when there is no such repository.`;
 
 // Messages of git under LC_ALL=C, and of curl and ssh within them. The first match decides.

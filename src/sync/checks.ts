@@ -59,7 +59,7 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   const isBad = ({ state }: Check) => state === 'failure';
   const failed = found.filter(isBad).length;
   const whole = mergeChecks(found.filter(isWhole))[0] ?? null;
-  const counts = failed > 0 ? `${failed} of ${found.length} would be refused` : `${found.length} checked`;
+  const counts = failed > 0 ? `${failed} of ${found.length} would be rejected` : `${found.length} checked`;
   const own = found.filter((check) => !isWhole(check));
   const told = [...own.filter(isBad), ...own.filter((check) => !isBad(check))].slice(0, mostChecks - 1);
   const rest = told.length < own.length ? [`${own.length - told.length} documents have no separate check.`] : [];
@@ -101,7 +101,7 @@ function rankOf({ state }: Check): number {
 
 /** The title of a check that failed. */
 export function titleOf(report: Report | null, detail: string | null): string {
-  if (report === null) return cut(detail ?? 'Refused');
+  if (report === null) return cut(detail ?? 'Rejected');
   const { error, warning } = report.counts;
   return error > 0 ? `${error} ${error === 1 ? 'problem' : 'problems'}` : `${warning} warnings`;
 }

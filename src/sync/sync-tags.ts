@@ -190,6 +190,6 @@ async function publishTag(
   if (outcome !== 'rejected')
     return { told: { ...about, outcome, label: result.version.label, detail: null }, ruleset };
   const [first] = result.report.problems;
-  const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'refused'}`;
+  const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected'}`;
   return { told: { ...about, outcome, report: result.reportDigest, detail }, ruleset };
 }

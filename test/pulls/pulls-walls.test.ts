@@ -265,7 +265,7 @@ describe('what a pull request is told', () => {
     const told = await check({ ...files, 'pay.yaml': api('1.0.0') }, scene);
     expect(told).toHaveLength(50);
     expect(told[0]).toMatchObject({ name: 'stele @acme/apis/api-250', state: 'failure' });
-    expect(told.at(-1)).toMatchObject({ name: 'stele', state: 'failure', title: '1 of 300 would be refused' });
+    expect(told.at(-1)).toMatchObject({ name: 'stele', state: 'failure', title: '1 of 300 would be rejected' });
     expect(told.at(-1)!.summary).toContain('251 documents have no separate check.');
   });
 
@@ -279,7 +279,7 @@ describe('what a pull request is told', () => {
       scene,
     );
     const whole = told.filter(({ name }) => name === 'stele');
-    expect(whole).toMatchObject([{ state: 'failure', title: '1 of 2 would be refused' }]);
+    expect(whole).toMatchObject([{ state: 'failure', title: '1 of 2 would be rejected' }]);
     expect(whole[0]!.summary).toContain('cannot change the visibility');
   });
 

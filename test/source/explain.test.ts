@@ -13,7 +13,7 @@ function explain(stderr: string, hasCredential = true): { code: string; message:
 test.each([
   [
     'git@git.test: Permission denied (publickey).\r\nfatal: Could not read from remote repository.',
-    'refused the credential',
+    'rejected the credential',
   ],
   [
     'No ED25519 host key is known for git.test and you have requested strict checking.\nHost key verification failed.',

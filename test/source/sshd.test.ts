@@ -57,7 +57,7 @@ describe.skipIf(!hasSshServer)(`a source over a real sshd${where}`, () => {
     const { repository, remote, source } = await open();
     repository.commit({ files: {} });
     const stranger = { ...remote(null), credential: { kind: 'ssh', keyFile: server.strangerKeyFile } as const };
-    const refused = { code: 'unreachable', message: expect.stringContaining('refused the credential') };
+    const refused = { code: 'unreachable', message: expect.stringContaining('rejected the credential') };
     await expect(source.tip(stranger)).rejects.toMatchObject(refused);
     const asked = { code: 'unreachable', message: expect.stringContaining('requires a credential') };
     await expect(source.tip({ ...remote(null), credential: null })).rejects.toMatchObject(asked);

@@ -57,7 +57,7 @@ describe('a credential', () => {
   test('that is wrong is told apart from one that is missing, and neither is repeated', async () => {
     const wrong = { ...world.remote(), credential: { ...credential, token: 'wrong-4711' } };
     const refused = await refusalOf(world.openSource().tip(wrong));
-    expect(refused).toMatchObject({ code: 'unreachable', message: expect.stringContaining('refused the credential') });
+    expect(refused).toMatchObject({ code: 'unreachable', message: expect.stringContaining('rejected the credential') });
     expect(refused.message).toContain(wrong.url);
     expect(refused.message).not.toMatch(/4711|sesame/);
     const missing = await refusalOf(world.openSource().tip(world.remote()));

@@ -243,7 +243,7 @@ function diedProblem(
 ): ReturnType<typeof problemAtFile> {
   if ('answer' in outcome) throw new Error(`The sandbox answered another question: ${outcome.answer.type}.`);
   const messages = {
-    'sandbox-timeout': `Compiling the document took more than ${limits.seconds} seconds of processor time and was stopped.`,
+    'sandbox-timeout': `Compiling the document took more than ${limits.seconds} seconds of CPU time and was stopped.`,
     'sandbox-memory': `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`,
   };
   return problemAtFile(outcome.died, entry, messages[outcome.died]);

@@ -1,10 +1,10 @@
 import { readUsage, type Usage } from './process-usage.ts';
 
-/** The limit that a job exceeded. `stalled`: it neither used processor time nor ended. */
+/** The limit that a job exceeded. `stalled`: it neither used CPU time nor ended. */
 export type Breach = 'processor' | 'memory' | 'stalled';
 
 export interface JobLimits {
-  /** Seconds of processor time for the job. */
+  /** Seconds of CPU time for the job. */
   seconds: number;
   memoryMegabytes: number;
 }
@@ -18,14 +18,14 @@ export interface Watch {
 
 const lookMilliseconds = 200;
 /**
- * A job that works gets its processor time long before this many times as much has passed, also on
+ * A job that works gets its CPU time long before this many times as much has passed, also on
  * a busy machine.
  */
 const patience = 10;
 
 /**
  * Watches one job of a process, and tells the first limit that it goes over. What counts is the
- * processor time that the system says it used, so that a busy machine refuses nothing. A process
+ * CPU time that the system says it used, so that a busy machine rejects nothing. A process
  * that does nothing is told after ten times that long. Where the system does not tell (macOS,
  * Windows) the time that passes counts instead, and only V8's heap is limited.
  */

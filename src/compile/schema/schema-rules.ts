@@ -22,7 +22,7 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
     roots.set(target.file, own.add(target.pointer));
   }
   const problems = findEndlessReferences(dialect, linked);
-  // A document over this limit is refused anyway. The rest costs as much as the document is large.
+  // A document over this limit is rejected anyway. The rest costs as much as the document is large.
   if (problems.some(({ rule }) => rule === 'limit-references')) return problems;
   for (const [file, pointers] of roots) {
     for (const pointer of pointers) {

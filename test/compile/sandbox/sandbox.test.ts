@@ -12,7 +12,7 @@ import { limits } from '../limits.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
 
 const valid = 'openapi: 3.1.0\ninfo: {title: Pets, version: "1"}\npaths: {}\n';
-/** Takes a few seconds of processor time, however fast the machine: very many references, as a large document may have. */
+/** Takes a few seconds of CPU time, however fast the machine: very many references, as a large document may have. */
 const slow = JSON.stringify({
   openapi: '3.0.0',
   info: { title: 'x', version: '1' },
@@ -62,7 +62,7 @@ describe('the sandbox', () => {
     expect(stopped).toEqual({
       artifact: null,
       lines: [
-        'slow.json:1:1 error sandbox-timeout: Compiling the document took more than 1 seconds of processor time and was stopped.',
+        'slow.json:1:1 error sandbox-timeout: Compiling the document took more than 1 seconds of CPU time and was stopped.',
       ],
     });
     expect(beside.lines).toEqual([]);

@@ -20,7 +20,7 @@ function watched(usage: Usage | null) {
   return { told, watch };
 }
 
-test('work that has not used its processor time goes on, however long a busy machine takes', () => {
+test('work that has not used its CPU time goes on, however long a busy machine takes', () => {
   const usage = { processorSeconds: 500, residentBytes: 0 };
   const { told } = watched(usage);
   for (let second = 0; second < 95; second++) {
@@ -33,7 +33,7 @@ test('work that has not used its processor time goes on, however long a busy mac
   expect(told).toEqual(['processor']);
 });
 
-test('work that does nothing is told after ten times its processor time', () => {
+test('work that does nothing is told after ten times its CPU time', () => {
   const { told } = watched({ processorSeconds: 0, residentBytes: 0 });
   vi.advanceTimersByTime(99_000);
   expect(told).toEqual([]);
