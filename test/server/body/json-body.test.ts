@@ -82,5 +82,5 @@ test('a text of more values and names than the wall is refused before it is take
 
 test('a fault in a part of a text is placed in the whole', () => {
   const before = (offset: number) => `{"a":\n"b",${'x,'.slice(0, offset)}`;
-  expect(() => parseJson('x,', { depth: 2, before })).toThrow('line 2, column 5: a value');
+  expect(() => parseJson('x,', { depth: 2, before })).toThrow('line 2, column 5: expected a value');
 });

@@ -31,7 +31,7 @@ test('the event loop turns while a large text is decoded', async () => {
 
 test.for([
   ['"a\\x"', 'line 1, column 15: invalid escape'],
-  ['"a\u0001"', 'line 1, column 15: a control character'],
+  ['"a\u0001"', 'line 1, column 15: control characters'],
   ['"\\ud83d"', 'line 1, column 13: unpaired surrogate'],
   [`"${'x'.repeat(600_000)}\\x"`, 'line 1, column 600014: invalid escape'],
 ] as const)('a text that is wrong is refused with its place: %#', async ([literal, message]) => {
