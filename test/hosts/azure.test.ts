@@ -122,7 +122,7 @@ test('Azure DevOps: 203 is its sign-in page, and a refusal', async () => {
   await using opened = await open(200);
   opened.standIn.fail({ status: 203, body: '<html>Sign In</html>' }, 10);
   const asked = opened.host.listPulls({ name: 'acme/apis/contracts', credential: 'token' });
-  const message = 'Azure DevOps refused the credential for acme/apis/contracts (401).';
+  const message = 'Azure DevOps rejected the credential for acme/apis/contracts (401).';
   await expect(asked).rejects.toMatchObject({ code: 'unreachable', message });
 });
 
