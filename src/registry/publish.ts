@@ -31,10 +31,7 @@ export interface PublishRequest {
   stated?: string | null;
   /** What to do if the document's version is already published with other content. */
   onConflict: OnConflict;
-  /**
-   * Whether it is imported from past history: it is ordered by its date, and without a version it
-   * gets a label below all others.
-   */
+  /** Whether it is past history: ordered by its date, and labelled below all others by default. */
   isPast?: boolean;
   /** If false, this version does not become the latest. */
   latest: boolean;
@@ -74,9 +71,8 @@ export type PublishResult =
     };
 
 /**
- * Compiles a document and publishes it as a version. The bytes are written first and the ref last.
- * That append is the only commit point (design §2): a crash before it leaves unused objects and no
- * partial version, and repeating the publish gives the same result.
+ * Compiles a document and publishes it. The bytes are written first and the ref last: that append
+ * is the only commit point (design §2). Repeating it after a crash gives the same result.
  */
 export async function publish(registry: Registry, request: PublishRequest): Promise<PublishResult> {
   if (request.version !== null && !isLabel(request.version)) throw malformedLabel(request.version);
@@ -100,8 +96,7 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   const { title } = compiled.artifact;
   const stated = statedOf(request, compiled.artifact);
   const made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
-  // Checked before any bytes are stored. A taken label stays taken, so the result cannot change
-  // later.
+  // Before any bytes are stored. A taken label stays taken, so the result cannot change.
   const foreseen = (await appendVersion(registry, { ...request, dryRun: true }, made))!;
   if (request.dryRun || foreseen.outcome === 'conflict') {
     return { ...foreseen, report, compiled, ruleset: rulesetDigest };
@@ -114,9 +109,8 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
 }
 
 /**
- * Whether a rejected document is the same as the published one, and so unchanged: a ruleset that
- * became stricter applies only to new content. To compare, the document is compiled without the
- * ruleset.
+ * Whether a rejected document is the published one, and so unchanged: a stricter ruleset applies
+ * only to new content. To compare, the document is compiled without the ruleset.
  */
 async function findStanding(
   registry: Registry,
@@ -152,9 +146,7 @@ function createFor(registry: Registry, { coordinate, create }: PublishRequest, t
   });
 }
 
-/**
- * The current resource; null if it does not exist. The name of a deleted one is never used again.
- */
+/** The resource, or null if it does not exist. The name of a deleted one is never used again. */
 async function currentResource(registry: Registry, coordinate: Coordinate): Promise<Resource | null> {
   const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
   if (resource?.deletedAt) throw slugTaken(coordinate);
@@ -216,10 +208,7 @@ function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['or
   return { repository, commit, job };
 }
 
-/**
- * Stores the artifact's bytes. The manifest is last: if it exists, so does everything that it
- * refers to.
- */
+/** Stores the artifact's bytes. The manifest is last: if it exists, so does all that it names. */
 async function storeArtifact(registry: Registry, { objects, manifest }: Built): Promise<void> {
   await Promise.all(objects.map((bytes) => registry.objects.put(bytes)));
   await registry.objects.put(manifest);
@@ -230,8 +219,8 @@ type Appended =
   | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
 
 /**
- * The commit point: appends one generation to the resource's ref, decided from the newest one. If
- * `mayPublish` is false and this would be a new version, it writes nothing and returns null.
+ * The commit point: appends one generation, decided from the newest. Writes nothing and returns
+ * null if this would be a new version and `mayPublish` is false.
  */
 async function appendVersion(
   registry: Registry,
