@@ -6,7 +6,7 @@ import { createConfirm, syncFolder, withOpen } from './folder/confirm.ts';
 import { codeOf, ignoring, type Files } from './folder/files.ts';
 import { folderMode } from './private.ts';
 import { notConfirmed, refuseFolder, refuseRead, refuseWrite } from './folder/reasons.ts';
-import { createScratch, sweepScratch } from './folder/scratch.ts';
+import { createTemporaryFiles, sweepTemporaryFiles } from './folder/temporary-files.ts';
 
 /**
  * Opens a bucket in a folder, one file per key. `link()` is the compare-and-swap (design §5): it
@@ -18,10 +18,10 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
   const root = resolve(path);
   const temporary = join(root, '.tmp');
   await makePath(files, temporary)
-    .then(() => sweepScratch(files, temporary, Date.now()))
+    .then(() => sweepTemporaryFiles(files, temporary, Date.now()))
     .catch(refuseFolder(root));
   const confirm = createConfirm(files);
-  const scratch = createScratch(files, temporary);
+  const temporaryFiles = createTemporaryFiles(files, temporary);
   const durable = new Set<string>([root]);
 
   /**
@@ -72,7 +72,7 @@ export async function openFsBucket(path: string, { files = nodeFiles }: { files?
 
     async putIfAbsent(key, bytes) {
       assertKey(key);
-      return confirm.during(() => scratch.use((unnamed) => write(unnamed, bytes, join(root, key))));
+      return confirm.during(() => temporaryFiles.use((unnamed) => write(unnamed, bytes, join(root, key))));
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {

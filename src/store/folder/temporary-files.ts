@@ -12,7 +12,7 @@ const stale = 60 * 60 * 1000;
 const pattern = /^([0-9a-f]{12})\.(\d+)\.[0-9a-f-]{36}$/;
 
 /** Temporary files, for bytes that have no name yet. */
-export interface Scratch {
+export interface TemporaryFiles {
   /** Runs the work with an unused path and deletes the file afterwards. */
   use<T>(work: (path: string) => Promise<T>): Promise<T>;
 }
@@ -21,7 +21,7 @@ export interface Scratch {
  * Creates temporary files in a shared folder. Names hold the pid, so that files of dead processes
  * are recognized.
  */
-export function createScratch(files: Files, folder: string): Scratch {
+export function createTemporaryFiles(files: Files, folder: string): TemporaryFiles {
   return {
     async use(work) {
       const name = `${spaceName()}.${process.pid}.${randomUUID()}`;
@@ -41,7 +41,7 @@ export function createScratch(files: Files, folder: string): Scratch {
  * Deletes files of dead processes and files older than an hour. Files that cannot be deleted are
  * ignored.
  */
-export async function sweepScratch(files: Files, folder: string, now: number): Promise<void> {
+export async function sweepTemporaryFiles(files: Files, folder: string, now: number): Promise<void> {
   const entries = await files.readdir(folder, { withFileTypes: true });
   for (const entry of entries) {
     if (!entry.isFile() || own.has(entry.name)) continue;
