@@ -3,15 +3,26 @@
  * `node scripts/properties.ts [seed]`; by default the time. A failure is repeated with the seed that is said.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { $, argv, echo } from 'zx';
 
 const [seed = Date.now() % 2 ** 31] = argv._.map(Number);
 const root = new URL('../', import.meta.url).pathname;
-const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts') && readFileSync(join(root, 'test', name), 'utf8').includes(`'fast-check'`))
-  .flatMap((name) => (name.startsWith('contract/') ? ['test/store/', 'test/hosts/'] : [join('test', name)]));
+const texts = new Map(
+  readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => [name, readFileSync(join(root, 'test', name), 'utf8')]),
+);
+const drawing = [...texts].flatMap(([name, text]) =>
+  name !== 'setup.ts' && text.includes(`'fast-check'`) ? [`/${basename(name)}'`] : [],
+);
+/** The tests that draw themselves, or by a file that they import. */
+const files = [...texts].flatMap(([name, text]) =>
+  name.endsWith('.test.ts') && ["'fast-check'", ...drawing].some((from) => text.includes(from))
+    ? [join('test', name)]
+    : [],
+);
 echo(`seed ${seed}`);
 const run = $({ cwd: root, env: { ...process.env, STELE_TEST_SEED: String(seed) }, stdio: 'inherit', nothrow: true });
-const { exitCode } = await run`npx vitest run --config test/vitest.config.ts ${[...new Set(files)]}`;
+const { exitCode } = await run`npx vitest run --config test/vitest.config.ts ${files}`;
 process.exitCode = exitCode ?? 1;
