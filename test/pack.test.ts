@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isThorough } from './thorough.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const run = promisify(execFile);
@@ -19,9 +20,9 @@ interface Outcome {
 
 /**
  * The tarball that `npm pack` makes, installed by npm into an empty folder without a network: the packages that it depends on, and
- * no others, lie there already, as npm itself would have put them.
+ * no others, lie there already, as npm itself would have put them. Building and installing it takes long.
  */
-describe('the tarball', () => {
+describe.skipIf(!isThorough)(`the tarball${isThorough ? '' : ' (skipped: it runs with CI=true)'}`, () => {
   let home: string;
   let folder: string;
   let files: string[];

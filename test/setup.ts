@@ -1,9 +1,30 @@
 import { Socket } from 'node:net';
 import fc from 'fast-check';
+import { afterAll, vi } from 'vitest';
 
 // The same cases in every run. `scripts/properties.ts` draws others.
 const seed = Number(process.env['STELE_TEST_SEED'] ?? 20_261_122);
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
+
+// A worker runs this before each of its files, and does this after each: the next one finds the process as this one did.
+const folder = process.cwd();
+const mask = process.umask();
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection'] as const;
+const listening = listenersOf();
+
+afterAll(() => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  vi.unstubAllGlobals();
+  if (process.cwd() !== folder) throw new Error(`This file leaves ${process.cwd()} as the working folder.`);
+  if (process.umask() !== mask) throw new Error('This file leaves another umask.');
+  if (listenersOf() !== listening) throw new Error(`This file leaves listeners: ${listenersOf()}, not ${listening}.`);
+});
+
+/** How many listeners the process has for what ends it. */
+function listenersOf(): string {
+  return signals.map((name) => `${name} ${process.listenerCount(name)}`).join(', ');
+}
 
 /**
  * Tests reach no other machine: a connection to anything but this one is refused in every test's own process.
@@ -21,7 +42,7 @@ function refuseOthers(this: Socket, ...args: unknown[]): Socket {
   return Reflect.apply(connect, this, args);
 }
 
-// A worker runs this before each of its files, and refuses once.
+// Once in a worker.
 if (connect.name !== refuseOthers.name) Socket.prototype.connect = refuseOthers;
 
 /** The host that these arguments of `Socket.connect` name; null for a path. */

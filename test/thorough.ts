@@ -1,6 +1,6 @@
 /**
  * Whether this run does everything, as CI does. `npm test` alone takes fewer of what is many and alike, so that it is quick;
- * the place that does so says what it leaves out. No behaviour is tested in CI alone.
+ * the place that does so says what it leaves out. Of whole files, CI alone runs those of the packed program.
  */
 export const isThorough = process.env['CI'] === 'true';
 

@@ -6,14 +6,28 @@ import { createSummary } from './reporter.ts';
 // Half of what a short command costs is compiling its modules: the processes that tests start keep that for each other.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('../node_modules/.cache/node-compile', import.meta.url));
 
+const files = ['test/**/*.test.ts'];
+
+/** They look at their whole process, such as its memory, or replace a module: each has a process of its own. */
+const alone = [
+  'test/compile/sandbox/spare.test.ts',
+  'test/server/read/page-keeping.test.ts',
+  'test/source/command.test.ts',
+];
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    setupFiles: ['test/setup.ts'],
     reporters: ['default', createSummary({ strict: process.env.CI === 'true' })],
+    // More than the two cores: some files wait for git or for a clock.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
+    setupFiles: ['test/setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    maxWorkers: 2,
-    sequence: { sequencer: LongestFirst },
+    projects: [
+      // A worker keeps what it has loaded for its next file: loading is half of what short files cost.
+      { extends: true, test: { name: 'shared', include: files, exclude: alone, isolate: false } },
+      { extends: true, test: { name: 'alone', include: alone } },
+    ],
   },
 });

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeCommands } from '../../src/cli/describe-commands.ts';
 import { createProgram } from '../../src/cli/program.ts';
-import { runCommandLine } from '../../src/cli/run-command-line.ts';
 import { serveStele, type Ended, type Serving } from '../e2e/stele.ts';
 import { createFixtureRepository } from '../servers/fixture-repository.ts';
+import { runHere } from './in-process.ts';
 
 /**
  * `--json` looks the same everywhere: one JSON object on one line of stdout and nothing on stderr, or nothing on stdout and one problem
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'new.yaml'), document('New \u202e title'));
   await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {title: "\u202e"}\n"\u0085": 1\n');
   const made = await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin');
-  vi.stubEnv('STELE_KEY', (JSON.parse(made.stdout) as { secret: string }).secret);
+  key = (JSON.parse(made.stdout) as { secret: string }).secret;
   await run('sync');
   stele = await serveStele(['--json', '--data', 'data'], { cwd: folder });
 });
@@ -35,27 +35,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs a command in this process: a new one for each would take a minute. Files are in the folder. */
+/** The key that commands present to a registry. */
+let key = '';
+
 async function run(...args: string[]): Promise<Ended> {
-  const written = { stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((name) =>
-    vi.spyOn(process[name], 'write').mockImplementation((text) => {
-      written[name] += String(text);
-      return true;
-    }),
-  );
   const common = ['--config', 'registry.config.ts', '--data', 'data'];
   const isGroup = args.join() === 'keys';
-  try {
-    const code = await runCommandLine([...[...args, ...(isGroup ? [] : common)].map(inFolder), '--json']);
-    return { code, ...written };
-  } finally {
-    process.exitCode = undefined;
-    for (const spy of spies) spy.mockRestore();
-  }
+  return runHere([...args, ...(isGroup ? [] : common), '--json'], { cwd: folder, env: { STELE_KEY: key } });
 }
-
-const inFolder = (arg: string) => (/^(?:data|site|[\w.]+\.(?:yaml|config\.ts))$/.test(arg) ? join(folder, arg) : arg);
 
 /** The one value of a stream that holds nothing else. */
 function onlyObject(text: string): Record<string, unknown> {
@@ -155,7 +142,7 @@ describe('nothing on stdout, one problem on stderr', () => {
   });
 
   test("what a registry refuses, in the registry's own problem document", async () => {
-    vi.stubEnv('STELE_KEY', 'stele_wrong');
+    key = 'stele_wrong';
     const ended = await run('keys', 'list', '--registry', stele.url);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(onlyObject(ended.stderr)).toMatchObject({ type: `${stele.url}/problems/unauthenticated`, status: 401 });

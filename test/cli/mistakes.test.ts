@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runStele, serveStele } from '../e2e/stele.ts';
+import { runHere } from './in-process.ts';
 
 /** What a newcomer does wrong: each is told in a sentence, on stderr, with the exit code of design §12. */
 
@@ -37,10 +38,12 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const run = (...args: string[]) => runStele(args, { cwd: folder, env: { STELE_DATA: join(folder, 'data') } });
+const options = () => ({ cwd: folder, env: { STELE_DATA: join(folder, 'data') } });
+const run = (...args: string[]) => runHere(args, options());
+const start = (...args: string[]) => runStele(args, options());
 
 describe('a sentence and an exit code', () => {
-  test.concurrent.for<{ args: string; code: number; says: RegExp }>([
+  test.for<{ args: string; code: number; says: RegExp; process?: true }>([
     { args: 'serve ./nowhere', code: 3, says: /^There is no folder at .*nowhere\.\n$/ },
     { args: 'serve ./plain', code: 3, says: /plain is not a git repository\.\n$/ },
     {
@@ -49,7 +52,12 @@ describe('a sentence and an exit code', () => {
       says: /It is inside the repository .*project\. Pass that repository, or set `path`/,
     },
     { args: 'serve --port 99999', code: 2, says: /^"99999" is not a port\. Use 0 to 65535\.\n$/ },
-    { args: 'serve --host 192.0.2.1 --port 0', code: 3, says: /^Cannot listen on 192\.0\.2\.1 port 0: .*\.\n$/ },
+    {
+      process: true,
+      args: 'serve --host 192.0.2.1 --port 0',
+      code: 3,
+      says: /^Cannot listen on 192\.0\.2\.1 port 0: .*\.\n$/,
+    },
     {
       args: 'serve --data api.yaml',
       code: 3,
@@ -62,6 +70,7 @@ describe('a sentence and an exit code', () => {
       says: /sync has no key "intervall"\. Did you mean "interval"\?/,
     },
     {
+      process: true,
       args: 'serve --config broken.config.ts',
       code: 2,
       says: /broken\.config\.ts:2 cannot be loaded: [^\n]*\.\n$/,
@@ -82,7 +91,7 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /uses the credential "git", which is not defined/,
     },
-    { args: 'publish none.yaml @acme/apis/pay', code: 1, says: /^There is no file none\.yaml\.\n$/ },
+    { process: true, args: 'publish none.yaml @acme/apis/pay', code: 1, says: /^There is no file none\.yaml\.\n$/ },
     { args: 'publish plain @acme/apis/pay', code: 1, says: /This is a folder, not a file/ },
     { args: 'publish empty.yaml @acme/apis/pay', code: 1, says: /^empty\.yaml:1:1 .* has no content/ },
     { args: 'publish binary.yaml @acme/apis/pay', code: 1, says: /^binary\.yaml:1:1 .*UTF-/ },
@@ -124,8 +133,8 @@ describe('a sentence and an exit code', () => {
       code: 2,
       says: /2001-01-01 is in the past/,
     },
-  ])('$args', async ({ args, code, says }) => {
-    const ended = await run(...args.split(' '));
+  ])('$args', async ({ args, code, says, process }) => {
+    const ended = await (process ? start : run)(...args.split(' '));
     expect(ended.stderr).toMatch(says);
     expect(ended.stderr).not.toMatch(/^ {4}at /m);
     expect(ended).toMatchObject({ code, stdout: '' });
@@ -136,7 +145,7 @@ test('a port that is taken', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  expect(await run('serve', '--port', String(port))).toMatchObject({
+  expect(await start('serve', '--port', String(port))).toMatchObject({
     code: 3,
     stderr: `Cannot listen on 127.0.0.1 port ${port}: the port is in use. Choose another one with --port.\n`,
   });
@@ -183,7 +192,7 @@ test('a registry over HTTP: its report names the file as it is called here', asy
   const stele = await serveStele(['--data', 'remote'], { cwd: folder });
   const key = await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', '--data', 'remote');
   const publish = (file: string, STELE_KEY: string) =>
-    runStele(['publish', file, '@acme/apis/pay', '--registry', stele.url], { cwd: folder, env: { STELE_KEY } });
+    runHere(['publish', file, '@acme/apis/pay', '--registry', stele.url], { cwd: folder, env: { STELE_KEY } });
   const secret = key.stdout.trim();
   expect(await publish('api.yaml', secret)).toMatchObject({
     code: 0,

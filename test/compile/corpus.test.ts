@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Compiler, Load } from '../../src/compile/compile.ts';
-import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
+import type { Load } from '../../src/compile/compile.ts';
+import { shareCompiler } from './shared-compiler.ts';
 import { formatProblem, problemAtFile } from '../../src/model/problem.ts';
 import { sampleOf } from '../thorough.ts';
 import { limits } from './limits.ts';
@@ -26,11 +26,7 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-let compiler: Compiler;
-beforeAll(() => {
-  compiler = openCompiler({ children: 2 });
-});
-afterAll(() => compiler.close());
+const compiler = shareCompiler();
 
 async function compile(entry: string, from: Load = load) {
   const { artifact, report, files } = await compiler.compile(inputOf(entry, { type: null }), from);

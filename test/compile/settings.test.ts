@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Compiler } from '../../src/compile/compile.ts';
-import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
+import { describe, expect, test } from 'vitest';
+import { shareCompiler } from './shared-compiler.ts';
 import { limits } from './limits.ts';
 
 /** `stele.yaml` through the real sandbox. */
 
-let compiler: Compiler;
-beforeAll(() => {
-  compiler = openCompiler({ children: 1 });
-});
-afterAll(() => compiler.close());
+const compiler = shareCompiler();
 
 async function read(text: string) {
   const { settings, report } = await compiler.readSettings({ path: 'stele.yaml', bytes: Buffer.from(text) }, limits);

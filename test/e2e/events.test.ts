@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runHere } from '../cli/in-process.ts';
 import { openReceiver, type Receiver } from '../servers/receiver.ts';
 import { runStele, serveStele, type Serving } from './stele.ts';
 
@@ -37,12 +38,12 @@ async function serve(): Promise<Serving> {
 async function publishFile(version: string, ...more: string[]): Promise<void> {
   const file = join(folder, 'pay.yaml');
   await writeFile(file, `openapi: 3.1.0\ninfo: {title: Pay, version: "${version}"}\npaths: {}\n`);
-  const { code, stderr } = await runStele(['publish', file, '@acme/apis/pay', ...more, ...args], { cwd: folder, env });
+  const { code, stderr } = await runHere(['publish', file, '@acme/apis/pay', ...more, ...args], { cwd: folder, env });
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
 
 test('an endpoint is made, told of what is published over HTTP and beside the server, and after a crash; its log and redelivery', async () => {
-  const made = await runStele(['keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', ...args], {
+  const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', ...args], {
     cwd: folder,
     env,
   });

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Run } from '../../src/model/connection.ts';
 import { createFixtureRepository, type FixtureFile } from '../servers/fixture-repository.ts';
 import { isThorough, sampleOf } from '../thorough.ts';
-import { runStele, type Ended } from './stele.ts';
+import { runHere } from '../cli/in-process.ts';
+import type { Ended } from './stele.ts';
 
 /** A monorepo of many documents, most of them real, as one `stele.yaml` lists them. */
 
@@ -14,7 +15,7 @@ const corpus = new URL('../../../shared/corpus/', import.meta.url).pathname;
 const isHere = existsSync(corpus);
 const where = isHere ? '' : ' (skipped: no ../shared/corpus)';
 /** A thorough run takes all that the corpus has. */
-const total = isThorough ? 200 : 60;
+const total = isThorough ? 200 : 40;
 
 const settings = `defaults:
   visibility: public
@@ -63,13 +64,13 @@ const internal = (n: number, more = '') =>
 test.skipIf(!isHere)(
   `${total} documents are listed by patterns, versioned as it says, and one that changes is one that is published${where}`,
   async () => {
-    const services = sampleOf(small('openapi/apis-guru', 20_000), 4);
+    const services = sampleOf(small('openapi/apis-guru', 20_000), 8);
     const schemas = sampleOf(
       small('jsonschema/schemastore', 30_000).filter(([, bytes]) => !/"\$ref": *"[^#]/.test(String(bytes))),
-      4,
+      8,
     );
     const rest = total - services.length - schemas.length - 1;
-    expect(services.length).toBeGreaterThan(isThorough ? 40 : 9);
+    expect(services.length).toBeGreaterThan(isThorough ? 40 : 4);
     expect(rest).toBeGreaterThan(20);
     const files: Record<string, FixtureFile> = {
       'stele.yaml': settings,
@@ -88,7 +89,7 @@ test.skipIf(!isHere)(
     const config = { organizations: { acme: { repositories: [{ url: './mono.git' }] } } };
     await writeFile(join(folder, 'registry.config.ts'), `export default ${JSON.stringify(config)};\n`);
     const stele = (...args: string[]): Promise<Ended> =>
-      runStele([...args, '--config', join(folder, 'registry.config.ts'), '--data', join(folder, 'data')], {
+      runHere([...args, '--config', join(folder, 'registry.config.ts'), '--data', join(folder, 'data')], {
         cwd: folder,
       });
     const sync = async () => (JSON.parse((await stele('sync', '--json')).stdout) as { runs: [Run] }).runs[0];

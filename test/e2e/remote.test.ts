@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runStele, serveStele } from './stele.ts';
+import { runHere } from '../cli/in-process.ts';
+import { serveStele } from './stele.ts';
 
 const document = 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n';
 
@@ -11,11 +12,11 @@ test('publish, log, keys and sync over HTTP, with a key that says which organiza
   const data = ['--data', join(folder, 'data')];
   const stele = await serveStele(data, { cwd: folder });
   try {
-    const made = await runStele(['keys', 'create', '--org', 'acme', '--name', 'root', '--scope', 'admin', ...data], {
+    const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'root', '--scope', 'admin', ...data], {
       cwd: folder,
     });
     const remote = (...args: string[]) =>
-      runStele([...args, '--registry', stele.url], { cwd: folder, env: { STELE_KEY: made.stdout.trim() } });
+      runHere([...args, '--registry', stele.url], { cwd: folder, env: { STELE_KEY: made.stdout.trim() } });
     await writeFile(join(folder, 'pay.yaml'), document);
     expect(await remote('publish', 'pay.yaml', '@acme/apis/pay')).toMatchObject({
       code: 0,
@@ -25,7 +26,7 @@ test('publish, log, keys and sync over HTTP, with a key that says which organiza
     expect(log.stdout).toMatch(
       /^2\t\S+\tkey:\w+\t127\.0\.0\.1\tpublish 1\.0\.0\n1\t\S+\tkey:\w+\t127\.0\.0\.1\tcreate\n$/,
     );
-    expect((await runStele(['log', '@acme/apis/pay', ...data], { cwd: folder })).stdout).toBe(log.stdout);
+    expect((await runHere(['log', '@acme/apis/pay', ...data], { cwd: folder })).stdout).toBe(log.stdout);
 
     const second = await remote('keys', 'create', '--name', 'reader', '--scope', 'read');
     expect(second.stdout).toMatch(/^stele_[0-9a-z]{12}_[0-9A-Za-z]{38}\n$/);
@@ -35,7 +36,7 @@ test('publish, log, keys and sync over HTTP, with a key that says which organiza
     expect((await remote('keys', 'list')).stdout).toMatch(new RegExp(`^${id}\trevoked\t`, 'm'));
     expect(await remote('sync', '@acme/apis/pay')).toMatchObject({ code: 1, stdout: '' });
     expect(await remote('log', '@acme/apis/none')).toMatchObject({ code: 1, stdout: '' });
-    const withoutKey = await runStele(['keys', 'list', '--registry', stele.url], {
+    const withoutKey = await runHere(['keys', 'list', '--registry', stele.url], {
       cwd: folder,
       env: { STELE_KEY: 'nonsense' },
     });

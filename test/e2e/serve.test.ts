@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findIsolation } from '../../src/compile/sandbox/isolation.ts';
 import { createFixtureRepository, type FixtureRepository } from '../servers/fixture-repository.ts';
 import { openGitServer } from '../servers/git-http.ts';
+import { runHere } from '../cli/in-process.ts';
 import { runStele, serveStele, type Serving } from './stele.ts';
 
 /** The front door: the real command, real git, a real socket. */
@@ -142,7 +143,7 @@ test('private resources look absent without a key, and open with one', async () 
   const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
   const stele = await serve(repository.folder, '--private');
   await synced(stele, commit);
-  const made = await runStele(['keys', 'create', '--org', 'local', '--name', 'reader', '--scope', 'read', ...data], {
+  const made = await runHere(['keys', 'create', '--org', 'local', '--name', 'reader', '--scope', 'read', ...data], {
     cwd: folder,
   });
   const key = made.stdout.trim();
@@ -153,7 +154,7 @@ test('private resources look absent without a key, and open with one', async () 
   expect(hidden.text.replace(/urn:uuid:[0-9a-f-]+/, '')).toBe(absent.text.replace(/urn:uuid:[0-9a-f-]+/, ''));
   expect((await get(`${stele.url}/@local/apis/pay`, { authorization: `Bearer ${key}` })).status).toBe(200);
   const id = key.split('_')[1]!;
-  expect((await runStele(['keys', 'revoke', id, '--org', 'local', ...data], { cwd: folder })).code).toBe(0);
+  expect((await runHere(['keys', 'revoke', id, '--org', 'local', ...data], { cwd: folder })).code).toBe(0);
   await expect
     .poll(async () => (await get(`${stele.url}/@local/apis/pay`, { authorization: `Bearer ${key}` })).status)
     .toBe(401);
@@ -164,39 +165,39 @@ test('commands work beside a running server, and check what it wrote', async () 
   const stele = await serve(repository.folder);
   await synced(stele, commit);
   const options = { cwd: folder };
-  expect(await runStele(['verify', '@local/apis/pay@1.0.0', ...data], options)).toMatchObject({
+  expect(await runHere(['verify', '@local/apis/pay@1.0.0', ...data], options)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^same @local\/apis\/pay@1\.0\.0 sha256:[0-9a-f]{64}\n$/) as string,
   });
-  expect(await runStele(['log', '@local/apis/pay', ...data], options)).toMatchObject({
+  expect(await runHere(['log', '@local/apis/pay', ...data], options)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^1\t\S+\tsync:local\trun:\w+\tpublish 1\.0\.0\n$/) as string,
   });
   const made = ['keys', 'create', '--org', 'local', '--name', 'log', '--scope', 'admin', ...data];
-  const env = { STELE_KEY: (await runStele(made, options)).stdout.trim() };
+  const env = { STELE_KEY: (await runHere(made, options)).stdout.trim() };
   // Whichever way it is asked, it says how the connection stands.
   for (const where of [data, ['--registry', stele.url]])
-    expect((await runStele(['log', '@local/apis/pay', ...where], { ...options, env })).stderr).toMatch(
+    expect((await runHere(['log', '@local/apis/pay', ...where], { ...options, env })).stderr).toMatch(
       /^connection synced since \S+\n$/,
     );
   await writeFile(join(folder, 'mine.yaml'), api('Mine', '2.0.0'));
   await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {}\n');
-  const published = await runStele(['publish', 'mine.yaml', '@local/apis/mine', '--public', ...data], options);
+  const published = await runHere(['publish', 'mine.yaml', '@local/apis/mine', '--public', ...data], options);
   expect(published).toMatchObject({ code: 0, stdout: '@local/apis/mine@2.0.0\n' });
   await expect.poll(async () => (await get(`${stele.url}/@local/apis/mine`)).status).toBe(200);
-  const named = await runStele(['publish', 'mine.yaml', '@local/apis/mine', '--version', '3.0.0', ...data], options);
+  const named = await runHere(['publish', 'mine.yaml', '@local/apis/mine', '--version', '3.0.0', ...data], options);
   expect(named).toMatchObject({ code: 0, stdout: '@local/apis/mine@3.0.0\n' });
-  const refused = await runStele(['publish', 'bad.yaml', '@local/apis/bad', ...data], options);
+  const refused = await runHere(['publish', 'bad.yaml', '@local/apis/bad', ...data], options);
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/bad\.yaml:2:/);
-  const linted = await runStele(['lint', 'bad.yaml', '--format', 'github'], options);
+  const linted = await runHere(['lint', 'bad.yaml', '--format', 'github'], options);
   expect(linted).toMatchObject({ code: 1, stdout: expect.stringMatching(/^::error file=bad\.yaml,line=2,/) as string });
-  expect(await runStele(['fsck', ...data], options)).toMatchObject({
+  expect(await runHere(['fsck', ...data], options)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/: 0 damaged\n$/) as string,
   });
-  expect((await runStele(['publish', 'mine.yaml', 'nonsense', ...data], options)).code).toBe(2);
-  expect((await runStele(['frobnicate'], options)).code).toBe(2);
+  expect((await runHere(['publish', 'mine.yaml', 'nonsense', ...data], options)).code).toBe(2);
+  expect((await runHere(['frobnicate'], options)).code).toBe(2);
   expect(await stele.stop()).toBe(0);
 });
 

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Compiler } from '../../src/compile/compile.ts';
-import { openCompiler } from '../../src/compile/sandbox/sandbox.ts';
+import { describe, expect, it } from 'vitest';
+import { shareCompiler } from '../compile/shared-compiler.ts';
 import { limits } from '../compile/limits.ts';
 import { isThorough } from '../thorough.ts';
 import { published } from './published.ts';
 import { checkPage } from './strict-html.ts';
 
 // In the sandbox, whose limits of seconds and memory are the bound: what it could not do in time would be null.
-let compiler: Compiler;
-beforeAll(() => {
-  compiler = openCompiler({ children: 2 });
-});
-afterAll(() => compiler.close());
+const compiler = shareCompiler();
 
 const many = (count: number, make: (at: number) => unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, make(at)]));
@@ -134,6 +129,7 @@ const slow = new Set([
   '20 MB of operations',
   '20 MB of schemas',
   '5,000 operations that refer to one schema of 50,000 members',
+  '20,000 paths that refer to one path of 20,000 operations',
   '20,000 operations with one description of 60,000 characters',
 ]);
 

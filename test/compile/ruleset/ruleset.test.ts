@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { assertionNames, readBuiltIn, ruleBlocks } from '../../../src/compile/ruleset/redocly-config.ts';
 import { compileRuleset } from '../../../src/compile/ruleset/ruleset.ts';
 import { compileJsonSchema } from '../../../src/compile/schema/json-schema.ts';
-import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
+import { shareCompiler } from '../shared-compiler.ts';
 import { given, limits, lines } from '../given.ts';
 
 const content = new URL('../../../content/', import.meta.url);
@@ -260,22 +260,17 @@ test('content/rulesets/stele.yaml is accepted', async () => {
 });
 
 test('rulesets and schemas compile inside the sandbox', async () => {
-  const compiler = openCompiler({ children: 1 });
-  try {
-    for (const [type, entry] of [
-      ['rulesets', 'rulesets/stele.yaml'],
-      ['schemas', 'schemas/redocly-ruleset.json'],
-      ['schemas', 'schemas/spectral-ruleset.json'],
-    ] as const) {
-      const bytes = readFileSync(new URL(entry, content));
-      const { artifact, report } = await compiler.compile(
-        { type, entry, validation: 'strict', ruleset: null, limits },
-        async (paths) => paths.map((path) => ({ path, found: true, bytes, blob: null })),
-      );
-      expect(report.problems).toEqual([]);
-      expect(artifact).toMatchObject({ type, version: '1.0.0' });
-    }
-  } finally {
-    await compiler.close();
+  for (const [type, entry] of [
+    ['rulesets', 'rulesets/stele.yaml'],
+    ['schemas', 'schemas/redocly-ruleset.json'],
+    ['schemas', 'schemas/spectral-ruleset.json'],
+  ] as const) {
+    const bytes = readFileSync(new URL(entry, content));
+    const { artifact, report } = await shareCompiler().compile(
+      { type, entry, validation: 'strict', ruleset: null, limits },
+      async (paths) => paths.map((path) => ({ path, found: true, bytes, blob: null })),
+    );
+    expect(report.problems).toEqual([]);
+    expect(artifact).toMatchObject({ type, version: '1.0.0' });
   }
 });

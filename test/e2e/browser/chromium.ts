@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { chromium, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 
 export const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   (path) => existsSync(path),
@@ -34,16 +34,30 @@ export interface Watched extends AsyncDisposable {
   wrong: string[];
 }
 
-export async function openChromium(origin: string, elsewhere: readonly string[] = []): Promise<OpenChromium> {
+let launched: Promise<Browser> | null = null;
+
+/** One process for all the files of a worker, which it ends with: it takes seconds to start. Contexts share nothing. */
+async function launch(): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'stele-chromium-'));
-  const browser = await chromium.launch({
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return chromium.launch({
     executablePath: executablePath!,
     headless: true,
+    // It ends when the worker does, however that ends: its pipe is closed.
+    handleSIGHUP: false,
+    handleSIGINT: false,
+    handleSIGTERM: false,
     args: [...args, `--disk-cache-dir=${folder}`],
   });
+}
+
+export async function openChromium(origin: string, elsewhere: readonly string[] = []): Promise<OpenChromium> {
+  const browser = await (launched ??= launch());
+  const contexts = new Set<BrowserContext>();
   return {
     async open(options = {}) {
       const context = await browser.newContext(options);
+      contexts.add(context);
       context.setDefaultTimeout(30_000);
       const page = await context.newPage();
       const wrong: string[] = [];
@@ -71,8 +85,7 @@ export async function openChromium(origin: string, elsewhere: readonly string[] 
       return { page, context, wrong, [Symbol.asyncDispose]: () => context.close() };
     },
     async [Symbol.asyncDispose]() {
-      await browser.close();
-      await rm(folder, { recursive: true, force: true });
+      for (const context of contexts) await context.close();
     },
   };
 }

@@ -2,7 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeStatus } from '../../../src/registry/change-version.ts';
-import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
+import {
+  executablePath,
+  openChromium,
+  seriousFindings,
+  whySkipped,
+  type OpenChromium,
+  type Watched,
+} from './chromium.ts';
 import { openSite, type OpenSite } from './site.ts';
 
 const canRun = executablePath !== undefined;
@@ -94,12 +101,22 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     ['/nowhere', 'Not found', 404],
   ] as const;
 
+  const looks = [
+    { width: 1440, colorScheme: 'dark' },
+    { width: 380, colorScheme: 'light' },
+  ] as const;
+  const opened: Watched[] = [];
+  beforeAll(async () => {
+    for (const { width, colorScheme } of looks)
+      opened.push(await browser.open({ viewport: { width, height: 900 }, colorScheme }));
+  });
+
   test.for(pages)('%s', async ([path, heading, status]) => {
     // Each page in one look, the next in the other.
-    const [width, colorScheme] =
-      pages.findIndex((each) => each[0] === path) % 2 === 0 ? ([1440, 'dark'] as const) : ([380, 'light'] as const);
-    await using watched = await browser.open({ viewport: { width, height: 900 }, colorScheme });
-    const { page, wrong } = watched;
+    const at = pages.findIndex((each) => each[0] === path) % 2;
+    const { width } = looks[at]!;
+    const { page, wrong } = opened[at]!;
+    wrong.length = 0;
     const response = await page.goto(`${site.url}${path}`);
     expect(response!.status()).toBe(status);
     expect(await page.locator('h1').textContent()).toContain(heading);

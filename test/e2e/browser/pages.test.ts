@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
-import { isThorough } from '../../thorough.ts';
+import { isThorough, sampleOf } from '../../thorough.ts';
 import { openSite, type OpenSite } from './site.ts';
 
 const corpus = '../shared/corpus/openapi';
@@ -91,7 +91,7 @@ const looks = [
 describe.skipIf(!canRun)(`the page of an API${why}`, () => {
   describe.for(documents)('$slug', ({ slug, heading, words, hash }) => {
     const isHuge = slug === 'github';
-    test.for(slug === 'petstore' ? looks : looks.slice(0, 2))(
+    test.for(slug === 'petstore' ? sampleOf(looks, 3) : looks.slice(0, 2))(
       '$width px, $colorScheme: reads well',
       async ({ width, colorScheme }) => {
         await using watched = await browser.open({ viewport: { width, height: 900 }, colorScheme });

@@ -2,7 +2,14 @@ import { createServer, request, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
+import {
+  executablePath,
+  openChromium,
+  seriousFindings,
+  whySkipped,
+  type OpenChromium,
+  type Watched,
+} from './chromium.ts';
 import { openSite, type OpenSite } from './site.ts';
 
 const shop = {
@@ -73,6 +80,12 @@ afterAll(async () => {
 });
 
 describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
+  /** For the tests that go from address to address. */
+  let visitor: Watched;
+  beforeAll(async () => {
+    visitor = await browser.open();
+  });
+
   test.for([
     { width: 1440, colorScheme: 'light' },
     { width: 380, colorScheme: 'dark' },
@@ -102,8 +115,8 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
   test.for(['pets', 'birthDate', 'Pet', 'script', 'alert'])(
     'every link that a search for %s gives has its place',
     async (text) => {
-      await using watched = await browser.open();
-      const { page, wrong } = watched;
+      const { page, wrong } = visitor;
+      wrong.length = 0;
       await page.goto(`${site.url}/search?q=${text}`);
       const matches = await page.locator('.matches a').all();
       const links = await Promise.all(matches.map((match) => match.getAttribute('href')));
@@ -138,8 +151,8 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
       ['script', ['POST /orders/<script>']],
       ['nothing-like-it', null],
     ] as const)('%s is found by the page itself', async ([text, expected]) => {
-      await using watched = await browser.open();
-      const { page, wrong } = watched;
+      const { page, wrong } = visitor;
+      wrong.length = 0;
       await page.goto(`${staticUrl}/search?q=${encodeURIComponent(text)}`);
       await page.locator('#found .row, #found .empty:not(:text("Searching"))').first().waitFor();
       const names = await page

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { checkConfig, type UserConfig } from '../../../src/config.ts';
 import { parseCoordinate } from '../../../src/model/address.ts';
 import type { Visibility } from '../../../src/model/access.ts';
@@ -13,9 +12,10 @@ import { createMemoryCache } from '../../../src/store/cache.ts';
 import { createMemoryBucket } from '../../../src/store/memory.ts';
 import { createObjects } from '../../../src/store/objects.ts';
 import { createRefs } from '../../../src/store/refs.ts';
+import { shareCompiler } from '../../compile/shared-compiler.ts';
 import { createWorld, snapshotOf } from '../../registry/world.ts';
 
-/** A registry in memory with the real compiler and its sandboxes, served. */
+/** A registry in memory with the real compiler, served. */
 export interface OpenSite extends AsyncDisposable {
   url: string;
   registry: Registry;
@@ -31,7 +31,7 @@ export interface PublishOptions {
 }
 
 export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
-  const compiler = openCompiler({ children: 2 });
+  const compiler = shareCompiler();
   const now = () => new Date();
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
@@ -79,7 +79,6 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
     },
     async [Symbol.asyncDispose]() {
       await listening.close(1000);
-      await compiler.close();
     },
   };
 }

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Compiler } from '../../../src/compile/compile.ts';
-import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
+import { expect, test } from 'vitest';
+import { shareCompiler } from '../../compile/shared-compiler.ts';
 import type { UserConfig } from '../../../src/config.ts';
 import { createTestRegistry } from '../registry.ts';
 import { openApi, unlimited, type Api } from './api.ts';
 import { createTestRepository } from './repository.ts';
 
 /** The gate of design §6 over HTTP, with the compiler as it is. */
-let compiler: Compiler;
-beforeAll(() => {
-  compiler = openCompiler({ children: 1 });
-});
-afterAll(() => compiler.close());
+const compiler = shareCompiler();
 
 const repository = createTestRepository('https://github.com/acme/contracts');
 const open = (user: UserConfig = {}) =>
