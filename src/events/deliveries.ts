@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isRegistryError } from '../model/errors.ts';
 import { eventIdPrefix } from '../model/event.ts';
 import { deliveryRef, parseDeliveryRef, type Attempt, type Webhook } from '../model/webhook.ts';
-import { claimDelivery, finishDelivery, waitsUntil } from './delivery.ts';
+import { claimDelivery, finishDelivery, longestDelay, waitsUntil } from './delivery.ts';
 import { createRecorder } from './record-events.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 import { assertSecretKey } from '../registry/seal.ts';
@@ -61,7 +61,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   const stop = new AbortController();
   const recorder = createRecorder(registry, url, stop.signal, (delivery) => {
     const { org, webhook, event } = delivery;
-    const at = waitsUntil(delivery);
+    const at = waitsUntil(delivery, registry.now().getTime());
     if (at !== Infinity) lookAt(org, webhook, event.id, at);
   });
 
@@ -224,7 +224,9 @@ function oldestDue({ due, active }: Lane, now: number): string | null {
   if (active.size >= atOnce) return null;
   let oldest: string | null = null;
   for (const [event, at] of due) {
-    if (at <= now && !active.has(event) && (oldest === null || event < oldest)) oldest = event;
+    // A time beyond the longest delay is from before the clock was set back. Claiming decides.
+    const isDue = at <= now || at - now > longestDelay;
+    if (isDue && !active.has(event) && (oldest === null || event < oldest)) oldest = event;
   }
   return oldest;
 }

@@ -1,3 +1,4 @@
+import { dueAt } from '../model/due.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
 import { deliveryRef, type Attempt, type Delivery, type Webhook } from '../model/webhook.ts';
@@ -7,7 +8,7 @@ import type { Author, Registry } from '../registry/registry.ts';
 const [second, minute, hour] = [1000, 60_000, 3_600_000];
 /**
  * Milliseconds between a failed attempt and the next: three days in total. Up to a fifth is added
- * at random.
+ * at random (`spread`).
  */
 export const delays = [
   5 * second,
@@ -20,6 +21,9 @@ export const delays = [
   20 * hour,
   24 * hour,
 ] as const;
+const spread = 1 / 5;
+/** The most milliseconds between two attempts. */
+export const longestDelay = Math.max(...delays) * (1 + spread);
 /**
  * Milliseconds after which the process that claimed a delivery counts as crashed: four times the
  * limit of an attempt.
@@ -57,13 +61,13 @@ export async function claimDelivery(registry: Registry, name: string, by: string
   const now = registry.now().getTime();
   let isOurs = false;
   const generation = await registry.refs.update<Delivery>(name, (current) => {
-    isOurs = current !== null && waitsUntil(current.value) <= now;
+    isOurs = current !== null && waitsUntil(current.value, now) <= now;
     if (!isOurs) return null;
     const claim = { by, until: new Date(now + lease).toISOString() };
     return { value: { ...current!.value, claim }, change: changeBy(current!.value.org, 'claim') };
   });
   if (isOurs) return { state: 'ours', delivery: generation!.value };
-  const until = generation === null ? Infinity : waitsUntil(generation.value);
+  const until = generation === null ? Infinity : waitsUntil(generation.value, now);
   return until === Infinity ? { state: 'over' } : { state: 'waits', until };
 }
 
@@ -71,9 +75,9 @@ export async function claimDelivery(registry: Registry, name: string, by: string
  * When a delivery may be tried: milliseconds since 1970, or infinity for never. For a claimed one,
  * when the claim expires.
  */
-export function waitsUntil({ state, nextAt, claim }: Delivery): number {
+export function waitsUntil({ state, nextAt, claim }: Delivery, now: number): number {
   if (state !== 'pending' || nextAt === null) return Infinity;
-  return Math.max(Date.parse(nextAt), claim === null ? 0 : Date.parse(claim.until));
+  return Math.max(dueAt(nextAt, now, longestDelay), claim === null ? 0 : dueAt(claim.until, now, lease));
 }
 
 /**
@@ -107,7 +111,7 @@ export async function finishDelivery(
         change: change('failed'),
       };
     }
-    const nextAt = new Date(Date.parse(attempt.at) + delay * (1 + chance / 5)).toISOString();
+    const nextAt = new Date(Date.parse(attempt.at) + delay * (1 + chance * spread)).toISOString();
     return { value: { ...value, attempts, tries, nextAt, claim: null }, change: change('retry later') };
   });
   return generation!.value;
@@ -129,7 +133,7 @@ export async function redeliver(
     if (current === null) throw new RegistryError('not_found', 'There is no such delivery.');
     const { value } = current;
     // It is being tried right now, which is what the caller wants.
-    if (value.claim !== null && Date.parse(value.claim.until) > now.getTime()) return null;
+    if (value.claim !== null && dueAt(value.claim.until, now.getTime(), lease) > now.getTime()) return null;
     const next: Delivery = { ...value, state: 'pending', tries: 0, nextAt: now.toISOString(), claim: null };
     return { value: next, change: { ...author, action: 'redeliver' } };
   });

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
 import { pullRef, repositoryId, repositoryRef, type PullCheck, type Repository } from '../model/connection.ts';
 import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import { dueAt } from '../model/due.ts';
 import type { Check, CheckState } from '../model/check.ts';
 import type { Pull } from '../hosts/host.ts';
 import { checkPull } from './check-pull.ts';
@@ -25,6 +26,8 @@ export interface PullsOptions {
 }
 
 const minute = 60_000;
+/** Milliseconds between two checks of a head that failed. */
+const longestPause = 1024 * minute;
 /** Errors that a retry of the same commit may not meet again. */
 const passing: readonly ErrorCode[] = ['unreachable', 'unavailable', 'outcome_unknown'];
 
@@ -81,7 +84,9 @@ export function createPulls(
   /** Whether this head needs no check, or none yet. */
   function isDone({ state, head, nextAt }: PullCheck, commit: string): boolean {
     if (head !== commit) return false;
-    return state !== 'failed' || (nextAt !== undefined && registry.now().toISOString() < nextAt);
+    if (state !== 'failed') return true;
+    const now = registry.now().getTime();
+    return nextAt !== undefined && dueAt(nextAt, now, longestPause) > now;
   }
 
   async function check(
@@ -118,7 +123,8 @@ export function createPulls(
 
   function later(pull: PullCheck, head: string, detail: string): Partial<PullCheck> {
     const tries = pull.head === head ? (pull.tries ?? 0) + 1 : 1;
-    const nextAt = new Date(registry.now().getTime() + minute * 2 ** Math.min(tries - 1, 10)).toISOString();
+    const pause = Math.min(minute * 2 ** (tries - 1), longestPause);
+    const nextAt = new Date(registry.now().getTime() + pause).toISOString();
     return { state: 'failed', head, detail, tries, nextAt };
   }
 

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
 import type { Check } from '../model/check.ts';
+import { dueAt } from '../model/due.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { Repository } from '../model/connection.ts';
 import { isTellable } from './checks.ts';
@@ -30,6 +31,8 @@ const minute = 60_000;
 const change = { actor: 'operator:hosts', origin: null, action: 'tell' };
 /** Milliseconds that one process may take to report to a host. Hosts ask for slow writes. */
 const claim = 15 * minute;
+/** Milliseconds. */
+const longestPause = 128 * minute;
 const mostAttempts = 10;
 /** Milliseconds. A host that did not answer for two days gets no more reports. */
 const window = 2 * 24 * 60 * minute;
@@ -123,7 +126,7 @@ async function attempt(registry: Registry, name: string, signal: AbortSignal | u
   let isOurs = false;
   const claimed = await registry.refs.update<Telling>(name, (current) => {
     const value = current!.value;
-    isOurs = value.state === 'waiting' && Date.parse(value.nextAt) <= now;
+    isOurs = value.state === 'waiting' && dueAt(value.nextAt, now, longestPause) <= now;
     if (!isOurs) return null;
     const nextAt = new Date(now + claim).toISOString();
     return { value: { ...value, attempts: value.attempts + 1, nextAt }, change };
@@ -132,7 +135,7 @@ async function attempt(registry: Registry, name: string, signal: AbortSignal | u
   const detail = await send(registry, claimed!.value, signal);
   const isOver = detail !== null && claimed!.value.attempts >= mostAttempts;
   const state = detail === null ? 'told' : isOver ? 'failed' : 'waiting';
-  const pause = minute * 2 ** Math.min(claimed!.value.attempts - 1, 7);
+  const pause = Math.min(minute * 2 ** (claimed!.value.attempts - 1), longestPause);
   const nextAt = new Date(registry.now().getTime() + pause).toISOString();
   await registry.refs.update<Telling>(name, (current) => ({
     value: { ...current!.value, state, nextAt, detail },

@@ -160,6 +160,36 @@ describe('delivery', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
+  test('a clock that is set back by a week holds up no delivery, neither claimed nor to be tried again', async () => {
+    const { bucket, registry, receiver, deliveries, another, pass } = await begin();
+    receiver.answer = () => ({ status: 503 });
+    await publishVersion(registry, '1.0.0');
+    await deliveries.poke();
+    expect(receiver.received).toHaveLength(1);
+    pass(-7 * day);
+    await deliveries.poke();
+    expect(receiver.received).toHaveLength(2);
+
+    let isDown = false;
+    bucket.fault('putIfAbsent', 'fail', {
+      count: Infinity,
+      when: (key) => isDown && key.startsWith('refs/deliveries/'),
+    });
+    receiver.answer = () => {
+      isDown = true;
+      return { status: 503 };
+    };
+    pass(hour);
+    await deliveries.poke();
+    await deliveries.close();
+    expect(receiver.received).toHaveLength(3);
+    isDown = false;
+    receiver.answer = () => ({ status: 200 });
+    pass(-7 * day);
+    await deliver(another()).poke();
+    expect(receiver.received).toHaveLength(4);
+  });
+
   test('several processes on one bucket deliver each event once', async () => {
     const { registry, receiver, deliveries, another } = await begin();
     const others = [deliver(another()), deliver(another())];

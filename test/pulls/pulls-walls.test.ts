@@ -162,6 +162,24 @@ describe('checks that fail', () => {
     await checked(head);
   });
 
+  test('are tried again also after the clock was set back', async () => {
+    const scene = await open();
+    const { source, sync, hook, registry, queue, state, pass, checked } = scene;
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    const { snapshot } = registry.source;
+    registry.source.snapshot = async () => {
+      throw new RegistryError('unreachable', 'It did not answer.');
+    };
+    const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
+    await hook(hint);
+    await waitFor(async () => expect(await state()).toMatchObject({ state: 'failed', tries: 1 }));
+    registry.source.snapshot = snapshot;
+    pass(-7 * 24 * 60 * 60_000);
+    await queue.reconcileHosts([await repositoryOf(scene)]);
+    await checked(head);
+  });
+
   test("for a reason of the commit's own are over, until there is another commit", async () => {
     const scene = await open();
     const { source, sync, hook, registry, queue, state, checked } = scene;

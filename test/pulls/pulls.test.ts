@@ -202,6 +202,17 @@ describe('telling hosts', () => {
     await Promise.all(queues.map((queue) => queue.close()));
     expect(host.told).toHaveLength(1);
   });
+
+  test('a host that did not answer is told also after the clock was set back', async () => {
+    const { source, sync, host, queue, pass, events } = await open();
+    host.failures = 1;
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    await waitFor(() => expect(events.some(({ event }) => event === 'host not told')).toBe(true));
+    pass(-7 * 24 * 60 * 60_000);
+    await queue.reconcileHosts([{ url, branch: null, credential: 'git', org: 'acme' } as never]);
+    await waitFor(() => expect(host.told).toHaveLength(1));
+  });
 });
 
 describe('hooks', () => {
