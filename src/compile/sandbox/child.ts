@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -48,8 +49,12 @@ const here = fileURLToPath(import.meta.url);
 const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
 const startSeconds = 30;
 const jobsPerChild = 500;
-/** Priority of sandboxes (`nice`). The registry itself has 0. */
-const priority = 5;
+/**
+ * Of sandboxes (`nice`); the registry's own is 0. A job that takes long gives way to short ones, so
+ * that a small document is not held up by what others compile.
+ */
+const priorities = { usual: 5, long: 15 };
+const longSeconds = 0.3;
 
 /**
  * Starts a script in a sandbox with an empty environment. It may read only itself, the program's
@@ -87,8 +92,11 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
   });
   const ready = whenReady(child, worker, () => errors);
   // Now, because starting takes most of the time, and again for the process that bwrap may start.
-  giveWay();
-  ready.then(giveWay, () => {});
+  setPriorities(worker.pid(), priorities.usual);
+  ready.then(
+    () => setPriorities(worker.pid(), priorities.usual),
+    () => {},
+  );
   let jobs = 0;
   let usable = true;
 
@@ -97,13 +105,6 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
     else child.ref();
     if (idle) child.channel?.unref();
     else child.channel?.ref();
-  }
-
-  /** Lowers the priority, so that reads go before compiling. Some systems do not allow it. */
-  function giveWay(): void {
-    try {
-      setPriority(worker.pid()!, priority);
-    } catch {}
   }
 
   function kill(): void {
@@ -174,6 +175,28 @@ function workerOf(child: ChildProcess): Worker {
   };
 }
 
+/**
+ * Sets the priority of every thread of a process. Where the system does not allow it, and it allows
+ * only root to raise one again, they keep what they have.
+ */
+function setPriorities(pid: number | undefined, priority: number): void {
+  if (pid === undefined) return;
+  for (const thread of threadsOf(pid)) {
+    try {
+      setPriority(thread, priority);
+    } catch {}
+  }
+}
+
+/** On Linux each thread has a priority of its own. */
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [pid];
+  }
+}
+
 function tryKill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL');
@@ -214,10 +237,18 @@ function runJob(
       breach = why;
       worker.kill();
     };
-    const watch = watchLimits(worker.pid()!, { seconds, memoryMegabytes }, stop);
+    const pid = worker.pid()!;
+    let isSlowed = false;
+    const slow = () => {
+      isSlowed = true;
+      setPriorities(pid, priorities.long);
+    };
+    const long = { seconds: longSeconds, tell: slow };
+    const watch = watchLimits(pid, { seconds, memoryMegabytes, long }, stop);
 
     function end(settle: () => void): void {
       watch.end();
+      if (isSlowed) setPriorities(pid, priorities.usual);
       signal?.removeEventListener('abort', abort);
       child.off('message', receive);
       child.off('exit', exit);

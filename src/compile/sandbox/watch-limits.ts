@@ -7,6 +7,8 @@ export interface JobLimits {
   /** Seconds of CPU time for the job. */
   seconds: number;
   memoryMegabytes: number;
+  /** Called once, when the job has used so many seconds of processor time. */
+  long?: { seconds: number; tell: () => void };
 }
 
 export interface Watch {
@@ -31,13 +33,14 @@ const patience = 10;
  */
 export function watchLimits(
   pid: number,
-  { seconds, memoryMegabytes }: JobLimits,
+  { seconds, memoryMegabytes, long }: JobLimits,
   tell: (breach: Breach) => void,
   usageOf: (pid: number) => Usage | null = readUsage,
 ): Watch {
   const atStart = usageOf(pid);
   let passed = 0;
   let since: number | null = performance.now();
+  let isLong = false;
   const timer = setInterval(look, lookMilliseconds);
 
   function pause(): void {
@@ -58,7 +61,12 @@ export function watchLimits(
     const usage = usageOf(pid);
     if (usage === null) return null;
     if (usage.residentBytes > memoryMegabytes * 1024 * 1024) return 'memory';
-    if (usage.processorSeconds - atStart.processorSeconds > seconds) return 'processor';
+    const used = usage.processorSeconds - atStart.processorSeconds;
+    if (used > seconds) return 'processor';
+    if (long !== undefined && !isLong && used > long.seconds) {
+      isLong = true;
+      long.tell();
+    }
     return elapsed > patience * seconds ? 'stalled' : null;
   }
 
