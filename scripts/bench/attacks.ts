@@ -12,11 +12,14 @@ type Attack = (signal: AbortSignal) => Promise<unknown>;
 const { ATTACK_URL: url = '', ATTACK_KEY: key = '', ATTACK_SECRET: secret = '' } = process.env;
 /** How long an answer is waited for after the attack. */
 const patienceMilliseconds = 60_000;
+/** No attack: what any busy process on the machine costs its neighbours. */
+export const control = 'control: one busy core';
 let serial = 0;
 const answered = new Map<string, number>();
 
 /** What makes each attack, before it begins, so that its bodies are ready. */
 const attacks: Record<string, () => Attack> = {
+  [control]: () => burn,
   'compile flood': () => {
     const chain = hostile('schema/ref-chain/3.1');
     return (signal) => repeat(8, signal, () => upload(`{"version":"${next()}","document":${chain}}`));
@@ -44,6 +47,15 @@ const attacks: Record<string, () => Attack> = {
     return (signal) => repeat(4, signal, () => upload(`{"version":"${next()}","document":${document}}`));
   },
 };
+
+/** Takes a whole processor, and asks the server for nothing. */
+async function burn(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const end = performance.now() + 20; performance.now() < end;);
+    answered.set('burnt', (answered.get('burnt') ?? 0) + 1);
+    await delay(0);
+  }
+}
 
 export const attackNames = Object.keys(attacks);
 
@@ -83,6 +95,7 @@ async function halfSent(count: number, signal: AbortSignal): Promise<void> {
     while (open.size < count) {
       const socket = connect(Number(port), hostname);
       open.add(socket);
+      socket.on('connect', () => void answered.set('connected', (answered.get('connected') ?? 0) + 1));
       socket.on('error', () => undefined).on('close', () => close(socket));
       socket.write('POST /v1/apis/big/spec HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n');
     }
