@@ -206,6 +206,8 @@ export interface Compiler {
   readonly id: string;
   /** Identifies the rendering code. Cached output of another renderer is not used. */
   readonly renderer: string;
+  /** How documents are isolated. Absent where they are not, as in tests. */
+  isolation?(): Promise<{ kind: 'bwrap' | 'node' }>;
   compile(input: CompileInput, load: Load, turn?: Turn): Promise<Compiled>;
   /** Returns the files that are documents of a known kind. Other files are left out. */
   detect(

@@ -1,7 +1,9 @@
+import { isAllowed } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key } from '../../model/key.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/key-use.ts';
+import type { Registry } from '../../registry/registry.ts';
 import type { Handler } from './call.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
 import { positionOf, sendPage } from './list-pages.ts';
@@ -38,7 +40,7 @@ function isPosition(value: unknown): value is AuditPosition {
   return typeof at === 'string' && typeof subject?.id === 'string' && typeof generation === 'number';
 }
 
-export const getLimits: Handler = async ({ registry }) => {
+export const getLimits: Handler = async ({ registry, principal }) => {
   const { limits, rateLimit } = registry.config;
   const { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds } = limits;
   const { window, key, address, failures } = rateLimit;
@@ -46,9 +48,16 @@ export const getLimits: Handler = async ({ registry }) => {
     document: { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds },
     request: { bodyBytes: plainBodyBytes, documentBodyBytes: documentBodyBytes(registry.config), pageItems: 100 },
     rate: { window, key, address, failures },
+    // How strong the walls are is for those who may do everything.
+    ...(isAllowed(principal, 'admin', { org: principal.org }) && (await sandboxOf(registry))),
   };
   return { status: 200, body };
 };
+
+async function sandboxOf({ compiler }: Registry): Promise<{ sandbox?: { isolation: string } }> {
+  const isolation = await compiler.isolation?.();
+  return isolation === undefined ? {} : { sandbox: { isolation: isolation.kind } };
+}
 
 export const getMe: Handler = async ({ registry, principal }) => {
   const key = await registry.refs.read<Key>(keyRef(principal.id));

@@ -36,6 +36,19 @@ test('keys: created once told, listed without secrets, narrowed, revoked', async
   expect((await api.call('DELETE', '/v1/keys/000000000000')).status).toBe(404);
 });
 
+test('how documents are isolated is told to the keys that may do everything, and to no others', async () => {
+  const registry = createTestRegistry();
+  registry.compiler.isolation = async () => ({ kind: 'node' });
+  await using api = await openApi(registry);
+  expect((await api.call('GET', '/v1/limits')).json).toMatchObject({ sandbox: { isolation: 'node' } });
+  for (const narrow of [{ scopes: ['read', 'publish'] }, { scopes: ['admin'], resources: ['apis/pay-*'] }]) {
+    const made = await api.call('POST', '/v1/keys', { body: { name: 'narrow', ...narrow } });
+    const limits = await api.call('GET', '/v1/limits', { key: made.json['secret'] as string });
+    expect(limits.status).toBe(200);
+    expect(limits.json).not.toHaveProperty('sandbox');
+  }
+});
+
 test.for([
   [{ name: 'x', scopes: [] }, '/scopes'],
   [{ name: 'x', scopes: ['root'] }, '/scopes/0'],
