@@ -17,6 +17,29 @@ async function problemsOf(text: string): Promise<string[]> {
   return lines((await compile(text)).problems);
 }
 
+/** Assertions, of which those at some places need a property and name none. */
+function rulesWith(count: number, isWrong: (at: number) => boolean): string {
+  const rules = Array.from({ length: count }, (_, at) => {
+    const property = isWrong(at) ? '' : ', property: title';
+    return `  rule/r${at}: {subject: {type: Schema${property}}, assertions: {nonEmpty: true}}`;
+  });
+  return ['extends: [minimal]', 'rules:', ...rules, ''].join('\n');
+}
+
+describe('rules that cannot be applied', () => {
+  test('each is named among many that can', async () => {
+    const wrong = [0, 13, 14, 39];
+    const problems = await problemsOf(rulesWith(40, (at) => wrong.includes(at)));
+    expect(problems.map((line) => /"rule\/r(\d+)" cannot be applied/.exec(line)?.[1])).toEqual(wrong.map(String));
+  });
+
+  test('the first twenty are named, and the ruleset is refused', async () => {
+    const problems = await problemsOf(rulesWith(30, () => true));
+    const named = problems.map((line) => /"rule\/r(\d+)" cannot be applied/.exec(line)?.[1]);
+    expect(named).toEqual(Array.from({ length: 20 }, (_, at) => String(at)));
+  });
+});
+
 describe("Redocly's form", () => {
   test('severities, options, version blocks and assertions are accepted; the document is kept as it is', async () => {
     const text = [
