@@ -3,7 +3,7 @@
  * done. Each request is then repeated under the same Idempotency-Key, in the same process. Checks after each that an answer said what was so, that
  * what was acknowledged is what a power cut at that moment leaves, that the repetition succeeds, and that nothing was done twice.
  *
- *   node scripts/faults/calls.ts [--every 1] [--code EIO]
+ *   node scripts/faults/calls.ts [--every 1] [--from 1] [--to 100] [--code EIO]
  *
  * Exit code 1: one of that did not hold.
  */
@@ -29,6 +29,8 @@ import {
 } from './operations.ts';
 
 const every = Number(argv['every'] ?? 1);
+const from = Number(argv['from'] ?? 1);
+const to = Number(argv['to'] ?? Infinity);
 const code = String(argv['code'] ?? 'EIO');
 const root = tmpdir();
 const wrong: string[] = [];
@@ -81,7 +83,7 @@ async function tryOne(number: number, kind: FileFault['kind']): Promise<boolean>
 const author = { actor: 'operator:faults', origin: null };
 const startedAt = performance.now();
 let tried = 0;
-for (let number = 1; ; number += every) {
+for (let number = from; number <= to; number += every) {
   const reached = [await tryOne(number, 'fails'), await tryOne(number, 'done but fails')];
   if (!reached.includes(true)) break;
   tried += 2;
