@@ -42,6 +42,12 @@ export interface KindResult {
 /** Compiles one kind of document. Pure; never rejects because of a document. */
 export type CompileKind = (given: KindInput) => Promise<KindResult>;
 
+/**
+ * The most problems that one check looks for. A report keeps a tenth of them, and documents with
+ * more are made to be expensive.
+ */
+export const mostFindings = 10_000;
+
 /** Whether a collected file was parsed as JSON or YAML. */
 export function isParsed(file: ParsedFile | UnparsedFile): file is ParsedFile {
   return 'value' in file;

@@ -34,6 +34,12 @@ describe('what is made to be dear is refused cheaply', () => {
     ['json/pointer-bomb/3.0', 'limit-pointer'],
     ['yaml/braces-wrong/3.0', 'yaml-syntax'],
     ['ruleset/redocly-trial-failing', 'schema'],
+    ['schema/not-schemas/2020-12', 'schema'],
+    ['schema/wrong-members/2020-12', 'schema'],
+    ['schema/wrong-unions/3.0', 'struct'],
+    ['schema/wrong-members/3.0', 'struct'],
+    ['schema/ref-missing/2020-12', 'ref-unresolved'],
+    ['openapi/own-uris/3.1', 'ref-scheme'],
   ])('%s: %s', async (name, rule) => {
     const found = await costOf(name);
     expect(found).toMatchObject({ isPublished: false, rule });
@@ -50,6 +56,27 @@ test('every error of 30,000 wrong members is found in linear time', () => {
   const { user, system } = process.cpuUsage(before);
   expect(errors).toHaveLength(120_000);
   expect((user + system) / 1e6).toBeLessThan(budget);
+});
+
+test('of very many mistakes the first ten thousand are looked for', async () => {
+  const { files, type } = documents.get('schema/ref-missing/2020-12')!();
+  const { report } = await run(files, { type });
+  expect(report).toMatchObject({ counts: { error: 10_000 }, truncated: true });
+  expect(report.problems[0]).toMatchObject({ pointer: '/$defs/a/properties/p0/$ref' });
+});
+
+test('a large document is refused in the words for a small one', async () => {
+  const wrong = (filler: string) => ({
+    openapi: '3.0.3',
+    info: { title: 'a', version: '1' },
+    paths: { '/a': { get: { parameters: [{ name: 'a', in: 'query', schema: { type: 'strong' } }], responses: {} } } },
+    components: { schemas: { a: { type: 'object', description: filler }, b: { type: 'string' } } },
+  });
+  const [small, large] = await Promise.all(
+    ['x', 'x'.repeat(400_000)].map((filler) => run({ 'a.json': JSON.stringify(wrong(filler)) }, { type: 'apis' })),
+  );
+  expect(large!.lines).not.toEqual([]);
+  expect(small!.lines).toEqual(expect.arrayContaining(large!.lines));
 });
 
 describe('what is only large or wide is published in linear time', () => {

@@ -1,7 +1,7 @@
 import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core';
 import type { Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
-import { isParsed, problemAt, type KindInput } from '../kind.ts';
+import { isParsed, mostFindings, problemAt, type KindInput } from '../kind.ts';
 import { findLongChain, longestChain } from './openapi-chains.ts';
 import { bundleExtensions } from './openapi-extensions.ts';
 import { mendNames } from './openapi-names.ts';
@@ -46,6 +46,7 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
   const problems: Problem[] = [];
   for (const { location } of result.problems) {
     const place = location[0];
+    if (problems.length >= mostFindings) break;
     if (place?.pointer === undefined) continue;
     const file = files.get(treePath(place.source.absoluteRef));
     const pointer = place.pointer.replace(/^#\/?/, '').replace(/^(?=.)/, '/');

@@ -63,11 +63,11 @@ export function judgeReference(from: string, reference: string, files: KindInput
  */
 export function isOwnUri(entry: ParsedFile, reference: string): boolean {
   const [uri = '', fragment = ''] = reference.split('#');
-  if (!/^[a-z][a-z0-9+.-]*:/i.test(uri) || !entry.text.includes(uri)) return false;
+  if (!/^[a-z][a-z0-9+.-]*:/i.test(uri)) return false;
   if (isObject(entry.value) && entry.value['$self'] === uri)
     return followPointer(entry.value, decodeFragment(fragment)).found;
-  const named = findIdentified(entry.value, uri);
-  return named !== null && (!fragment.startsWith('/') || followPointer(named, decodeFragment(fragment)).found);
+  const named = identifiedIn(entry).get(uri);
+  return named !== undefined && (!fragment.startsWith('/') || followPointer(named, decodeFragment(fragment)).found);
 }
 
 function decodeFragment(fragment: string): string {
@@ -78,14 +78,22 @@ function decodeFragment(fragment: string): string {
   }
 }
 
-function findIdentified(node: unknown, uri: string): object | null {
-  if (typeof node !== 'object' || node === null) return null;
-  if ((node as { $id?: unknown }).$id === uri) return node;
-  for (const child of Object.values(node)) {
-    const found = findIdentified(child, uri);
-    if (found !== null) return found;
-  }
-  return null;
+const identified = new WeakMap<ParsedFile, ReadonlyMap<string, object>>();
+
+/** The objects with an `$id`, by it; of several, the first. */
+function identifiedIn(entry: ParsedFile): ReadonlyMap<string, object> {
+  const known = identified.get(entry);
+  if (known !== undefined) return known;
+  const found = new Map<string, object>();
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { $id } = node as { $id?: unknown };
+    if (typeof $id === 'string' && !found.has($id)) found.set($id, node);
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(entry.value);
+  identified.set(entry, found);
+  return found;
 }
 
 /**

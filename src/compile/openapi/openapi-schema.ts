@@ -1,5 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { ValidateFunction } from 'ajv';
+import { appendErrors } from '../schema/ajv-append-errors.ts';
 import { findTwinsByText } from '../schema/ajv-unique-items.ts';
 import { errorsOf } from '../schema/ajv-errors.ts';
 import { explainErrors, type SchemaFinding } from '../schema/schema-findings.ts';
@@ -12,9 +13,10 @@ interface Compiles {
 
 findTwinsByText();
 const stopping = new Validator() as unknown as Compiles;
-const exhaustive = new Validator({ allErrors: true }) as unknown as Compiles;
+const exhaustive = new Validator({ allErrors: true, code: { process: appendErrors } }) as unknown as Compiles;
 const keptFindings = 200;
-const largest = 300_000;
+/** Characters of a document that is too large to look for all its errors. */
+export const largeText = 300_000;
 
 /**
  * Validates a document against the OpenAPI Initiative's JSON Schema of its version. Returns all
@@ -24,6 +26,6 @@ const largest = 300_000;
 export function validateOpenapi(document: unknown, version: OpenapiVersion, textLength: number): SchemaFinding[] {
   let errors = errorsOf(stopping.getAjvValidator(version), document);
   if (errors.length === 0) return [];
-  if (textLength < largest) errors = errorsOf(exhaustive.getAjvValidator(version), document);
+  if (textLength < largeText) errors = errorsOf(exhaustive.getAjvValidator(version), document);
   return explainErrors(errors, document).slice(0, keptFindings);
 }

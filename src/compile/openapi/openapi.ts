@@ -2,7 +2,7 @@ import { lintDocument, type detectSpec } from '@redocly/openapi-core';
 import type { Problem, Severity } from '../../model/problem.ts';
 import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
-import { validateOpenapi, type OpenapiVersion } from './openapi-schema.ts';
+import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schema.ts';
 import { joinPointer, parsePointer } from '../text/pointer.ts';
 import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
 import { isObject } from '../schema/schema-dialect.ts';
@@ -31,7 +31,9 @@ export const compileOpenapi: CompileKind = async (given) => {
   if (findings.length > 0) {
     const severity = input.validation === 'strict' ? 'error' : 'warning';
     const origin = bundle === entry.value ? inEntry(entry.path) : inTree(bundle, entry.path, tree.origins);
-    problems.push(...(await explain(given, findings, origin, severity)));
+    const isWhole = bundle !== entry.value || entry.text.length < largeText;
+    const told = await structProblems(isWhole ? given : excerptOf(given, findings));
+    problems.push(...explain(given, findings, told, origin, severity));
   }
   return result;
 };
@@ -100,13 +102,13 @@ function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOr
 /**
  * Turns schema findings into problems. Prefers the message of redocly's `struct` for the same node.
  */
-async function explain(
+function explain(
   given: KindInput,
-  findings: SchemaFinding[],
+  findings: readonly SchemaFinding[],
+  told: readonly StructProblem[],
   originOf: FindOrigin,
   severity: Severity,
-): Promise<Problem[]> {
-  const told = await structProblems(given);
+): Problem[] {
   const problems: Problem[] = [];
   const isCertain = findings.some(({ doubtful }) => !doubtful);
   for (const { pointer, on, message, doubtful } of findings) {
@@ -122,7 +124,42 @@ async function explain(
   return problems;
 }
 
-async function structProblems(given: KindInput): Promise<(Spot & { on: 'key' | 'value'; message: string })[]> {
+/**
+ * The entry without what neither contains these findings nor is contained in them: `struct` says
+ * the same about their nodes, and need not visit all others.
+ */
+function excerptOf(given: KindInput, findings: readonly SchemaFinding[]): KindInput {
+  const value = excerpt(
+    given.entry.value,
+    findings.map(({ pointer }) => parsePointer(pointer)),
+  );
+  const entry = { ...given.entry, value };
+  return { ...given, entry, files: new Map([[entry.path, entry]]) };
+}
+
+/** Members that hold a single value are kept, in objects of a usual size: some tell what it is. */
+const usualMembers = 100;
+
+function excerpt(value: unknown, ways: readonly (readonly string[])[]): unknown {
+  if (typeof value !== 'object' || value === null || ways.some((way) => way.length === 0)) return value;
+  const next = Map.groupBy(ways, ([key]) => key);
+  const waysIn = (key: string) => next.get(key)?.map((way) => way.slice(1));
+  const entries = Object.entries(value);
+  const kept = entries.flatMap(([key, child]) => {
+    const inside = waysIn(key);
+    if (inside !== undefined) return [[key, excerpt(child, inside)] as const];
+    if (Array.isArray(value)) return [[key, null] as const];
+    return entries.length <= usualMembers && typeof child !== 'object' ? [[key, child] as const] : [];
+  });
+  return Array.isArray(value) ? kept.map(([, child]) => child) : Object.fromEntries(kept);
+}
+
+interface StructProblem extends Spot {
+  on: 'key' | 'value';
+  message: string;
+}
+
+async function structProblems(given: KindInput): Promise<StructProblem[]> {
   // `struct` calls this method on users' objects, and fails if one has a member of that name.
   for (const file of given.files.values()) if (file.text?.includes('hasOwnProperty')) return [];
   const tree = createTree(given);

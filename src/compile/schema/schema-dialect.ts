@@ -1,3 +1,5 @@
+import { joinPointer } from '../text/pointer.ts';
+
 export type DialectName = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12';
 
 /** How the drafts of JSON Schema differ in structure and references. */
@@ -76,14 +78,20 @@ const applicators: readonly [keyword: string, shape: Shape, since: DialectName, 
 
 const order = Object.keys(dialects);
 
-function has(dialect: Dialect, since: DialectName, until: DialectName = '2020-12'): boolean {
-  const at = order.indexOf(dialect.name);
-  return order.indexOf(since) <= at && at <= order.indexOf(until);
+type Span = readonly [since: DialectName, until: DialectName | undefined];
+
+/** What each dialect has of a table whose rows end with the first and the last dialect. */
+function byDialect<T>(rows: readonly T[], span: (row: T) => Span): Map<string, T[]> {
+  const has = (at: number, [since, until = '2020-12']: Span) =>
+    order.indexOf(since) <= at && at <= order.indexOf(until);
+  return new Map(order.map((name, at) => [name, rows.filter((row) => has(at, span(row)))]));
 }
 
-/** A schema directly inside another, by the keys that lead to it. */
+const applicatorsOf = byDialect(applicators, ([, , since, until]) => [since, until]);
+
+/** A schema directly inside another, by the pointer that leads to it. */
 export interface Subschema {
-  keys: readonly (string | number)[];
+  path: string;
   schema: unknown;
 }
 
@@ -93,18 +101,17 @@ export interface Subschema {
  */
 export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unknown>>): Subschema[] {
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
-  return applicators.flatMap(([keyword, shape, since, until]) => {
-    if (!Object.hasOwn(schema, keyword) || !has(dialect, since, until)) return [];
-    if (alone && keyword !== 'definitions') return [];
+  const found: Subschema[] = [];
+  for (const [keyword, shape] of applicatorsOf.get(dialect.name)!) {
+    if (!Object.hasOwn(schema, keyword) || (alone && keyword !== 'definitions')) continue;
     const value = schema[keyword];
-    if (shape === 'map') return isObject(value) ? inside(keyword, Object.entries(value)) : [];
-    if (Array.isArray(value)) return shape === 'schema' ? [] : inside(keyword, [...value.entries()]);
-    return shape === 'list' || !isSchema(value) ? [] : [{ keys: [keyword], schema: value }];
-  });
-}
-
-function inside(keyword: string, entries: readonly (readonly [string | number, unknown])[]): Subschema[] {
-  return entries.filter(([, schema]) => isSchema(schema)).map(([key, schema]) => ({ keys: [keyword, key], schema }));
+    const isList = Array.isArray(value) && (shape === 'list' || shape === 'schema-or-list');
+    if (isList || (shape === 'map' && isObject(value))) {
+      for (const [key, child] of Object.entries(value as object))
+        if (isSchema(child)) found.push({ path: joinPointer('', keyword, key), schema: child });
+    } else if (shape.startsWith('schema') && isSchema(value)) found.push({ path: `/${keyword}`, schema: value });
+  }
+  return found;
 }
 
 /** Whether the value is an object, neither array nor null. */
@@ -121,11 +128,12 @@ export function referencesOf(
   dialect: Dialect,
   schema: Readonly<Record<string, unknown>>,
 ): [ReferenceKeyword, string][] {
-  const keywords = referenceKeywords.filter(([, since, until]) => has(dialect, since, until));
-  return keywords.flatMap(([keyword]) => {
+  const found: [ReferenceKeyword, string][] = [];
+  for (const [keyword] of referenceKeywordsOf.get(dialect.name)!) {
     const text = schema[keyword];
-    return typeof text === 'string' ? [[keyword, text] satisfies [ReferenceKeyword, string]] : [];
-  });
+    if (typeof text === 'string') found.push([keyword, text]);
+  }
+  return found;
 }
 
 export type ReferenceKeyword = '$ref' | '$recursiveRef' | '$dynamicRef';
@@ -135,3 +143,5 @@ const referenceKeywords: readonly (readonly [ReferenceKeyword, DialectName, Dial
   ['$recursiveRef', '2019-09', '2019-09'],
   ['$dynamicRef', '2020-12'],
 ];
+
+const referenceKeywordsOf = byDialect(referenceKeywords, ([, since, until]) => [since, until]);

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { mostFindings } from '../kind.ts';
 import { parsePointer } from '../text/pointer.ts';
 
 /** A violation of a schema at a node of a document. */
@@ -16,9 +17,10 @@ const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'depen
 /**
  * Makes ajv's errors readable. For a union, ajv reports the errors of every branch; this keeps the
  * deepest ones, which belong to the intended branch, and drops those of the Reference Object
- * branch.
+ * branch. Explains the first errors of a document that has very many.
  */
-export function explainErrors(errors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
+export function explainErrors(allErrors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
+  const errors = allErrors.slice(0, mostFindings);
   const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
   const pointers = Map.groupBy(
     told.filter(({ keyword }) => keyword !== 'unevaluatedProperties'),

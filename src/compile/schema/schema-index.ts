@@ -1,7 +1,6 @@
 import type { ParsedFile } from '../text/parse.ts';
-import { joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
-import { isObject, subschemas, type Dialect } from './schema-dialect.ts';
+import { isObject, subschemas, type Dialect, type Subschema } from './schema-dialect.ts';
 
 /** A schema resource: a schema with its own URI and anchors (JSON Schema 2020-12 §8.2). */
 export interface Resource {
@@ -30,6 +29,8 @@ export interface SchemaIndex {
   /** The scope of the schema at the pointer, or of the nearest schema around it. */
   scopeAt(file: ParsedFile, pointer: string): Scope;
   resource(uri: string): Resource | undefined;
+  /** The direct subschemas of a schema. */
+  childrenOf(schema: Readonly<Record<string, unknown>>): readonly Subschema[];
   /** Resources with the URI of an earlier one. */
   duplicates: Resource[];
 }
@@ -43,6 +44,13 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   const byUri = new Map<string, Resource>();
   const scopes = new Map<string, Map<string, Scope>>();
   const duplicates: Resource[] = [];
+  const children = new WeakMap<object, readonly Subschema[]>();
+
+  function childrenOf(schema: Readonly<Record<string, unknown>>): readonly Subschema[] {
+    const known = children.get(schema) ?? subschemas(dialect, schema);
+    children.set(schema, known);
+    return known;
+  }
 
   function declare(resource: Resource): Resource {
     if (byUri.has(resource.uri)) duplicates.push(resource);
@@ -76,8 +84,7 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
     const entered = isObject(schema) ? enter(scope, file, pointer, schema) : scope;
     known.set(pointer, entered);
     if (!isObject(schema)) return;
-    for (const child of subschemas(dialect, schema))
-      index(file, joinPointer(pointer, ...child.keys), child.schema, entered);
+    for (const child of childrenOf(schema)) index(file, pointer + child.path, child.schema, entered);
   }
 
   function scopeAt(file: ParsedFile, pointer: string): Scope {
@@ -92,6 +99,7 @@ export function createSchemaIndex(dialect: Dialect): SchemaIndex {
   return {
     duplicates,
     scopeAt,
+    childrenOf,
     resource: (uri) => byUri.get(uri),
 
     add(file) {

@@ -1,16 +1,9 @@
 import type { Problem } from '../../model/problem.ts';
-import { isParsed, problemAt, type KindInput } from '../kind.ts';
+import { isParsed, mostFindings, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
-import {
-  dialectOf,
-  isObject,
-  referencesOf,
-  subschemas,
-  type Dialect,
-  type ReferenceKeyword,
-} from './schema-dialect.ts';
+import { dialectOf, isObject, referencesOf, type Dialect, type ReferenceKeyword } from './schema-dialect.ts';
 import {
   absolute,
   createSchemaIndex,
@@ -74,7 +67,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     if (!isObject(schema)) return;
     const scope = index.scopeAt(file, pointer);
     for (const [keyword, text] of referencesOf(dialect, schema)) queue.push({ file, pointer, keyword, text, scope });
-    for (const child of subschemas(dialect, schema)) reach(file, joinPointer(pointer, ...child.keys), child.schema);
+    for (const child of index.childrenOf(schema)) reach(file, pointer + child.path, child.schema);
   }
 
   function open(path: string): ParsedFile | null {
@@ -156,7 +149,7 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     for (const pending of [...again, ...queue.splice(0)]) if (!follow(pending)) unresolved.push(pending);
     progress = links.length > before || queue.length > 0;
   }
-  for (const pending of unresolved) {
+  for (const pending of unresolved.slice(0, mostFindings)) {
     const outcome = resolve(pending);
     const { rule, message } = 'refused' in outcome ? outcome.refused : tooManyTries(pending);
     problems.push(problemAt(pending.file, joinPointer(pending.pointer, pending.keyword), rule, message));

@@ -1,14 +1,18 @@
 /** Parses a JSON Pointer (RFC 6901 §4) into its keys. `''`, the root, has none. */
 export function parsePointer(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const segments = pointer.split('/').slice(1);
+  if (!pointer.includes('~')) return segments;
+  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** Returns the pointer of a descendant (RFC 6901 §3). */
 export function joinPointer(pointer: string, ...keys: (string | number)[]): string {
-  return pointer + keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  let joined = pointer;
+  for (const key of keys) {
+    const segment = String(key);
+    joined += `/${/[~/]/.test(segment) ? segment.replaceAll('~', '~0').replaceAll('/', '~1') : segment}`;
+  }
+  return joined;
 }
 
 /**
