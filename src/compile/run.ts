@@ -8,6 +8,7 @@ import { compileJsonSchema } from './schema/json-schema.ts';
 import { isParsed, problemAt, type CompileKind, type KindResult } from './kind.ts';
 import { compileOpenapi } from './openapi/openapi.ts';
 import { openapiReferencePaths } from './openapi/openapi-paths.ts';
+import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { formatsOf, represent } from './text/represent.ts';
 import { lintWithRuleset } from './ruleset/ruleset-evaluate.ts';
@@ -32,6 +33,10 @@ export async function runCompile(
   try {
     return await compileEntry(input, load);
   } catch (error) {
+    if (isTooManyRounds(error)) {
+      const message = 'References lead through too many others. Reference the targets directly.';
+      return refused([problemAtFile('limit-references', input.entry, message)]);
+    }
     // Libraries follow references recursively, so thousands of nested schemas overflow the stack.
     if (!(error instanceof RangeError) || !error.message.includes('call stack')) throw error;
     const message = 'References are nested too deeply: through thousands of schemas. Flatten the chain of references.';

@@ -6,6 +6,7 @@ import { closeProcess } from './close-process.ts';
 import type { ParentMessage } from './sandbox-messages.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
 import { renderDocument } from '../../render/render.ts';
+import { limitRounds } from '../openapi/redocly-rounds.ts';
 import { runCompile } from '../run.ts';
 import { readSettings } from '../repository-settings.ts';
 import { readVersion } from '../version-file.ts';
@@ -21,6 +22,7 @@ for (const shared of [
 ])
   Object.preventExtensions(shared);
 
+const beginRounds = limitRounds();
 // Only now is everything loaded.
 const send = closeProcess();
 const waiting: ((files: LoadedFile[]) => void)[] = [];
@@ -48,6 +50,7 @@ async function receive(message: ParentMessage): Promise<void> {
     return send({ type: 'outlined', outline: outlineDocument(message.document), rss: rss() });
   if (message.type === 'render')
     return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
+  beginRounds();
   const result = await runCompile(message.input, load);
   send({ type: 'compiled', ...result, rss: rss() });
 }

@@ -78,6 +78,22 @@ describe.skipIf(process.platform !== 'linux')('the priority of a sandbox', () =>
   });
 });
 
+it('is not kept busy by references that are found one by one, each in a round of its own', async () => {
+  const count = 10_000;
+  const next = (at: number) => ({ properties: { p: { $ref: `#/components/schemas/s${at + 1}` } } });
+  const chain = Object.fromEntries(Array.from({ length: count }, (_, at) => [`s${at}`, next(at)]));
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'x', version: '1' },
+    paths: {},
+    'x-a': { b: { $ref: '#/components/schemas/s0' } },
+    components: { schemas: { ...chain, [`s${count}`]: { type: 'string' } } },
+  };
+  const { artifact, lines } = await rulesOf('a.json', JSON.stringify(document), { seconds: 15 });
+  expect(artifact).toBeNull();
+  expect(lines).toEqual([expect.stringContaining('limit-references: References lead through too many others')]);
+});
+
 describe('the sandbox', () => {
   it('gives the same bytes for the same input', async () => {
     const [first, second] = await Promise.all([rulesOf('a.yaml', valid), rulesOf('a.yaml', valid)]);
