@@ -1,10 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoadedFile } from '../collect.ts';
 import { infoDescriptor, sandboxCommand, type Isolation } from './isolation.ts';
+import { priorities, setPriorities } from './priority.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
 
@@ -49,11 +48,7 @@ const here = fileURLToPath(import.meta.url);
 const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
 const startSeconds = 30;
 const jobsPerChild = 500;
-/**
- * Of sandboxes (`nice`); the registry's own is 0. A job that takes long gives way to short ones, so
- * that a small document is not held up by what others compile.
- */
-const priorities = { usual: 5, long: 15 };
+/** Seconds of processor time. */
 const longSeconds = 0.3;
 
 /**
@@ -173,28 +168,6 @@ function workerOf(child: ChildProcess): Worker {
       if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
     },
   };
-}
-
-/**
- * Sets the priority of every thread of a process. Where the system does not allow it, and it allows
- * only root to raise one again, they keep what they have.
- */
-function setPriorities(pid: number | undefined, priority: number): void {
-  if (pid === undefined) return;
-  for (const thread of threadsOf(pid)) {
-    try {
-      setPriority(thread, priority);
-    } catch {}
-  }
-}
-
-/** On Linux each thread has a priority of its own. */
-function threadsOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number);
-  } catch {
-    return [pid];
-  }
 }
 
 function tryKill(pid: number): boolean {
