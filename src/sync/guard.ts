@@ -1,5 +1,5 @@
 import { trustedCommit, type Repository } from '../model/connection.ts';
-import { isRegistryError } from '../model/errors.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 
@@ -52,4 +52,15 @@ export async function judge(
       false,
     );
   }
+}
+
+/**
+ * Rejects with `conflict` when the repository as it is now is not accepted: somebody asked for
+ * something of it besides its newest commit.
+ */
+export async function assertAccepted(registry: Registry, repository: Repository, signal: AbortSignal): Promise<void> {
+  const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
+  if (!tip.found) throw new RegistryError('conflict', tip.detail);
+  const verdict = await judge(registry, repository, tip.commit, signal);
+  if (!verdict.isAccepted) throw new RegistryError('conflict', verdict.detail);
 }

@@ -1,6 +1,7 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { repositoryId, repositoryRef, type Repository, type Run, type RunDocument } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
+import { assertAccepted } from './guard.ts';
 import { importChanges } from './import-changes.ts';
 import type { ImportProgress, ImportWork } from './import-past.ts';
 import { importTags } from './import-tags.ts';
@@ -55,6 +56,7 @@ export async function importHistory(
       return recordRun(registry, { ...run, state, documents, detail, finishedAt: registry.now().toISOString() });
     };
     try {
+      await assertAccepted(registry, repository, held);
       const remote = await remoteOf(registry, repository);
       const history = await registry.source.history(remote, tip, mostCommits, held);
       const connected = { ...resource, connection };

@@ -152,8 +152,8 @@ export function testSource(open: () => Promise<SourceWorld>): void {
 
   test('knows descendants, near and far, from rewritten history and from another one', async () => {
     const { source, repository, remote } = await open();
-    const commits = repository.commitAll(Array.from({ length: 1200 }, (_, index) => ({ files: { n: `${index}` } })));
-    const [root = '', early = '', near = '', tip = ''] = [0, 400, 1198, 1199].map((index) => commits[index]);
+    const commits = repository.commitAll(Array.from({ length: 60 }, (_, index) => ({ files: { n: `${index}` } })));
+    const [root = '', early = '', near = '', tip = ''] = [0, 20, 58, 59].map((index) => commits[index]);
     const sibling = repository.commit({ branch: 'aside', files: { n: 'x' }, parent: early });
     const stranger = repository.commit({ branch: 'other', files: { n: 'x' }, parent: null });
     const ancestry = (commit: string, ancestor: string) => source.ancestry(remote('main'), commit, ancestor);

@@ -42,7 +42,7 @@ describe.each([
 
   test('a fast-forward is known at any depth', async () => {
     const commits = line(1200);
-    for (const index of [1190, 900, 0]) expect(await ancestry(commits[1199]!, commits[index]!)).toBe('descendant');
+    for (const index of [900, 0]) expect(await ancestry(commits[1199]!, commits[index]!)).toBe('descendant');
   });
 
   test('another history is known at any depth, also when nobody has the old one any more', async () => {

@@ -59,6 +59,19 @@ describe('importing the past', () => {
     expect(await latest()).toBe('1.1.0');
   });
 
+  test('nothing is imported from a repository that another one replaced, tags included', async () => {
+    const { source, sync, importIt, versions } = await open();
+    source.push(url, { 'pay.yaml': api('1.0.0') });
+    await sync();
+    source.tag(url, 'v6.6.6', source.push(url, { 'pay.yaml': api('6.6.6') }, { force: true }));
+    const refusal = { code: 'conflict', message: expect.stringContaining('another history') as string };
+    for (const isNoticed of [false, true]) {
+      if (isNoticed) await sync();
+      await expect(importIt({ tags: 'v*' })).rejects.toMatchObject(refusal);
+    }
+    expect((await versions()).map(([label]) => label)).toEqual(['1.0.0']);
+  });
+
   test('what states no version gets a label below all others', async () => {
     const { source, sync, importIt, versions, latest } = await open();
     const first = source.push(url, { 'pay.yaml': api(null) });
