@@ -3,6 +3,9 @@ import type { Detected } from '../compile/compile.ts';
 import { documentName } from './document-names.ts';
 import { isGenericTitle } from './generic-title.ts';
 
+/** Titles are compared up to this length. */
+const longestTitle = 500;
+
 /** A document that discovery found. */
 export type Twin = Pick<Detected, 'path' | 'type' | 'title' | 'version' | 'paths' | 'shape'>;
 
@@ -52,12 +55,14 @@ function marksOf(
   { path, type, title, version, paths, shape }: Twin,
   blob: string | undefined,
 ): { own: string[]; also: string[] } {
-  const own = [markOf('ending', type, path.replace(documentName, ''), title)];
+  // The marks of a document repeat its title, which may be as long as the document.
+  const name = title === null ? null : title.trim().slice(0, longestTitle);
+  const own = [markOf('ending', type, path.replace(documentName, ''), name)];
   const also: string[] = [];
   if (blob !== undefined) own.push(markOf('content', type, blob));
-  if (type === 'apis' && title !== null) {
-    const inFolder = (common: string) => markOf('folder', posix.dirname(path), title.trim(), version, common);
-    if (shape !== null && !isGenericTitle(title)) own.push(markOf('paths', title.trim(), version, shape));
+  if (type === 'apis' && name !== null) {
+    const inFolder = (common: string) => markOf('folder', posix.dirname(path), name, version, common);
+    if (shape !== null && !isGenericTitle(name)) own.push(markOf('paths', name, version, shape));
     own.push(...paths.map(inFolder));
     (shape === null ? own : also).push(inFolder(''));
   }
