@@ -27,7 +27,10 @@ export interface Version {
   /** The date of its commit. Absent for an upload. ISO 8601, UTC. */
   createdAt?: string;
   status: Status;
-  /** Set when the publisher asked that it never become latest automatically. */
+  /**
+   * Set when it never becomes latest automatically: the publisher asked for that, or it is older
+   * than the latest was when it was published from a tag or an import.
+   */
   neverLatest?: true;
   /** The version stated in the document, when the label differs from it. */
   original?: string;
@@ -119,11 +122,30 @@ export function chooseLatest(resource: Resource): string | null {
 }
 
 /**
+ * Whether these versions, instead of the resource's own, would move latest to one whose commit is
+ * older than that of the latest now. Returns both, or null.
+ */
+export function latestMovedBack(
+  resource: Resource,
+  versions: readonly Version[],
+): { from: Version; to: Version } | null {
+  const from = resource.latest === null ? null : findVersion(resource, resource.latest);
+  const next = { ...resource, versions: [...versions] };
+  const label = chooseLatest(next);
+  const to = label === null ? null : findVersion(next, label);
+  return from !== null && to !== null && isOffered(from) && dateOf(to) < dateOf(from) ? { from, to } : null;
+}
+
+/** When its content was made, as far as is known: its commit, else its publication. */
+function dateOf({ createdAt, publishedAt }: Pick<Version, 'createdAt' | 'publishedAt'>): number {
+  return Date.parse(createdAt ?? publishedAt);
+}
+
+/**
  * Inserts an imported version before the first version that is newer than it. It comes first when
  * its date cannot be parsed.
  */
 export function insertByDate(versions: readonly Version[], past: Version): Version[] {
-  const dateOf = ({ createdAt, publishedAt }: Version) => Date.parse(createdAt ?? publishedAt);
   const date = past.createdAt === undefined ? Number.NEGATIVE_INFINITY : Date.parse(past.createdAt);
   const index = versions.findIndex((version) => dateOf(version) > date);
   return index < 0 ? [...versions, past] : versions.toSpliced(index, 0, past);

@@ -7,6 +7,8 @@ import { findVersion, type Resource, type Version } from '../model/resource.ts';
 export interface Placing {
   /** The label in the request, or null. */
   version: string | null;
+  /** Whether that label comes from a git tag. Then `onConflict` applies, as to a document's. */
+  isTag: boolean;
   /** The version in the document, or null. */
   stated: string | null;
   content: Digest;
@@ -44,7 +46,7 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
   if (taken.status.state === 'withdrawn') {
     return conflict(asked, suggestion, `Version ${asked} was withdrawn; its label is never used again.`);
   }
-  if (placing.version !== null) {
+  if (placing.version !== null && !(placing.isTag && placing.onConflict === 'revise')) {
     return conflict(asked, suggestion, `Version ${asked} is published with other content and never changes.`);
   }
   if (placing.onConflict === 'reject') {

@@ -7,7 +7,14 @@ import type { JobOrigin } from '../model/job.ts';
 import { isLabel } from '../model/label.ts';
 import type { Report } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
-import { chooseLatest, insertByDate, resourceRef, type Resource, type Version } from '../model/resource.ts';
+import {
+  chooseLatest,
+  insertByDate,
+  latestMovedBack,
+  resourceRef,
+  type Resource,
+  type Version,
+} from '../model/resource.ts';
 import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
@@ -27,14 +34,19 @@ export interface PublishRequest {
   entry: string;
   /** The requested label; null: from the document's version, else the next one (design §7). */
   version: string | null;
+  /** Whether `version` comes from a git tag: see `Placing`. */
+  isTag?: boolean;
   /** Replaces the version in the document; undefined: the document's own. */
   stated?: string | null;
   /** What to do if the document's version is already published with other content. */
   onConflict: OnConflict;
   /** Whether it is past history: ordered by its date, and labelled below all others by default. */
   isPast?: boolean;
-  /** If false, this version does not become the latest. */
-  latest: boolean;
+  /**
+   * If false, this version does not become the latest. `newer`: it does not if its commit is older
+   * than that of the latest.
+   */
+  latest: boolean | 'newer';
   /** Compile, check and choose a label, but write nothing. */
   dryRun: boolean;
   /** Settings for creating the resource if it does not exist; null: throw `not_found` instead. */
@@ -236,6 +248,7 @@ async function appendVersion(
     const resource = current ?? createFor(registry, request, made.title);
     const placed = placeVersion(resource, {
       version: request.version,
+      isTag: request.isTag ?? false,
       stated: made.stated,
       content: made.content,
       onConflict: request.onConflict,
@@ -256,7 +269,7 @@ async function appendVersion(
       result = { outcome: 'unchanged', resource: connected, version: placed.version };
       return JSON.stringify(connected.connection) === JSON.stringify(current?.connection) ? null : connected;
     }
-    const version: Version = {
+    const fresh: Version = {
       label: placed.label,
       manifest: made.manifest,
       content: made.content,
@@ -266,7 +279,11 @@ async function appendVersion(
       ...(!request.latest && { neverLatest: true as const }),
       ...(made.stated !== null && made.stated !== placed.label && { original: made.stated }),
     };
-    const versions = request.isPast ? insertByDate(connected.versions, version) : [...connected.versions, version];
+    const place = (added: Version) =>
+      request.isPast ? insertByDate(connected.versions, added) : [...connected.versions, added];
+    const isBack = request.latest === 'newer' && latestMovedBack(connected, place(fresh)) !== null;
+    const version: Version = isBack ? { ...fresh, neverLatest: true } : fresh;
+    const versions = place(version);
     const next = { ...connected, versions };
     next.latest = chooseLatest(next);
     result = { outcome: 'published', resource: next, version };

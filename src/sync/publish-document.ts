@@ -2,7 +2,7 @@ import type { Connection, Repository } from '../model/connection.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
-import { publish, type PublishResult } from '../registry/publish.ts';
+import { publish, type PublishRequest, type PublishResult } from '../registry/publish.ts';
 import { statedVersion } from '../plan/stated-version.ts';
 import type { Syncing } from './syncing.ts';
 
@@ -30,11 +30,13 @@ export function refusalOf({ listedAt }: Planned, refusal: string): string {
 
 /**
  * `version`: the label that a tag gives; null: the document's own. `isPast`: an import of history.
- * `dryRun`: decide, but write nothing.
+ * `latest`: as in `PublishRequest`; by default a tag that is older than the latest version does not
+ * become latest. `dryRun`: decide, but write nothing.
  */
 export interface HowToPublish {
   version?: string | null;
   isPast?: boolean;
+  latest?: PublishRequest['latest'];
   dryRun?: boolean;
 }
 
@@ -54,7 +56,7 @@ export async function publishDocument(
   { registry, repository, run, signal }: Syncing,
   snapshot: Snapshot,
   planned: Planned,
-  { version = null, isPast = false, dryRun = false }: HowToPublish = {},
+  { version = null, isPast = false, latest = version === null || 'newer', dryRun = false }: HowToPublish = {},
 ): Promise<PublishResult> {
   const { path, coordinate, name, description, visibility, ruleset, validation, onConflict } = planned;
   const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
@@ -63,9 +65,10 @@ export async function publishDocument(
     snapshot,
     entry: path,
     version,
+    isTag: version !== null,
     ...(stated !== undefined && { stated }),
     onConflict,
-    latest: true,
+    latest,
     dryRun,
     isPast,
     create: { name, description, visibility, ruleset, validation },
@@ -73,4 +76,22 @@ export async function publishDocument(
     author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
     signal,
   });
+}
+
+/**
+ * What a person should know about the version of a tag: that its label was taken, or that it did
+ * not become latest. Null: nothing.
+ */
+export function noteOnTag(
+  name: string,
+  asked: string,
+  { outcome, resource, version }: Extract<PublishResult, { outcome: 'published' | 'unchanged' }>,
+): string | null {
+  const { label, neverLatest } = version;
+  const notes: string[] = [];
+  if (label.toLowerCase() !== asked.toLowerCase())
+    notes.push(`Version ${asked} was published first, with other content, so tag ${name} became ${label}.`);
+  if (outcome === 'published' && neverLatest)
+    notes.push(`Latest stays ${resource.latest}, because the commit of tag ${name} is older.`);
+  return notes.length === 0 ? null : notes.join(' ');
 }

@@ -1,6 +1,7 @@
 import { kinds, types } from '../../model/kinds.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
+import { whyLatest } from '../../model/why-latest.ts';
 import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
 import { renderedOf } from '../../registry/derived.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
@@ -149,6 +150,7 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
     }));
   return {
     count: resource.versions.length,
+    whyLatest: whyLatest(resource),
     first: all.slice(0, versionsShown.first),
     folded: all.slice(versionsShown.first),
     more: resource.versions.length - all.length,
