@@ -29,11 +29,13 @@ export function formatEvent(level: Level, event: string, fields: Fields = {}): s
 const formats: Record<string, (fields: Fields) => string> = {
   document({ outcome, resource, label, path, detail }) {
     const version = `${text(resource ?? '')}${label ? `@${text(label)}` : ''}`;
-    if (outcome === 'published' || outcome === 'unchanged') return `${text(outcome)} ${version} ${text(path)}`;
+    if (outcome === 'published' || outcome === 'unchanged')
+      return `${text(outcome)} ${version} ${text(path)}${detail ? `: ${text(detail)}` : ''}`;
     // The first line of a report starts with its location; other reasons need the path.
     const reason = text(detail ?? 'see its report');
     return `rejected ${reason.startsWith(`${text(path)}:`) ? reason : `${text(path)}: ${reason}`}`;
   },
+  'release tag': ({ detail }) => text(detail),
   sync({ repository, state, to, published, documents, documentsRefused, detail }) {
     if (detail) return `${state === 'failed' ? 'not synced: ' : ''}${withName(text(repository), text(detail))}`;
     const counts =

@@ -1,8 +1,8 @@
 import { formatCoordinate } from '../model/address.ts';
 import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
+import { hasDied } from '../compile/sandbox-lost.ts';
 import { isRegistryError } from '../model/errors.ts';
-import type { Report } from '../model/problem.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
@@ -14,6 +14,7 @@ import type { Registry } from '../registry/registry.ts';
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { decodeJson } from '../model/json.ts';
+import { beforeFirst } from './release-tag.ts';
 import type { Syncing } from './syncing.ts';
 
 /** The result of a sync for one document. */
@@ -43,9 +44,15 @@ export async function syncDocument(
     return { path, state: known, result: null };
   }
   const started = registry.monotonic();
-  const result = await refusable(async () =>
-    document.tags === null ? publishDocument(syncing, snapshot, document) : connectTagged(syncing, document),
-  );
+  let release: string | null = null;
+  const result = await refusable(async () => {
+    if (document.tags !== null) return connectTagged(syncing, document);
+    const branch = await beforeFirst(syncing, snapshot, document);
+    release = branch.release;
+    // Before it is published, because a label is given for good.
+    if (release !== null) registry.log('warn', 'release tag', { run: run.id, resource: name, detail: release });
+    return publishDocument(branch.syncing, snapshot, document);
+  });
   if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
   if ('refusal' in result) {
     const told = { resource: name, outcome: 'conflict', label: null, report: null } as const;
@@ -83,7 +90,8 @@ export async function syncDocument(
     detail,
     milliseconds: Math.round(registry.monotonic() - started),
   });
-  return { path, state, result: { path, resource: name, outcome: result.outcome, label, report, detail } };
+  const told = { path, resource: name, outcome: result.outcome, label, report, detail: detail ?? release };
+  return { path, state, result: told };
 }
 
 /**
@@ -122,10 +130,6 @@ async function unpublished(
     ruleset: await rulesetDigest(registry, document.coordinate.org, gate),
     compiler: registry.compiler.id,
   };
-}
-
-function hasDied({ problems }: Report): boolean {
-  return problems.some(({ rule }) => rule.startsWith('sandbox-'));
 }
 
 /** Whether the ruleset and every file that the last sync read are unchanged. */

@@ -5,14 +5,14 @@ import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
 import type { Repository, RunDocument, TagState } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
-import { labelFromVersion } from '../model/label.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tag } from '../source/source.ts';
 import type { Planned } from '../plan/planned.ts';
-import { publishDocument, refusable } from './publish-document.ts';
+import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { rulesetNow } from './sync-document.ts';
+import { labelFromTag } from './tag-label.ts';
 import type { Syncing } from './syncing.ts';
 
 /** The result of a sync for the tags of a repository. */
@@ -161,16 +161,6 @@ async function openAll(
   return opened.sort((a, b) => (dateOf(a) < dateOf(b) ? -1 : dateOf(a) > dateOf(b) ? 1 : 0));
 }
 
-/**
- * The label for a tag: its name without the `v` before a number, and without the pattern's text
- * before its first star (`payments-v*`) unless that text starts a number (`v1.*`).
- */
-export function labelFromTag(name: string, pattern: string): string | null {
-  const prefix = pattern.includes('*') ? pattern.slice(0, pattern.indexOf('*')) : '';
-  const { length } = prefix.replace(/(?:^|(?<=[-/_@+]))v?\d[\d.]*$/, '');
-  return labelFromVersion(name.slice(length).replace(/^v(?=\d)/, ''));
-}
-
 async function publishTag(
   syncing: Syncing,
   document: Planned,
@@ -188,7 +178,10 @@ async function publishTag(
   if (result.outcome === 'conflict') return conflict(result.detail);
   const { outcome, ruleset } = result;
   if (outcome !== 'rejected')
-    return { told: { ...about, outcome, label: result.version.label, detail: null }, ruleset };
+    return {
+      told: { ...about, outcome, label: result.version.label, detail: noteOnTag(tag.name, version, result) },
+      ruleset,
+    };
   const [first] = result.report.problems;
   const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected'}`;
   return { told: { ...about, outcome, report: result.reportDigest, detail }, ruleset };

@@ -442,6 +442,65 @@ describe('following a repository', () => {
     ]);
   });
 
+  test('a tag whose label the branch took becomes a revision, and the run says why', async () => {
+    const { source, sync, registry } = await connected();
+    const release = source.push(url, { 'a.yaml': api('A', '1.5.0') });
+    const tip = { 'a.yaml': api('A', '1.5.0', 'x-a: 1') };
+    source.push(url, tip);
+    await sync();
+    source.tag(url, 'v1.5.0', release);
+    source.push(url, { ...tip, 'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "v*"}]' });
+    const label = `1.5.0+${release.slice(0, 7)}`;
+    expect((await sync()).documents).toMatchObject([
+      {
+        outcome: 'published',
+        label,
+        detail: `Version 1.5.0 was published first, with other content, so tag v1.5.0 became ${label}. Latest stays 1.5.0, because the commit of tag v1.5.0 is older.`,
+      },
+    ]);
+    expect((await findResource(registry, { org: 'acme', type: 'apis', slug: 'a' }))!.latest).toBe('1.5.0');
+    expect((await sync()).documents).toEqual([]);
+  });
+
+  test('where conflicts are rejected, a tag whose label the branch took is a conflict', async () => {
+    const { source, sync } = await connected();
+    const settings = 'resources: [{path: a.yaml, slug: a, onConflict: reject';
+    source.tag(url, 'v1.5.0', source.push(url, { 'a.yaml': api('A', '1.5.0') }));
+    const tip = { 'a.yaml': api('A', '1.5.0', 'x-a: 1') };
+    source.push(url, { ...tip, 'stele.yaml': `${settings}}]` });
+    await sync();
+    source.push(url, { ...tip, 'stele.yaml': `${settings}, tags: "v*"}]` });
+    expect((await sync()).documents).toMatchObject([
+      { outcome: 'conflict', detail: 'Version 1.5.0 is published with other content and never changes.' },
+    ]);
+  });
+
+  test('before the branch takes the label of a release tag, the log says so and how to publish tags', async () => {
+    const { source, sync, events, compiler } = await connected();
+    const release = source.push(url, { 'a.yaml': api('A', '1.5.0'), 'b.yaml': api('B', '7.0.0') });
+    source.tag(url, 'v1.4.0', release);
+    source.tag(url, 'v1.5.0', release);
+    source.push(url, { 'a.yaml': api('A', '1.5.0', 'x-a: 1'), 'b.yaml': api('B', '7.0.0') });
+    const { documents } = await sync();
+    const detail = `Tag v1.5.0 names version 1.5.0 too, at ${release.slice(0, 12)}. 2 tags match "v*". The branch takes the label 1.5.0 first; what the tag contains then becomes a revision of it, if it differs. To publish tags instead of the branch, set \`tags: "v*"\` in stele.yaml or in the connection before the first sync.`;
+    const told = events.filter(({ event, fields }) => event === 'release tag' || fields['label'] === '1.5.0');
+    expect(told).toMatchObject([
+      { level: 'warn', event: 'release tag', fields: { resource: '@acme/apis/a', detail } },
+      { event: 'document', fields: { outcome: 'published' } },
+    ]);
+    expect(documents).toMatchObject([
+      { path: 'a.yaml', outcome: 'published', detail },
+      { path: 'b.yaml', outcome: 'published', detail: null },
+    ]);
+    expect(compiler.compiled).toHaveLength(2);
+  });
+
+  test('the branch takes the label of a tag without a word where the tag is its tip', async () => {
+    const { source, sync } = await connected();
+    source.tag(url, 'v1.5.0', source.push(url, { 'a.yaml': api('A', '1.5.0') }));
+    expect((await sync()).documents).toMatchObject([{ label: '1.5.0', detail: null }]);
+  });
+
   test('a tag that was refused is tried again when its ruleset is another one, and only then', async () => {
     const { source, sync, registry, names, compiler } = await connected();
     const commit = source.push(url, {

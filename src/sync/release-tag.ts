@@ -1,0 +1,67 @@
+import { matchesGlob } from '../model/glob.ts';
+import type { Run } from '../model/connection.ts';
+import { foldLabel } from '../model/label.ts';
+import type { Planned } from '../plan/planned.ts';
+import { findResource } from '../registry/find-resource.ts';
+import { remoteOf } from '../registry/remote.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import type { Tag } from '../source/source.ts';
+import { publishDocument, refusable } from './publish-document.ts';
+import { rememberCompiled } from './remember-compiled.ts';
+import { labelFromTag } from './tag-label.ts';
+import type { Syncing } from './syncing.ts';
+
+/** The tags of a repository, asked for once in a run. */
+const tagsOfRun = new WeakMap<Run, Promise<Tag[]>>();
+
+/**
+ * To call before the branch publishes a document. `release`: says that the document's first version
+ * is about to take the label of a release tag, and how to publish the tags instead; null where it
+ * does not. `syncing`: how to publish it without compiling it again.
+ */
+export async function beforeFirst(
+  syncing: Syncing,
+  snapshot: Snapshot,
+  document: Planned,
+): Promise<{ syncing: Syncing; release: string | null }> {
+  const { registry, run } = syncing;
+  const resource = await findResource(registry, document.coordinate);
+  if (resource !== null && resource.versions.length > 0) return { syncing, release: null };
+  const asked = tagsOfRun.get(run) ?? askTags(syncing);
+  tagsOfRun.set(run, asked);
+  const tags = await asked;
+  if (tags.length === 0) return { syncing, release: null };
+  const compiler = rememberCompiled(registry.compiler, 1)(snapshot);
+  const prepared = { ...syncing, registry: { ...registry, compiler } };
+  const foreseen = await refusable(() => publishDocument(prepared, snapshot, document, { dryRun: true }));
+  const label = 'outcome' in foreseen && foreseen.outcome === 'published' ? foreseen.version.label : null;
+  const found = label === null ? null : findRelease(tags, document.coordinate.slug, label);
+  // The tip itself is the release.
+  if (found === null || found.tag.commit === snapshot.origin.commit) return { syncing: prepared, release: null };
+  const { tag, pattern, count } = found;
+  const others = count === 1 ? '' : ` ${count} tags match ${JSON.stringify(pattern)}.`;
+  const what = `Tag ${tag.name} names version ${label} too, at ${tag.commit.slice(0, 12)}.${others}`;
+  const effect = `The branch takes the label ${label} first; what the tag contains then becomes a revision of it, if it differs.`;
+  const offer = `To publish tags instead of the branch, set \`tags: ${JSON.stringify(pattern)}\` in stele.yaml or in the connection before the first sync.`;
+  return { syncing: prepared, release: `${what} ${effect} ${offer}` };
+}
+
+/** None where the remote does not answer: only the advice depends on them. */
+async function askTags({ registry, repository, signal }: Syncing): Promise<Tag[]> {
+  const remote = await remoteOf(registry, repository);
+  return registry.source.tags(remote, signal).catch(() => []);
+}
+
+/** The tag that gives this label by one of the usual patterns. */
+function findRelease(
+  tags: readonly Tag[],
+  slug: string,
+  label: string,
+): { tag: Tag; pattern: string; count: number } | null {
+  for (const pattern of ['v*', `${slug}-v*`, `${slug}@*`, `${slug}/v*`, '*']) {
+    const matching = tags.filter(({ name }) => matchesGlob(pattern, name));
+    const tag = matching.find(({ name }) => foldLabel(labelFromTag(name, pattern) ?? '') === foldLabel(label));
+    if (tag !== undefined) return { tag, pattern, count: matching.length };
+  }
+  return null;
+}
