@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { importHistory } from '../sync/import-repository.ts';
@@ -9,6 +9,7 @@ interface ImportFlags extends CommonOptions {
   tags?: string;
   eachChange?: boolean;
   since?: string;
+  latest?: 'keep' | 'rule';
 }
 
 /** `stele import COORDINATE`: publishes the history of a connected document, oldest first. */
@@ -19,15 +20,22 @@ export function importCommand(): Command {
     .option('--tags <glob>', 'tags to publish as versions (default: v*; none with --each-change)')
     .option('--each-change', 'publish every commit on the branch that changed the document')
     .option('--since <date>', 'only commits since this date, such as 2025-01-31')
+    .addOption(
+      new Option('--latest <choice>', 'whether an older version may become latest (default: stop and ask)').choices([
+        'keep',
+        'rule',
+      ]),
+    )
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate } = requireCoordinate(name);
-      const { tags, eachChange = false, since = null, json } = command.optsWithGlobals<ImportFlags>();
+      const { tags, eachChange = false, since = null, latest = 'ask', json } = command.optsWithGlobals<ImportFlags>();
       if (since !== null && Number.isNaN(Date.parse(since)))
         throw new RegistryError('malformed', `${JSON.stringify(since)} is not a date. Use a date such as 2025-01-31.`);
       const stop = new AbortController();
       const abort = () =>
         stop.abort(new RegistryError('unavailable', 'Interrupted. Run the command again to continue.'));
       process.once('SIGINT', abort).once('SIGTERM', abort);
+      let before = 0;
       const run = await withRegistry(command, (registry) =>
         withProgress(`Importing ${name}`, (say) =>
           importHistory(
@@ -37,9 +45,12 @@ export function importCommand(): Command {
               tags: tags ?? (eachChange ? null : 'v*'),
               eachChange,
               since,
-              onProgress: ({ done, total, document }) => {
-                say(`Importing ${name}: ${done} of ${total}, ${document.label ?? document.outcome}`);
-                if (!json) tellDocument(document);
+              latest,
+              onProgress({ done, total, document }) {
+                const last = document === null ? '' : `, ${document.label ?? document.outcome}`;
+                say(`Importing ${name}: ${done} of ${total}${last}`);
+                if (document === null) before += done;
+                else if (!json) tellDocument(document);
               },
             },
             stop.signal,
@@ -50,7 +61,8 @@ export function importCommand(): Command {
       const count = (wanted: RunDocument['outcome']) =>
         run.documents.filter(({ outcome }) => outcome === wanted).length;
       const refused = count('rejected') + count('conflict');
-      complain(`${count('published')} published, ${count('unchanged')} unchanged, ${refused} rejected`);
+      const earlier = before === 0 ? '' : `, ${before} imported before`;
+      complain(`${count('published')} published, ${count('unchanged')} unchanged, ${refused} rejected${earlier}`);
     });
 }
 

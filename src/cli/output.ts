@@ -32,9 +32,13 @@ export function complain(text: string): void {
   process.stderr.write(`${visible(text, { lines: true })}\n`);
 }
 
+// Milliseconds between two lines of progress where there is no terminal.
+const linesApart = 5000;
+
 /**
  * Runs the work and shows progress on a terminal once it takes longer than a second. A terminal of
- * unknown width gets one line: a spinner could not clear itself and would print a line per step.
+ * unknown width gets one line: a spinner could not clear itself and would print a line per step. A
+ * file or pipe gets a line every five seconds, of what `tell` says.
  */
 export async function withProgress<T>(
   text: string,
@@ -43,9 +47,13 @@ export async function withProgress<T>(
 ): Promise<T> {
   const spinner = ora({ text, stream, isSilent: !stream.isTTY, isEnabled: stream.columns > 0 });
   const timer = setTimeout(() => spinner.start(), 1000);
+  let told = performance.now();
   try {
     return await work((next) => {
       spinner.text = next;
+      if (stream.isTTY || performance.now() - told < linesApart) return;
+      told = performance.now();
+      stream.write(`${visible(next)}\n`);
     });
   } finally {
     clearTimeout(timer);

@@ -49,7 +49,7 @@ export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
       if (index >= brought) brought = await bringAhead(work, rest, paths, index);
       const snapshot = await registry.source.snapshot(remote, commit, signal);
       if ((await fileIn(snapshot, [path])) !== null) {
-        const { document, read } = await publishPast(work, { commit, path, version: null }, snapshot);
+        const { document, read } = await publishPast(work, { commit, path, tag: null }, snapshot);
         inputs = read ?? inputs;
         documents.push(document);
         hasRefused ||= !isWell(document);

@@ -1,11 +1,19 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { Repository, Run, RunDocument } from '../model/connection.ts';
+import type { Digest } from '../model/digest.ts';
+import { hasDied } from '../compile/sandbox-lost.ts';
 import { filesOf, type Snapshot } from '../source/snapshot.ts';
 import type { HistoryCommit, Remote } from '../source/source.ts';
 import { plannedFor, type Connected } from '../plan/plan.ts';
-import { publishDocument, refusable } from './publish-document.ts';
+import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
+
+/**
+ * Whether an imported version that is older than the latest may become latest: `keep`: no; `rule`:
+ * as the rules of design §7 say; `ask`: the import is refused if that makes a difference.
+ */
+export type ImportLatest = 'keep' | 'rule' | 'ask';
 
 /** An import that is running. */
 export interface ImportWork {
@@ -18,15 +26,18 @@ export interface ImportWork {
   run: Run;
   /** Skips commits before this time. ISO 8601; null: none. */
   since: string | null;
+  latest: ImportLatest;
   onProgress: ((progress: ImportProgress) => void) | undefined;
   signal: AbortSignal;
 }
 
 /** Reported after each imported commit or tag. */
 export interface ImportProgress {
+  /** Commits or tags that need nothing more, including those of earlier imports. */
   done: number;
   total: number;
-  document: RunDocument;
+  /** What was imported. Null at the start: `done` were imported before. */
+  document: RunDocument | null;
 }
 
 /** A past commit to import, from a tag or from the branch. */
@@ -34,28 +45,39 @@ export interface Past {
   commit: string;
   /** The document's path in that commit. */
   path: string;
-  /** The label that the tag gives. Null: the document's own version. */
-  version: string | null;
+  /** The tag, and the label that it gives. Null: the document's own version. */
+  tag: { name: string; label: string } | null;
 }
 
 type End = Pick<RunDocument, 'outcome' | 'label' | 'detail'>;
 
-/**
- * Publishes the document as of a past commit. `read`: the paths of all files that it needed, or
- * null when that is unknown.
- */
+/** The result for a past commit. */
+export interface PublishedPast {
+  document: RunDocument;
+  /** The paths of all files that it needed. Null when that is unknown. */
+  read: string[] | null;
+  /** The ruleset that the document was checked with, when it was rejected for what it says. */
+  refusal: { ruleset: Digest | null } | null;
+}
+
+/** Publishes the document as of a past commit. `dryRun`: decides, but writes nothing. */
 export async function publishPast(
-  { registry, repository, connected, run, signal }: ImportWork,
-  { commit, path, version }: Past,
+  { registry, repository, connected, run, latest, signal }: ImportWork,
+  { commit, path, tag }: Past,
   snapshot: Snapshot,
-): Promise<{ document: RunDocument; read: string[] | null }> {
+  { dryRun = false } = {},
+): Promise<PublishedPast> {
   signal.throwIfAborted();
   const planned = { ...plannedFor(connected), path };
-  const result = await refusable(() =>
-    publishDocument({ registry, repository, run, signal }, snapshot, planned, { version, isPast: true }),
-  );
-  if ('refusal' in result) return { document: refuse(connected, commit, result.refusal), read: null };
-  return { document: tell(connected, commit, endOf(result)), read: result.compiled.files.map((file) => file.path) };
+  const how = { version: tag?.label ?? null, isPast: true, latest: latest === 'rule' || ('newer' as const), dryRun };
+  const result = await refusable(() => publishDocument({ registry, repository, run, signal }, snapshot, planned, how));
+  if ('refusal' in result) return { document: refuse(connected, commit, result.refusal), read: null, refusal: null };
+  const isRefused = result.outcome === 'rejected' && !hasDied(result.report);
+  return {
+    document: tell(connected, commit, endOf(result, tag)),
+    read: result.compiled.files.map((file) => file.path),
+    refusal: isRefused ? { ruleset: result.ruleset } : null,
+  };
 }
 
 /** The result for a past commit that cannot be published. */
@@ -67,9 +89,12 @@ function tell({ org, type, slug, connection }: Connected, commit: string, end: E
   return { path: connection.path, resource: formatCoordinate({ org, type, slug }), commit, report: null, ...end };
 }
 
-function endOf(result: PublishResult): End {
+function endOf(result: PublishResult, tag: Past['tag']): End {
   if (result.outcome === 'conflict') return { outcome: 'conflict', label: null, detail: result.detail };
-  if (result.outcome !== 'rejected') return { outcome: result.outcome, label: result.version.label, detail: null };
+  if (result.outcome !== 'rejected') {
+    const detail = tag === null ? null : noteOnTag(tag.name, tag.label, result);
+    return { outcome: result.outcome, label: result.version.label, detail };
+  }
   const [first] = result.report.problems;
   const detail = first ? `${first.file}:${first.line}:${first.column} ${first.message}` : null;
   return { outcome: 'rejected', label: null, detail };

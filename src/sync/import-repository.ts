@@ -1,9 +1,9 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { repositoryId, repositoryRef, type Repository, type Run, type RunDocument } from '../model/connection.ts';
-import { RegistryError } from '../model/errors.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { assertAccepted } from './guard.ts';
 import { importChanges } from './import-changes.ts';
-import type { ImportProgress, ImportWork } from './import-past.ts';
+import type { ImportLatest, ImportProgress, ImportWork } from './import-past.ts';
 import { importTags } from './import-tags.ts';
 import { withLease } from './lease.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -22,6 +22,8 @@ export interface ImportOptions {
   eachChange: boolean;
   /** Skips commits before this time. ISO 8601; null: none. */
   since: string | null;
+  /** Default: `ask`. */
+  latest?: ImportLatest;
   onProgress?: (progress: ImportProgress) => void;
 }
 
@@ -31,12 +33,13 @@ const mostCommits = 20_000;
  * Imports the history of a connected document, oldest first. Each version gets its commit's date
  * and its place in the list by that date. Published versions do not change. An import can be
  * interrupted at any time and resumes when it is repeated. It fetches only the trees of the history
- * and the document's own blobs. No sync of the repository runs at the same time.
+ * and the document's own files. Syncs of the repository run meanwhile; another import of the same
+ * document waits.
  */
 export async function importHistory(
   registry: Registry,
   coordinate: Coordinate,
-  { tags, eachChange, since, onProgress }: ImportOptions,
+  { tags, eachChange, since, latest = 'ask', onProgress }: ImportOptions,
   signal: AbortSignal,
 ): Promise<Run> {
   const resource = await findResource(registry, coordinate);
@@ -49,7 +52,8 @@ export async function importHistory(
   if (!repository?.commit) throw new RegistryError('conflict', `${name} was never synced. Run stele sync first.`);
   const tip = repository.commit;
   const run: Run = { ...newRun(registry, repository, id, 'import'), state: 'running', to: tip };
-  return withLease(registry, `${coordinate.org}/${id}`, signal, async (_hasWaited, held) => {
+  const lease = `imports/${coordinate.org}/${coordinate.type}/${coordinate.slug}`;
+  return withLease(registry, lease, signal, async (_hasWaited, held) => {
     await recordRun(registry, run);
     const end = async (documents: RunDocument[], detail: string | null): Promise<Run> => {
       const state = detail === null ? 'succeeded' : 'failed';
@@ -68,6 +72,7 @@ export async function importHistory(
         history,
         run,
         since,
+        latest,
         onProgress,
         signal: held,
       };
@@ -75,7 +80,8 @@ export async function importHistory(
       if (eachChange) documents.push(...(await importChanges(work)));
       return await end(documents, null);
     } catch (error) {
-      await end([], 'The import was interrupted. Run it again to continue.');
+      const isAsked = isRegistryError(error, 'conflict');
+      await end([], isAsked ? error.message : 'The import was interrupted. Run it again to continue.');
       throw error;
     }
   });

@@ -1,58 +1,138 @@
+import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { matchesGlob } from '../model/glob.ts';
-import type { Snapshot } from '../source/snapshot.ts';
+import { RegistryError } from '../model/errors.ts';
+import { findVersion, insertByDate, latestMovedBack, type Version } from '../model/resource.ts';
+import { filesOf } from '../source/snapshot.ts';
 import type { Tag } from '../source/source.ts';
-import { fileIn, isSince, publishPast, refuse, type ImportWork, type Past } from './import-past.ts';
+import { readJson } from '../registry/stored.ts';
+import type { Connected } from '../plan/plan.ts';
+import { compileAhead, type OpenPast } from './compile-ahead.ts';
+import { openTagNotes } from './import-notes.ts';
+import { isSince, refuse, type ImportWork } from './import-past.ts';
 import { findPaths } from './past-paths.ts';
 import { refusable } from './publish-document.ts';
-import { labelFromTag } from './sync-tags.ts';
+import { labelFromTag } from './tag-label.ts';
 
-interface TaggedPast extends Past {
-  snapshot: Snapshot;
-  blob: string;
-}
+const tagsPerSave = 20;
 
-/** Publishes each tag that matches the glob under its name, oldest commit first. */
+/**
+ * Publishes each tag that matches the glob under its name, oldest commit first. Tags that an
+ * earlier import or sync published are not read again. Documents are compiled ahead, as many at
+ * once as there are processors, and published in order.
+ */
 export async function importTags(work: ImportWork, glob: string): Promise<RunDocument[]> {
-  const { registry, remote, since, onProgress, signal } = work;
+  const { registry, connected, remote, onProgress, signal } = work;
   const tags = (await registry.source.tags(remote, signal)).filter(({ name }) => matchesGlob(glob, name));
-  const commits = [...new Set(tags.map(({ commit }) => commit))];
-  await refusable(() => registry.source.bring(remote, commits, signal));
-  const pasts: TaggedPast[] = [];
+  const notes = await openTagNotes(work);
+  const fresh: Tag[] = [];
   const documents: RunDocument[] = [];
   for (const tag of tags) {
-    const past = await openTag(work, tag, glob);
-    if (!('snapshot' in past)) documents.push(past);
-    else if (isSince(past.snapshot.committedAt, since)) pasts.push(past);
+    const known = notes.find(tag);
+    if (known === null) fresh.push(tag);
+    else if (known.commit !== tag.commit) documents.push(refuse(connected, tag.commit, moved(tag, known.commit)));
   }
-  const blobs = [...new Set(pasts.map(({ blob }) => blob))];
-  if (blobs.length > 1) await registry.source.bringBlobs(remote, pasts[0]!.commit, blobs, signal);
-  for (const [index, past] of pasts.sort(byDate).entries()) {
-    const { document } = await publishPast(work, past, past.snapshot);
-    documents.push(document);
-    onProgress?.({ done: index + 1, total: pasts.length, document });
+  const total = tags.length;
+  let done = total - fresh.length;
+  onProgress?.({ done, total, document: null });
+  const { pasts, refused } = await openTags(work, fresh, glob);
+  documents.push(...refused);
+  done += fresh.length - pasts.length;
+  if (work.latest === 'ask') assertLatestStays(connected, pasts);
+  const ahead = compileAhead(work, pasts, await pathsOfLatest(work));
+  try {
+    for (const [index, past] of pasts.entries()) {
+      const { document, refusal } = await ahead.publish(index);
+      const outcome = refusal === null ? {} : { refused: { ...notes.judge, ruleset: refusal.ruleset } };
+      if (document.label !== null || refusal !== null)
+        notes.add(past.tag.name, { commit: past.commit, label: document.label, ...outcome });
+      documents.push(document);
+      onProgress?.({ done: ++done, total, document });
+      if ((index + 1) % tagsPerSave === 0) await notes.save();
+    }
+  } finally {
+    await ahead.end();
+    await notes.save();
   }
   return documents;
+}
+
+/** Throws `conflict` when one of these tags would take over latest, although its commit is older. */
+function assertLatestStays(connected: Connected, pasts: readonly OpenPast[]): void {
+  const added = pasts.flatMap(({ tag: { label }, snapshot: { committedAt } }): Version[] => {
+    if (findVersion(connected, label) !== null) return [];
+    const createdAt = committedAt ?? new Date(0).toISOString();
+    const bytes = { manifest: 'sha256:', content: 'sha256:' } as const;
+    return [{ label, ...bytes, publishedAt: createdAt, createdAt, status: { state: 'active' } }];
+  });
+  const change = latestMovedBack(connected, added.reduce(insertByDate, connected.versions));
+  if (change === null) return;
+  const say = ({ label, createdAt, publishedAt }: Version) => `${label} (${(createdAt ?? publishedAt).slice(0, 10)})`;
+  throw new RegistryError(
+    'conflict',
+    `The import would move latest back from ${say(change.from)} to ${say(change.to)}. Nothing was imported. Repeat it with --latest keep to leave latest where it is, or with --latest rule to move it.`,
+  );
+}
+
+function moved({ name, commit }: Tag, before: string): string {
+  return `Tag ${name} was moved from ${before} to ${commit}. Published versions stay.`;
+}
+
+/**
+ * Finds the document in each tag's commit, oldest commit first. `refused`: why other tags cannot be
+ * published.
+ */
+async function openTags(
+  work: ImportWork,
+  tags: readonly Tag[],
+  glob: string,
+): Promise<{ pasts: OpenPast[]; refused: RunDocument[] }> {
+  const { registry, remote, since, signal } = work;
+  const commits = [...new Set(tags.map(({ commit }) => commit))];
+  if (commits.length > 0) await refusable(() => registry.source.bring(remote, commits, signal));
+  const paths = findPaths(work.history, work.connected.connection.path);
+  const pasts: OpenPast[] = [];
+  const refused: RunDocument[] = [];
+  for (const tag of tags) {
+    const past = await openTag(work, tag, glob, paths);
+    if (!('snapshot' in past)) refused.push(past);
+    else if (isSince(past.snapshot.committedAt, since)) pasts.push(past);
+  }
+  return { pasts: pasts.sort(byDate), refused };
 }
 
 /**
  * Finds the document in a tag's commit, or says why it cannot be published. Tries its earlier paths
  * if the tag is not on the branch.
  */
-async function openTag(work: ImportWork, { name, commit }: Tag, glob: string): Promise<TaggedPast | RunDocument> {
-  const { registry, remote, connected, history, signal } = work;
-  const version = labelFromTag(name, glob);
-  if (version === null) return refuse(connected, commit, `Tag ${name} cannot be used as a version label.`);
+async function openTag(
+  { registry, remote, connected, signal }: ImportWork,
+  tag: Tag,
+  glob: string,
+  paths: ReturnType<typeof findPaths>,
+): Promise<OpenPast | RunDocument> {
+  const { name, commit } = tag;
+  const label = labelFromTag(name, glob);
+  if (label === null) return refuse(connected, commit, `Tag ${name} cannot be used as a version label.`);
   const snapshot = await refusable(() => registry.source.snapshot(remote, commit, signal));
   if ('refusal' in snapshot) return refuse(connected, commit, `Tag ${name}: ${snapshot.refusal}`);
-  const paths = findPaths(history, connected.connection.path);
   const likely = paths.at(commit);
-  const file = await fileIn(snapshot, [...(likely === null ? [] : [likely]), ...paths.all]);
-  if (file === null) return refuse(connected, commit, `Tag ${name} does not contain ${connected.connection.path}.`);
-  return { commit, version, snapshot, ...file };
+  const files = filesOf(await snapshot.entries());
+  const path = [...(likely === null ? [] : [likely]), ...paths.all].find((each) => files.has(each));
+  if (path === undefined)
+    return refuse(connected, commit, `Tag ${name} does not contain ${connected.connection.path}.`);
+  return { commit, tag: { name, label }, path, snapshot, files };
 }
 
-function byDate({ snapshot: a }: TaggedPast, { snapshot: b }: TaggedPast): number {
+function byDate({ snapshot: a }: OpenPast, { snapshot: b }: OpenPast): number {
   const [first, second] = [a.committedAt ?? '', b.committedAt ?? ''];
   return first < second ? -1 : first > second ? 1 : 0;
+}
+
+/** The files that the latest version was made from: most likely, earlier ones need the same. */
+async function pathsOfLatest({ registry, connected }: ImportWork): Promise<string[]> {
+  const version = connected.latest === null ? null : findVersion(connected, connected.latest);
+  if (version === null || version.status.state === 'withdrawn') return [];
+  const { config } = await readJson<Manifest>(registry, version.manifest);
+  return Object.keys((await readJson<ArtifactConfig>(registry, config.digest)).provenance.blobs);
 }

@@ -49,3 +49,19 @@ test('JSON can do nothing to a terminal, and stays JSON', () => {
   expect(formatJson(value)).toMatch(/^[\x20-\x7e]*$/);
   expect(JSON.parse(formatJson(value))).toEqual(value);
 });
+
+test('a file gets a line of progress every five seconds', async () => {
+  let written = '';
+  const stream = { isTTY: false, write: (text: string) => (written += text) !== '' } as unknown as NodeJS.WriteStream;
+  await withProgress(
+    'Importing',
+    async (tell) => {
+      for (let n = 1; n <= 12; n++) {
+        await vi.advanceTimersByTimeAsync(1000);
+        tell(`Importing: ${n} of 12`);
+      }
+    },
+    stream,
+  );
+  expect(written).toBe('Importing: 5 of 12\nImporting: 10 of 12\n');
+});

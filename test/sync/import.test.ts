@@ -1,5 +1,7 @@
+import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { repositoryId } from '../../src/model/connection.ts';
+import type { Resource } from '../../src/model/resource.ts';
 import { updateResource } from '../../src/registry/change-resource.ts';
 import { importHistory, type ImportOptions } from '../../src/sync/import-repository.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
@@ -128,7 +130,7 @@ describe('importing the past', () => {
     source.tag(url, 'v10.0.0', first);
     source.tag(url, 'v3.0.0', none);
     await sync();
-    const run = await importIt({ tags: 'v*' });
+    const run = await importIt({ tags: 'v*', latest: 'rule' });
     expect(run.documents.map(({ outcome, label, detail }) => [outcome, label ?? detail])).toEqual([
       ['conflict', 'Tag v3.0.0 does not contain pay.yaml.'],
       ['published', '10.0.0'],
@@ -245,5 +247,202 @@ describe('importing the past', () => {
     expect(dates).toHaveLength(13);
     expect(dates).toEqual(dates.toSorted());
     expect(await latest()).toBe('1.1.0');
+  });
+});
+
+/** `v1.0.1` to `v1.0.<count>`, each with a document of its own, and the branch at 2.0.0. */
+async function openTagged(count: number, include: string | null = null) {
+  const world = await open();
+  const more = include === null ? '' : `include: [${include}]`;
+  for (let n = 1; n <= count; n++) {
+    const parts = include === null ? {} : { [include]: `a: ${n}` };
+    world.source.tag(url, `v1.0.${n}`, world.source.push(url, { 'pay.yaml': api(`1.0.${n}`, more), ...parts }));
+  }
+  const parts = include === null ? {} : { [include]: 'a: 0' };
+  world.source.push(url, { 'pay.yaml': api('2.0.0', more), ...parts });
+  await world.sync();
+  world.compiler.compiled.length = 0;
+  return world;
+}
+
+describe('importing tags', () => {
+  test('a second import compiles nothing, and says how many tags were imported before', async () => {
+    const { importIt, compiler, versions } = await openTagged(30);
+    await importIt({ tags: 'v*' });
+    expect(await versions()).toHaveLength(31);
+    compiler.compiled.length = 0;
+    const told: unknown[] = [];
+    const run = await importIt({ tags: 'v*', onProgress: (progress) => told.push(progress) });
+    expect(compiler.compiled).toEqual([]);
+    expect(run.documents).toEqual([]);
+    expect(told).toEqual([{ done: 30, total: 30, document: null }]);
+  });
+
+  test('broken off, the next import goes on with the tags that are left', async () => {
+    const { importIt, compiler, versions } = await openTagged(30);
+    const stop = new AbortController();
+    const onProgress: ImportOptions['onProgress'] = ({ done, document }) =>
+      document !== null && done === 25 && stop.abort(new Error('stop'));
+    await expect(importIt({ tags: 'v*', onProgress }, stop.signal)).rejects.toThrow('stop');
+    expect(await versions()).toHaveLength(26);
+    compiler.compiled.length = 0;
+    await importIt({ tags: 'v*' });
+    expect(await versions()).toHaveLength(31);
+    expect(compiler.compiled).toHaveLength(5);
+  });
+
+  test('a tag that was refused is read again only when its ruleset is another', async () => {
+    const { source, sync, importIt, compiler, registry } = await open();
+    source.tag(url, 'v0.9.0', source.push(url, { 'pay.yaml': `${api('0.9.0')}broken: true` }));
+    source.push(url, { 'pay.yaml': api('1.0.0'), 'r.yaml': 'rules: {}' });
+    await sync();
+    expect((await importIt({ tags: 'v*' })).documents).toMatchObject([{ outcome: 'rejected' }]);
+    compiler.compiled.length = 0;
+    expect((await importIt({ tags: 'v*' })).documents).toEqual([]);
+    expect(compiler.compiled).toEqual([]);
+    const [ruleset] = (await Array.fromAsync(registry.refs.list('resources/acme/rulesets/'))).map((ref) =>
+      ref.replace('resources/', '@'),
+    );
+    const author = { actor: 'operator:test', origin: null };
+    const change = (current: Resource) => ({ next: { ...current, ruleset: ruleset! }, action: 'change' });
+    await updateResource(registry, pay, author, () => undefined, change);
+    expect((await importIt({ tags: 'v*' })).documents).toMatchObject([{ outcome: 'rejected' }]);
+    expect(compiler.compiled).not.toEqual([]);
+  });
+
+  test('tags with the same files are compiled once', async () => {
+    const { source, sync, importIt, compiler, versions } = await open();
+    for (let n = 1; n <= 6; n++) {
+      const files = { 'pay.yaml': api('1.0.0', 'include: [part.yaml]'), 'part.yaml': `a: ${Math.ceil(n / 3)}` };
+      source.tag(url, `v1.0.${n}`, source.push(url, { ...files, 'README.md': `${n}` }));
+    }
+    source.push(url, { 'pay.yaml': api('2.0.0') });
+    await sync();
+    compiler.compiled.length = 0;
+    await importIt({ tags: 'v*' });
+    expect(await versions()).toHaveLength(7);
+    expect(compiler.compiled).toHaveLength(2);
+  });
+
+  test('as many documents are compiled at once as there are processors; versions are published in order', async () => {
+    const { importIt, registry, compiler } = await openTagged(12);
+    let [running, most] = [0, 0];
+    registry.compiler = {
+      ...compiler,
+      async compile(...given) {
+        most = Math.max(most, ++running);
+        await new Promise(setImmediate);
+        return compiler.compile(...given).finally(() => running--);
+      },
+    };
+    const run = await importIt({ tags: 'v*' });
+    expect(most).toBe(Math.min(12, availableParallelism()));
+    expect(run.documents.map(({ label }) => label)).toEqual(Array.from({ length: 12 }, (_, n) => `1.0.${n + 1}`));
+  });
+
+  test('the files of all tags are fetched in one request, also those that the document refers to', async () => {
+    const { importIt, source } = await openTagged(12, 'part.yaml');
+    const fetched: (readonly string[])[] = [];
+    source.bringBlobs = async (_remote, _commit, blobs) => void fetched.push(blobs);
+    await importIt({ tags: 'v*' });
+    expect(fetched).toHaveLength(1);
+    expect(fetched[0]).toHaveLength(24);
+  });
+
+  test('the repository is synced while an import is under way', async () => {
+    const { source, sync, importIt, registry, compiler, latest } = await openTagged(3);
+    const started = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<void>();
+    registry.compiler = {
+      ...compiler,
+      async compile(...given) {
+        started.resolve();
+        await held.promise;
+        return compiler.compile(...given);
+      },
+    };
+    const importing = importIt({ tags: 'v*' });
+    await started.promise;
+    registry.compiler = compiler;
+    source.push(url, { 'pay.yaml': api('3.0.0') });
+    expect((await sync()).state).toBe('succeeded');
+    expect(await latest()).toBe('3.0.0');
+    held.resolve();
+    expect((await importing).documents).toHaveLength(3);
+    expect(await latest()).toBe('3.0.0');
+  });
+
+  test('a tag whose label the branch took becomes a revision, and the import says why', async () => {
+    const { source, sync, importIt, versions } = await open();
+    const release = source.push(url, { 'pay.yaml': api('1.5.0') });
+    source.tag(url, 'v1.5.0', release);
+    source.push(url, { 'pay.yaml': api('1.5.0', 'x-a: 1') });
+    await sync();
+    const label = `1.5.0+${release.slice(0, 7)}`;
+    expect((await importIt({ tags: 'v*' })).documents).toMatchObject([
+      {
+        outcome: 'published',
+        label,
+        detail: `Version 1.5.0 was published first, with other content, so tag v1.5.0 became ${label}.`,
+      },
+    ]);
+    expect((await versions()).map(([each]) => each)).toEqual([label, '1.5.0']);
+  });
+
+  test('a tag that moved since it was imported changes nothing, and the import says so', async () => {
+    const { source, importIt, versions } = await openTagged(2);
+    await importIt({ tags: 'v*' });
+    const other = source.push(url, { 'pay.yaml': api('1.0.1', 'x-a: 1') }, { branch: 'other' });
+    source.tag(url, 'v1.0.1', other);
+    const { documents } = await importIt({ tags: 'v*' });
+    expect(documents).toMatchObject([
+      { outcome: 'conflict', detail: expect.stringContaining('Tag v1.0.1 was moved') as string },
+    ]);
+    expect(await versions()).toHaveLength(3);
+  });
+});
+
+describe('latest after an import', () => {
+  /** The branch is at `dev`; the release v1.0.0 is older. */
+  async function openDev() {
+    const world = await open();
+    world.source.tag(url, 'v1.0.0', world.source.push(url, { 'pay.yaml': api('dev') }));
+    world.source.push(url, { 'pay.yaml': api('dev', 'x-a: 1') });
+    await world.sync();
+    return world;
+  }
+
+  test('an import that would move latest to something older asks first, and imports nothing', async () => {
+    const { importIt, versions, latest } = await openDev();
+    await expect(importIt({ tags: 'v*' })).rejects.toThrow(
+      'The import would move latest back from dev (2025-01-01) to 1.0.0 (2025-01-01). Nothing was imported.',
+    );
+    expect(await versions()).toHaveLength(1);
+    expect(await latest()).toBe('dev');
+  });
+
+  test('--latest keep leaves latest where it is, for later publishes too', async () => {
+    const { source, sync, importIt, versions, latest } = await openDev();
+    expect((await importIt({ tags: 'v*', latest: 'keep' })).documents).toMatchObject([
+      { label: '1.0.0', detail: 'Latest stays dev, because the commit of tag v1.0.0 is older.' },
+    ]);
+    expect(await versions()).toHaveLength(2);
+    expect(await latest()).toBe('dev');
+    source.push(url, { 'pay.yaml': api('dev2', 'x-a: 2') });
+    await sync();
+    expect(await latest()).toBe('dev2');
+  });
+
+  test('--latest rule moves it', async () => {
+    const { importIt, latest } = await openDev();
+    await importIt({ tags: 'v*', latest: 'rule' });
+    expect(await latest()).toBe('1.0.0');
+  });
+
+  test('an import that moves latest to something newer does not ask', async () => {
+    const { source, importIt, latest } = await openDev();
+    source.tag(url, 'v2.0.0', source.push(url, { 'pay.yaml': api('dev', 'x-a: 2') }, { branch: 'release' }));
+    await importIt({ tags: 'v*' });
+    expect(await latest()).toBe('2.0.0');
   });
 });

@@ -1,0 +1,75 @@
+import type { Digest } from '../model/digest.ts';
+import { formatCoordinate } from '../model/address.ts';
+import { findVersion } from '../model/resource.ts';
+import type { Tag } from '../source/source.ts';
+import { plannedFor } from '../plan/plan.ts';
+import type { ImportWork } from './import-past.ts';
+import { rulesetNow } from './sync-document.ts';
+
+/** What a tag led to. `label` is null when its document was refused. */
+export interface ImportedTag {
+  commit: string;
+  label: string | null;
+  /** What refused it. It is tried again when one of these changes. */
+  refused?: Judge;
+}
+
+/** What decides whether a document is refused. */
+export interface Judge {
+  ruleset: Digest | null;
+  compiler: string;
+  validation: string | null;
+}
+
+/** The tags of a document that were imported: the value of one ref. */
+interface ImportedTags {
+  /** The file that was imported. */
+  repository: string;
+  path: string;
+  tags: Record<string, ImportedTag>;
+}
+
+/** Which tags of a document need not be read again. */
+export interface TagNotes {
+  judge: Judge;
+  /** What is known of the tag; null: it must be read. */
+  find(tag: Tag): ImportedTag | null;
+  add(name: string, imported: ImportedTag): void;
+  /** Saves what was added. */
+  save(): Promise<void>;
+}
+
+/** Opens the notes of earlier imports and syncs about the tags of a document. */
+export async function openTagNotes(work: ImportWork): Promise<TagNotes> {
+  const { registry, repository: followed, run, connected } = work;
+  const { org, type, slug, connection, validation } = connected;
+  const ref = `imported-tags/${org}/${type}/${slug}`;
+  const { repository, path } = connection;
+  const before = (await registry.refs.read<ImportedTags>(ref))?.value;
+  const tags = new Map(before?.repository === repository && before.path === path ? Object.entries(before.tags) : []);
+  const ruleset = await rulesetNow(registry, plannedFor(connected));
+  const judge: Judge = { ruleset, compiler: registry.compiler.id, validation };
+  let isSaved = true;
+  return {
+    judge,
+    find({ name, commit }) {
+      const key = `${formatCoordinate({ org, type, slug })} ${name}`;
+      const synced = Object.hasOwn(followed.tags, key) ? followed.tags[key]! : null;
+      const known = tags.get(name) ?? (synced && { commit: synced.commit, label: synced.label });
+      if (!known || (known.label === null && known.commit !== commit)) return null;
+      if (known.label !== null) return findVersion(connected, known.label) === null ? null : known;
+      return JSON.stringify(known.refused) === JSON.stringify(judge) ? known : null;
+    },
+    add(name, imported) {
+      tags.set(name, imported);
+      isSaved = false;
+    },
+    async save() {
+      if (isSaved) return;
+      const change = { actor: `sync:${run.org}`, origin: `run:${run.id}`, action: 'import tags' };
+      const value = { repository, path, tags: Object.fromEntries(tags) };
+      await registry.refs.update<ImportedTags>(ref, () => ({ value, change }));
+      isSaved = true;
+    },
+  };
+}
