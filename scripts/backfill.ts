@@ -38,7 +38,9 @@ const cases: Case[] = [
   },
 ];
 
-for (const { bundle, coordinate, how, tagged } of cases.filter((each) => only === null || each.bundle.startsWith(only))) {
+for (const { bundle, coordinate, how, tagged } of cases.filter(
+  (each) => only === null || each.bundle.startsWith(only),
+)) {
   const root = await mkdtemp(join(tmpdir(), 'stele-backfill-'));
   try {
     await using server = await openGitServer({ root });

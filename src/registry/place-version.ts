@@ -1,7 +1,14 @@
 import type { OnConflict } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
-import { findVersion, type Resource, type Version } from '../model/resource.ts';
+import {
+  chooseLatest,
+  findVersion,
+  insertByDate,
+  latestMovedBack,
+  type Resource,
+  type Version,
+} from '../model/resource.ts';
 
 /** New content, and what is known about its label. */
 export interface Placing {
@@ -57,6 +64,24 @@ export function placeVersion(resource: Resource, placing: Placing): Placed {
     );
   }
   return revise(resource, asked, placing.commit, content, suggestion);
+}
+
+/**
+ * The resource with this version in its place, and the latest version that it has then. `latest`: as
+ * in `PublishRequest`. Pure.
+ */
+export function addVersion(
+  resource: Resource,
+  version: Version,
+  { isPast = false, latest }: { isPast?: boolean; latest: boolean | 'newer' },
+): Resource {
+  const add = (added: Version): Resource => {
+    const versions = isPast ? insertByDate(resource.versions, added) : [...resource.versions, added];
+    return { ...resource, versions, latest: chooseLatest({ ...resource, versions }) };
+  };
+  const next = add(version);
+  const isHeld = latest === 'newer' ? latestMovedBack(resource, next.versions) !== null : !latest;
+  return isHeld ? add({ ...version, neverLatest: true }) : next;
 }
 
 /**

@@ -5,22 +5,14 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { isLabel } from '../model/label.ts';
-import type { Report } from '../model/problem.ts';
-import type { Validation } from '../model/problem.ts';
-import {
-  chooseLatest,
-  insertByDate,
-  latestMovedBack,
-  resourceRef,
-  type Resource,
-  type Version,
-} from '../model/resource.ts';
+import type { Report, Validation } from '../model/problem.ts';
+import { findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
 import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
 import { resolveRuleset, rulesetName } from './gate.ts';
-import { placeVersion } from './place-version.ts';
+import { addVersion, placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
 import { newResource, type NewResource } from './create-resource.ts';
@@ -269,24 +261,17 @@ async function appendVersion(
       result = { outcome: 'unchanged', resource: connected, version: placed.version };
       return JSON.stringify(connected.connection) === JSON.stringify(current?.connection) ? null : connected;
     }
-    const fresh: Version = {
+    const version: Version = {
       label: placed.label,
       manifest: made.manifest,
       content: made.content,
       publishedAt: at,
       ...(request.snapshot.committedAt !== null && { createdAt: request.snapshot.committedAt }),
       status: { state: 'active' },
-      ...(!request.latest && { neverLatest: true as const }),
       ...(made.stated !== null && made.stated !== placed.label && { original: made.stated }),
     };
-    const place = (added: Version) =>
-      request.isPast ? insertByDate(connected.versions, added) : [...connected.versions, added];
-    const isBack = request.latest === 'newer' && latestMovedBack(connected, place(fresh)) !== null;
-    const version: Version = isBack ? { ...fresh, neverLatest: true } : fresh;
-    const versions = place(version);
-    const next = { ...connected, versions };
-    next.latest = chooseLatest(next);
-    result = { outcome: 'published', resource: next, version };
+    const next = addVersion(connected, version, request);
+    result = { outcome: 'published', resource: next, version: findVersion(next, version.label)! };
     return next;
   };
   if (request.dryRun) {

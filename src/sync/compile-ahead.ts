@@ -23,7 +23,7 @@ export function compileAhead(
 ): { publish(index: number): Promise<PublishedPast>; end(): Promise<void> } {
   const { registry, remote, signal } = work;
   const places = availableParallelism();
-  const compilerFor = rememberCompiled(registry.compiler, 4 * places);
+  const compilerFor = rememberCompiled(registry.compiler, 2 * places + 1);
   const queue = new PQueue({ concurrency: places });
   const paths = new Set([...likely, ...pasts.map(({ path }) => path)]);
   const compiling: Promise<void>[] = [];
