@@ -34,10 +34,14 @@ describe('what is made to be dear is refused cheaply', () => {
     ['json/pointer-bomb/3.0', 'limit-pointer'],
     ['yaml/braces-wrong/3.0', 'yaml-syntax'],
     ['ruleset/redocly-trial-failing', 'schema'],
+    ['ruleset/redocly-rules', 'limit-rules'],
+    ['ruleset/redocly-unknown', 'limit-rules'],
+    ['ruleset/redocly-where', 'limit-rules'],
     ['schema/not-schemas/2020-12', 'schema'],
     ['schema/wrong-members/2020-12', 'schema'],
     ['schema/wrong-unions/3.0', 'struct'],
     ['schema/wrong-members/3.0', 'struct'],
+    ['json/arrays-empty/3.0', 'struct'],
     ['schema/ref-missing/2020-12', 'ref-unresolved'],
     ['openapi/own-uris/3.1', 'ref-scheme'],
   ])('%s: %s', async (name, rule) => {
@@ -65,15 +69,23 @@ test('of very many mistakes the first ten thousand are looked for', async () => 
   expect(report.problems[0]).toMatchObject({ pointer: '/$defs/a/properties/p0/$ref' });
 });
 
-test('a large document is refused in the words for a small one', async () => {
-  const wrong = (filler: string) => ({
+const get = (parameter: object) => ({ '/a': { get: { parameters: [parameter], responses: {} } } });
+
+test.each([
+  ['a wrong member', { paths: get({ name: 'a', in: 'query', schema: { type: 'strong' } }) }],
+  ['a missing member', { paths: get({ in: 'query', schema: { type: 'string' } }) }],
+  ['a member too many', { paths: get({ name: 'a', in: 'query', schema: { type: 'string' }, foo: [] }) }],
+  ['a wrong type', { paths: { '/a': [] } }],
+  ['nothing about it', { info: undefined, paths: {} }],
+])('a large document with %s is refused in the words for a small one', async (_name, wrong) => {
+  const document = (filler: string) => ({
     openapi: '3.0.3',
     info: { title: 'a', version: '1' },
-    paths: { '/a': { get: { parameters: [{ name: 'a', in: 'query', schema: { type: 'strong' } }], responses: {} } } },
+    ...wrong,
     components: { schemas: { a: { type: 'object', description: filler }, b: { type: 'string' } } },
   });
   const [small, large] = await Promise.all(
-    ['x', 'x'.repeat(400_000)].map((filler) => run({ 'a.json': JSON.stringify(wrong(filler)) }, { type: 'apis' })),
+    ['x', 'x'.repeat(400_000)].map((filler) => run({ 'a.json': JSON.stringify(document(filler)) }, { type: 'apis' })),
   );
   expect(large!.lines).not.toEqual([]);
   expect(small!.lines).toEqual(expect.arrayContaining(large!.lines));

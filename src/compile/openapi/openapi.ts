@@ -125,8 +125,8 @@ function explain(
 }
 
 /**
- * The entry without what neither contains these findings nor is contained in them: `struct` says
- * the same about their nodes, and need not visit all others.
+ * The entry with the nodes of these findings, their members and what contains them, and nothing
+ * else: `struct` says the same about these nodes, and need not visit all others.
  */
 function excerptOf(given: KindInput, findings: readonly SchemaFinding[]): KindInput {
   const value = excerpt(
@@ -141,17 +141,26 @@ function excerptOf(given: KindInput, findings: readonly SchemaFinding[]): KindIn
 const usualMembers = 100;
 
 function excerpt(value: unknown, ways: readonly (readonly string[])[]): unknown {
-  if (typeof value !== 'object' || value === null || ways.some((way) => way.length === 0)) return value;
-  const next = Map.groupBy(ways, ([key]) => key);
-  const waysIn = (key: string) => next.get(key)?.map((way) => way.slice(1));
+  if (typeof value !== 'object' || value === null) return value;
+  const isFound = ways.some((way) => way.length === 0);
+  const next = Map.groupBy(
+    ways.filter((way) => way.length > 0),
+    ([key]) => key,
+  );
   const entries = Object.entries(value);
-  const kept = entries.flatMap(([key, child]) => {
-    const inside = waysIn(key);
+  const kept = entries.flatMap(([key, child]: [string, unknown]) => {
+    const inside = next.get(key)?.map((way) => way.slice(1));
     if (inside !== undefined) return [[key, excerpt(child, inside)] as const];
+    if (isFound) return [[key, emptied(child)] as const];
     if (Array.isArray(value)) return [[key, null] as const];
     return entries.length <= usualMembers && typeof child !== 'object' ? [[key, child] as const] : [];
   });
   return Array.isArray(value) ? kept.map(([, child]) => child) : Object.fromEntries(kept);
+}
+
+function emptied(value: unknown): unknown {
+  if (Array.isArray(value)) return [];
+  return isObject(value) ? {} : value;
 }
 
 interface StructProblem extends Spot {

@@ -32,6 +32,12 @@ const refused: readonly [members: RegExp, why: string][] = [
   [/^(?:rule|assert)\//, 'is a rule. Put it under "rules".'],
 ];
 
+/**
+ * The most rules in a ruleset, each `where` counted as one more. Large organizations have some
+ * hundred, and Redocly takes about a millisecond for each when they are tried.
+ */
+const mostRules = 2000;
+
 const own = new Set(['title', 'description', 'version', 'extends', '$schema']);
 
 /**
@@ -43,11 +49,16 @@ export async function checkRedoclyRuleset(
   broken: ReadonlySet<string>,
 ): Promise<Problem[]> {
   const known = await builtIn;
+  const blocks = ruleBlocks.map((block) => [block, ruleset[block]] as const);
+  const count = blocks.reduce((sum, [, rules]) => sum + (isObject(rules) ? countRules(rules) : 0), 0);
+  if (count > mostRules) {
+    const message = `The ruleset has ${count} rules; the limit is ${mostRules}. Split the ruleset.`;
+    return [problemAt(entry, '', 'limit-rules', message)];
+  }
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
   problems.push(...checkApis(entry, ruleset['apis']));
   problems.push(...checkExtends(entry, ruleset['extends'], known));
-  for (const block of ruleBlocks) {
-    const rules = ruleset[block];
+  for (const [block, rules] of blocks) {
     for (const [name, setting] of isObject(rules) ? Object.entries(rules) : [])
       problems.push(...checkRule(entry, joinPointer('', block, name), name, setting, known));
   }
@@ -56,6 +67,11 @@ export async function checkRedoclyRuleset(
     problems.push(problemAt(entry, '', 'ruleset-empty', 'The ruleset has no rules. Add "rules" or "extends".'));
   const isWhole = broken.size === 0 && problems.every(({ severity }) => severity !== 'error');
   return isWhole ? [...problems, ...(await tryRules(entry, ruleset, known))] : problems;
+}
+
+function countRules(rules: Record<string, unknown>): number {
+  const wheres = Object.values(rules).map((rule) => (isObject(rule) ? rule['where'] : null));
+  return wheres.reduce<number>((sum, where) => sum + 1 + (Array.isArray(where) ? where.length : 0), 0);
 }
 
 function checkMember(entry: ParsedFile, key: string): Problem[] {
