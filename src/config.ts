@@ -152,6 +152,8 @@ export interface Config {
   proxies: number;
   /** Maximum number of open connections to the server. */
   connections: number;
+  /** Days for which kinds of records that expire are kept after their last change. */
+  retention: Partial<Record<string, number>>;
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
 }
 
@@ -223,7 +225,16 @@ async function importConfig(file: string, edition: string): Promise<unknown> {
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
   const copy: unknown = structuredClone(value ?? {});
   const validate = new Ajv2020({ useDefaults: true, allErrors: true, strict: false, verbose: true }).compile(schema);
-  const filled = { sync: {}, limits: {}, cache: {}, rateLimit: {}, webhooks: {}, log: {}, ...(copy as object) };
+  const filled = {
+    sync: {},
+    limits: {},
+    cache: {},
+    rateLimit: {},
+    webhooks: {},
+    retention: {},
+    log: {},
+    ...(copy as object),
+  };
   if (!validate(filled)) {
     const lines = (validate.errors ?? []).map(explainError);
     throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
@@ -231,7 +242,16 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
   const given = filled as UserConfig &
     Pick<
       Config,
-      'sync' | 'limits' | 'sandbox' | 'cache' | 'rateLimit' | 'log' | 'proxies' | 'connections' | 'webhooks'
+      | 'sync'
+      | 'limits'
+      | 'sandbox'
+      | 'cache'
+      | 'rateLimit'
+      | 'log'
+      | 'proxies'
+      | 'connections'
+      | 'retention'
+      | 'webhooks'
     >;
   const folder = resolve(base, given.store?.path ?? data);
   const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
@@ -258,6 +278,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     rateLimit: given.rateLimit,
     proxies: given.proxies,
     connections: given.connections,
+    retention: given.retention,
     log: given.log,
   };
   assertCredentials(config);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
+import { inspect } from 'node:util';
 import { allowedHosts, type Config } from './config.ts';
 import type { Isolation } from './compile/sandbox/isolation.ts';
 import { openCompiler, type SandboxCompiler } from './compile/sandbox/sandbox.ts';
@@ -12,6 +13,7 @@ import { openFolderCache } from './store/cache.ts';
 import { openFsBucket } from './store/fs.ts';
 import { createObjects } from './store/objects.ts';
 import { createOwnKey } from './store/own-key.ts';
+import { assertFormat } from './store/format.ts';
 import { createRefs } from './store/refs.ts';
 
 /** A registry that owns processes and open folders. Close it. */
@@ -37,6 +39,7 @@ export async function openRegistry(
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openFsBucket(config.store.path);
+  await assertFormat(bucket);
   const compiler = openLocalCompiler(config, hasSpare);
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
@@ -51,7 +54,12 @@ export async function openRegistry(
     config,
     bucket,
     objects: createObjects(bucket),
-    refs: createRefs(bucket, { now, monotonic, uniqueId: () => newId({ now, randomBytes: random }) }),
+    refs: createRefs(bucket, {
+      now,
+      monotonic,
+      uniqueId: () => newId({ now, randomBytes: random }),
+      failed: (error) => log('error', 'log not readable or not summarized', { error: inspect(error) }),
+    }),
     cache: openFolderCache(`${config.cacheFolder}/derived`),
     source,
     hosts: createHosts(config),

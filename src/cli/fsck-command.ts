@@ -6,22 +6,25 @@ import { complain, print, printJson, withProgress } from './output.ts';
 /** `stele fsck`: reads the whole store and reports what is missing or damaged. */
 export function fsckCommand(): Command {
   return new Command('fsck')
-    .description('Check the whole store: hash every object and verify every history.')
+    .description('Check the whole store: hash every object and verify every log.')
     .action(async (_options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<CommonOptions>();
       const checked = await withRegistry(command, (registry) =>
         withProgress('Checking', (tell) =>
-          fsck(registry, ({ objects, generations }) =>
-            tell(`Checking: ${objects} objects, ${generations} generations`),
-          ),
+          fsck(registry, ({ objects, entries }) => tell(`Checking: ${objects} objects, ${entries} log entries`)),
         ),
       );
-      const { objects, bytes, refs, generations, versions, damages } = checked;
+      const { objects, bytes, entries, records, versions, damages, unnamed } = checked;
       if (json) printJson(checked);
       else {
         for (const { key, detail } of damages) complain(`${key}: ${detail}`);
+        if (unnamed.length > 0) {
+          complain(
+            `${unnamed.length} manifests are named by no version. They are left from publishes that did not end, or the newest log entries are lost: compare with a backup.`,
+          );
+        }
         print(
-          `${objects} objects (${bytes} bytes), ${refs} refs, ${generations} generations, ${versions} versions: ${damages.length} damaged`,
+          `${objects} objects (${bytes} bytes), ${entries} log entries, ${records} records, ${versions} versions: ${damages.length} damaged`,
         );
       }
       if (damages.length > 0) process.exitCode = 1;

@@ -9,6 +9,7 @@ import { openDeliveries } from '../events/deliveries.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { createSyncQueue } from '../sync/queue.ts';
 import { openReconciler } from '../sync/reconcile.ts';
+import { openExpiry } from '../registry/expire.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import { isOpenToOthers } from '../store/private.ts';
@@ -134,6 +135,7 @@ async function serveOnce(
   address.port = Number(new URL(server.url).port);
   const deliveries = openDeliveries(registry, config.url ?? server.url);
   const purger = openPurger(registry);
+  const expiry = openExpiry(registry);
   const reconciler = await openReconciler(registry, queue);
   const now = () => configure(`${Date.now()}`);
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
@@ -148,6 +150,7 @@ async function serveOnce(
   await queue.close();
   await deliveries.close();
   await purger?.close();
+  expiry.close();
   await registry.close();
   return next;
 }

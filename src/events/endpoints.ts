@@ -6,7 +6,6 @@ import { webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.t
 import type { Generation } from '../store/generations.ts';
 import type { Guard } from '../registry/change-resource.ts';
 import { readEndpointUrl } from './endpoint-url.ts';
-import { readAmong } from '../registry/read-among.ts';
 import { newId, type Author, type Registry } from '../registry/registry.ts';
 import { openSecret, sealSecret } from '../registry/seal.ts';
 
@@ -84,7 +83,7 @@ export async function createWebhook(
 export async function listWebhooks(registry: Registry, org: string): Promise<Generation<Webhook>[]> {
   const found: Generation<Webhook>[] = [];
   for await (const name of registry.refs.list(`webhooks/${org}/`)) {
-    const webhook = await readAmong<Webhook>(registry, name);
+    const webhook = await registry.refs.read<Webhook>(name);
     if (webhook !== null && webhook.value.deletedAt === null) found.push(webhook);
   }
   return found;

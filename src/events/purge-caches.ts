@@ -3,7 +3,7 @@ import { readSecret } from '../config.ts';
 import { cacheKeysOf } from '../model/cache-key.ts';
 import type { Resource } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
-import { newestGenerations, type Generation } from '../store/generations.ts';
+import type { Generation } from '../store/generations.ts';
 
 /** Purges changed resources from shared caches until it is closed. */
 export interface Purger {
@@ -68,7 +68,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   }
 
   async function lookAround(since: number): Promise<void> {
-    for await (const { name, generation } of newestGenerations(registry.bucket, 'resources/')) {
+    for await (const { name, generation } of registry.refs.newest('resources/')) {
       if (stop.signal.aborted) return;
       if (seen.get(name) !== generation) await tryLook(name, since);
     }

@@ -3,7 +3,7 @@ import { isRegistryError } from '../model/errors.ts';
 import { typeOf, type Event } from '../model/event.ts';
 import type { Resource } from '../model/resource.ts';
 import type { Delivery, Webhook } from '../model/webhook.ts';
-import { newestGenerations, type Generation } from '../store/generations.ts';
+import type { Generation } from '../store/generations.ts';
 import { createDelivery } from './delivery.ts';
 import { eventsOfRepository, eventsOfResource, type Happened } from './events.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -98,7 +98,11 @@ export function createRecorder(
       found(await createDelivery(registry, webhook, event));
     } catch (error) {
       if (!isRegistryError(error, 'corrupt')) throw error;
-      registry.log('error', 'damaged ref passed over', { webhook: webhook.id, event: event.id, error: error.message });
+      registry.log('error', 'damaged record passed over', {
+        webhook: webhook.id,
+        event: event.id,
+        error: error.message,
+      });
     }
   }
 
@@ -124,7 +128,7 @@ export function createRecorder(
     const since = await sinceWhen(org, endpoints);
     let isWhole = true;
     for (const kind of kinds) {
-      for await (const { name, generation } of newestGenerations(registry.bucket, `${kind}/${org}/`)) {
+      for await (const { name, generation } of registry.refs.newest(`${kind}/${org}/`)) {
         if (signal.aborted) return;
         if (seen.get(name) !== generation) isWhole = (await tryRecord(name, endpoints, since)) && isWhole;
       }

@@ -82,6 +82,12 @@ export function resourceRef({ org, type, slug }: Coordinate): string {
   return `resources/${org}/${type}/${slug}`;
 }
 
+/** Parses the name of a resource's ref. Null for any other. */
+export function parseResourceRef(name: string): Coordinate | null {
+  const [kind, org, type, slug] = name.split('/');
+  return kind === 'resources' ? ({ org: org!, type: type!, slug: slug! } as Coordinate) : null;
+}
+
 /** The version with this label, or null. Labels are unique ignoring case. */
 export function findVersion(resource: Resource, label: string): Version | null {
   const folded = foldLabel(label);

@@ -3,7 +3,6 @@ import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/add
 import { RegistryError } from '../model/errors.ts';
 import { nameOf, type Resource } from '../model/resource.ts';
 import { mayRead, mayReadOrganization } from './readable.ts';
-import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
 /** Longest list of names in the message. The rest are counted. */
@@ -30,7 +29,7 @@ export async function assertUnattached(
     else others++;
   }
   for await (const ref of registry.refs.list('resources/')) {
-    const resource = (await readAmong<Resource>(registry, ref))?.value;
+    const resource = (await registry.refs.read<Resource>(ref))?.value;
     if (!resource || resource.deletedAt !== null || !isIt(resource.ruleset)) continue;
     if (mayRead(principal, resource)) readable.push(nameOf(resource));
     else others++;

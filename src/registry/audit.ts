@@ -1,13 +1,10 @@
-import type { ResourceType } from '../model/address.ts';
+import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { keyRef, type Key } from '../model/key.ts';
-import { nameOf, resourceRef, type Resource } from '../model/resource.ts';
-import type { Webhook } from '../model/webhook.ts';
-import type { Generation } from '../store/generations.ts';
-import { listKeys } from './keys.ts';
-import { readAmong } from './read-among.ts';
+import { parseResourceRef, resourceRef } from '../model/resource.ts';
+import type { Noted } from '../store/log/trail.ts';
 import type { Registry } from './registry.ts';
 
-/** One change: who did what, when, from where, and the generation that recorded it. */
+/** One change: who did what, when, from where, and the generation that it made. */
 export interface AuditEntry {
   at: string;
   actor: string;
@@ -17,114 +14,88 @@ export interface AuditEntry {
   generation: number;
 }
 
-/** Selects changes. Absent members select everything. */
+/** Which changes. Absent members: all. */
 export interface AuditFilter {
   resource?: { type: ResourceType; slug: string };
   actor?: string;
-  /** Milliseconds since 1970, inclusive. */
+  /** Milliseconds since 1970: at or after. */
   since?: number;
-  /** Milliseconds since 1970, exclusive. */
+  /** Before. */
   until?: number;
 }
 
-/** Position of the last entry on a page. */
-export type AuditPosition = Pick<AuditEntry, 'at' | 'subject' | 'generation'>;
+/**
+ * Where a page ended: how many of the organization's changes, and of those of its keys, are older
+ * than the last entry sent. Neither number tells of other organizations.
+ */
+export interface AuditPosition {
+  own: number;
+  keys: number;
+}
+
+/** An entry, and the position after it. */
+export interface AuditStep {
+  entry: AuditEntry;
+  position: AuditPosition;
+}
 
 /**
- * The changes of an organization's resources, keys and webhook endpoints, newest first. They are
- * read from the histories of their refs, so nothing needs to be recorded separately. With
- * `position`, only the entries after it.
+ * The changes of an organization's resources, keys and webhook endpoints, newest first: what is in
+ * no log did not happen. Those after `position`, when it is given.
  */
 export async function* readAudit(
   registry: Registry,
   org: string,
   filter: AuditFilter = {},
   position: AuditPosition | null = null,
-): AsyncGenerator<AuditEntry> {
-  const closed = await Array.fromAsync(chainsOf(registry, org, filter));
-  // Sorted oldest first, so that `pop` takes the newest. A history is opened only when its newest
-  // change could be the next entry.
-  closed.sort((a, b) => compare(positionIn(b), positionIn(a)));
-  const open: { entry: AuditEntry; rest: AsyncIterator<AuditEntry> }[] = [];
-  for (;;) {
-    const next = open.reduce<(typeof open)[number] | null>(
-      (best, each) => (best === null || compare(each.entry, best.entry) < 0 ? each : best),
-      null,
-    );
-    const chain = closed.at(-1);
-    if (chain && (next === null || compare(positionIn(chain), next.entry) < 0)) {
-      closed.pop();
-      const rest = selected(chain, filter, position)[Symbol.asyncIterator]();
-      const first = await rest.next();
-      if (!first.done) open.push({ entry: first.value, rest });
-      continue;
+): AsyncGenerator<AuditStep> {
+  const own = await registry.refs.trail(org);
+  const keys = filter.resource ? [] : await changesOfKeys(registry, org);
+  let [a, b] = [
+    Math.min(position?.own ?? own.length, own.length),
+    Math.min(position?.keys ?? keys.length, keys.length),
+  ];
+  const only = filter.resource && resourceRef({ org, ...filter.resource });
+  // Times in this form are in the order of their texts.
+  const [since, until] = [isoTime(filter.since), isoTime(filter.until)];
+  while (a > 0 || b > 0) {
+    const isOwn = b === 0 || (a > 0 && own[a - 1]!.at >= keys[b - 1]!.at);
+    const noted = isOwn ? own[--a]! : keys[--b]!;
+    if (only !== undefined && noted.name !== only) continue;
+    if (filter.actor !== undefined && noted.actor !== filter.actor) continue;
+    if (until !== null && noted.at >= until) continue;
+    if (since !== null && noted.at < since) continue;
+    const subject = subjectOf(noted.name);
+    if (subject === null) continue;
+    const { at, actor, origin, action, generation } = noted;
+    yield { entry: { at, actor, origin, action, subject, generation }, position: { own: a, keys: b } };
+  }
+}
+
+/** The changes of an organization's keys, oldest first. They are in the log of the registry. */
+async function changesOfKeys({ refs }: Registry, org: string): Promise<Noted[]> {
+  const owners = new Map<string, string | null>();
+  const found: Noted[] = [];
+  for (const noted of await refs.trail(null)) {
+    if (!noted.name.startsWith(keyRef(''))) continue;
+    let owner = owners.get(noted.name);
+    if (owner === undefined) {
+      owner = (await refs.read<Key>(noted.name))?.value.org ?? null;
+      owners.set(noted.name, owner);
     }
-    if (next === null) return;
-    yield next.entry;
-    const following = await next.rest.next();
-    if (following.done) open.splice(open.indexOf(next), 1);
-    else next.entry = following.value;
+    if (owner === org) found.push(noted);
   }
+  return found;
 }
 
-type Subject = AuditEntry['subject'];
-interface Chain {
-  subject: Subject;
-  newest: Generation<unknown>;
-  history: () => AsyncIterable<Generation<unknown>>;
+function subjectOf(name: string): AuditEntry['subject'] | null {
+  const coordinate = parseResourceRef(name);
+  if (coordinate !== null) return { kind: 'resource', id: formatCoordinate(coordinate) };
+  const [kind, , id] = name.split('/');
+  if (kind === 'keys') return { kind: 'key', id: name.slice('keys/'.length) };
+  return kind === 'webhooks' ? { kind: 'webhook', id: id! } : null;
 }
 
-/** Position of a chain's newest change. */
-function positionIn({ subject, newest }: Chain): AuditPosition {
-  return { at: newest.at, subject, generation: newest.generation };
-}
-
-async function* chainsOf(registry: Registry, org: string, { resource, since }: AuditFilter): AsyncGenerator<Chain> {
-  const { refs } = registry;
-  const names = resource ? [resourceRef({ org, ...resource })] : refs.list(`resources/${org}/`);
-  for await (const name of names) {
-    const newest = await readAmong<Resource>(registry, name);
-    if (newest === null || isBefore(newest, since)) continue;
-    yield { subject: { kind: 'resource', id: nameOf(newest.value) }, newest, history: () => refs.history(name) };
-  }
-  if (resource) return;
-  for (const { id } of await listKeys(registry, org)) {
-    const newest = await readAmong<Key>(registry, keyRef(id));
-    if (newest === null || isBefore(newest, since)) continue;
-    yield { subject: { kind: 'key', id }, newest, history: () => refs.history(keyRef(id)) };
-  }
-  for await (const name of refs.list(`webhooks/${org}/`)) {
-    const newest = await readAmong<Webhook>(registry, name);
-    if (newest === null || isBefore(newest, since)) continue;
-    yield { subject: { kind: 'webhook', id: newest.value.id }, newest, history: () => refs.history(name) };
-  }
-}
-
-function isBefore({ at }: { at: string }, since: number | undefined): boolean {
-  return since !== undefined && Date.parse(at) < since;
-}
-
-async function* selected(
-  { subject, history }: Chain,
-  { actor, since, until }: AuditFilter,
-  position: AuditPosition | null,
-): AsyncGenerator<AuditEntry> {
-  for await (const { at, actor: by, origin, action, generation } of history()) {
-    const entry: AuditEntry = { at, actor: by, origin, action, subject, generation };
-    if (isBefore(entry, since)) return;
-    if (actor !== undefined && by !== actor) continue;
-    if (until !== undefined && Date.parse(at) >= until) continue;
-    if (position !== null && compare(entry, position) <= 0) continue;
-    yield entry;
-  }
-}
-
-/**
- * Newest first, then by subject. Generations of one subject keep their order even if the clock went
- * back.
- */
-function compare(a: AuditPosition, b: AuditPosition): number {
-  if (a.subject.id === b.subject.id) return b.generation - a.generation;
-  if (a.at !== b.at) return a.at > b.at ? -1 : 1;
-  return a.subject.id < b.subject.id ? -1 : 1;
+function isoTime(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString();
 }

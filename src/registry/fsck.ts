@@ -1,116 +1,87 @@
 import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
-import { resourceRef, type Resource } from '../model/resource.ts';
-import { listAll } from '../store/bucket.ts';
-import { generationKey, parseGenerationKey, type Generation } from '../store/generations.ts';
-import { objectKey } from '../store/objects.ts';
-import type { Registry } from './registry.ts';
 import { decodeJson, parseJson } from '../model/json.ts';
+import { resourceRef, type Resource, type Version } from '../model/resource.ts';
+import { listAll } from '../store/bucket.ts';
+import { checkLog, itemsIn, listLogs } from '../store/log/check.ts';
+import { objectKey } from '../store/objects.ts';
+import { parseWorkKey } from '../store/work.ts';
+import type { Registry } from './registry.ts';
 
-/** One file in the store that is missing or damaged. */
+/** One thing that is not as it was written. */
 export interface Damage {
   /** Bucket key. */
   key: string;
   detail: string;
 }
 
-/** Result of checking the whole store. */
+/** What a check of the whole store found. */
 export interface Checked {
   objects: number;
   bytes: number;
-  refs: number;
-  generations: number;
+  /** Entries of all logs. */
+  entries: number;
+  /** Records that the logs hold. */
+  records: number;
   versions: number;
   damages: Damage[];
+  /**
+   * Manifests that no entry of a log names: left by publishes that did not end, or the newest
+   * entries of a log are lost.
+   */
+  unnamed: Digest[];
 }
 
 /**
- * Checks everything in the store: hashes every object, walks every ref's chain, and follows every
- * version down to its last object. Changes nothing. Calls `progress` after each object and ref.
+ * Reads everything that is stored: hashes every object again, follows every log from its first
+ * entry, compares its checkpoint with what its entries lead to, and follows every version that a
+ * resource offers down to its last byte. Changes nothing. Calls `progress` now and then.
  */
 export async function fsck(
   registry: Registry,
   progress: (checked: Checked) => void = () => undefined,
 ): Promise<Checked> {
-  const checked: Checked = { objects: 0, bytes: 0, refs: 0, generations: 0, versions: 0, damages: [] };
+  const { bucket, objects } = registry;
+  const checked: Checked = { objects: 0, bytes: 0, entries: 0, records: 0, versions: 0, damages: [], unnamed: [] };
+  const damaged = (key: string, detail: string): void => void checked.damages.push({ key, detail });
   const sound = new Set<Digest>();
-  for await (const digest of registry.objects.list()) {
-    const bytes = await registry.bucket.get(objectKey(digest));
+  const manifests = new Set<Digest>();
+  for await (const digest of objects.list()) {
+    const bytes = await bucket.get(objectKey(digest));
     checked.objects++;
     checked.bytes += bytes?.byteLength ?? 0;
-    if (bytes && digestOf(bytes) === digest) sound.add(digest);
-    else damaged(checked, objectKey(digest), 'The bytes do not match the digest.');
+    if (bytes && digestOf(bytes) === digest) {
+      sound.add(digest);
+      if (isManifest(bytes)) manifests.add(digest);
+    } else damaged(objectKey(digest), 'The bytes do not match the digest.');
     progress(checked);
   }
-  for await (const [name, generations] of chains(registry, checked)) {
-    checked.refs++;
-    const newest = await checkChain(registry, name, generations, checked);
+  const named = new Set<Digest>();
+  const entry = (found: Parameters<typeof itemsIn>[0]): void => {
+    checked.entries++;
+    for (const version of itemsIn(found) as Version[]) named.add(version.manifest);
     progress(checked);
-    if (newest && name.startsWith('resources/'))
-      await checkResource(registry, newest.value as Resource, sound, checked);
+  };
+  for await (const log of listLogs(bucket)) {
+    const records = await checkLog(bucket, objects, log, { entry, damaged });
+    checked.records += records.size;
+    for (const [name, { value }] of records) {
+      if (name.startsWith('resources/')) await checkResource(registry, value as Resource, sound, checked);
+    }
   }
+  for await (const key of listAll(bucket, 'work/')) {
+    const bytes = parseWorkKey(key) && (await bucket.get(key));
+    if (!bytes) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
+    else if (parseJson(bytes) === undefined) damaged(key, 'The record is not JSON.');
+  }
+  checked.unnamed = [...manifests].filter((digest) => !named.has(digest));
   return checked;
 }
 
-function damaged(checked: Checked, key: string, detail: string): void {
-  checked.damages.push({ key, detail });
-}
-
-/** Every ref with the numbers of its generations, newest first. */
-async function* chains(registry: Registry, checked: Checked): AsyncGenerator<[string, number[]]> {
-  let name: string | null = null;
-  let numbers: number[] = [];
-  for await (const key of listAll(registry.bucket, 'refs/')) {
-    const parsed = parseGenerationKey(key);
-    if (parsed === null) {
-      damaged(checked, key, 'Stele did not write this file and ignores it. Move it away.');
-      continue;
-    }
-    if (parsed.name !== name) {
-      if (name !== null) yield [name, numbers];
-      name = parsed.name;
-      numbers = [];
-    }
-    numbers.push(parsed.generation);
-  }
-  if (name !== null) yield [name, numbers];
-}
-
-/**
- * Walks one chain from the newest generation to the first. Returns the newest if it can be read.
- */
-async function checkChain(
-  registry: Registry,
-  name: string,
-  numbers: readonly number[],
-  checked: Checked,
-): Promise<Generation<unknown> | null> {
-  let newest: Generation<unknown> | null = null;
-  let expected: Digest | null = null;
-  const highest = numbers[0]!;
-  for (let number = highest; number > 0; number--) {
-    const key = generationKey(name, number);
-    const bytes = await registry.bucket.get(key);
-    checked.generations++;
-    if (bytes === null) {
-      damaged(checked, key, 'The generation is missing.');
-      return newest;
-    }
-    if (expected !== null && digestOf(bytes) !== expected)
-      damaged(checked, key, 'It does not match the digest in the next generation.');
-    const generation = parseGeneration(bytes);
-    if (generation === null || generation.generation !== number || (number === 1) !== (generation.previous === null)) {
-      damaged(checked, key, 'It is not a generation of this ref.');
-      return newest;
-    }
-    newest ??= generation;
-    expected = generation.previous;
-  }
-  return newest;
-}
-
-function parseGeneration(bytes: Uint8Array): Generation<unknown> | null {
-  return (parseJson(bytes) as Generation<unknown> | undefined) ?? null;
+function isManifest(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.subarray(0, 20)).toString();
+  if (!start.startsWith('{"schemaVersion"') || bytes.byteLength > 1024 * 1024) return false;
+  return (parseJson(bytes) as Partial<Manifest> | undefined)?.artifactType !== undefined;
 }
 
 async function checkResource(
@@ -124,12 +95,13 @@ async function checkResource(
     checked.versions++;
     const needed = sound.has(version.manifest) ? await namedBy(registry, version.manifest, sound) : [version.manifest];
     for (const digest of needed.filter((each) => !sound.has(each))) {
-      damaged(checked, resourceRef(resource), `Version ${version.label} needs ${digest}, which is missing or damaged.`);
+      const detail = `Version ${version.label} needs ${digest}, which is missing or damaged.`;
+      checked.damages.push({ key: resourceRef(resource), detail });
     }
   }
 }
 
-/** Every digest that a version's manifest refers to. */
+/** Every digest that a version's manifest leads to. */
 async function namedBy(registry: Registry, manifest: Digest, sound: ReadonlySet<Digest>): Promise<Digest[]> {
   const read = async <T>(digest: Digest) => decodeJson<T>((await registry.bucket.get(objectKey(digest)))!);
   const { config, layers } = await read<Manifest>(manifest);

@@ -6,7 +6,6 @@ import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { formatKey, keyRef, parseKey, type Key } from '../model/key.ts';
-import { readAmong } from './read-among.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new key. */
@@ -75,7 +74,7 @@ export async function authenticateKey(
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
   // A damaged key counts as unknown.
-  const key = (await readAmong<Key>(registry, keyRef(parsed.id)))?.value ?? null;
+  const key = (await registry.refs.read<Key>(keyRef(parsed.id)))?.value ?? null;
   const given = Buffer.from(digestOf(text));
   // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
@@ -111,7 +110,7 @@ export async function revokeKey(registry: Registry, org: string, id: string, aut
 export async function listKeys(registry: Registry, org: string): Promise<Key[]> {
   const keys: Key[] = [];
   for await (const name of registry.refs.list('keys/')) {
-    const key = (await readAmong<Key>(registry, name))?.value;
+    const key = (await registry.refs.read<Key>(name))?.value;
     if (key?.org === org) keys.push(key);
   }
   return keys.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
@@ -140,4 +139,32 @@ function randomText(registry: Registry, length: number): string {
     }
   }
   return text;
+}
+
+/** Shortest time between two records of a key's use, in milliseconds. */
+const resolution = 60 * 60 * 1000;
+
+interface KeyUse {
+  at: string;
+}
+
+function keyUseRef(id: string): string {
+  return `key-uses/${id}`;
+}
+
+/** When the key was last used, to within an hour; null if never. */
+export async function readKeyUse(registry: Registry, id: string): Promise<string | null> {
+  return (await registry.refs.read<KeyUse>(keyUseRef(id)))?.value.at ?? null;
+}
+
+/** Records that a key was used, at most once an hour. */
+export async function noteKeyUse(registry: Registry, id: string): Promise<void> {
+  const now = registry.now().getTime();
+  const isNoted = (use: KeyUse | undefined) => use !== undefined && now - Date.parse(use.at) < resolution;
+  if (isNoted((await registry.refs.read<KeyUse>(keyUseRef(id)))?.value)) return;
+  await registry.refs.update<KeyUse>(keyUseRef(id), (current) => {
+    if (isNoted(current?.value)) return null;
+    const change = { actor: `key:${id}`, origin: null, action: 'use' };
+    return { value: { at: new Date(now).toISOString() }, change };
+  });
 }

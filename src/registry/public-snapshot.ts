@@ -3,7 +3,6 @@ import type { Coordinate } from '../model/address.ts';
 import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Refs } from '../store/refs.ts';
-import { readAmong } from './read-among.ts';
 import { mayRead } from './readable.ts';
 import type { Registry } from './registry.ts';
 
@@ -54,7 +53,7 @@ async function readAll(registry: Registry, names: readonly string[]): Promise<(G
   const found: (Generation<Resource> | null)[] = [];
   for (let start = 0; start < names.length; start += atOnce) {
     const some = names.slice(start, start + atOnce);
-    found.push(...(await Promise.all(some.map((name) => readAmong<Resource>(registry, name)))));
+    found.push(...(await Promise.all(some.map((name) => registry.refs.read<Resource>(name)))));
   }
   return found;
 }
@@ -84,6 +83,13 @@ function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
     async *list(prefix, after = '') {
       for (const name of taken.keys()) if (name.startsWith(prefix) && name > after) yield name;
     },
+    async *newest(prefix, after = '') {
+      for (const [name, { generation }] of taken) {
+        if (name.startsWith(prefix) && name > after) yield { name, generation };
+      }
+    },
+    trail: async () => [],
+    sweep: async () => 0,
     watch: () => () => undefined,
   };
 }

@@ -5,8 +5,8 @@ import type { Log, Registry } from './registry.ts';
 const told = new WeakMap<Log, Set<string>>();
 
 /**
- * Reads a ref for a list. Skips a damaged one and logs it once, so that it neither breaks the list
- * nor reveals its name.
+ * Reads an expiring record as one of many. A damaged one counts as absent and is logged once, so that
+ * it does not take the others along.
  */
 export async function readAmong<T>(
   { refs, log }: Pick<Registry, 'refs' | 'log'>,
@@ -18,7 +18,7 @@ export async function readAmong<T>(
     if (!isRegistryError(error, 'corrupt')) throw error;
     const names = told.get(log) ?? new Set();
     told.set(log, names);
-    if (!names.has(name)) log('error', 'damaged ref passed over', { ref: name, error: error.message });
+    if (!names.has(name)) log('error', 'damaged record passed over', { record: name, error: error.message });
     names.add(name);
     return null;
   }

@@ -2,7 +2,6 @@ import { isAllowed, type Principal } from '../model/access.ts';
 import { resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
-import { readAmong } from './read-among.ts';
 import type { Registry } from './registry.ts';
 
 // Every read of a resource on behalf of a principal goes through this file. No other file asks the
@@ -29,11 +28,7 @@ export async function readReadable(
   principal: Principal,
   coordinate: Coordinate,
 ): Promise<Generation<Resource> | null> {
-  const name = resourceRef(coordinate);
-  // A damaged ref does not say whether its resource is private. Only readers who could see a
-  // private one learn that it exists.
-  const isOurs = mayRead(principal, { ...coordinate, visibility: 'private' });
-  const generation = await (isOurs ? registry.refs.read<Resource>(name) : readAmong<Resource>(registry, name));
+  const generation = await registry.refs.read<Resource>(resourceRef(coordinate));
   return generation !== null && mayRead(principal, generation.value) ? generation : null;
 }
 
@@ -47,19 +42,9 @@ export async function findReadable(
   return generation?.value.deletedAt === null ? generation : null;
 }
 
-/** As `findReadable`, for lists: skips a damaged ref. */
-export async function findAmong(
-  registry: Pick<Registry, 'refs' | 'log'>,
-  principal: Principal,
-  coordinate: Coordinate,
-): Promise<Generation<Resource> | null> {
-  const generation = await readAmong<Resource>(registry, resourceRef(coordinate));
-  return generation?.value.deletedAt === null && mayRead(principal, generation.value) ? generation : null;
-}
-
 /**
  * The resources under a prefix of ref names that the principal may read, in the order of the store,
- * starting after the name `after`. Skips deleted and damaged ones.
+ * starting after the name `after`. Skips deleted ones.
  */
 async function* readableUnder(
   registry: Pick<Registry, 'refs' | 'log'>,
@@ -68,7 +53,7 @@ async function* readableUnder(
   after?: string,
 ): AsyncGenerator<Generation<Resource>> {
   for await (const name of registry.refs.list(prefix, after)) {
-    const generation = await readAmong<Resource>(registry, name);
+    const generation = await registry.refs.read<Resource>(name);
     if (generation?.value.deletedAt === null && mayRead(principal, generation.value)) yield generation;
   }
 }

@@ -4,10 +4,8 @@ import type { Principal } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
-import { newestGenerations } from '../store/generations.ts';
 import { outlineVersion } from '../registry/derived.ts';
-import { readAmong } from '../registry/read-among.ts';
-import { findAmong, mayRead } from '../registry/readable.ts';
+import { findReadable, mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createSearchIndex, type Found, type Indexed } from './search-index.ts';
 import { parseQuery } from './search-words.ts';
@@ -92,9 +90,9 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
   }
 
   async function takeChanges(): Promise<void> {
-    for await (const { name, generation } of newestGenerations(registry.bucket, 'resources/')) {
+    for await (const { name, generation } of registry.refs.newest('resources/')) {
       if (seen.get(name) === generation) continue;
-      const newest = await readAmong<Resource>(registry, name);
+      const newest = await registry.refs.read<Resource>(name);
       seen.set(name, newest?.generation ?? generation);
       take(name, newest?.value ?? null);
       await othersTurn();
@@ -145,7 +143,7 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
   /** Returns the entry if what matched may still be read. Reads the ref again. */
   async function confirm(principal: Principal, found: Found): Promise<Found[]> {
     const { coordinate, manifest } = found.indexed;
-    const resource = (await findAmong(registry, principal, coordinate))?.value;
+    const resource = (await findReadable(registry, principal, coordinate))?.value;
     if (resource === undefined) return [];
     return manifest === null || isServed(resource, manifest) ? [found] : [];
   }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
-import { noteKeyUse } from '../registry/key-use.ts';
-import { authenticateKey } from '../registry/keys.ts';
+import { authenticateKey, noteKeyUse } from '../registry/keys.ts';
 import { createAllowance } from './allowance.ts';
 import { limitedName } from './client-address.ts';
 import type { ServerContext } from './server-context.ts';

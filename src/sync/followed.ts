@@ -1,12 +1,11 @@
 import type { Repository } from '../model/connection.ts';
-import { readAmong } from '../registry/read-among.ts';
 import type { Registry } from '../registry/registry.ts';
 import { shareWalk } from '../scheduling/shared-walk.ts';
 
 /** Every followed repository, of all organizations. */
 export async function listRepositories(registry: Registry): Promise<Repository[]> {
   const names = await Array.fromAsync(registry.refs.list('repositories/'));
-  const generations = await Promise.all(names.map((name) => readAmong<Repository>(registry, name)));
+  const generations = await Promise.all(names.map((name) => registry.refs.read<Repository>(name)));
   return generations.flatMap((generation) => (generation ? [generation.value] : []));
 }
 

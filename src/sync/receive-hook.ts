@@ -1,7 +1,6 @@
 import { readSecret } from '../config.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import type { Hint, Host } from '../hosts/host.ts';
-import { readAmong } from '../registry/read-among.ts';
 import { createFollowed } from './followed.ts';
 import type { SyncQueue } from './queue.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -20,7 +19,7 @@ export interface RepositoryName {
  */
 export async function hookSecrets(registry: Registry, host: string, only: RepositoryName | null): Promise<string[]> {
   if (only !== null) {
-    const repository = await readAmong<Repository>(registry, repositoryRef(only.org, only.id));
+    const repository = await registry.refs.read<Repository>(repositoryRef(only.org, only.id));
     return (repository?.value.hookSecrets ?? []).map((sealed) => openSecret(registry, sealed));
   }
   const { webhookSecret } = registry.config.hosts[host]!;

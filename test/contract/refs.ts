@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { digestOf } from '../../src/model/digest.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { generationKey, newestGenerations } from '../../src/store/generations.ts';
+import { entryKey } from '../../src/store/log/entry.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
+import { workKey } from '../../src/store/work.ts';
 import { bytesOf, notKeys, type OpenedBucket } from './bucket.ts';
 
 /** The clocks of a process, which stand until they are moved. */
@@ -50,7 +50,14 @@ export function increment(refs: Refs, name: string, actor = 'test'): ReturnType<
 
 /** Checks every promise of Refs on a bucket. `open` gives an empty one each time. */
 export function refsContract(name: string, open: () => Promise<OpenedBucket>): void {
-  describe(`refs on ${name}`, () => {
+  const kinds = [
+    { what: "the registry's log", kind: 'things' },
+    { what: 'a log of an organization', kind: 'repositories/acme' },
+    { what: 'records that expire', kind: 'runs/acme' },
+  ];
+  describe.each(kinds)(`refs on ${name}: $what`, ({ kind }) => {
+    const isLogged = kind !== 'runs/acme';
+    const [one, two, three] = [`${kind}/one`, `${kind}/two`, `${kind}/three`];
     let opened: OpenedBucket;
     let bucket: Bucket;
     let clock: ReturnType<typeof createClock>;
@@ -70,143 +77,174 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       const refs = openRefs();
       const told: string[] = [];
       const stop = refs.watch((changed) => void told.push(changed));
-      await increment(refs, 'things/one');
-      await refs.update('things/one', () => null);
-      await increment(openRefs(), 'things/two');
-      await increment(refs, 'things/three');
+      await increment(refs, one);
+      await refs.update(one, () => null);
+      await increment(openRefs(), two);
+      await increment(refs, three);
       stop();
-      await increment(refs, 'things/one');
-      expect(told).toEqual(['things/one', 'things/three']);
+      await increment(refs, one);
+      expect(told).toEqual([one, three]);
     });
 
     test.each([3_600_000, -3_600_000])(
       'what others wrote is seen in time, though the clock was set by %i ms',
       async (step) => {
         const [writer, reader] = [openRefs(), openRefs()];
-        await increment(writer, 'things/one');
-        await reader.read('things/one');
+        await increment(writer, one);
+        await reader.read(one);
         clock.step(step);
-        await increment(writer, 'things/one');
+        await increment(writer, one);
         clock.advance(499);
-        expect((await reader.read('things/one'))?.value).toBe(1);
+        expect((await reader.read(one))?.value).toBe(1);
         clock.advance(1);
-        expect((await reader.read('things/one'))?.value).toBe(2);
+        expect((await reader.read(one))?.value).toBe(2);
       },
     );
 
-    test('a file that somebody left among the generations is passed over', async () => {
-      await increment(openRefs(), 'things/one');
-      for (const stray of [
-        'things/one/0',
-        'things/one/999999999999998.bak',
-        'things/one/notes.txt',
-        'things/x.txt',
-        'things/two/y.txt',
-      ])
-        await bucket.putIfAbsent(`refs/${stray}`, bytesOf('not ours'));
+    test('a file that somebody left among the records is passed over', async () => {
+      await increment(openRefs(), one);
+      const strays = isLogged
+        ? ['log/registry/0', 'log/@acme/0', 'log/registry/999999999/0', 'log/@acme/999999999/999999999999998.bak']
+        : [`work/${one}/0`, `work/${one}/999999999999998.bak`, `work/${kind}/x.txt`, `work/${two}/y.txt`];
+      for (const stray of strays) await bucket.putIfAbsent(stray, bytesOf('not ours'));
       const refs = openRefs();
-      expect((await refs.read('things/one'))?.value).toBe(1);
-      expect((await increment(refs, 'things/one'))?.value).toBe(2);
-      expect(await refs.read('things/two')).toBeNull();
-      expect(await Array.fromAsync(refs.list('things/'))).toEqual(['things/one']);
-      expect(await Array.fromAsync(newestGenerations(bucket, 'things/'))).toEqual([
-        { name: 'things/one', generation: 2 },
-      ]);
-      expect(await Array.fromAsync(refs.history('things/one'))).toHaveLength(2);
+      expect((await refs.read(one))?.value).toBe(1);
+      expect((await increment(refs, one))?.value).toBe(2);
+      expect(await refs.read(two)).toBeNull();
+      expect(await Array.fromAsync(refs.list(`${kind}/`))).toEqual([one]);
+      expect(await Array.fromAsync(refs.newest(`${kind}/`))).toEqual([{ name: one, generation: 2 }]);
     });
 
     test('absent is null, and deciding on nothing writes nothing', async () => {
       const refs = openRefs();
-      expect(await refs.read('things/one')).toBeNull();
-      expect(await refs.update('things/one', () => null)).toBeNull();
-      expect(await Array.fromAsync(refs.history('things/one'))).toEqual([]);
-      expect(await bucket.list('')).toEqual([]);
+      expect(await refs.read(one)).toBeNull();
+      expect(await refs.update(one, () => null)).toBeNull();
+      if (isLogged) expect(await Array.fromAsync(refs.history(one))).toEqual([]);
+      const left = await bucket.list('');
+      // That an organization has a log is noted before its first change.
+      expect(left.filter((key) => !key.startsWith('log/registry/'))).toEqual([]);
     });
 
     test('a fresh read sees what another wrote a moment ago; a read may not', async () => {
       const refs = openRefs();
-      expect(await refs.readFresh('things/one')).toBeNull();
-      await increment(refs, 'things/one');
-      await increment(openRefs(), 'things/one');
-      expect((await refs.read<number>('things/one'))?.value).toBe(1);
-      expect((await refs.readFresh<number>('things/one'))?.value).toBe(2);
-      expect((await refs.read<number>('things/one'))?.value).toBe(2);
+      expect(await refs.readFresh(one)).toBeNull();
+      await increment(refs, one);
+      await increment(openRefs(), one);
+      expect((await refs.read<number>(one))?.value).toBe(1);
+      expect((await refs.readFresh<number>(one))?.value).toBe(2);
+      expect((await refs.read<number>(one))?.value).toBe(2);
     });
 
     test('a generation says who did what, when, and after which one', async () => {
       const refs = openRefs();
       const change = { actor: 'key:k1', origin: '192.0.2.7', action: 'publish 1.0.0' };
-      const first = await refs.update('things/one', () => ({ value: { name: 'A' }, change }));
+      const first = await refs.update(one, () => ({ value: { name: 'A' }, change }));
       clock.advance(1500);
-      const second = await refs.update<{ name: string }>('things/one', (current) => ({
+      const second = await refs.update<{ name: string }>(one, (current) => ({
         value: { name: `${current!.value.name}B` },
         change: changeOf('rename'),
       }));
-      const bytes = await bucket.get(generationKey('things/one', 1));
       expect(first).toEqual({
         generation: 1,
-        previous: null,
         writeId: expect.stringMatching(/^instance/),
         at: '2026-01-01T00:00:00.000Z',
         ...change,
         value: { name: 'A' },
       });
-      expect(JSON.parse(Buffer.from(bytes!).toString())).toEqual(first);
-      expect(second).toMatchObject({ generation: 2, previous: digestOf(bytes!), value: { name: 'AB' } });
+      expect(second).toMatchObject({ generation: 2, value: { name: 'AB' } });
       expect(second!.at).toBe('2026-01-01T00:00:01.500Z');
-      expect(await refs.update('things/one', () => null)).toEqual(second);
-      expect(await openRefs().read('things/one')).toEqual(second);
+      expect(await refs.update(one, () => null)).toEqual(second);
+      expect(await openRefs().read(one)).toEqual(second);
     });
 
-    test('the history is a chain, newest first', async () => {
-      const refs = openRefs();
-      for (let index = 0; index < 12; index++) await increment(refs, 'things/one');
-      const history = await Array.fromAsync(openRefs().history<number>('things/one'));
-      expect(history.map(({ generation, value }) => [generation, value])).toEqual(
-        Array.from({ length: 12 }, (_, index) => [12 - index, 12 - index]),
+    if (isLogged) historyContract();
+    else {
+      test.each(['', 'null', '7', '[]', '"text"', '{}', '{"generation":2,"writeId":"x"}', '\xff'])(
+        'a newest generation that is %j is corrupt, and nothing is built on it',
+        async (text) => {
+          await bucket.putIfAbsent(workKey(one, 1), bytesOf(text));
+          const refs = openRefs();
+          await expect(refs.read(one)).rejects.toMatchObject({ code: 'corrupt' });
+          await expect(increment(refs, one)).rejects.toMatchObject({ code: 'corrupt' });
+          expect(await bucket.list('')).toHaveLength(1);
+        },
       );
-      for (const { generation, previous } of history) {
-        const before = generation === 1 ? null : await bucket.get(generationKey('things/one', generation - 1));
-        expect(previous).toBe(before && digestOf(before));
-      }
-      expect(await bucket.list('refs/things/one/', { limit: 1 })).toEqual([generationKey('things/one', 12)]);
-    });
 
-    test.each([
-      ['changed', (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString().replace('"value":3', '"value":9'))],
-      ['no JSON', () => bytesOf('{"generation":')],
-      ['gone', () => null],
-    ])('a history with a generation %s is told apart', async (_, damage) => {
-      const refs = openRefs();
-      for (let index = 0; index < 5; index++) await increment(refs, 'things/one');
-      const key = generationKey('things/one', 3);
-      const damaged = damage((await bucket.get(key))!);
-      await bucket.delete(key);
-      if (damaged !== null) await bucket.putIfAbsent(key, damaged);
-      await expect(Array.fromAsync(openRefs().history('things/one'))).rejects.toMatchObject({ code: 'corrupt' });
-      expect((await openRefs().read('things/one'))?.value).toBe(5);
-    });
-
-    test.each(['', 'null', '7', '[]', '"text"', '{}', '{"generation":2,"writeId":"x"}', '\xff'])(
-      'a newest generation that is %j is corrupt, and nothing is built on it',
-      async (text) => {
-        await bucket.putIfAbsent(generationKey('things/one', 1), bytesOf(text));
+      test('what has expired is gone, and what is superseded with it', async () => {
         const refs = openRefs();
-        await expect(refs.read('things/one')).rejects.toMatchObject({ code: 'corrupt' });
-        await expect(increment(refs, 'things/one')).rejects.toMatchObject({ code: 'corrupt' });
-        await expect(Array.fromAsync(refs.history('things/one'))).rejects.toMatchObject({ code: 'corrupt' });
-        expect(await bucket.list('')).toHaveLength(1);
-      },
-    );
+        for (const _ of [1, 2, 3]) await increment(refs, one);
+        await increment(refs, two);
+        clock.advance(1000);
+        const before = clock.now().getTime();
+        await increment(refs, two);
+        expect(await refs.sweep('runs', before)).toBe(4);
+        clock.advance(1000);
+        for (const each of [refs, openRefs()]) {
+          expect(await each.read(one)).toBeNull();
+          expect((await each.read(two))?.value).toBe(2);
+        }
+        expect(await bucket.list('work/')).toHaveLength(1);
+        expect(await increment(refs, one)).toMatchObject({ generation: 1, value: 1 });
+      });
+    }
+
+    function historyContract(): void {
+      const log = kind === 'things' ? 'registry' : '@acme';
+
+      test('the history is whole, newest first', async () => {
+        const refs = openRefs();
+        for (let index = 0; index < 12; index++) {
+          await increment(refs, one);
+          await increment(refs, two);
+        }
+        const history = await Array.fromAsync(openRefs().history<number>(one));
+        expect(history.map(({ generation, value }) => [generation, value])).toEqual(
+          Array.from({ length: 12 }, (_, index) => [12 - index, 12 - index]),
+        );
+      });
+
+      test.each([
+        [
+          'changed',
+          (bytes: Uint8Array) => Buffer.from(Buffer.from(bytes).toString().replace('"value":3', '"value":9')),
+        ],
+        ['no JSON', () => bytesOf('{"sequence":')],
+        ['gone', () => null],
+      ])('a history with an entry %s is told apart, and what is in memory still served', async (_, damage) => {
+        const refs = openRefs();
+        for (let index = 0; index < 5; index++) await increment(refs, one);
+        const key = entryKey(log, 3);
+        const damaged = damage((await bucket.get(key))!);
+        await bucket.delete(key);
+        if (damaged !== null) await bucket.putIfAbsent(key, damaged);
+        await expect(Array.fromAsync(refs.history(one))).rejects.toMatchObject({ code: 'corrupt' });
+        expect((await refs.read(one))?.value).toBe(5);
+      });
+
+      test.each(['', 'null', '7', '[]', '"text"', '{}', '{"sequence":2,"changes":[]}', '\xff'])(
+        'readers stop before a newest entry that is %j, and nothing is built on it',
+        async (text) => {
+          await increment(openRefs(), one);
+          const keys = await bucket.list('');
+          await bucket.putIfAbsent(entryKey(log, 2), bytesOf(text));
+          const refs = openRefs();
+          expect((await refs.read(one))?.value).toBe(1);
+          await expect(increment(refs, one)).rejects.toMatchObject({ code: 'corrupt' });
+          expect(await bucket.list('')).toHaveLength(keys.length + 1);
+        },
+      );
+    }
 
     test('of many writers none is lost and none counts twice', async () => {
       const writers = Array.from({ length: 6 }, () => openRefs());
       await Promise.all(
         writers.map(async (refs, writer) => {
-          for (let index = 0; index < 10; index++) await increment(refs, 'things/one', `writer ${writer}`);
+          for (let index = 0; index < 10; index++) await increment(refs, one, `writer ${writer}`);
         }),
       );
-      const history = await Array.fromAsync(openRefs().history<number>('things/one'));
+      expect((await openRefs().read(one))?.value).toBe(60);
+      if (!isLogged) return;
+      const history = await Array.fromAsync(openRefs().history<number>(one));
       expect(history.map(({ value }) => value)).toEqual(Array.from({ length: 60 }, (_, index) => 60 - index));
       for (let writer = 0; writer < 6; writer++) {
         expect(history.filter(({ actor }) => actor === `writer ${writer}`)).toHaveLength(10);
@@ -216,7 +254,7 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
 
     test('calls that one instance gets at once take turns', async () => {
       const refs = openRefs();
-      const generations = await Promise.all(Array.from({ length: 40 }, () => increment(refs, 'things/one')));
+      const generations = await Promise.all(Array.from({ length: 40 }, () => increment(refs, one)));
       expect(generations.map((generation) => generation!.value)).toEqual(
         Array.from({ length: 40 }, (_, index) => index + 1),
       );
@@ -224,66 +262,58 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
 
     test('a decision that throws changes nothing and stops nobody', async () => {
       const refs = openRefs();
-      await increment(refs, 'things/one');
-      const refusal = refs.update('things/one', () => {
+      await increment(refs, one);
+      const refusal = refs.update(one, () => {
         throw new Error('no');
       });
-      const next = increment(refs, 'things/one');
+      const next = increment(refs, one);
       await expect(refusal).rejects.toThrow('no');
       expect((await next)?.value).toBe(2);
     });
 
     test('own writes are seen at once, those of others within the age', async () => {
-      const [one, other] = [openRefs(500), openRefs(500)];
-      expect(await other.read('things/one')).toBeNull();
-      await increment(one, 'things/one');
-      expect((await one.read('things/one'))?.value).toBe(1);
+      const [first, other] = [openRefs(500), openRefs(500)];
+      expect(await other.read(one)).toBeNull();
+      await increment(first, one);
+      expect((await first.read(one))?.value).toBe(1);
       clock.advance(500);
-      expect((await other.read('things/one'))?.value).toBe(1);
-      await increment(one, 'things/one');
-      await increment(other, 'things/one');
-      expect((await other.read('things/one'))?.value).toBe(3);
+      expect((await other.read(one))?.value).toBe(1);
+      await increment(first, one);
+      await increment(other, one);
+      expect((await other.read(one))?.value).toBe(3);
       clock.advance(500);
-      expect((await one.read('things/one'))?.value).toBe(3);
+      expect((await first.read(one))?.value).toBe(3);
     });
 
     test('a value changed by its holder is not changed for others', async () => {
       const refs = openRefs();
       const mine = { names: ['a'] };
-      await refs.update('things/one', () => ({ value: mine, change: changeOf('create') }));
+      await refs.update(one, () => ({ value: mine, change: changeOf('create') }));
       mine.names.push('b');
-      expect((await refs.read('things/one'))?.value).toEqual({ names: ['a'] });
+      expect((await refs.read(one))?.value).toEqual({ names: ['a'] });
     });
 
     test('any JSON is a value', async () => {
       const refs = openRefs();
       const text = '{"__proto__":{"polluted":true},"constructor":null,"deep":[[[{"":""}]]],"text":"\\u0000\\u2028😀"}';
-      await refs.update('things/one', () => ({ value: JSON.parse(text) as unknown, change: changeOf('create') }));
-      expect(JSON.stringify((await openRefs().read('things/one'))!.value)).toBe(JSON.stringify(JSON.parse(text)));
+      await refs.update(one, () => ({ value: JSON.parse(text) as unknown, change: changeOf('create') }));
+      expect(JSON.stringify((await openRefs().read(one))!.value)).toBe(JSON.stringify(JSON.parse(text)));
       expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     });
 
     test('names are listed in order, each once', async () => {
       const refs = openRefs();
-      const names = [
-        'keys/acme/k1',
-        'resources/a-b/apis/x',
-        'resources/a/apis/x',
-        'resources/a/apis/y',
-        'resources/b/apis/x',
-      ];
-      for (const one of [...names].reverse()) for (const _ of [1, 2, 3]) await increment(refs, one);
-      expect(await Array.fromAsync(refs.list(''))).toEqual(names);
-      expect(await Array.fromAsync(refs.list('resources/'))).toEqual(names.slice(1));
-      expect(await Array.fromAsync(refs.list('resources/a/'))).toEqual(names.slice(2, 4));
-      expect(await Array.fromAsync(refs.list('resources/a/apis/'))).toEqual(names.slice(2, 4));
-      expect(await Array.fromAsync(refs.list('resource/'))).toEqual([]);
+      const names = ['a', 'ab', 'b/x', 'b/y', 'c'].map((each) => `${kind}/${each}`);
+      for (const each of [...names].reverse()) for (const _ of [1, 2, 3]) await increment(refs, each);
+      const list = (prefix: string, after?: string) => Array.fromAsync(refs.list(prefix, after));
+      expect(await list(`${kind}/`)).toEqual(names);
+      expect(await list(`${kind}/b/`)).toEqual(names.slice(2, 4));
+      expect(await list(`${kind}/d/`)).toEqual([]);
       await increment(refs, names[2]!);
       const newest = names.map((each) => ({ name: each, generation: each === names[2] ? 4 : 3 }));
-      expect(await Array.fromAsync(newestGenerations(bucket, ''))).toEqual(newest);
-      expect(await Array.fromAsync(newestGenerations(bucket, 'resources/'))).toEqual(newest.slice(1));
-      for (const [index, one] of names.entries()) {
-        expect(await Array.fromAsync(refs.list('', one))).toEqual(names.slice(index + 1));
+      expect(await Array.fromAsync(refs.newest(`${kind}/`))).toEqual(newest);
+      for (const [index, each] of names.entries()) {
+        expect(await list(`${kind}/`, each)).toEqual(names.slice(index + 1));
       }
     });
 

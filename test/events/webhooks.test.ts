@@ -1,3 +1,4 @@
+import { entryKey } from '../../src/store/log/entry.ts';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -67,8 +68,9 @@ describe('delivery', () => {
   });
 
   test('what another process published is found', async () => {
-    const { another, receiver, deliveries } = await begin();
+    const { another, receiver, deliveries, pass } = await begin();
     await publishVersion(another(), '1.0.0');
+    pass(500);
     await deliveries.poke();
     expect(subjects(receiver)).toEqual(['1.0.0']);
   });
@@ -86,7 +88,7 @@ describe('delivery', () => {
   test('what was published before a crash, and not written down, is sent by the next process', async () => {
     const { registry, bucket, receiver, deliveries, another, id } = await begin();
     let isDown = true;
-    const when = (key: string) => isDown && key.startsWith('refs/deliveries/');
+    const when = (key: string) => isDown && key.startsWith('work/deliveries/');
     bucket.fault('putIfAbsent', 'fail', { count: Infinity, when });
     await publishVersion(registry, '1.0.0');
     await deliveries.poke();
@@ -128,7 +130,7 @@ describe('delivery', () => {
     const tried = receiver.received.length;
     pass(3 * hour);
     let isDown = true;
-    const when = (key: string) => isDown && key.startsWith('refs/deliveries/');
+    const when = (key: string) => isDown && key.startsWith('work/deliveries/');
     bucket.fault('list', 'fail', { count: Infinity, when });
     const next = deliver(another());
     await next.poke();
@@ -141,7 +143,7 @@ describe('delivery', () => {
   test('an attempt whose end was not written down is made again when its lease is over', async () => {
     const { registry, bucket, receiver, deliveries, another, pass } = await begin();
     let isDown = false;
-    const when = (key: string) => isDown && key.startsWith('refs/deliveries/');
+    const when = (key: string) => isDown && key.startsWith('work/deliveries/');
     bucket.fault('putIfAbsent', 'fail', { count: Infinity, when });
     receiver.answer = () => {
       isDown = true;
@@ -397,10 +399,11 @@ describe('failure', () => {
     expect(await listWebhooks(registry, 'acme')).toEqual([]);
   });
 
-  test('a damaged ref holds no other one up', async () => {
-    const { bucket, receiver, deliveries, another } = await begin();
-    await bucket.putIfAbsent('refs/resources/acme/apis/bad/999999999999998', Buffer.from('not JSON'));
+  test('a damaged log of another organization holds nothing up', async () => {
+    const { bucket, receiver, deliveries, another, pass } = await begin();
+    await bucket.putIfAbsent(entryKey('@bad', 1), Buffer.from('not JSON'));
     await publishVersion(another(), '1.0.0');
+    pass(500);
     await deliveries.poke();
     expect(subjects(receiver)).toEqual(['1.0.0']);
   });
@@ -413,7 +416,7 @@ describe('failure', () => {
     await deliveries.close();
     const [delivery] = await log(registry, id);
     await bucket.putIfAbsent(
-      `refs/deliveries/acme/${id}/${delivery!.event.id}/999999999999000`,
+      `work/deliveries/acme/${id}/${delivery!.event.id}/999999999999000`,
       Buffer.from('no JSON'),
     );
     pass(minute);

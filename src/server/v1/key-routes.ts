@@ -1,7 +1,6 @@
 import { RegistryError } from '../../model/errors.ts';
 import { keyRef, type Key } from '../../model/key.ts';
-import { createKey, listKeys, revokeKey, type NewKey } from '../../registry/keys.ts';
-import { readKeyUse } from '../../registry/key-use.ts';
+import { createKey, listKeys, readKeyUse, revokeKey, type NewKey } from '../../registry/keys.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Handler } from './call.ts';

@@ -2,7 +2,7 @@ import { isAllowed } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key } from '../../model/key.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
-import { readKeyUse } from '../../registry/key-use.ts';
+import { readKeyUse } from '../../registry/keys.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Handler } from './call.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
@@ -26,8 +26,8 @@ export const listAudit: Handler = async (call) => {
   return sendPage(
     call,
     entries,
-    (entry) => entry,
-    ({ at, subject, generation }): AuditPosition => ({ at, subject, generation }),
+    ({ entry }) => entry,
+    ({ position: reached }) => reached,
   );
 };
 
@@ -36,8 +36,8 @@ function coordinateIn(org: string, text: string): { coordinate: { org: string; t
 }
 
 function isPosition(value: unknown): value is AuditPosition {
-  const { at, subject, generation } = (value ?? {}) as Partial<AuditPosition>;
-  return typeof at === 'string' && typeof subject?.id === 'string' && typeof generation === 'number';
+  const { own, keys } = (value ?? {}) as Partial<AuditPosition>;
+  return [own, keys].every((count) => Number.isSafeInteger(count) && count! >= 0);
 }
 
 export const getLimits: Handler = async ({ registry, principal }) => {

@@ -2,7 +2,7 @@ import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
 import type { Resource } from '../../model/resource.ts';
 import { rulesetName } from '../../registry/gate.ts';
-import { findAmong } from '../../registry/readable.ts';
+import { findReadable } from '../../registry/readable.ts';
 import { rulesetUsers } from './ruleset-users.ts';
 import type { Site } from '../site.ts';
 
@@ -30,7 +30,7 @@ async function rulesetLink({ registry, links }: Site, resource: Resource, reader
   const name = rulesetName(registry, resource);
   const parsed = name === null ? null : parseCoordinate(name);
   if (parsed === null) return null;
-  if ((await findAmong(registry, reader, parsed.coordinate)) === null) return null;
+  if ((await findReadable(registry, reader, parsed.coordinate)) === null) return null;
   const path = formatAddress({ kind: 'resource', ...parsed, view: 'document', format: null });
   return { text: name!, href: links.path(path) };
 }

@@ -134,7 +134,7 @@ test('an answer that cannot be kept is given all the same, and a repetition find
   await using api = await openApi(registry);
   let writes = 0;
   // Each write is tried three times: the first says that the attempt runs, the second would keep its answer.
-  const when = (key: string) => key.startsWith('refs/idempotency/') && ++writes > 1;
+  const when = (key: string) => key.startsWith('work/idempotency/') && ++writes > 1;
   registry.bucket.fault('putIfAbsent', 'fail', { count: 3, when });
   const first = await api.call('POST', '/v1/apis', { body: creation, headers });
   const again = await api.call('POST', '/v1/apis', { body: creation, headers });

@@ -1,0 +1,70 @@
+/**
+ * Where the records of each kind are kept (design §5). A kind is the first segment of a record's
+ * name, such as `resources` in `resources/acme/apis/payments`.
+ */
+export type Place =
+  /** In the log of the organization that is the name's second segment. */
+  | { kept: 'organization' }
+  /** In the log of what belongs to no organization. */
+  | { kept: 'registry' }
+  /** Outside the logs, and deleted this many days after its last change. */
+  | { kept: 'days'; days: number };
+
+const organization: Place = { kept: 'organization' };
+const registry: Place = { kept: 'registry' };
+const daysFor = (days: number): Place => ({ kept: 'days', days });
+
+const places: Readonly<Record<string, Place>> = {
+  resources: organization,
+  repositories: organization,
+  webhooks: organization,
+  publishers: organization,
+  keys: registry,
+  // What expires is no history. The defaults are documented in `content/docs/operating.md`.
+  runs: daysFor(90),
+  pulls: daysFor(90),
+  checks: daysFor(14),
+  deliveries: daysFor(30),
+  'webhook-health': daysFor(90),
+  'event-marks': daysFor(90),
+  'key-uses': daysFor(400),
+  idempotency: daysFor(2),
+  tokens: daysFor(2),
+  sessions: daysFor(60),
+  leases: daysFor(2),
+  imports: daysFor(400),
+};
+
+/** The place of a record. Kinds that the table does not name are in the log `registry`. */
+export function placeOf(name: string): Place {
+  const kind = name.slice(0, name.indexOf('/'));
+  return (Object.hasOwn(places, kind) && places[kind]) || registry;
+}
+
+/** Kinds of records that are deleted by age, each with its days. */
+export function expiringKinds(): { kind: string; days: number }[] {
+  return Object.entries(places).flatMap(([kind, place]) => (place.kept === 'days' ? [{ kind, days: place.days }] : []));
+}
+
+/**
+ * A list in the value of a record whose members are stored one by one, so that a change writes only
+ * the members that it changes. Members are never removed and keep their order.
+ */
+export interface StoredList {
+  /** The member of the value that holds the list. */
+  field: string;
+  /** The member of each item that names it within the list. */
+  key: string;
+  /** The kind of the items' own records. */
+  kind: string;
+}
+
+/** The list that records of this kind hold, or null: the versions of a resource. */
+export function listIn(name: string): StoredList | null {
+  return name.startsWith('resources/') ? { field: 'versions', key: 'label', kind: 'versions' } : null;
+}
+
+/** The name of an item's own record: `versions/acme/apis/payments/1.4.0`. */
+export function itemName(list: StoredList, owner: string, key: string): string {
+  return `${list.kind}${owner.slice(owner.indexOf('/'))}/${key}`;
+}

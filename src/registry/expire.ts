@@ -1,0 +1,35 @@
+import { expiringKinds } from '../model/records.ts';
+import type { Registry } from './registry.ts';
+
+const day = 24 * 60 * 60_000;
+/** Milliseconds after the start until the first sweep, so that it slows no start. */
+const firstPause = 5 * 60_000;
+
+/** Deletes the records that have expired (design §5). Returns how many keys it deleted. */
+export async function expireRecords(registry: Registry): Promise<number> {
+  let deleted = 0;
+  for (const { kind, days } of expiringKinds()) {
+    const kept = registry.config.retention[kind] ?? days;
+    deleted += await registry.refs.sweep(kind, registry.now().getTime() - kept * day);
+  }
+  return deleted;
+}
+
+/** Deletes expired records every day until it is closed. Logs what goes wrong and tries again the next day. */
+export function openExpiry(registry: Registry): { close(): void } {
+  let timer: NodeJS.Timeout;
+  const plan = (pause: number): void => {
+    timer = setTimeout(() => void run(), pause);
+    timer.unref();
+  };
+  const run = async (): Promise<void> => {
+    try {
+      registry.log('debug', 'expired records deleted', { keys: await expireRecords(registry) });
+    } catch (error) {
+      registry.log('warn', 'expired records not deleted', { error: String(error) });
+    }
+    plan(day);
+  };
+  plan(firstPause);
+  return { close: () => clearTimeout(timer) };
+}

@@ -1,0 +1,111 @@
+import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
+import { parseJson } from '../../model/json.ts';
+import { corrupt } from '../generations.ts';
+
+/** A change of one record. */
+export interface RecordChange {
+  name: string;
+  /** 1 for the first change of the record. */
+  generation: number;
+  /** Sequence number of the entry that holds the generation before; null for the first. */
+  last: number | null;
+  writeId: string;
+  actor: string;
+  origin: string | null;
+  action: string;
+  operation?: string;
+  /** Without the items of its list, if it has one: they stand before it as changes of their own. */
+  value: unknown;
+  /** The member of the value that holds the list. */
+  list?: string;
+}
+
+/** A change of one item of a record's list. It stands before the change of the record. */
+export interface ItemChange {
+  name: string;
+  /** The record, and the generation of it that this change belongs to. */
+  owner: string;
+  generation: number;
+  /** Sequence number of the entry that holds the item's change before; null for the first. */
+  last: number | null;
+  /** Where the item stands in the list: texts in ascending order. */
+  order: string;
+  value: unknown;
+}
+
+export type Change = RecordChange | ItemChange;
+
+/** One atomic commit to a log (design §5). */
+export interface Entry {
+  /** 1 for the first. */
+  sequence: number;
+  /** Digest of the entry before; null for the first. */
+  previous: Digest | null;
+  /** ISO 8601, UTC. */
+  at: string;
+  /** Names this write, so that a writer that got no answer can recognize its entry. */
+  writer: string;
+  /** Digest of the object that lists the newest checkpoint and the segments after it. */
+  index: Digest | null;
+  changes: Change[];
+}
+
+/** An entry with its digest. */
+export interface SealedEntry extends Entry {
+  digest: Digest;
+}
+
+const blockSize = 4096;
+const highestBlock = 10 ** 9 - 1;
+const highest = 10 ** 15 - 1;
+
+/** The folder of a log's entries. */
+export function logFolder(partition: string): string {
+  return `log/${partition}/`;
+}
+
+/** The bucket key of an entry. Newer entries sort first; a folder holds at most 4,096. */
+export function entryKey(partition: string, sequence: number): string {
+  const block = highestBlock - Math.floor(sequence / blockSize);
+  return `${logFolder(partition)}${String(block).padStart(9, '0')}/${String(highest - sequence).padStart(15, '0')}`;
+}
+
+/** Parses the key of an entry. Null for any other key. */
+export function parseEntryKey(key: string): { partition: string; sequence: number } | null {
+  const [, partition, number] = /^log\/([^/]+)\/\d{9}\/(\d{15})$/.exec(key) ?? [];
+  if (partition === undefined) return null;
+  const sequence = highest - Number(number);
+  return entryKey(partition, sequence) === key ? { partition, sequence } : null;
+}
+
+const seal = (digest: Digest): string => `,"digest":"${digest}"}`;
+const sealLength = seal(digestOf('')).length;
+
+/**
+ * Encodes an entry as one line of JSON whose last member is the digest of all before it. `changes`:
+ * each change as JSON.
+ */
+export function encodeEntry(
+  entry: Omit<Entry, 'changes'>,
+  changes: readonly string[],
+): { bytes: Uint8Array; digest: Digest } {
+  const open = Buffer.from(`${JSON.stringify(entry).slice(0, -1)},"changes":[${changes.join(',')}]`);
+  const digest = digestOf(open);
+  return { bytes: Buffer.concat([open, Buffer.from(seal(digest))]), digest };
+}
+
+/** Decodes an entry. Throws `corrupt` unless the bytes are that entry, unchanged since it was written. */
+export function decodeEntry(bytes: Uint8Array, sequence: number, where: string): SealedEntry {
+  const open = bytes.subarray(0, -sealLength);
+  const decoded = parseJson(bytes) as Partial<SealedEntry> | null | undefined;
+  const digest = decoded?.digest;
+  const isWhole = typeof digest === 'string' && isDigest(digest) && digest === digestOf(open);
+  if (!isWhole || decoded!.sequence !== sequence || !Array.isArray(decoded!.changes)) {
+    throw corrupt(`${where} does not hold entry ${sequence}.`);
+  }
+  return decoded as SealedEntry;
+}
+
+export function isItem(change: Change): change is ItemChange {
+  return 'owner' in change;
+}

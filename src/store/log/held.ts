@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util';
+import { generateKeyBetween } from 'fractional-indexing';
+import { itemName, listIn } from '../../model/records.ts';
+import type { Change, ItemChange, RecordChange } from './entry.ts';
+import type { Generation } from '../generations.ts';
+
+/** An item of a record's list as it is now. */
+export interface HeldItem {
+  name: string;
+  order: string;
+  /** Sequence number of the entry that changed it last. */
+  sequence: number;
+  value: unknown;
+}
+
+/** A record as it is now. Never changed: a later state is another object. */
+export interface Held {
+  /** Sequence number of the entry that changed it last. */
+  sequence: number;
+  /** Its newest generation; `value` lacks the list's items. */
+  bare: Generation<unknown>;
+  list: string | null;
+  /** In ascending order. */
+  items: readonly HeldItem[];
+}
+
+const whole = new WeakMap<Held, Generation<unknown>>();
+
+/** The newest generation with its whole value. */
+export function generationOf(held: Held): Generation<unknown> {
+  if (held.list === null) return held.bare;
+  let made = whole.get(held);
+  if (made === undefined) {
+    const list = held.items.map(({ value }) => value);
+    made = { ...held.bare, value: { ...(held.bare.value as object), [held.list]: list } };
+    whole.set(held, made);
+  }
+  return made;
+}
+
+/** The state after a change of a record and of its items, in the entry with this number and time. */
+export function afterChange(
+  held: Held | null,
+  made: RecordChange,
+  items: readonly ItemChange[],
+  { sequence, at }: { sequence: number; at: string },
+): Held {
+  return {
+    sequence,
+    bare: generationIn(made, at),
+    list: made.list ?? null,
+    items: items.reduce((all, change) => withItem(all, change, sequence), held?.items ?? []),
+  };
+}
+
+/** The generation that a change makes; its value lacks the list's items. */
+export function generationIn(change: RecordChange, at: string): Generation<unknown> {
+  const { generation, writeId, actor, origin, action, operation, value } = change;
+  return { generation, writeId, at, actor, origin, action, ...(operation !== undefined && { operation }), value };
+}
+
+function withItem(items: readonly HeldItem[], { name, order, value }: ItemChange, sequence: number): HeldItem[] {
+  const item = { name, order, sequence, value };
+  const index = positionOf(items, order);
+  return items[index]?.order === order ? items.with(index, item) : items.toSpliced(index, 0, item);
+}
+
+/** Index of the first item that does not stand before this place. */
+export function positionOf(items: readonly { order: string }[], order: string): number {
+  let [low, high] = [0, items.length];
+  if (high > 0 && items[high - 1]!.order < order) return high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle]!.order < order) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The changes that lead from a state to a value, items first. Items are compared by identity before they are compared by value. */
+export function changesTo(
+  held: Held | null,
+  name: string,
+  value: unknown,
+  made: Omit<RecordChange, 'name' | 'generation' | 'last' | 'value' | 'list'>,
+): Change[] {
+  const generation = (held?.bare.generation ?? 0) + 1;
+  const change = { name, generation, last: held?.sequence ?? null, ...made };
+  const list = listIn(name);
+  if (list === null) return [{ ...change, value }];
+  const { [list.field]: items, ...rest } = value as Record<string, unknown>;
+  const changes: Change[] = [];
+  const old = held?.items ?? [];
+  let next = 0;
+  let before: string | null = null;
+  for (const item of items as Record<string, unknown>[]) {
+    const own = itemName(list, name, String(item[list.key]));
+    const known = old[next]?.name === own ? old[next++]! : null;
+    const order: string = known?.order ?? generateKeyBetween(before, old[next]?.order ?? null);
+    before = order;
+    if (known?.value === item || (known && isDeepStrictEqual(known.value, item))) continue;
+    changes.push({ name: own, owner: name, generation, last: known?.sequence ?? null, order, value: item });
+  }
+  if (next !== old.length) throw new TypeError(`Items of ${name} were removed or moved.`);
+  return [...changes, { ...change, value: rest, list: list.field }];
+}

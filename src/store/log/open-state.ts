@@ -1,0 +1,81 @@
+import { isRegistryError } from '../../model/errors.ts';
+import type { Bucket } from '../bucket.ts';
+import type { Objects } from '../objects.ts';
+import { decodeEntry, entryKey, logFolder, parseEntryKey, type SealedEntry } from './entry.ts';
+import { createState, type State } from './state.ts';
+import { readEntries, readFrames, readIndex, readSegment } from './summary.ts';
+
+/**
+ * Opens the state of a log: the newest checkpoint, the segments after it, and the entries after
+ * those. Stops before a damaged entry.
+ */
+export async function openState(bucket: Bucket, objects: Objects, partition: string): Promise<State> {
+  const newest = await newestSequence(bucket, partition);
+  const tip = await newestSound(bucket, partition, newest);
+  const state = await openSummary(objects, tip);
+  try {
+    for await (const { entry, bytes } of readEntries(bucket, partition, state, newest)) {
+      state.apply(entry, bytes.byteLength);
+    }
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+  }
+  return state;
+}
+
+/** The number of the newest entry; 0 for an empty log. */
+async function newestSequence(bucket: Bucket, partition: string): Promise<number> {
+  const folder = logFolder(partition);
+  // More than one key only where somebody left a file that sorts before the entries.
+  for (let after: string | undefined, limit = 1; ; limit = 1000) {
+    const keys = await bucket.list(folder, after === undefined ? { limit } : { after, limit });
+    for (const key of keys) {
+      const parsed = parseEntryKey(key);
+      if (parsed !== null) return parsed.sequence;
+    }
+    if (keys.length === 0) return 0;
+    after = keys.at(-1)!;
+  }
+}
+
+/** The newest entry that is as it was written. */
+async function newestSound(bucket: Bucket, partition: string, newest: number): Promise<SealedEntry | null> {
+  for (let sequence = newest; sequence > 0; sequence--) {
+    const key = entryKey(partition, sequence);
+    const bytes = await bucket.get(key);
+    try {
+      if (bytes !== null) return decodeEntry(bytes, sequence, key);
+    } catch (error) {
+      if (!isRegistryError(error, 'corrupt')) throw error;
+    }
+  }
+  return null;
+}
+
+/** The state that the index of an entry leads to. Empty if the entry names none, or if it cannot be read: then all entries are read. */
+async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<State> {
+  const empty = () => createState({ records: new Map(), sequence: 0, digest: null, index: null, size: 0 });
+  if (tip === null || tip.index === null) return empty();
+  try {
+    const index = await readIndex(objects, tip.index);
+    const { checkpoint, segments } = index;
+    const state =
+      checkpoint === null
+        ? empty()
+        : createState({
+            records: await readFrames(objects, checkpoint.frames),
+            sequence: checkpoint.sequence,
+            digest: checkpoint.digest,
+            index: tip.index,
+            size: checkpoint.frames.reduce((sum, { bytes }) => sum + bytes, 0),
+          });
+    for (const segment of segments) {
+      for (const { entry, bytes } of await readSegment(objects, segment)) state.apply(entry, bytes);
+      await new Promise(setImmediate);
+    }
+    return state;
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+    return empty();
+  }
+}

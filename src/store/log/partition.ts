@@ -1,0 +1,263 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Digest } from '../../model/digest.ts';
+import { RegistryError } from '../../model/errors.ts';
+import type { Bucket } from '../bucket.ts';
+import { putOwn } from '../put-own.ts';
+import { corrupt, type Decide, type Generation } from '../generations.ts';
+import type { Objects } from '../objects.ts';
+import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
+import { changesTo, generationOf, type Held } from './held.ts';
+import { historyOf } from './history.ts';
+import { openState } from './open-state.ts';
+import { recordsAfter } from './state.ts';
+import { createSummaries } from './summaries.ts';
+import { createTrail, type Noted } from './trail.ts';
+
+/** One log and the state that it leads to (design §5). */
+export interface Partition {
+  /** The record as the entries that were read so far leave it, or null. */
+  get(name: string): Generation<unknown> | null;
+  /** The names with the prefix (after the name `after`), in order. */
+  names(prefix: string, after?: string): string[];
+  /** Reads what other processes appended. Rejects with `corrupt` at a damaged entry. */
+  follow(): Promise<void>;
+  /** As `follow`, unless that was done within `maxAge` milliseconds. */
+  refresh(maxAge: number): Promise<void>;
+  /** Appends the change that `decide` makes of the record. See `Refs.update`. */
+  update(name: string, decide: Decide<unknown>): Promise<Generation<unknown> | null>;
+  /** Every generation of a record, newest first. Throws `corrupt` if an entry is damaged or gone. */
+  history(name: string): AsyncGenerator<Generation<unknown>>;
+  /** All changes so far, oldest first. Read when it is first asked for. */
+  trail(): Promise<readonly Noted[]>;
+  /** Bytes that all of it takes in memory, roughly. */
+  size(): number;
+  /** Whether a change of it is under way. */
+  isBusy(): boolean;
+}
+
+export interface PartitionOptions {
+  now: () => Date;
+  /** Monotonic clock in milliseconds. */
+  monotonic: () => number;
+  uniqueId: () => string;
+  /** Called with each name that was changed through this object, once that is durable. */
+  changed: (name: string) => void;
+  /** Called when a segment or a checkpoint cannot be written. The log itself is not affected. */
+  failed: (error: unknown) => void;
+}
+
+/** A change that somebody waits for. */
+interface Waiting {
+  name: string;
+  decide: Decide<unknown>;
+  resolve: (newest: Generation<unknown> | null) => void;
+  reject: (error: unknown) => void;
+}
+
+/** What was decided on the newest state and is not durable yet. */
+interface Draft {
+  /** Number of the entry that it was decided on. */
+  base: number;
+  at: string;
+  changes: Change[];
+  /** Each change as JSON. */
+  texts: string[];
+  /** The records that the changes lead to. */
+  records: Map<string, Held>;
+  /** Those whose answer depends on the entry, with what answers them. */
+  depending: { waiting: Waiting; settle: () => void }[];
+  /** Those for whom the entry has no room. */
+  left: Waiting[];
+}
+
+const attempts = 200;
+const longestBatch = 256;
+/** Characters of an entry's changes after which it takes no more. */
+const largestBatch = 1024 * 1024;
+/** Milliseconds after another process's entry for which appends leave gaps for it. */
+const courtesy = 1000;
+/** Bytes of a change in the trail, roughly. */
+const noteSize = 200;
+
+/** Opens the log of a partition: reads its newest checkpoint and what was appended since. */
+export async function openPartition(
+  bucket: Bucket,
+  objects: Objects,
+  partition: string,
+  { now, monotonic, uniqueId, changed, failed }: PartitionOptions,
+): Promise<Partition> {
+  let checkedAt = monotonic();
+  const state = await openState(bucket, objects, partition);
+  const trail = createTrail(bucket, objects, partition, state);
+  const summaries = createSummaries(bucket, objects, partition, state);
+  const queue: Waiting[] = [];
+  let isCommitting = false;
+  let following: { startedAt: number; answer: Promise<void> } | null = null;
+  /** When an entry of another process was read last. */
+  let rivalAt = Number.NEGATIVE_INFINITY;
+  /** Milliseconds to wait after an append, so that another process gets its turn. */
+  let pause = 0;
+
+  async function follow(): Promise<void> {
+    for (;;) {
+      const startedAt = monotonic();
+      const sequence = state.sequence + 1;
+      const key = entryKey(partition, sequence);
+      const bytes = await bucket.get(key);
+      // An own append, or another reader, may have been faster.
+      if (state.sequence >= sequence) continue;
+      if (bytes === null) {
+        checkedAt = startedAt;
+        return;
+      }
+      const entry = decodeEntry(bytes, sequence, key);
+      if (entry.previous !== state.digest) throw corrupt(`${key} does not follow the entry before it.`);
+      state.apply(entry, bytes.byteLength);
+      rivalAt = monotonic();
+    }
+  }
+
+  /** Readers share a running read, unless it started more than `maxAge` ago. */
+  function refresh(maxAge: number): Promise<void> {
+    const time = monotonic();
+    if (time - checkedAt < maxAge) return Promise.resolve();
+    if (following && time - following.startedAt < maxAge) return following.answer;
+    const answer = follow().finally(() => {
+      if (following?.answer === answer) following = null;
+    });
+    following = { startedAt: time, answer };
+    return answer;
+  }
+
+  async function commitAll(): Promise<void> {
+    isCommitting = true;
+    try {
+      while (queue.length > 0) {
+        await commit(queue.splice(0, longestBatch));
+        if (pause > 0) await delay(pause);
+      }
+    } finally {
+      isCommitting = false;
+    }
+  }
+
+  /** Commits a batch in as few entries as it needs, and answers each who waits. */
+  async function commit(batch: Waiting[]): Promise<void> {
+    let left = batch;
+    try {
+      for (let lost = 0; left.length > 0;) {
+        if (lost === attempts) throw tooManyRivals(partition);
+        await follow();
+        const draft = await decideAll(left);
+        left = [...draft.depending.map(({ waiting }) => waiting), ...draft.left];
+        if (draft.changes.length === 0 && draft.depending.length === 0) continue;
+        if (draft.base === state.sequence && (await append(draft))) {
+          for (const { settle } of draft.depending) settle();
+          left = draft.left;
+          lost = 0;
+        } else lost++;
+      }
+    } catch (error) {
+      for (const { reject } of left) reject(error);
+    }
+  }
+
+  async function decideAll(batch: readonly Waiting[]): Promise<Draft> {
+    const base = state.sequence;
+    const at = now().toISOString();
+    const draft: Draft = { base, at, changes: [], texts: [], records: new Map(), depending: [], left: [] };
+    let size = 0;
+    for (const waiting of batch) {
+      if (size > largestBatch) draft.left.push(waiting);
+      else size += await decideOne(draft, waiting);
+    }
+    return draft;
+  }
+
+  /** Decides one change. Returns the characters that it adds to the entry. */
+  async function decideOne(draft: Draft, waiting: Waiting): Promise<number> {
+    const { name, decide, resolve, reject } = waiting;
+    const { records } = draft;
+    const held = records.get(name) ?? state.get(name);
+    const current = held && generationOf(held);
+    // An answer that rests on a change that is not durable waits for it.
+    const settle = (answer: () => void): number => {
+      if (records.has(name)) draft.depending.push({ waiting, settle: answer });
+      else answer();
+      return 0;
+    };
+    try {
+      const decision = await decide(current);
+      if (decision === null) return settle(() => resolve(current));
+      const made = changesTo(held, name, decision.value, { writeId: uniqueId(), ...decision.change });
+      const texts = made.map((change) => JSON.stringify(change));
+      const position = { sequence: draft.base + 1, at: draft.at };
+      // Of decoded copies: the caller still holds the objects.
+      const copies = texts.map((text) => JSON.parse(text) as Change);
+      const next = recordsAfter(copies, position, () => held).get(name)!;
+      records.set(name, next);
+      draft.changes.push(...copies);
+      draft.texts.push(...texts);
+      draft.depending.push({ waiting, settle: () => resolve(generationOf(next)) });
+      return texts.reduce((sum, { length }) => sum + length, 0);
+    } catch (error) {
+      return settle(() => reject(error));
+    }
+  }
+
+  /** Appends the entry. False if another process appended first. */
+  async function append({ base, at, changes, texts, records }: Draft): Promise<boolean> {
+    const sequence = base + 1;
+    const head: Omit<Entry, 'changes'> = {
+      sequence,
+      previous: state.digest,
+      at,
+      writer: uniqueId(),
+      index: summaries.newest(),
+    };
+    const { bytes, digest } = encodeEntry(head, texts);
+    const key = entryKey(partition, sequence);
+    const startedAt = monotonic();
+    if (!(await putOwn(bucket, key, bytes, (stored) => isEntry(stored, sequence, key, digest)))) return false;
+    // A reader may have met it in the bucket already.
+    if (state.sequence < sequence) state.adopt(records, { ...head, changes, digest }, bytes.byteLength);
+    checkedAt = monotonic();
+    for (const name of records.keys()) changed(name);
+    void summaries.make().catch(failed);
+    pause = checkedAt - rivalAt < courtesy ? Math.random() * (checkedAt - startedAt) : 0;
+    return true;
+  }
+
+  return {
+    get(name) {
+      const held = state.get(name);
+      return held && generationOf(held);
+    },
+    names: state.names,
+    follow,
+    refresh,
+    update(name, decide) {
+      return new Promise((resolve, reject) => {
+        queue.push({ name, decide, resolve, reject });
+        if (!isCommitting) void commitAll();
+      });
+    },
+    async *history(name) {
+      await follow();
+      const held = state.get(name);
+      if (held !== null) yield* historyOf(bucket, partition, name, held);
+    },
+    trail: trail.read,
+    size: () => state.size + trail.length() * noteSize,
+    isBusy: () => isCommitting,
+  };
+}
+
+function isEntry(stored: Uint8Array, sequence: number, key: string, digest: Digest): boolean {
+  return decodeEntry(stored, sequence, key).digest === digest;
+}
+
+function tooManyRivals(partition: string): RegistryError {
+  const message = 'Too many concurrent changes in one organization; nothing was changed. Try again.';
+  return new RegistryError('conflict', message, { retryAfter: 1, cause: new Error(partition) });
+}

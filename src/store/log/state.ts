@@ -1,0 +1,117 @@
+import type { Digest } from '../../model/digest.ts';
+import { isItem, type Change, type ItemChange, type SealedEntry } from './entry.ts';
+import { afterChange, positionOf, type Held } from './held.ts';
+
+/** What the entries of a log lead to: its records as they are now. */
+export interface State {
+  /** Number and digest of the newest applied entry. */
+  readonly sequence: number;
+  readonly digest: Digest | null;
+  /** The index that the newest entry names. */
+  readonly index: Digest | null;
+  /** Bytes that the records take in the log, roughly. */
+  readonly size: number;
+  get(name: string): Held | null;
+  /** The names with the prefix (after the name `after`), in order. */
+  names(prefix: string, after?: string): string[];
+  /** Applies the next entry. `bytes`: its length. */
+  apply(entry: SealedEntry, bytes: number): void;
+  /** Applies the next entry, whose records are known already. */
+  adopt(records: ReadonlyMap<string, Held>, entry: SealedEntry, bytes: number): void;
+  /** Calls the listener with each entry that is applied from now on. */
+  listen(listener: (entry: SealedEntry) => void): void;
+  /** Every record with its name. */
+  records(): [string, Held][];
+}
+
+/** What a state begins with: the records of a checkpoint. */
+export interface StateStart {
+  records: Map<string, Held>;
+  sequence: number;
+  digest: Digest | null;
+  index: Digest | null;
+  size: number;
+}
+
+export function createState(start: StateStart): State {
+  const { records } = start;
+  let { sequence, digest, index, size } = start;
+  const listeners: ((entry: SealedEntry) => void)[] = [];
+  /** All names in order; null until they are asked for. */
+  let sorted: { order: string }[] | null = null;
+
+  function put(name: string, held: Held): void {
+    if (!records.has(name)) insert(name);
+    records.set(name, held);
+  }
+
+  function insert(name: string): void {
+    sorted?.splice(positionOf(sorted, name), 0, { order: name });
+  }
+
+  function inOrder(): { order: string }[] {
+    sorted ??= [...records.keys()].sort().map((order) => ({ order }));
+    return sorted;
+  }
+
+  function advance(entry: SealedEntry, bytes: number): void {
+    ({ sequence, digest } = entry);
+    index = entry.index;
+    size += bytes;
+    for (const listener of listeners) listener(entry);
+  }
+
+  return {
+    get sequence() {
+      return sequence;
+    },
+    get digest() {
+      return digest;
+    },
+    get index() {
+      return index;
+    },
+    get size() {
+      return size;
+    },
+    get: (name) => records.get(name) ?? null,
+    names(prefix, after) {
+      const all = inOrder();
+      const found: string[] = [];
+      const from = after !== undefined && after >= prefix ? positionOf(all, `${after}\0`) : positionOf(all, prefix);
+      for (let at = from; all[at]?.order.startsWith(prefix); at++) found.push(all[at]!.order);
+      return found;
+    },
+    apply(entry, bytes) {
+      const current = (name: string): Held | null => records.get(name) ?? null;
+      for (const [name, held] of recordsAfter(entry.changes, entry, current)) {
+        put(name, held);
+      }
+      advance(entry, bytes);
+    },
+    adopt(changed, entry, bytes) {
+      for (const [name, held] of changed) put(name, held);
+      advance(entry, bytes);
+    },
+    listen: (listener) => void listeners.push(listener),
+    records: () => [...records],
+  };
+}
+
+/** The records that an entry's changes lead to. */
+export function recordsAfter(
+  changes: readonly Change[],
+  at: { sequence: number; at: string },
+  current: (name: string) => Held | null,
+): Map<string, Held> {
+  const changed = new Map<string, Held>();
+  let items: ItemChange[] = [];
+  for (const change of changes) {
+    if (isItem(change)) items.push(change);
+    else {
+      changed.set(change.name, afterChange(changed.get(change.name) ?? current(change.name), change, items, at));
+      items = [];
+    }
+  }
+  return changed;
+}

@@ -1,0 +1,148 @@
+import { promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
+import type { Digest } from '../../model/digest.ts';
+import { decodeJson, encodeJson } from '../../model/json.ts';
+import type { Bucket } from '../bucket.ts';
+import { corrupt } from '../generations.ts';
+import type { Objects } from '../objects.ts';
+import { decodeEntry, entryKey, type SealedEntry } from './entry.ts';
+import type { Held, HeldItem } from './held.ts';
+
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
+/** Entries in a segment. */
+export const segmentLength = 256;
+/** Segments after which a new checkpoint is made. */
+export const segmentsPerCheckpoint = 64;
+/** Bytes of JSON in one frame of a checkpoint: parsing one keeps the event loop for some milliseconds. */
+const frameSize = 256 * 1024;
+/** Entries and frames that are read at once. */
+const atOnce = 16;
+
+/** An object of a summary, with the length of its JSON. */
+interface Piece {
+  digest: Digest;
+  bytes: number;
+}
+
+/** The object that lists what summarizes a log: a checkpoint, and the segments after it. */
+export interface Index {
+  /** Number and digest of the last entry that it covers. */
+  sequence: number;
+  digest: Digest | null;
+  checkpoint: { sequence: number; digest: Digest | null; frames: Piece[] } | null;
+  segments: Piece[];
+  /** The index before the checkpoint was made: it lists the segments before. Null for the first. */
+  older: Digest | null;
+}
+
+export async function readIndex(objects: Objects, digest: Digest): Promise<Index> {
+  return decodeJson<Index>(await readPiece(objects, digest));
+}
+
+export function writeIndex(objects: Objects, index: Index): Promise<Digest> {
+  return objects.put(encodeJson(index));
+}
+
+async function readPiece(objects: Objects, digest: Digest): Promise<Uint8Array> {
+  const bytes = await objects.get(digest);
+  if (bytes === null) throw corrupt(`Object ${digest} of a log's summary is gone.`);
+  return bytes;
+}
+
+/**
+ * Reads entries out of the log after a position, and checks that they follow each other. `digest`:
+ * that of the entry at the position; undefined if it is not known.
+ */
+export async function* readEntries(
+  bucket: Bucket,
+  partition: string,
+  { sequence, digest }: { sequence: number; digest: Digest | null | undefined },
+  last: number,
+): AsyncGenerator<{ entry: SealedEntry; bytes: Uint8Array }> {
+  let previous = digest;
+  for (let from = sequence + 1; from <= last; from += atOnce) {
+    const numbers = Array.from({ length: Math.min(atOnce, last - from + 1) }, (_, index) => from + index);
+    const read = await Promise.all(numbers.map((number) => bucket.get(entryKey(partition, number))));
+    for (const [index, bytes] of read.entries()) {
+      const key = entryKey(partition, numbers[index]!);
+      if (bytes === null) throw corrupt(`${key} is gone.`);
+      const entry = decodeEntry(bytes, numbers[index]!, key);
+      if (previous !== undefined && entry.previous !== previous)
+        throw corrupt(`${key} does not follow the entry before it.`);
+      previous = entry.digest;
+      yield { entry, bytes };
+    }
+  }
+}
+
+/** Writes entries as one object: a line each, compressed. */
+export async function writeSegment(objects: Objects, entries: readonly Uint8Array[]): Promise<Piece> {
+  const lines = Buffer.concat(entries.flatMap((bytes) => [bytes, Buffer.from('\n')]));
+  return { digest: await objects.put(await compress(lines)), bytes: lines.byteLength };
+}
+
+/** The entries of a segment. The object's digest vouches for them. */
+export async function readSegment(
+  objects: Objects,
+  { digest }: Piece,
+): Promise<{ entry: SealedEntry; bytes: number }[]> {
+  const text = (await decompress(await readPiece(objects, digest))).toString();
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => ({ entry: JSON.parse(line) as SealedEntry, bytes: line.length }));
+}
+
+/** A record in a checkpoint. Items are arrays to keep checkpoints small: name, order, sequence, value. */
+type Kept = [name: string, record: Omit<Held, 'items'>, items: [string, string, number, unknown][]];
+
+/**
+ * Writes the records of a checkpoint in frames. Gives the event loop back after each: the records
+ * may be many.
+ */
+export async function writeFrames(objects: Objects, records: Iterable<[string, Held]>): Promise<Piece[]> {
+  const frames: Piece[] = [];
+  let lines: string[] = [];
+  let size = 0;
+  const flush = async (): Promise<void> => {
+    const text = lines.join('\n');
+    [lines, size] = [[], 0];
+    frames.push({ digest: await objects.put(await compress(text)), bytes: text.length });
+  };
+  for (const [name, { items, ...record }] of records) {
+    // A record whose items fill frames of their own is written in parts.
+    for (let from = 0; from === 0 || from < items.length; from += 256) {
+      const some = items.slice(from, from + 256).map((item) => [item.name, item.order, item.sequence, item.value]);
+      const line = JSON.stringify([name, record, some]);
+      lines.push(line);
+      size += line.length;
+      if (size >= frameSize) await flush();
+    }
+  }
+  if (lines.length > 0) await flush();
+  return frames;
+}
+
+/** Reads what `writeFrames` wrote. */
+export async function readFrames(objects: Objects, frames: readonly Piece[]): Promise<Map<string, Held>> {
+  const records = new Map<string, Held>();
+  for (let from = 0; from < frames.length; from += atOnce) {
+    const some = frames.slice(from, from + atOnce);
+    const texts = await Promise.all(
+      some.map(async ({ digest }) => (await decompress(await readPiece(objects, digest))).toString()),
+    );
+    for (const text of texts) {
+      for (const line of text.split('\n')) add(records, JSON.parse(line) as Kept);
+      await new Promise(setImmediate);
+    }
+  }
+  return records;
+}
+
+function add(records: Map<string, Held>, [name, record, kept]: Kept): void {
+  const items = kept.map(([own, order, sequence, value]): HeldItem => ({ name: own, order, sequence, value }));
+  const before = records.get(name)?.items ?? [];
+  records.set(name, { ...record, items: before.length === 0 ? items : [...before, ...items] });
+}

@@ -1,0 +1,123 @@
+import { isRegistryError } from '../../model/errors.ts';
+import type { Bucket } from '../bucket.ts';
+import type { Objects } from '../objects.ts';
+import { isItem, type SealedEntry } from './entry.ts';
+import type { State } from './state.ts';
+import { readEntries, readIndex, readSegment, type Index } from './summary.ts';
+
+/** A change without its value. */
+export interface Noted {
+  name: string;
+  generation: number;
+  /** ISO 8601, UTC. */
+  at: string;
+  actor: string;
+  origin: string | null;
+  action: string;
+}
+
+/** All changes of a log, oldest first. */
+export interface Trail {
+  /** Reads the log when it is first called. After that the list grows with the log. */
+  read(): Promise<readonly Noted[]>;
+  /** Number of changes in memory. */
+  length(): number;
+}
+
+export function createTrail(bucket: Bucket, objects: Objects, partition: string, state: State): Trail {
+  let notes: Noted[] | null = null;
+  let reading: Promise<Noted[]> | null = null;
+  /** Entries that came while the log was read. */
+  const late: SealedEntry[] = [];
+  state.listen((entry) => {
+    if (notes !== null) notes.push(...notesOf(entry));
+    else if (reading !== null) late.push(entry);
+  });
+
+  async function readAll(): Promise<Noted[]> {
+    const end = state.sequence;
+    const found: Noted[] = [];
+    const intern = createIntern();
+    for await (const entries of readLog(bucket, objects, partition, state, end)) {
+      for (const entry of entries) for (const note of notesOf(entry)) found.push(intern(note));
+    }
+    for (const entry of late) if (entry.sequence > end) found.push(...notesOf(entry));
+    notes = found;
+    return found;
+  }
+
+  return {
+    async read() {
+      if (notes !== null) return notes;
+      reading ??= readAll().finally(() => {
+        reading = null;
+        late.length = 0;
+      });
+      return reading;
+    },
+    length: () => notes?.length ?? 0,
+  };
+}
+
+function notesOf({ at, changes }: SealedEntry): Noted[] {
+  return changes.flatMap((change) => {
+    if (isItem(change)) return [];
+    const { name, generation, actor, origin, action } = change;
+    return [{ name, generation, at, actor, origin, action }];
+  });
+}
+
+/** Keeps one copy of texts that occur often. */
+function createIntern(): (note: Noted) => Noted {
+  const texts = new Map<string, string>();
+  const once = (text: string): string => {
+    const found = texts.get(text);
+    if (found === undefined) texts.set(text, text);
+    return found ?? text;
+  };
+  return ({ name, actor, origin, action, ...rest }) => ({
+    ...rest,
+    name: once(name),
+    actor: once(actor),
+    origin: origin && once(origin),
+    action: once(action),
+  });
+}
+
+/**
+ * Yields the entries up to `end`, oldest first: out of segments as far as there are any. Reads all
+ * entries one by one if a segment cannot be read.
+ */
+async function* readLog(
+  bucket: Bucket,
+  objects: Objects,
+  partition: string,
+  state: State,
+  end: number,
+): AsyncGenerator<SealedEntry[]> {
+  let reached = 0;
+  try {
+    for (const index of await indexesOf(objects, state)) {
+      for (const segment of index.segments) {
+        const entries = (await readSegment(objects, segment)).map(({ entry }) => entry);
+        const some = entries.filter(({ sequence }) => sequence > reached && sequence <= end);
+        reached = some.at(-1)?.sequence ?? reached;
+        yield some;
+      }
+    }
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+  }
+  const rest: SealedEntry[] = [];
+  for await (const { entry } of readEntries(bucket, partition, { sequence: reached, digest: undefined }, end)) {
+    rest.push(entry);
+  }
+  yield rest;
+}
+
+/** The newest index and those before it, oldest first. */
+async function indexesOf(objects: Objects, { index: newest }: State): Promise<Index[]> {
+  const found: Index[] = [];
+  for (let digest = newest; digest !== null; digest = found[0]!.older) found.unshift(await readIndex(objects, digest));
+  return found;
+}

@@ -1,0 +1,43 @@
+import type { Decide, Generation } from './generations.ts';
+
+/** Named values that change. A name is a bucket key of at least two segments. */
+export interface Records {
+  /**
+   * Returns the newest generation, or null. Writes of other processes are seen within `maxAge`, own
+   * writes at once.
+   */
+  read<T>(name: string): Promise<Generation<T> | null>;
+
+  /** As `read`, but also sees what other processes wrote a moment ago. */
+  readFresh<T>(name: string): Promise<Generation<T> | null>;
+
+  /**
+   * Appends a generation. `decide` gets the newest one and returns the next value with its change,
+   * or null to change nothing. It must have no side effects and must not change records itself: it
+   * runs again if another writer was faster. Resolves to the newest generation. Rejects with
+   * `outcome_unknown` if the write was sent and cannot be read back.
+   */
+  update<T>(name: string, decide: Decide<T>): Promise<Generation<T> | null>;
+
+  /**
+   * Yields the names with the prefix (after the name `after`) in order, each with the number of its
+   * newest generation. `prefix` ends with `/`, and `after` starts with it.
+   */
+  newest(prefix: string, after?: string): AsyncIterable<{ name: string; generation: number }>;
+}
+
+/** What records need besides a bucket. */
+export interface RecordsOptions {
+  /** The time recorded with a change. */
+  now: () => Date;
+  /** Monotonic clock in milliseconds, for the age of what is in memory. */
+  monotonic: () => number;
+  /** Returns a unique string of key characters. */
+  uniqueId: () => string;
+  /** Milliseconds for which what is in memory counts as the newest. */
+  maxAge?: number;
+  /** Bytes of logs that are kept in memory, roughly. */
+  memory?: number;
+  /** Called when a summary of a log cannot be written, and when a log is damaged. */
+  failed?: (error: unknown) => void;
+}

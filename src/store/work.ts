@@ -1,0 +1,205 @@
+import { LRUCache } from 'lru-cache';
+import { decodeJson, encodeJson, parseJson } from '../model/json.ts';
+import { RegistryError } from '../model/errors.ts';
+import { assertKey, listAll, type Bucket } from './bucket.ts';
+import { corrupt, type Decide, type Generation } from './generations.ts';
+import { putOwn } from './put-own.ts';
+import type { Records, RecordsOptions } from './records.ts';
+
+/** Records that expire: what only matters for some days is no history (design §5). */
+export interface Work extends Records {
+  /**
+   * Deletes the records of a kind whose newest generation was written before a time (milliseconds
+   * since 1970), and superseded generations from before it. Returns how many keys it deleted.
+   */
+  sweep(kind: string, before: number): Promise<number>;
+}
+
+const highest = 10 ** 15 - 1;
+const attempts = 200;
+/** Milliseconds after which a write no longer counts as prompt. Sweeps spare what is younger than a day. */
+const longestWrite = 60 * 60_000;
+
+interface Known {
+  checkedAt: number;
+  newest: Generation<unknown> | null;
+}
+
+/** Returns the bucket key of a generation. The newest sorts first, so that listing one key finds it. */
+export function workKey(name: string, generation: number): string {
+  return `work/${name}/${String(highest - generation).padStart(15, '0')}`;
+}
+
+/** Parses the key of a generation; null for any other key. */
+export function parseWorkKey(key: string): { name: string; generation: number } | null {
+  const [, name, number] = /^work\/(.+\/.+)\/(\d{15})$/.exec(key) ?? [];
+  return name === undefined || Number(number) >= highest ? null : { name, generation: highest - Number(number) };
+}
+
+/** Creates the expiring records on a bucket. `changed` is called with each name that was changed through this object. */
+export function createWork(
+  bucket: Bucket,
+  { now, monotonic, uniqueId, maxAge = 500 }: RecordsOptions,
+  changed: (name: string) => void,
+): Work {
+  const known = new LRUCache<string, Known>({ max: 50_000 });
+  const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
+  const turns = new Map<string, Promise<unknown>>();
+
+  function remember(name: string, entry: Known): Known {
+    const old = known.get(name);
+    // A listing may start before a write and end after it. The higher generation wins.
+    if ((old?.newest?.generation ?? 0) > (entry.newest?.generation ?? 0)) return old!;
+    known.set(name, entry);
+    return entry;
+  }
+
+  async function readNewest(name: string): Promise<Known> {
+    const checkedAt = monotonic();
+    const generation = await newestNumber(name);
+    if (generation === null) {
+      known.delete(name);
+      return remember(name, { checkedAt, newest: null });
+    }
+    const old = known.get(name)?.newest;
+    if (old?.generation === generation) return remember(name, { checkedAt, newest: old });
+    const key = workKey(name, generation);
+    const bytes = await bucket.get(key);
+    // A sweep may have deleted it since it was listed.
+    return remember(name, { checkedAt, newest: bytes && decodeGeneration(key, bytes) });
+  }
+
+  /** Lists one key; more only if a foreign file sorts before the generations. */
+  async function newestNumber(name: string): Promise<number | null> {
+    const folder = `work/${name}/`;
+    const [first] = await bucket.list(folder, { limit: 1 });
+    if (first === undefined) return null;
+    const found = parseWorkKey(first);
+    if (found?.name === name) return found.generation;
+    for await (const key of listAll(bucket, folder)) {
+      const parsed = parseWorkKey(key);
+      if (parsed?.name === name) return parsed.generation;
+    }
+    return null;
+  }
+
+  /** Readers share a running read, unless it started more than `maxAge` ago. */
+  function readShared(name: string): Promise<Known> {
+    const startedAt = monotonic();
+    const running = pending.get(name);
+    if (running && startedAt - running.startedAt < maxAge) return running.answer;
+    const answer = readNewest(name).finally(() => pending.get(name)?.answer === answer && pending.delete(name));
+    pending.set(name, { startedAt, answer });
+    return answer;
+  }
+
+  /** Writers of one process take turns at a name; otherwise they would make each other retry. */
+  function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
+    turns.set(name, turn);
+    const leave = () => void (turns.get(name) === turn && turns.delete(name));
+    turn.then(leave, leave);
+    return turn;
+  }
+
+  /** The names with the prefix and their generations, newest first within a name, from a key on. */
+  async function* listGenerations(
+    prefix: string,
+    start?: string,
+  ): AsyncGenerator<{ name: string; generation: number }> {
+    for (let after = start; ;) {
+      const keys = await bucket.list(`work/${prefix}`, after === undefined ? {} : { after });
+      if (keys.length === 0) return;
+      for (const key of keys) {
+        const parsed = parseWorkKey(key);
+        if (parsed !== null) yield parsed;
+      }
+      after = keys.at(-1)!;
+    }
+  }
+
+  return {
+    async read<T>(name: string) {
+      const entry = known.get(name);
+      const fresh = entry && monotonic() - entry.checkedAt < maxAge ? entry : await readShared(name);
+      return fresh.newest as Generation<T> | null;
+    },
+
+    async readFresh<T>(name: string) {
+      return (await readNewest(name)).newest as Generation<T> | null;
+    },
+
+    async update<T>(name: string, decide: Decide<T>) {
+      return takeTurn(name, async () => {
+        for (let attempt = 0; attempt < attempts; attempt++) {
+          const startedAt = monotonic();
+          const current = (await readNewest(name)).newest as Generation<T> | null;
+          const decision = await decide(current);
+          if (decision === null) return current;
+          const next: Generation<T> = {
+            generation: (current?.generation ?? 0) + 1,
+            writeId: uniqueId(),
+            at: now().toISOString(),
+            ...decision.change,
+            value: decision.value,
+          };
+          const bytes = encodeJson(next);
+          const key = workKey(name, next.generation);
+          const isOurs = (stored: Uint8Array) => decodeGeneration(key, stored).writeId === next.writeId;
+          if (!(await putOwn(bucket, key, bytes, isOurs))) continue;
+          // Whoever slept that long may have written where a sweep had deleted.
+          const hasSlept = monotonic() - startedAt > longestWrite;
+          if (hasSlept && (await newestNumber(name)) !== next.generation) continue;
+          // Cache a decoded copy: the caller still holds the object.
+          const stored = decodeJson<Generation<T>>(bytes);
+          remember(name, { checkedAt: monotonic(), newest: stored });
+          changed(name);
+          return stored;
+        }
+        const message = 'Too many concurrent changes to the same record; nothing was changed. Try again.';
+        throw new RegistryError('conflict', message, { retryAfter: 1, cause: new Error(name) });
+      });
+    },
+
+    async *newest(prefix, afterName) {
+      let last: string | null = null;
+      const start = afterName === undefined ? undefined : `work/${afterName}/~`;
+      for await (const found of listGenerations(prefix, start)) {
+        if (found.name !== last) yield found;
+        last = found.name;
+      }
+    },
+
+    async sweep(kind, before) {
+      let deleted = 0;
+      let last: string | null = null;
+      for await (const { name, generation } of listGenerations(`${kind}/`)) {
+        const key = workKey(name, generation);
+        const isNewest = name !== last;
+        last = name;
+        const bytes = await bucket.get(key);
+        const written = bytes && parseJson(bytes);
+        if (Date.parse((written as Partial<Generation<unknown>> | undefined)?.at ?? '') >= before) continue;
+        if (isNewest) known.delete(name);
+        await bucket.delete(key);
+        deleted++;
+      }
+      return deleted;
+    },
+  };
+}
+
+/** Decodes the generation stored under a key. Throws `corrupt` for anything else. */
+function decodeGeneration<T>(key: string, bytes: Uint8Array): Generation<T> {
+  const decoded = parseJson(bytes) as Partial<Generation<T>> | null | undefined;
+  if (decoded?.generation !== parseWorkKey(key)!.generation || typeof decoded.writeId !== 'string') {
+    throw corrupt(`${key} does not hold its generation.`);
+  }
+  return decoded as Generation<T>;
+}
+
+/** Throws a TypeError unless the text is the name of a record: a bucket key of at least two segments. */
+export function assertName(name: string): void {
+  assertKey(workKey(name, 1));
+  if (!name.includes('/')) throw new TypeError(`Not the name of a record: ${JSON.stringify(name)}`);
+}
