@@ -175,7 +175,7 @@ describe('delivery', () => {
     let isDown = false;
     bucket.fault('putIfAbsent', 'fail', {
       count: Infinity,
-      when: (key) => isDown && key.startsWith('refs/deliveries/'),
+      when: (key) => isDown && key.startsWith('work/deliveries/'),
     });
     receiver.answer = () => {
       isDown = true;

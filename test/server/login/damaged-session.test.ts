@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSeal } from '../../../src/server/login/sealed-cookie.ts';
 import { createSessions } from '../../../src/server/login/session.ts';
-import { generationKey } from '../../../src/store/generations.ts';
+import { workKey } from '../../../src/store/work.ts';
 import { createTestRegistry } from '../registry.ts';
 
 test('a session whose record is damaged counts as ended, and no other one does', async () => {
@@ -19,7 +19,7 @@ test('a session whose record is damaged counts as ended, and no other one does',
   const [ada, bob] = [await begin('ada'), await begin('bob')];
   const session = await sessions.read(ada);
   expect(session).toMatchObject({ subject: 'ada' });
-  await registry.bucket.putIfAbsent(generationKey(`sessions/${session!.id}`, 1), Buffer.from('{"generation":'));
+  await registry.bucket.putIfAbsent(workKey(`sessions/${session!.id}`, 1), Buffer.from('{"generation":'));
   expect(await sessions.read(ada)).toBeNull();
   expect(await sessions.read(bob)).toMatchObject({ subject: 'bob' });
 });
