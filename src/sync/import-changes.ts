@@ -29,7 +29,7 @@ export async function importChanges(work: ImportWork): Promise<RunDocument[]> {
   const { registry, connected, remote, history, since, onProgress, signal } = work;
   const paths = findPaths(history, connected.connection.path);
   const ref = `imports/${connected.org}/${connected.type}/${connected.slug}`;
-  const before = (await registry.refs.read<Imported>(ref))?.value ?? null;
+  const before = (await registry.refs.readFresh<Imported>(ref))?.value ?? null;
   const reached = before !== null && coversAll(before, work) ? before : null;
   const start = history.findIndex(({ commit }) => commit === reached?.commit) + 1;
   const rest = history.slice(start).filter(({ committedAt }) => isSince(committedAt, since));

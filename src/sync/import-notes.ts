@@ -45,7 +45,7 @@ export async function openTagNotes(work: ImportWork): Promise<TagNotes> {
   const { org, type, slug, connection, validation } = connected;
   const ref = `imported-tags/${org}/${type}/${slug}`;
   const { repository, path } = connection;
-  const before = (await registry.refs.read<ImportedTags>(ref))?.value;
+  const before = (await registry.refs.readFresh<ImportedTags>(ref))?.value;
   const tags = new Map(before?.repository === repository && before.path === path ? Object.entries(before.tags) : []);
   const ruleset = await rulesetNow(registry, plannedFor(connected));
   const judge: Judge = { ruleset, compiler: registry.compiler.id, validation };

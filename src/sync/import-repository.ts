@@ -2,6 +2,7 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { repositoryId, repositoryRef, type Repository, type Run, type RunDocument } from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { assertAccepted } from './guard.ts';
+import { resourceRef, type Resource } from '../model/resource.ts';
 import { importChanges } from './import-changes.ts';
 import type { ImportLatest, ImportProgress, ImportWork } from './import-past.ts';
 import { importTags } from './import-tags.ts';
@@ -63,7 +64,9 @@ export async function importHistory(
       await assertAccepted(registry, repository, held);
       const remote = await remoteOf(registry, repository);
       const history = await registry.source.history(remote, tip, mostCommits, held);
-      const connected = { ...resource, connection };
+      // Read again: another import of the document may have just ended.
+      const newest = await registry.refs.readFresh<Resource>(resourceRef(coordinate));
+      const connected = { ...(newest?.value ?? resource), connection };
       const work: ImportWork = {
         registry,
         repository,

@@ -291,6 +291,17 @@ describe('importing tags', () => {
     expect(compiler.compiled).toHaveLength(5);
   });
 
+  test('two processes that import the same tags at once compile each of them once', async () => {
+    const { registry, another, compiler, versions } = await openTagged(10);
+    const options = { tags: 'v*', eachChange: false, since: null };
+    const never = new AbortController().signal;
+    const imports = [registry, another()].map((each) => importHistory(each, pay, options, never));
+    const documents = (await Promise.all(imports)).map((run) => run.documents.length);
+    expect(documents.toSorted()).toEqual([0, 10]);
+    expect(await versions()).toHaveLength(11);
+    expect(compiler.compiled).toHaveLength(10);
+  });
+
   test('a tag that was refused is read again only when its ruleset is another', async () => {
     const { source, sync, importIt, compiler, registry } = await open();
     source.tag(url, 'v0.9.0', source.push(url, { 'pay.yaml': `${api('0.9.0')}broken: true` }));
