@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoadedFile } from '../collect.ts';
 import { infoDescriptor, sandboxCommand, type Isolation } from './isolation.ts';
-import { priorities, setPriorities } from './priority.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
 
@@ -48,8 +48,8 @@ const here = fileURLToPath(import.meta.url);
 const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
 const startSeconds = 30;
 const jobsPerChild = 500;
-/** Seconds of processor time. */
-const longSeconds = 0.3;
+/** Priority of sandboxes (`nice`). The registry itself has 0. */
+const priority = 5;
 
 /**
  * Starts a script in a sandbox with an empty environment. It may read only itself, the program's
@@ -87,11 +87,8 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
   });
   const ready = whenReady(child, worker, () => errors);
   // Now, because starting takes most of the time, and again for the process that bwrap may start.
-  setPriorities(worker.pid(), priorities.usual);
-  ready.then(
-    () => setPriorities(worker.pid(), priorities.usual),
-    () => {},
-  );
+  giveWay();
+  ready.then(giveWay, () => {});
   let jobs = 0;
   let usable = true;
 
@@ -100,6 +97,13 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
     else child.ref();
     if (idle) child.channel?.unref();
     else child.channel?.ref();
+  }
+
+  /** Lowers the priority, so that reads go before compiling. Some systems do not allow it. */
+  function giveWay(): void {
+    try {
+      setPriority(worker.pid()!, priority);
+    } catch {}
   }
 
   function kill(): void {
@@ -210,18 +214,10 @@ function runJob(
       breach = why;
       worker.kill();
     };
-    const pid = worker.pid()!;
-    let isSlowed = false;
-    const slow = () => {
-      isSlowed = true;
-      setPriorities(pid, priorities.long);
-    };
-    const long = { seconds: longSeconds, tell: slow };
-    const watch = watchLimits(pid, { seconds, memoryMegabytes, long }, stop);
+    const watch = watchLimits(worker.pid()!, { seconds, memoryMegabytes }, stop);
 
     function end(settle: () => void): void {
       watch.end();
-      if (isSlowed) setPriorities(pid, priorities.usual);
       signal?.removeEventListener('abort', abort);
       child.off('message', receive);
       child.off('exit', exit);

@@ -7,8 +7,6 @@ export interface JobLimits {
   /** Seconds of CPU time for the job. */
   seconds: number;
   memoryMegabytes: number;
-  /** Called once, when the job has used so many seconds of processor time. */
-  long?: { seconds: number; tell: () => void };
 }
 
 export interface Watch {
@@ -33,14 +31,13 @@ const patience = 10;
  */
 export function watchLimits(
   pid: number,
-  { seconds, memoryMegabytes, long }: JobLimits,
+  { seconds, memoryMegabytes }: JobLimits,
   tell: (breach: Breach) => void,
   usageOf: (pid: number) => Usage | null = readUsage,
 ): Watch {
   const atStart = usageOf(pid);
   let passed = 0;
   let since: number | null = performance.now();
-  let isLong = false;
   const timer = setInterval(look, lookMilliseconds);
 
   function pause(): void {
@@ -61,12 +58,7 @@ export function watchLimits(
     const usage = usageOf(pid);
     if (usage === null) return null;
     if (usage.residentBytes > memoryMegabytes * 1024 * 1024) return 'memory';
-    const used = usage.processorSeconds - atStart.processorSeconds;
-    if (used > seconds) return 'processor';
-    if (long !== undefined && !isLong && used > long.seconds) {
-      isLong = true;
-      long.tell();
-    }
+    if (usage.processorSeconds - atStart.processorSeconds > seconds) return 'processor';
     return elapsed > patience * seconds ? 'stalled' : null;
   }
 

@@ -1,4 +1,4 @@
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 
 /** Bytes to copy at once. It takes some milliseconds. */
 const atOnce = 4 * 1024 * 1024;
@@ -17,12 +17,11 @@ export function createPacer(): (bytes: number) => Promise<void> {
 let last: Promise<void> = Promise.resolve();
 
 /**
- * Resolves in a turn of the event loop that no other caller gets, at most once a millisecond. Large
- * bodies are read a piece in each, however many come in at once. So they take a part of the time,
- * and small requests are answered in between.
+ * Resolves in a turn of the event loop of its own. Large bodies are read one piece per turn,
+ * however many arrive at once, so that small requests are answered in between.
  */
 export function ownTurn(): Promise<void> {
-  return (last = last.then(() => delay(1)));
+  return (last = last.then(() => turn()));
 }
 
 /** Joins the pieces into one buffer without blocking the event loop. */

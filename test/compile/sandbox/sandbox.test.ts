@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { getPriority } from 'node:os';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
 import type { Compiler } from '../../../src/compile/compile.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
@@ -36,10 +35,6 @@ const large = JSON.stringify({
   'x-large': Array.from({ length: 600_000 }, (_, at) => ({ at })),
 });
 
-const allThreads = (pid: number) => [
-  ...new Set(readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)))),
-];
-
 let compiler: Compiler;
 beforeAll(() => {
   compiler = openCompiler({ children: 2 });
@@ -54,29 +49,6 @@ async function rulesOf(entry: string, content: string, changes: Partial<typeof l
   );
   return { artifact, lines: report.problems.map(formatProblem) };
 }
-
-describe.skipIf(process.platform !== 'linux')('the priority of a sandbox', () => {
-  it('is below that of the server, and lower still in a job that takes long', async () => {
-    const child = startChild(limits.memoryMegabytes, await findIsolation('auto'));
-    const text = large.replace('"paths"', '"x-other":{"$ref":"b.json"},"paths"');
-    const during: number[][] = [];
-    const load = async ([path]: string[]) => {
-      if (path === 'a.json') {
-        during.push(allThreads(child.pid!));
-        return [{ path, bytes: Buffer.from(text) }];
-      }
-      // By now it has parsed the first file.
-      await vi.waitFor(() => expect(allThreads(child.pid!)).not.toEqual(during[0]), 10_000);
-      during.push(allThreads(child.pid!));
-      return [{ path: path!, bytes: Buffer.from('{}') }];
-    };
-    await child.run({ type: 'compile', input: inputOf('a.json') }, { seconds: 60, load, signal: undefined });
-    expect(during).toEqual([[5], [15]]);
-    // Only root may raise it again.
-    expect(allThreads(child.pid!)).toEqual([process.getuid!() === 0 ? 5 : 15]);
-    child.kill();
-  });
-});
 
 it('is not kept busy by references that are found one by one, each in a round of its own', async () => {
   const count = 6000;

@@ -53,19 +53,6 @@ test('what a sandbox waits for others is not its time', () => {
   expect(told).toEqual(['stalled']);
 });
 
-test('a job that takes long is told so, once', () => {
-  const usage = { processorSeconds: 500, residentBytes: 0 };
-  let told = 0;
-  const long = { seconds: 0.3, tell: () => void told++ };
-  watchLimits(1, { ...limits, long }, expect.fail, () => ({ ...usage }));
-  usage.processorSeconds = 500.25;
-  vi.advanceTimersByTime(60_000);
-  expect(told).toBe(0);
-  usage.processorSeconds = 500.4;
-  vi.advanceTimersByTime(10_000);
-  expect(told).toBe(1);
-});
-
 test('more memory than allowed is told at once', () => {
   const usage = { processorSeconds: 0, residentBytes: 0 };
   const { told } = watched(usage);
