@@ -51,6 +51,18 @@ const semver =
  * Drops build metadata (SemVer §10).
  */
 export function parseSemanticVersion(label: string): SemanticVersion | null {
+  const known = parsed.get(label);
+  if (known !== undefined) return known;
+  const version = parse(label);
+  // The labels of a resource are parsed again at each of its publishes.
+  if (parsed.size >= 100_000) parsed.clear();
+  parsed.set(label, version);
+  return version;
+}
+
+const parsed = new Map<string, SemanticVersion | null>();
+
+function parse(label: string): SemanticVersion | null {
   const match = semver.exec(label.replace(/^v/, ''));
   if (!match) return null;
   return {
@@ -100,19 +112,24 @@ export interface Candidate {
  * candidates.
  */
 export function latestOf<C extends Candidate>(candidates: readonly C[]): C | null {
-  const versioned = candidates.flatMap((candidate) => {
+  let best: { candidate: C; rank: number; version: SemanticVersion | null } | null = null;
+  for (const candidate of candidates) {
     const version = parseSemanticVersion(candidate.label);
-    return version ? [{ candidate, version }] : [];
-  });
-  const releases = versioned.filter(({ version }) => version.prerelease.length === 0);
-  const pool = releases.length > 0 ? releases : versioned;
-  if (pool.length > 0) {
-    return pool.reduce((best, next) => {
-      const difference = compareSemanticVersions(next.version, best.version);
-      return difference > 0 || (difference === 0 && next.candidate.order > best.candidate.order) ? next : best;
-    }).candidate;
+    const rank = version === null ? 0 : version.prerelease.length > 0 ? 1 : 2;
+    if (best === null || isLater(candidate, rank, version, best)) best = { candidate, rank, version };
   }
-  return candidates.reduce<C | null>((best, next) => (best === null || next.order > best.order ? next : best), null);
+  return best?.candidate ?? null;
+}
+
+function isLater(
+  { order }: Candidate,
+  rank: number,
+  version: SemanticVersion | null,
+  best: { candidate: Candidate; rank: number; version: SemanticVersion | null },
+): boolean {
+  if (rank !== best.rank) return rank > best.rank;
+  const difference = version === null ? 0 : compareSemanticVersions(version, best.version!);
+  return difference > 0 || (difference === 0 && order > best.candidate.order);
 }
 
 const rangeGrammar = /^([~^]?)(0|[1-9]\d{0,15})(?:\.(0|[1-9]\d{0,15}))?(?:\.(0|[1-9]\d{0,15}))?$/;

@@ -91,7 +91,8 @@ export function parseResourceRef(name: string): Coordinate | null {
 /** The version with this label, or null. Labels are unique ignoring case. */
 export function findVersion(resource: Resource, label: string): Version | null {
   const folded = foldLabel(label);
-  return resource.versions.find((version) => foldLabel(version.label) === folded) ?? null;
+  const isNamed = (other: string) => other === label || (other.length === label.length && foldLabel(other) === folded);
+  return resource.versions.find((version) => isNamed(version.label)) ?? null;
 }
 
 /**

@@ -29,7 +29,9 @@ export async function readReadable(
   coordinate: Coordinate,
 ): Promise<Generation<Resource> | null> {
   const generation = await registry.refs.read<Resource>(resourceRef(coordinate));
-  return generation !== null && mayRead(principal, generation.value) ? generation : null;
+  // The policy is asked for an absent resource too, so that time does not tell it from a private one.
+  const isReadable = mayRead(principal, generation?.value ?? { ...coordinate, visibility: 'private' });
+  return isReadable ? generation : null;
 }
 
 /** As `readReadable`, but null for a deleted resource. */

@@ -49,7 +49,7 @@ export function afterChange(
     sequence,
     bare: generationIn(made, at),
     list: made.list ?? null,
-    items: items.reduce((all, change) => withItem(all, change, sequence), held?.items ?? []),
+    items: withItems(held?.items ?? [], items, sequence),
   };
 }
 
@@ -59,10 +59,14 @@ export function generationIn(change: RecordChange, at: string): Generation<unkno
   return { generation, writeId, at, actor, origin, action, ...(operation !== undefined && { operation }), value };
 }
 
-function withItem(items: readonly HeldItem[], { name, order, value }: ItemChange, sequence: number): HeldItem[] {
-  const item = { name, order, sequence, value };
-  const index = positionOf(items, order);
-  return items[index]?.order === order ? items.with(index, item) : items.toSpliced(index, 0, item);
+function withItems(items: readonly HeldItem[], changes: readonly ItemChange[], sequence: number): readonly HeldItem[] {
+  if (changes.length === 0) return items;
+  const next = [...items];
+  for (const { name, order, value } of changes) {
+    const index = positionOf(next, order);
+    next.splice(index, next[index]?.order === order ? 1 : 0, { name, order, sequence, value });
+  }
+  return next;
 }
 
 /** Index of the first item that does not stand before this place. */
@@ -94,11 +98,15 @@ export function changesTo(
   let next = 0;
   let before: string | null = null;
   for (const item of items as Record<string, unknown>[]) {
+    if (old[next]?.value === item) {
+      before = old[next++]!.order;
+      continue;
+    }
     const own = itemName(list, name, String(item[list.key]));
     const known = old[next]?.name === own ? old[next++]! : null;
     const order: string = known?.order ?? generateKeyBetween(before, old[next]?.order ?? null);
     before = order;
-    if (known?.value === item || (known && isDeepStrictEqual(known.value, item))) continue;
+    if (known && isDeepStrictEqual(known.value, item)) continue;
     changes.push({ name: own, owner: name, generation, last: known?.sequence ?? null, order, value: item });
   }
   if (next !== old.length) throw new TypeError(`Items of ${name} were removed or moved.`);
