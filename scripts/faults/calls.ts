@@ -71,7 +71,10 @@ async function tryOne(number: number, kind: FileFault['kind']): Promise<boolean>
       ...(await checkStore(join(cut, 'data'), acknowledged)).map((text) => `${name} (${failed}), power cut: ${text}`),
     );
     rmSync(cut, { recursive: true });
-    const again = await send(api.url, secret, operation);
+    const isBefore = failed === null;
+    let again = await send(api.url, secret, operation);
+    // The fault met the repetition: the next one has none.
+    if (isBefore && failed !== null && !isSuccess(again)) again = await send(api.url, secret, operation);
     if (isSuccess(again)) acknowledged.push(...(isSuccess(first) ? [] : [operation]));
     else tell(`repeated: ${again?.status} ${codeOf(again)}`);
   }
