@@ -5,9 +5,10 @@ import { pathToFileURL } from 'node:url';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import type { CompileLimits } from './compile/compile.ts';
 import type { Scope } from './model/access.ts';
-import { hostKinds, type HostKind } from './hosts/host.ts';
+import { hostKinds, publicUrls, type HostKind } from './hosts/host.ts';
 import { closest } from './model/closest.ts';
 import { RegistryError } from './model/errors.ts';
+import { parseOwnerPattern, type OwnerFilter } from './model/owner.ts';
 import type { Validation } from './model/problem.ts';
 import type { Visibility } from './model/access.ts';
 import type { Credential } from './source/source.ts';
@@ -27,9 +28,22 @@ export interface RepositoryConfig {
   validation?: Validation;
 }
 
+/** All repositories of an owner on a git host to follow, as far as the filter goes. */
+export interface OwnerConfig extends Omit<RepositoryConfig, 'url'>, OwnerFilter {
+  /** Name of the host in `hosts`. */
+  host: string;
+  /** `acme/*`, as configured. */
+  pattern: string;
+  /** The owner in it. */
+  owner: string;
+  /** Whether the groups in the owner's belong to it. */
+  isDeep: boolean;
+}
+
 export interface OrganizationConfig {
   name?: string;
   repositories: RepositoryConfig[];
+  owners: OwnerConfig[];
   defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation };
 }
 
@@ -163,10 +177,25 @@ type DeepPartial<T> = T extends (infer Item)[]
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T;
 
+/** Of `url` and the kinds of hosts, a repository has one: `{ github: 'acme/*' }`. */
+type UserRepository = Partial<RepositoryConfig> & { [kind in HostKind]?: string } & { host?: string } & {
+  -readonly [key in keyof OwnerFilter]: OwnerFilter[key];
+};
+
+interface UserOrganization {
+  name?: string;
+  repositories?: UserRepository[];
+  defaults?: OrganizationConfig['defaults'];
+}
+
 /** A configuration file. Every member is optional. */
 export type UserConfig = DeepPartial<
-  Omit<Config, 'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates' | 'sync'>
+  Omit<
+    Config,
+    'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates' | 'organizations' | 'sync'
+  >
 > & {
+  organizations?: Record<string, UserOrganization>;
   sync?: Partial<Omit<Config['sync'], 'knownHosts'>> & { knownHosts?: string };
   url?: string;
   login?: DeepPartial<LoginConfig>;
@@ -254,10 +283,17 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
       | 'webhooks'
     >;
   const folder = resolve(base, given.store?.path ?? data);
+  const hosts = fillHosts(given.hosts);
   const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
-    const { repositories = [], defaults = {}, ...rest } = organization as Partial<OrganizationConfig>;
-    const absolute = repositories.map((repository) => ({ ...repository, url: absoluteUrl(base, repository.url) }));
-    return [name, { ...rest, repositories: absolute, defaults }] as const;
+    const { repositories = [], defaults = {}, ...rest } = organization;
+    const sorted = repositories.map((repository, index) =>
+      sortRepository(repository, `organizations.${name}.repositories.${index}`, base, hosts),
+    );
+    const owners = sorted.flatMap((each) => ('pattern' in each ? [each] : []));
+    return [
+      name,
+      { ...rest, repositories: sorted.flatMap((each) => ('url' in each ? [each] : [])), owners, defaults },
+    ] as const;
   });
   const config: Config = {
     url: given.url?.replace(/\/$/, '') ?? null,
@@ -265,7 +301,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     cacheFolder: resolve(base, data, 'cache'),
     organizations: Object.fromEntries(organizations),
     credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
-    hosts: fillHosts(given.hosts),
+    hosts,
     webhooks: given.webhooks,
     secretKey: given.secretKey ?? null,
     login: (given.login ?? null) as LoginConfig | null,
@@ -313,6 +349,48 @@ function fillHost(name: string, given: NonNullable<UserConfig['hosts']>[string])
     webhookSecret: webhookSecret ?? null,
   };
 }
+
+/** One repository, or all of an owner. */
+function sortRepository(
+  given: UserRepository,
+  key: string,
+  base: string,
+  hosts: Config['hosts'],
+): RepositoryConfig | OwnerConfig {
+  const fault = (what: string) => new RegistryError('malformed', `${key} ${what}.`);
+  const kinds = hostKinds.filter((kind) => given[kind] !== undefined);
+  const { url, host, only, except, archived, forks, ...rest } = given;
+  if (kinds.length + (url === undefined ? 0 : 1) !== 1) throw fault(`needs one of url, ${hostKinds.join(', ')}`);
+  if (url !== undefined) {
+    const filter = Object.entries({ host, only, except, archived, forks }).find(([, value]) => value !== undefined);
+    if (filter !== undefined) throw fault(`has url and ${filter[0]}, which is only for all repositories of an owner`);
+    return { ...rest, url: absoluteUrl(base, url) };
+  }
+  const kind = kinds[0]!;
+  const name = host ?? kind;
+  const known = Object.hasOwn(hosts, name) ? hosts[name]! : null;
+  if (known?.kind !== kind)
+    throw fault(`names the host ${JSON.stringify(name)}, which is not in hosts with the kind ${kind}`);
+  if (known.url === null && publicUrls[kind] === null) throw fault(`needs hosts.${name}.url`);
+  const pattern = given[kind]!;
+  const parsed = parseOwnerPattern(pattern);
+  const most = kind === 'gitlab' ? 20 : kind === 'azure' ? 2 : 1;
+  if (parsed === null || parsed.path.split('/').length > most || (parsed.isDeep && kind !== 'gitlab'))
+    throw fault(
+      `has ${kind} ${JSON.stringify(pattern)}. ${ownerForms[kind] ?? 'Write the owner and /*, such as acme/*'}`,
+    );
+  const own = Object.fromEntries(Object.entries(rest).filter(([member]) => member !== kind)) as Omit<
+    RepositoryConfig,
+    'url'
+  >;
+  const filter = Object.entries({ only, except, archived, forks }).filter(([, value]) => value !== undefined);
+  return { ...own, ...Object.fromEntries(filter), host: name, pattern, owner: parsed.path, isDeep: parsed.isDeep };
+}
+
+const ownerForms: { [kind in HostKind]?: string } = {
+  gitlab: 'Write a group and /*, such as acme/apis/*, or /** for the groups in it, too',
+  azure: 'Write acme/* for an organization, or acme/project/* for a project',
+};
 
 function hostFault(name: string, what: string): RegistryError {
   return new RegistryError('malformed', `hosts.${name} ${what}.`);
@@ -363,10 +441,21 @@ export function isLocalUrl(url: string): boolean {
  * Returns the hosts that git may contact: `sync.hosts` and those of the configured repositories.
  */
 export function allowedHosts(config: Config): string[] {
-  const configured = Object.values(config.organizations).flatMap(({ repositories }) =>
-    repositories.flatMap(({ url }) => hostOf(url) ?? []),
-  );
+  const configured = credentialUses(config).flatMap(({ url }) => hostOf(url) ?? []);
   return [...new Set([...config.sync.hosts, ...configured])];
+}
+
+/** Where the configuration uses a credential, or none: by whom, and for which URL. */
+export function credentialUses(
+  config: Pick<Config, 'organizations' | 'hosts'>,
+): { org: string; url: string; credential: string | null }[] {
+  return Object.entries(config.organizations).flatMap(([org, { repositories, owners }]) => [
+    ...repositories.map(({ url, credential = null }) => ({ org, url, credential })),
+    ...owners.map(({ host, owner, credential = null }) => {
+      const { kind, url } = config.hosts[host]!;
+      return { org, url: `${url ?? publicUrls[kind]}/${encodeURI(owner)}`, credential };
+    }),
+  ]);
 }
 
 /**
@@ -380,20 +469,13 @@ function hostOf(url: string): string | null {
 }
 
 function assertCredentials(config: Config): void {
-  for (const [org, { repositories }] of Object.entries(config.organizations)) {
-    for (const { credential, url } of repositories) {
-      if (credential !== undefined && !Object.hasOwn(config.credentials, credential)) {
-        throw new RegistryError(
-          'malformed',
-          `organizations.${org}: ${url} uses the credential ${JSON.stringify(credential)}, which is not defined in credentials.`,
-        );
-      }
-      if (credential !== undefined && !mayUseCredential(config, org, credential)) {
-        throw new RegistryError(
-          'malformed',
-          `organizations.${org}: ${url} uses the credential ${JSON.stringify(credential)}, which ${org} may not use. Add ${org} to credentials.${credential}.organizations.`,
-        );
-      }
+  for (const { org, url, credential } of credentialUses(config)) {
+    const uses = `organizations.${org}: ${url} uses the credential ${JSON.stringify(credential)}`;
+    if (credential !== null && !Object.hasOwn(config.credentials, credential))
+      throw new RegistryError('malformed', `${uses}, which is not defined in credentials.`);
+    if (credential !== null && !mayUseCredential(config, org, credential)) {
+      const what = `which ${org} may not use. Add ${org} to credentials.${credential}.organizations.`;
+      throw new RegistryError('malformed', `${uses}, ${what}`);
     }
   }
 }
@@ -410,7 +492,8 @@ export function mayUseCredential(
   if (!Object.hasOwn(config.credentials, name)) return false;
   const { organizations } = config.credentials[name]!;
   if (organizations !== undefined) return [organizations].flat().some((named) => named === '*' || named === org);
-  return organizationIn(config, org)?.repositories.some(({ credential }) => credential === name) ?? false;
+  const { repositories = [], owners = [] } = organizationIn(config, org) ?? {};
+  return [...repositories, ...owners].some(({ credential }) => credential === name);
 }
 
 /**

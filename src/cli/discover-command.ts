@@ -58,7 +58,7 @@ export function discoverCommand(): Command {
 
 /** The configuration with this repository in it, so that its host is allowed. */
 function withRepository(config: Config, org: string, url: string): Config {
-  const organization = organizationIn(config, org) ?? { repositories: [], defaults: {} };
+  const organization = organizationIn(config, org) ?? { repositories: [], owners: [], defaults: {} };
   const repositories = [...organization.repositories, { url }];
   return { ...config, organizations: { ...config.organizations, [org]: { ...organization, repositories } } };
 }

@@ -8,6 +8,7 @@ import { keysCommand } from './keys-command.ts';
 import { lintCommand } from './lint-command.ts';
 import { logCommand } from './log-command.ts';
 import { publishCommand } from './publish-command.ts';
+import { repositoriesCommand } from './repositories-command.ts';
 import { serveCommand } from './serve-command.ts';
 import { syncCommand } from './sync-command.ts';
 import { verifyCommand } from './verify-command.ts';
@@ -34,6 +35,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     lintCommand(),
     discoverCommand(),
     syncCommand(),
+    repositoriesCommand(),
     importCommand(),
     keysCommand(),
     logCommand(),

@@ -62,7 +62,7 @@ function addRepositories(config: Config, repositories: readonly string[], option
   if (!isSlug(options.org))
     throw new RegistryError('malformed', `${JSON.stringify(options.org)} is not a valid organization name.`);
   if (repositories.length === 0) return config;
-  const organization = organizationIn(config, options.org) ?? { repositories: [], defaults: {} };
+  const organization = organizationIn(config, options.org) ?? { repositories: [], owners: [], defaults: {} };
   const added = repositories.map((url) => ({
     url: isLocalUrl(url) ? resolve(url) : url,
     visibility: options.private ? ('private' as const) : ('public' as const),

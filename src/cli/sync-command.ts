@@ -65,6 +65,7 @@ async function syncAll(
 ): Promise<Run[]> {
   await followConfigured(registry);
   const queue = createSyncQueue(registry, createPulls, onProgress);
+  if (name === undefined) await queue.owners.lookAll(async () => undefined);
   const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
   const runs = await Promise.all(wanted.map(async ({ org, id }) => (await queue.request(org, id, 'manual')).done));
   await queue.close();

@@ -7,6 +7,7 @@ import { parseJson } from '../model/json.ts';
 
 /** A successful response of an API. */
 export interface Answer {
+  status: number;
   headers: Headers;
   /** The body parsed as JSON, or undefined. */
   json: unknown;
@@ -59,7 +60,10 @@ export function createAsk(
       if (response instanceof Response) {
         // Azure DevOps sends its sign-in page with 203 for a token that it does not accept.
         if (response.status === 203) throw refusalOf(host, name, 401);
-        if (response.ok || isDone?.(response.status, text)) return { headers: response.headers, json: parseJson(text) };
+        if (response.ok || isDone?.(response.status, text)) {
+          const { status, headers: fields } = response;
+          return { status, headers: fields, json: parseJson(text) };
+        }
         if (response.status !== 429 && response.status < 500) throw refusalOf(host, name, response.status);
       }
       const asked = response instanceof Response ? readRetryAfter(response.headers.get('retry-after')) : null;

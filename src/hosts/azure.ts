@@ -2,10 +2,12 @@ import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
 import { azureNameOn } from './azure-name.ts';
 import { inTime } from './host-fetch.ts';
-import type { Delivery, Hint, Host, HostRepository } from './host.ts';
+import { branchOf, readAzureHint, refOf } from './azure-hint.ts';
+import type { Delivery, FoundRepository, Host, HostRepository } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
+import { asFound, asRepository, itemsIn, listOwned, repositoriesIn } from './owner-pages.ts';
 import { listPages } from './pull-pages.ts';
-import { asPull, isBranch, malformedPayload, pullIn, readPayload, textAt, valueAt } from './payload.ts';
+import { asPull, textAt, valueAt } from './payload.ts';
 import { basic, ownGitCredential, type ApiCredential, type HostSettings } from './host-settings.ts';
 import { isOneOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
@@ -31,22 +33,25 @@ export function createAzure(settings: HostSettings): Host {
   const ask = createAsk('Azure DevOps', settings, authorize);
   const inOrder = createInOrder();
 
-  async function listActive(repository: HostRepository, page: number, signal: AbortSignal): Promise<unknown[]> {
+  async function listActive(
+    repository: HostRepository,
+    page: number,
+    signal: AbortSignal,
+  ): Promise<readonly unknown[]> {
     const query = `searchCriteria.status=active&$top=${pageLength}&$skip=${(page - 1) * pageLength}&${version}`;
     const { json } = await ask(
       repository,
       { method: 'GET', path: `${pathOf(repository)}/pullrequests?${query}` },
       signal,
     );
-    const values = valueAt(json, 'value');
-    return Array.isArray(values) ? values : [];
+    return itemsIn(valueAt(json, 'value'));
   }
 
   return {
     kind: 'azure',
     name: settings.name,
     isGenuine,
-    readHint: (delivery) => readHint(delivery, url),
+    readHint: (delivery) => readAzureHint(delivery, url),
     nameOf: (repositoryUrl) => azureNameOn(url, repositoryUrl),
     listPulls: (repository) =>
       inTime('Azure DevOps', second, (signal) =>
@@ -56,6 +61,19 @@ export function createAzure(settings: HostSettings): Host {
             asPull(valueAt(item, 'pullRequestId'), branchOf(valueAt(item, 'targetRefName')), () => refOf(item)),
           );
           return { items, isLast: values.length < pageLength };
+        }),
+      ),
+    listRepositories: (owner) =>
+      inTime('Azure DevOps', second, (signal) =>
+        // All are on one page.
+        listOwned(async () => {
+          const [organization] = owner.path.split('/');
+          const path = `/${owner.path.split('/').map(encodeURIComponent).join('/')}/_apis/git/repositories?${version}`;
+          const { json } = await ask(asRepository(owner), { method: 'GET', path }, signal);
+          const items = repositoriesIn('Azure DevOps', valueAt(json, 'value')).map((item) =>
+            foundIn(url, organization!, item),
+          );
+          return { items, isLast: true };
         }),
       ),
     async tell(repository, check) {
@@ -98,15 +116,13 @@ function pathOf({ name }: HostRepository): string {
   return `/${organization}/${project}/_apis/git/repositories/${repository}`;
 }
 
-function branchOf(ref: unknown): unknown {
-  return typeof ref === 'string' && ref.startsWith('refs/heads/') ? ref.slice('refs/heads/'.length) : undefined;
-}
-
-/** The branch that a pull request comes from. Azure DevOps has no ref in the target for a fork's. */
-function refOf(pull: unknown): string | null {
-  const branch = branchOf(valueAt(pull, 'sourceRefName'));
-  const isFork = (valueAt(pull, 'forkSource') ?? null) !== null;
-  return !isFork && isBranch(branch) ? `refs/heads/${branch}` : null;
+/** A repository that is disabled cannot be read, as if it were archived. */
+function foundIn(base: string, organization: string, item: unknown): FoundRepository | null {
+  const parts = [organization, textAt(item, 'project', 'name') ?? '', '_git', textAt(item, 'name') ?? ''];
+  if (!parts.every((part) => part.isWellFormed())) return null;
+  const url = `${base}/${parts.map(encodeURIComponent).join('/')}`;
+  const about = { isArchived: valueAt(item, 'isDisabled'), isFork: valueAt(item, 'isFork') };
+  return asFound(url, azureNameOn(base, url), about);
 }
 
 /**
@@ -123,34 +139,4 @@ function passwordIn(authorization: string | undefined): string | undefined {
   const pair = Buffer.from(encoded, 'base64');
   const colon = pair.indexOf(':');
   return colon < 0 || pair.toString('base64') !== encoded ? undefined : pair.subarray(colon + 1).toString();
-}
-
-/**
- * Parses a delivery of Azure DevOps
- * (https://learn.microsoft.com/azure/devops/service-hooks/events#code).
- */
-function readHint(delivery: Delivery, base: string): Hint {
-  const payload = readPayload(delivery.body);
-  const event = textAt(payload, 'eventType')?.slice(0, 100) ?? null;
-  if (event === null) throw malformedPayload('it has no eventType');
-  const isPull = /^git\.pullrequest\.(?:created|updated|merged)$/.test(event);
-  const isRepository = /^git\.repo\.(?:created|renamed|deleted|statuschanged)$/.test(event);
-  if (!isPull && !isRepository && event !== 'git.push') return { kind: 'nothing', event };
-  const about = valueAt(payload, 'resource');
-  const repository = repositoryAt(about, base);
-  if (!isPull) return { kind: 'push', repository };
-  const target = branchOf(valueAt(about, 'targetRefName'));
-  const pull = pullIn(valueAt(about, 'pullRequestId'), target, () => refOf(about));
-  return { kind: 'pull', repository, pull, isOpen: valueAt(about, 'status') === 'active' };
-}
-
-function repositoryAt(resource: unknown, base: string): string {
-  const remote = textAt(resource, 'repository', 'remoteUrl');
-  const name = remote === null ? null : azureNameOn(base, remote);
-  if (name !== null) return name;
-  throw malformedPayload(
-    remote === null
-      ? 'it does not name a repository; set "Resource details to send" of the service hook to All'
-      : `its repository is not at ${base}`,
-  );
 }

@@ -1,9 +1,11 @@
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
 import { inTime } from './host-fetch.ts';
-import type { Delivery, Hint, Host, HostRepository } from './host.ts';
+import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { pathOn } from './name.ts';
+import { asFound, asRepository, itemsIn, listOwned, repositoriesIn } from './owner-pages.ts';
+import type { Page } from './pages.ts';
 import { listPages } from './pull-pages.ts';
 import { asPull, malformedPayload, pullIn, readEvent, readPayload, textAt, valueAt } from './payload.ts';
 import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';
@@ -31,6 +33,20 @@ export function createBitbucketServer(settings: HostSettings): Host {
   const { url, second } = settings;
   const ask = createAsk('Bitbucket', settings, bearerOrBasic);
   const inOrder = createInOrder();
+
+  /** Asks for one page after the other. Each says where the next begins. */
+  function pagesOf(repository: HostRepository, path: string, signal: AbortSignal) {
+    let start = 0;
+    return async <T>(read: (item: unknown) => T | null, listIn = itemsIn): Promise<Page<T>> => {
+      const request = { method: 'GET', path: `${path}&limit=100&start=${start}` } as const;
+      const { json } = await ask(repository, request, signal);
+      const next = valueAt(json, 'nextPageStart');
+      const hasNext = valueAt(json, 'isLastPage') === false && Number.isSafeInteger(next) && Number(next) > start;
+      if (hasNext) start = Number(next);
+      return { items: listIn(valueAt(json, 'values')).map(read), isLast: !hasNext };
+    };
+  }
+
   return {
     kind: 'bitbucket-server',
     name: settings.name,
@@ -39,23 +55,21 @@ export function createBitbucketServer(settings: HostSettings): Host {
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl),
     listPulls: (repository) =>
       inTime('Bitbucket', second, (signal) => {
-        let start = 0;
-        return listPages(async () => {
-          const query = `state=OPEN&order=NEWEST&limit=100&start=${start}`;
-          const { json } = await ask(
-            repository,
-            { method: 'GET', path: `${pathOf(repository)}/pull-requests?${query}` },
-            signal,
-          );
-          const values = valueAt(json, 'values');
-          const items = (Array.isArray(values) ? values : []).map((item) =>
-            asPull(valueAt(item, 'id'), branchOf(valueAt(item, 'toRef', 'id')), refOf),
-          );
-          const next = valueAt(json, 'nextPageStart');
-          const hasNext = valueAt(json, 'isLastPage') === false && Number.isSafeInteger(next) && Number(next) > start;
-          if (hasNext) start = Number(next);
-          return { items, isLast: !hasNext };
-        });
+        const askPage = pagesOf(repository, `${pathOf(repository)}/pull-requests?state=OPEN&order=NEWEST`, signal);
+        return listPages(() =>
+          askPage((item) => asPull(valueAt(item, 'id'), branchOf(valueAt(item, 'toRef', 'id')), refOf)),
+        );
+      }),
+    listRepositories: (owner) =>
+      inTime('Bitbucket', second, (signal) => {
+        const path = `/projects/${encodeURIComponent(owner.path)}/repos?`;
+        const askPage = pagesOf(asRepository(owner), path, signal);
+        return listOwned(() =>
+          askPage(
+            (item) => foundIn(url, item),
+            (list) => repositoriesIn('Bitbucket', list),
+          ),
+        );
       }),
     async tell(repository, check) {
       if (settings.credential(repository.credential) === null) return;
@@ -75,6 +89,14 @@ export function createBitbucketServer(settings: HostSettings): Host {
     },
     gitCredential: ({ credential }) => ownGitCredential(settings, credential),
   };
+}
+
+function foundIn(base: string, item: unknown): FoundRepository | null {
+  const [project, slug] = [textAt(item, 'project', 'key'), textAt(item, 'slug')];
+  if (project === null || slug === null) return null;
+  const url = `${base}/scm/${project}/${slug}.git`;
+  const isFork = (valueAt(item, 'origin') ?? null) !== null;
+  return asFound(url, nameOn(base, url), { isArchived: valueAt(item, 'archived'), isFork });
 }
 
 function pathOf({ name }: HostRepository): string {
@@ -113,7 +135,7 @@ function readHint(delivery: Delivery): Hint {
   const payload = readPayload(delivery.body);
   if (event === 'repo:refs_changed') return { kind: 'push', repository: repositoryAt(payload, 'repository') };
   // The repository may be followed under its old name.
-  if (event === 'repo:modified') return { kind: 'push', repository: repositoryAt(payload, 'old') };
+  if (event === 'repo:modified') return { kind: 'repository', repository: repositoryAt(payload, 'old') };
   const isOpen = opening.includes(event);
   if (!isOpen && !closing.includes(event)) return { kind: 'nothing', event };
   const pull = valueAt(payload, 'pullRequest');

@@ -1,9 +1,10 @@
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
 import { inTime } from './host-fetch.ts';
-import type { Delivery, Hint, Host } from './host.ts';
+import type { Delivery, FoundRepository, Hint, Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
+import { asFound, asRepository, listOwned, repositoriesIn } from './owner-pages.ts';
 import { listPages } from './pull-pages.ts';
 import { asPull, isBranch, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
 import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';
@@ -46,6 +47,16 @@ export function createBitbucket(settings: HostSettings): Host {
           return { items, isLast: valueAt(json, 'next') === undefined };
         }),
       ),
+    listRepositories: (owner) =>
+      inTime('Bitbucket', second, (signal) =>
+        listOwned(async (page) => {
+          const query = `sort=created_on&pagelen=100&page=${page}`;
+          const path = `/repositories/${encodeURIComponent(owner.path)}?${query}`;
+          const { json } = await ask(asRepository(owner), { method: 'GET', path }, signal);
+          const items = repositoriesIn('Bitbucket', valueAt(json, 'values')).map((item) => foundIn(url, item));
+          return { items, isLast: valueAt(json, 'next') === undefined };
+        }),
+      ),
     async tell(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/repositories/${repository.name}/commit/${check.commit}/statuses/build`;
@@ -63,6 +74,13 @@ export function createBitbucket(settings: HostSettings): Host {
     },
     gitCredential: ({ credential }) => ownGitCredential(settings, credential),
   };
+}
+
+/** Bitbucket archives nothing. */
+function foundIn(url: string, item: unknown): FoundRepository | null {
+  const clone = `${url}/${textAt(item, 'full_name')}.git`;
+  const isFork = (valueAt(item, 'parent') ?? null) !== null;
+  return asFound(clone, nameOn(url, clone, false), { isArchived: false, isFork });
 }
 
 /**
@@ -85,10 +103,12 @@ function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-event-key');
   const payload = readPayload(delivery.body);
   const name = textAt(payload, 'repository', 'full_name');
-  if (event === 'repo:push' || event === 'repo:deleted') return { kind: 'push', repository: repositoryIn(name) };
+  if (event === 'repo:push') return { kind: 'push', repository: repositoryIn(name) };
+  if (event === 'repo:created' || event === 'repo:deleted')
+    return { kind: 'repository', repository: repositoryIn(name) };
   // The repository may be followed under its old name.
   if (event === 'repo:updated' || event === 'repo:transfer')
-    return { kind: 'push', repository: repositoryIn(textAt(payload, 'changes', 'full_name', 'old') ?? name) };
+    return { kind: 'repository', repository: repositoryIn(textAt(payload, 'changes', 'full_name', 'old') ?? name) };
   const isOpen = event === 'pullrequest:created' || event === 'pullrequest:updated';
   if (!isOpen && event !== 'pullrequest:fulfilled' && event !== 'pullrequest:rejected')
     return { kind: 'nothing', event };

@@ -4,6 +4,7 @@ import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
+import { askEither, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
 import { listPages } from './pull-pages.ts';
 import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
 import { ownGitCredential, type HostSettings } from './host-settings.ts';
@@ -48,6 +49,16 @@ export function createGitea(settings: HostSettings): Host {
           return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
         }),
       ),
+    listRepositories: (owner) =>
+      inTime('Gitea', second, (signal) => {
+        const path = encodeURIComponent(owner.path);
+        const askPage = askEither(ask, owner, [`/orgs/${path}/repos`, `/users/${path}/repos`], signal);
+        return listOwned(async (page) => {
+          const { json, headers } = await askPage(`limit=50&page=${page}`);
+          const items = repositoriesIn('Gitea', json).map((item) => foundOn(url, item));
+          return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
+        });
+      }),
     async tell(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/repos/${repository.name}/statuses/${check.commit}`;
@@ -78,8 +89,8 @@ function readHint(delivery: Delivery): Hint {
   const event = readEvent(delivery, 'x-gitea-event', 'x-forgejo-event');
   const payload = readPayload(delivery.body);
   const name = textAt(payload, 'repository', 'full_name');
-  if (['push', 'create', 'delete', 'repository'].includes(event))
-    return { kind: 'push', repository: repositoryIn(name) };
+  if (['push', 'create', 'delete'].includes(event)) return { kind: 'push', repository: repositoryIn(name) };
+  if (event === 'repository') return { kind: 'repository', repository: repositoryIn(name) };
   const action = textAt(payload, 'action') ?? '';
   const isOpen = opening.includes(action);
   const isPull = event === 'pull_request' || event === 'pull_request_sync';

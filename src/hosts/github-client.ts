@@ -25,7 +25,10 @@ export interface Speaker {
 
 /** The clients of one GitHub server: one for each token and each installation of an app. */
 export interface Speakers {
-  /** The client for the repository's credential. Null without a credential. */
+  /**
+   * The client for the repository's credential; for `acme/*`, for that of the owner. Null without a
+   * credential.
+   */
   find(repository: HostRepository, signal: AbortSignal): Promise<Speaker | null>;
   /** The anonymous client. */
   nobody(): Promise<Octokit>;
@@ -84,7 +87,16 @@ export function createSpeakers(settings: HostSettings): Speakers {
     const known = installations.get(key);
     if (known !== undefined) return known;
     const app = await clientOf(`app ${appId}`, { appId, privateKey });
-    const { data } = await app.rest.apps.getRepoInstallation({ ...ownerOf(name), request: { signal } });
+    const { owner, repo } = ownerOf(name);
+    const request = { signal };
+    const { data } =
+      repo === '*'
+        ? await app.rest.apps
+            .getOrgInstallation({ org: owner, request })
+            .catch((error: unknown) =>
+              userInstead(error, () => app.rest.apps.getUserInstallation({ username: owner, request })),
+            )
+        : await app.rest.apps.getRepoInstallation({ owner, repo, request });
     installations.set(key, data.id);
     return data.id;
   }
@@ -115,6 +127,12 @@ export function createSpeakers(settings: HostSettings): Speakers {
   }
 
   return { find, nobody: () => clientOf('nobody', null), ask };
+}
+
+/** A name that is no organization's may be a user's. */
+function userInstead<T>(error: unknown, ask: () => Promise<T>): Promise<T> {
+  if (isRefusal(error)) return ask();
+  throw error;
 }
 
 /** The parts of Octokit's errors that are used. `response` is absent when there was none. */

@@ -10,7 +10,8 @@ export function readGitHubHint(delivery: Delivery): Hint {
   const payload = readPayload(jsonOf(delivery));
   if (event === 'push' || event === 'create' || event === 'delete')
     return { kind: 'push', repository: repositoryIn(textAt(payload, 'repository', 'full_name')) };
-  if (event === 'repository') return { kind: 'push', repository: repositoryIn(formerName(payload)) };
+  if (event === 'repository') return { kind: 'repository', repository: repositoryIn(formerName(payload)) };
+  if (event === 'installation_repositories') return installed(event, payload);
   const action = textAt(payload, 'action') ?? '';
   const isOpen = opening.includes(action);
   if (event !== 'pull_request' || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
@@ -24,6 +25,14 @@ export function readGitHubHint(delivery: Delivery): Hint {
     ),
     isOpen,
   };
+}
+
+/** An app was given repositories, or lost some. One of them stands for all of their owner. */
+function installed(event: string, payload: object): Hint {
+  const lists = [valueAt(payload, 'repositories_added'), valueAt(payload, 'repositories_removed')];
+  const [first] = lists.flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
+  if (first === undefined) return { kind: 'nothing', event };
+  return { kind: 'repository', repository: repositoryIn(textAt(first, 'full_name')) };
 }
 
 /** The JSON payload. A hook may send it as a form field. */

@@ -1,6 +1,7 @@
 import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
 import { tellCheckRun, tellStatus } from './github-checks.ts';
 import { readGitHubHint } from './github-hint.ts';
+import { listGitHubRepositories } from './github-repositories.ts';
 import { inTime } from './host-fetch.ts';
 import type { Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
@@ -40,6 +41,8 @@ export function createGitHub(settings: HostSettings): Host {
           return { items: data.map(({ number, base }) => asPull(number, base.ref, refOf)), isLast: data.length < 100 };
         });
       }),
+    listRepositories: (owner) =>
+      inTime('GitHub', second, (signal) => listGitHubRepositories(speakers, url, owner, signal)),
     tell: (repository, check) =>
       inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
         inTime('GitHub', second, async (signal) => {

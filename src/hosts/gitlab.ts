@@ -2,7 +2,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
 import { inTime } from './host-fetch.ts';
-import type { Delivery, Hint, Host, Pull } from './host.ts';
+import type { Delivery, FoundRepository, Hint, Host, Pull } from './host.ts';
+import { asFound, askEither, listOwned, repositoriesIn } from './owner-pages.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
 import { nameOn } from './name.ts';
 import { listPages } from './pull-pages.ts';
@@ -56,6 +57,17 @@ export function createGitLab(settings: HostSettings): Host {
           return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
         }),
       ),
+    listRepositories: (owner) =>
+      inTime('GitLab', second, (signal) => {
+        const path = encodeURIComponent(owner.path);
+        const askPage = askEither(ask, owner, [`/groups/${path}/projects`, `/users/${path}/projects`], signal);
+        const asked = `include_subgroups=${owner.isDeep}&with_shared=false&order_by=id&sort=asc&per_page=100`;
+        return listOwned(async (page) => {
+          const { json, headers } = await askPage(`${asked}&page=${page}`);
+          const items = repositoriesIn('GitLab', json).map((item) => foundIn(url, item));
+          return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
+        });
+      }),
     async tell(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/projects/${encodeURIComponent(repository.name)}/statuses/${check.commit}`;
@@ -73,6 +85,14 @@ export function createGitLab(settings: HostSettings): Host {
     },
     gitCredential: ({ credential }) => ownGitCredential(settings, credential),
   };
+}
+
+function foundIn(url: string, item: unknown): FoundRepository | null {
+  const clone = `${url}/${textAt(item, 'path_with_namespace')}.git`;
+  // A project that will be deleted is as good as archived.
+  const isArchived = valueAt(item, 'archived') === true || textAt(item, 'marked_for_deletion_on') !== null;
+  const isFork = (valueAt(item, 'forked_from_project') ?? null) !== null;
+  return asFound(clone, nameOn(url, clone, true), { isArchived, isFork });
 }
 
 const refOf = (number: number) => `refs/merge-requests/${number}/head`;
@@ -119,10 +139,10 @@ function readHint(delivery: Delivery): Hint {
   if (['push', 'tag_push', 'repository_update'].includes(event))
     return { kind: 'push', repository: repositoryIn(name) };
   if (['project_create', 'project_destroy', 'project_update'].includes(event))
-    return { kind: 'push', repository: repositoryIn(name) };
+    return { kind: 'repository', repository: repositoryIn(name) };
   // The repository may be followed under its old name.
   if (['project_rename', 'project_transfer'].includes(event))
-    return { kind: 'push', repository: repositoryIn(textAt(payload, 'old_path_with_namespace') ?? name) };
+    return { kind: 'repository', repository: repositoryIn(textAt(payload, 'old_path_with_namespace') ?? name) };
   if (event !== 'merge_request' || /^(?:un)?approv/.test(textAt(payload, 'object_attributes', 'action') ?? ''))
     return { kind: 'nothing', event };
   const about = (member: string) => valueAt(payload, 'object_attributes', member);

@@ -1,5 +1,8 @@
+import { createAsk } from './ask.ts';
+import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
 import { nameOn } from './name.ts';
+import { askEither, foundOn, listOwned, repositoriesIn } from './owner-pages.ts';
 import { pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
 import { ownGitCredential, type HostSettings } from './host-settings.ts';
 import { isHmacOf } from './signature.ts';
@@ -12,16 +15,28 @@ const opening = ['opened', 'reopened', 'synchronized', 'edited'];
  * (https://github.com/gogs/docs-api), so it is told nothing.
  */
 export function createGogs(settings: HostSettings): Host {
+  const { url, second } = settings;
+  const ask = createAsk('Gogs', settings, ({ token }) => `token ${token}`);
   return {
     kind: 'gogs',
     name: settings.name,
     isGenuine: ({ headers, body }, secrets) => isHmacOf(headers['x-gogs-signature'], body, secrets),
     readHint,
-    nameOf: (repositoryUrl) => nameOn(settings.url, repositoryUrl, false),
+    nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, false),
     async listPulls({ credential }) {
       settings.credential(credential);
       return [];
     },
+    listRepositories: (owner) =>
+      inTime('Gogs', second, (signal) => {
+        const path = encodeURIComponent(owner.path);
+        const askPage = askEither(ask, owner, [`/orgs/${path}/repos`, `/users/${path}/repos`], signal);
+        // Gogs has all on one page.
+        return listOwned(async () => {
+          const { json } = await askPage('');
+          return { items: repositoriesIn('Gogs', json).map((item) => foundOn(url, item)), isLast: true };
+        });
+      }),
     async tell({ credential }) {
       settings.credential(credential);
     },

@@ -4,6 +4,17 @@ import type { Credential } from '../source/source.ts';
 export const hostKinds = ['github', 'gitlab', 'gitea', 'gogs', 'bitbucket', 'bitbucket-server', 'azure'] as const;
 export type HostKind = (typeof hostKinds)[number];
 
+/** The public host of each kind; null where there is none. */
+export const publicUrls: Readonly<Record<HostKind, string | null>> = {
+  github: 'https://github.com',
+  gitlab: 'https://gitlab.com',
+  gitea: 'https://codeberg.org',
+  gogs: null,
+  bitbucket: 'https://bitbucket.org',
+  'bitbucket-server': null,
+  azure: 'https://dev.azure.com',
+};
+
 /** A hook delivery: header fields by lower-case name, and the raw bytes of the body. */
 export interface Delivery {
   headers: Readonly<Record<string, string | undefined>>;
@@ -28,11 +39,10 @@ export interface Pull {
  * numbers and refs are asked from the remote again, and URLs in a payload are never used.
  */
 export type Hint =
-  /**
-   * Branches or tags of the repository changed; or it was renamed (then its former name), moved or
-   * deleted.
-   */
+  /** Branches or tags of the repository changed. */
   | { kind: 'push'; repository: string }
+  /** The repository was created, renamed, moved, archived or deleted. A moved one by its former name. */
+  | { kind: 'repository'; repository: string }
   /** A pull request was opened, pushed to, reopened or closed. */
   | { kind: 'pull'; repository: string; pull: Pull; isOpen: boolean }
   /** Nothing that a registry needs (ping, a comment, …). `event` is its name. */
@@ -44,6 +54,33 @@ export interface HostRepository {
   name: string;
   /** Name of the credential in the configuration. Null: nothing is reported to the host. */
   credential: string | null;
+}
+
+/** An organization, group, workspace, project or user on a host, and the credential to use. */
+export interface HostOwner {
+  /** `acme`; on GitLab with all groups, on Azure DevOps perhaps with the project. */
+  path: string;
+  /** Whether the groups in a group belong to it (GitLab). */
+  isDeep: boolean;
+  /** Name of the credential in the configuration. Null: only what everyone can see. */
+  credential: string | null;
+}
+
+/** A repository of an owner. */
+export interface FoundRepository {
+  /** As returned by `nameOf` for the URL. */
+  name: string;
+  /** https URL to clone it, below the host's own. */
+  url: string;
+  isArchived: boolean;
+  isFork: boolean;
+}
+
+/** The repositories of an owner that the credential can see. */
+export interface FoundRepositories {
+  repositories: FoundRepository[];
+  /** False when there are more. */
+  isComplete: boolean;
 }
 
 /**
@@ -82,6 +119,12 @@ export interface Host {
    * credential the request is anonymous.
    */
   listPulls(repository: HostRepository): Promise<Pull[]>;
+
+  /**
+   * The repositories of an owner, at most 2,000. Their URLs are made of the host's own URL and their
+   * names. Items that are invalid are left out.
+   */
+  listRepositories(owner: HostOwner): Promise<FoundRepositories>;
 
   /**
    * Reports the state of a check. A repeated report has no further effect; of several, the last

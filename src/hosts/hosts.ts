@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { readCredential, type Config } from '../config.ts';
+import { credentialUses, readCredential, type Config } from '../config.ts';
 import { RegistryError } from '../model/errors.ts';
 import { createAzure } from './azure.ts';
 import { createBitbucket } from './bitbucket.ts';
@@ -9,18 +9,18 @@ import { createGitea } from './gitea.ts';
 import { createGitHub } from './github.ts';
 import { createGitLab } from './gitlab.ts';
 import { createGogs } from './gogs.ts';
-import type { Host, HostKind } from './host.ts';
+import { publicUrls, type Host, type HostKind } from './host.ts';
 import type { ApiCredential, HostSettings } from './host-settings.ts';
 
-/** The public host of each kind and its API, if there is one, and the path of the API on others. */
-const places: Record<HostKind, { url: string | null; apiUrl: string | null; apiPath: string }> = {
-  github: { url: 'https://github.com', apiUrl: 'https://api.github.com', apiPath: '/api/v3' },
-  gitlab: { url: 'https://gitlab.com', apiUrl: 'https://gitlab.com/api/v4', apiPath: '/api/v4' },
-  gitea: { url: 'https://codeberg.org', apiUrl: 'https://codeberg.org/api/v1', apiPath: '/api/v1' },
-  gogs: { url: null, apiUrl: null, apiPath: '/api/v1' },
-  bitbucket: { url: 'https://bitbucket.org', apiUrl: 'https://api.bitbucket.org/2.0', apiPath: '/2.0' },
-  'bitbucket-server': { url: null, apiUrl: null, apiPath: '/rest/api/1.0' },
-  azure: { url: 'https://dev.azure.com', apiUrl: 'https://dev.azure.com', apiPath: '' },
+/** The API of each public host, and the path of the API on other servers. */
+const places: Record<HostKind, { apiUrl: string | null; apiPath: string }> = {
+  github: { apiUrl: 'https://api.github.com', apiPath: '/api/v3' },
+  gitlab: { apiUrl: 'https://gitlab.com/api/v4', apiPath: '/api/v4' },
+  gitea: { apiUrl: 'https://codeberg.org/api/v1', apiPath: '/api/v1' },
+  gogs: { apiUrl: null, apiPath: '/api/v1' },
+  bitbucket: { apiUrl: 'https://api.bitbucket.org/2.0', apiPath: '/2.0' },
+  'bitbucket-server': { apiUrl: null, apiPath: '/rest/api/1.0' },
+  azure: { apiUrl: 'https://dev.azure.com', apiPath: '' },
 };
 
 const create: Record<HostKind, (settings: HostSettings) => Host> = {
@@ -40,7 +40,7 @@ const create: Record<HostKind, (settings: HostSettings) => Host> = {
 export function createHosts(config: Config, { second = 1000 }: { second?: number } = {}): readonly Host[] {
   return Object.entries(config.hosts).flatMap(([name, given]) => {
     const place = places[given.kind];
-    const url = given.url ?? place.url;
+    const url = given.url ?? publicUrls[given.kind];
     if (url === null) return [];
     const apiUrl = given.apiUrl ?? (given.url === null ? place.apiUrl! : url + place.apiPath);
     const credential = (wanted: string | null) =>
@@ -68,12 +68,10 @@ function findCredential(config: Config, kind: HostKind, url: string, name: strin
  * configured repositories that name it. When there are none, only connections name it, and it may
  * be sent to the host of each.
  */
-function hostsOf({ credentials, organizations }: Config, name: string): string[] {
-  const { host } = credentials[name] as { host?: string };
+function hostsOf(config: Config, name: string): string[] {
+  const { host } = config.credentials[name] as { host?: string };
   if (host !== undefined) return [host.toLowerCase()];
-  return Object.values(organizations).flatMap(({ repositories }) =>
-    repositories.flatMap(({ url, credential }) => (credential === name ? (webHostOf(url) ?? []) : [])),
-  );
+  return credentialUses(config).flatMap(({ url, credential }) => (credential === name ? (webHostOf(url) ?? []) : []));
 }
 
 /** `host[:port]` of an https URL; of another URL, only the host. */

@@ -21,6 +21,7 @@ export function connectionState(
   hasNews = false,
 ): { state: ConnectionState; detail: string | null; since: string | null } {
   const since = repository?.since ?? repository?.syncedAt ?? null;
+  if (repository?.gone) return { state: 'detached', detail: repository.gone, since };
   if (repository?.state === 'detached') return { state: 'detached', detail: repository.detail, since };
   if (document?.outcome === 'detached') return documentState('detached', document);
   if (repository?.state === 'failed') return { state: 'failed', detail: repository.detail, since };

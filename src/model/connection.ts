@@ -117,6 +117,13 @@ export interface Repository {
   since?: string;
   /** Null or absent: the repository never rewrote its history. */
   diverged?: Divergence | null;
+  /** Set when it was found among the repositories of an owner: `ownerId`. */
+  owner?: string;
+  /**
+   * Why it is no longer followed, though its owner's other repositories are. One sentence. It is
+   * then not synced. Null or absent: it is followed.
+   */
+  gone?: string | null;
   /** Secrets that sign its hooks, sealed. */
   hookSecrets?: string[];
   /** What a person should know about the state. One sentence; null when it is healthy. */

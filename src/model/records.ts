@@ -26,6 +26,7 @@ const places: Readonly<Record<string, Place>> = {
   checks: daysFor(14),
   deliveries: daysFor(30),
   'webhook-health': daysFor(90),
+  owners: daysFor(90),
   'event-marks': daysFor(90),
   'key-uses': daysFor(400),
   idempotency: daysFor(2),

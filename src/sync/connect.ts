@@ -1,4 +1,4 @@
-import { allowedHosts, mayUseCredential, type Config } from '../config.ts';
+import { allowedHosts, credentialUses, mayUseCredential, type Config } from '../config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import {
   documentAt,
@@ -133,6 +133,11 @@ async function followFor(
       return { value: { org, url, branch, credential, ...fresh, ...rest }, change };
     }
     const value = { ...current.value };
+    // Whoever connects a repository by hand follows it without its owner's others.
+    if (value.gone) {
+      delete value.owner;
+      Object.assign(value, { gone: null, discover: null } satisfies Partial<Repository>);
+    }
     // The configuration decides about the repositories that it lists.
     if (value.discover === null) value.credential = credential;
     const known = documentAt(value, path);
@@ -156,12 +161,10 @@ async function followFor(
  * repositories that name it. Otherwise anyone could have it sent to a host of their choice.
  */
 function assertCredential(config: Config, org: string, name: string, location: Location): void {
-  const uses = Object.entries(config.organizations).flatMap(([user, { repositories }]) =>
-    repositories.flatMap(({ url, credential }) => (credential === name ? [{ user, url }] : [])),
-  );
+  const uses = credentialUses(config).filter(({ credential: used }) => used === name);
   const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   const reach = { allowLocalRepositories: true, hosts: allowedHosts(config) };
-  const isMeant = ({ user, url }: { user: string; url: string }): boolean => {
+  const isMeant = ({ org: user, url }: { org: string; url: string }): boolean => {
     const configured = parseLocation(url, reach);
     if (configured.kind === 'local' || location.kind === 'local') return false;
     const isOurs = credential?.organizations !== undefined || user === org;

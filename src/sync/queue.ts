@@ -14,6 +14,7 @@ import type { Pull } from '../hosts/host.ts';
 import type { Registry } from '../registry/registry.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import type { CreatePullChecks } from './pull-checks.ts';
+import { createOwners, type Owners } from './owners/owners.ts';
 import { createProgressRecord } from './progress-record.ts';
 import { newRun, recordRun } from './runs.ts';
 import { tellHosts } from './tell.ts';
@@ -39,6 +40,8 @@ export interface SyncQueue {
    * durable.
    */
   check(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
+  /** Finds the repositories of whole owners. */
+  owners: Owners;
   /** Finds pull requests whose hooks were lost, and reports pending checks to the hosts. */
   reconcileHosts(repositories: readonly Repository[]): Promise<void>;
   /** Whether a sync in this process found something new in the repository and is reading it. */
@@ -113,7 +116,8 @@ export function createSyncQueue(
     return { run, done: lane.queue.add(() => places.take(org, begin)) };
   }
 
-  return {
+  const syncs: SyncQueue = {
+    owners: createOwners(registry, (org, id, trigger) => syncs.request(org, id, trigger)),
     async request(org, id, trigger) {
       if (stop.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
       const lane = getOrMake(lanes, `${org}/${id}`, () => ({
@@ -141,11 +145,13 @@ export function createSyncQueue(
     },
     async close() {
       stop.abort(new RegistryError('unavailable', 'The registry is shutting down.'));
+      await syncs.owners.close();
       await pulls.close();
       await Promise.all([...lanes.values()].map(({ queue }) => queue.onIdle()));
       await telling.onIdle();
     },
   };
+  return syncs;
 }
 
 function getOrMake<V>(map: Map<string, V>, key: string, make: () => V): V {

@@ -32,7 +32,8 @@ export async function hookSecrets(registry: Registry, host: string, only: Reposi
 
 /**
  * Handles a verified hook: requests a sync of every followed repository with that name on that
- * host, or a check of the pull request. Resolves to their number when the requests are durable. The
+ * host, or a check of the pull request. Resolves to their number when the requests are durable. A
+ * repository that is not followed, or was created or moved, makes Stele look at its owner's. The
  * hook is only a hint; Stele always asks the remote itself. `only`: the repository that the secret
  * belongs to.
  */
@@ -45,9 +46,13 @@ export async function receiveHook(
 ): Promise<number> {
   if (hint.kind === 'nothing') return 0;
   const wanted = (await followedBy(registry)).filter((repository) => {
+    if (repository.gone) return false;
     if (host.nameOf(repository.url)?.toLowerCase() !== hint.repository.toLowerCase()) return false;
     return only === null || (repository.org === only.org && idOf(repository) === only.id);
   });
+  // A hook of one repository must not start a look at all of its owner's.
+  const isAbout = hint.kind === 'repository';
+  if (only === null && (isAbout || wanted.length === 0)) await queue.owners.hint(host, hint.repository, isAbout);
   await Promise.all(
     wanted.map((repository) =>
       hint.kind === 'pull'

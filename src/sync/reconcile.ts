@@ -1,8 +1,8 @@
 import { watch, type FSWatcher } from 'chokidar';
 import { setTimeout as delay } from 'node:timers/promises';
-import { repositoryId, repositoryRef, trustedCommit, type Repository, type Trigger } from '../model/connection.ts';
+import { repositoryId, type Repository, type Trigger } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
-import type { RepositoryConfig } from '../config.ts';
+import { follow, normalizeFolder } from './follow.ts';
 import { listRepositories } from './followed.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SyncQueue } from './queue.ts';
@@ -37,7 +37,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     });
     // An error in one repository must not stop the others.
     await Promise.all(looks.map((look) => look.catch((error: unknown) => tell(registry, error))));
-    askHosts(repositories);
+    askHosts(repositories.filter(({ gone }) => !gone));
   }
 
   let asking: Promise<void> | null = null;
@@ -46,8 +46,8 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
    * shutdown.
    */
   function askHosts(repositories: readonly Repository[]): void {
-    asking ??= queue
-      .reconcileHosts(repositories)
+    asking ??= Promise.all([queue.reconcileHosts(repositories), queue.owners.lookDue()])
+      .then(() => undefined)
       .catch((error: unknown) => tell(registry, error))
       .finally(() => (asking = null));
   }
@@ -61,7 +61,12 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
     }
   }
 
-  const first = lookAtAll('start');
+  async function lookAtOwners(): Promise<void> {
+    const found = await queue.owners.lookAll((org, id) => queue.request(org, id, 'start'));
+    await Promise.all(found.map(({ done }) => done));
+  }
+
+  const first = Promise.all([lookAtAll('start'), lookAtOwners()]).then(() => undefined);
   const looking = first.catch((error: unknown) => tell(registry, error)).then(keepLooking);
   return {
     first,
@@ -91,29 +96,6 @@ export async function followConfigured(registry: Registry): Promise<void> {
       });
     }
   }
-}
-
-function normalizeFolder({ path }: RepositoryConfig): string {
-  return (path ?? '').replace(/^(?:\.?\/)+|\/+$/g, '').replace(/^\.$/, '');
-}
-
-/** Follows a repository and branch, or changes how. Keeps what was synced from it. */
-export async function follow(
-  registry: Registry,
-  org: string,
-  given: Pick<Repository, 'url' | 'branch' | 'credential' | 'discover' | 'visibility' | 'validation'>,
-): Promise<string> {
-  const id = repositoryId(given.url, given.branch);
-  await registry.refs.update<Repository>(repositoryRef(org, id), (current) => {
-    const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {}, tags: {} } as const;
-    const value: Repository = { ...fresh, ...current?.value, ...given };
-    // With a new or changed folder the commit has to be read again.
-    if (current && current.value.discover !== given.discover)
-      Object.assign(value, { commit: null, trusted: trustedCommit(current.value) } satisfies Partial<Repository>);
-    if (current && JSON.stringify(value) === JSON.stringify(current.value)) return null;
-    return { value, change: { actor: 'operator:configuration', origin: null, action: 'follow' } };
-  });
-  return id;
 }
 
 async function organizationsFollowing(registry: Registry): Promise<string[]> {

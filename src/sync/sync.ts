@@ -62,6 +62,7 @@ export async function syncRepository(
   signal: AbortSignal,
   { onNews = () => undefined, onProgress = () => undefined }: { onNews?: () => void; onProgress?: OnProgress } = {},
 ): Promise<Synced> {
+  if (repository.gone) return { repository, documents: [], changed: false, detail: repository.gone, lost: null };
   // No resource is connected to it any more, so its remote is not contacted.
   const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
   if (isIdle) return { repository, documents: [], changed: false, detail: null, lost: null };

@@ -76,6 +76,11 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['@acme/apis/pay --registry REGISTRY', 0, { runs: [{ state: 'succeeded' }] }],
   ],
   discover: [['REPOSITORY --org acme', 0, { documents: [{ path: 'pay.yaml' }], skipped: [], others: 0, wrote: null }]],
+  repositories: [
+    ['', 0, { repositories: [{ repository: 'apis', state: 'synced' }], owners: [] }],
+    ['--org nobody', 0, { repositories: [], owners: [] }],
+    ['--registry REGISTRY', 0, { repositories: [{ repository: 'apis', state: 'synced' }], owners: [] }],
+  ],
   import: [['@acme/apis/pay --each-change', 0, { runs: [{ documents: anyList }] }]],
   'keys create': [
     ['--org acme --name more --scope read', 0, { id: anyText, secret: anyText }],

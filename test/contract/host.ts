@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Delivery, Host, HostRepository } from '../../src/hosts/host.ts';
 import type { Check, CheckState } from '../../src/model/check.ts';
 import { isRegistryError } from '../../src/model/errors.ts';
-import { openStandIn, type StandIn } from '../servers/stand-in.ts';
+import { openStandIn, type Owned, type StandIn } from '../servers/stand-in.ts';
 
 /** A host whose API is a stand-in. Its repositories are at `https://git.example.test`; the repository `acme/contracts` is there. */
 export interface OpenedHost extends AsyncDisposable {
   host: Host;
-  standIn: StandIn & { pulls: unknown[] };
+  standIn: StandIn & { pulls: unknown[]; owned: Owned };
   /** Names of credentials of the configuration. The token's secret is `tokenText`. */
   credentials: { good: string; elsewhere: string; ssh: string };
   /** How each check of a commit stands, by name. */
@@ -43,6 +43,14 @@ export interface HostCase {
   /** A pull request in the API's list. Null: the API has none. */
   pullItem: ((number: unknown, base: unknown) => object) | null;
   refOf(number: number): string;
+  /** A repository in the API's list of those of `acme`, by the name that it has there. */
+  ownedItem(name: unknown, about: { isArchived: boolean; isFork: boolean }): object;
+  /** The URL of such a repository. Default: `https://git.example.test/acme/x.git`. */
+  ownedUrl?: (name: string) => string;
+  /** Whether the API tells what is archived, has users beside organizations, and lists to everyone. Default: true. */
+  hasArchived?: false;
+  hasUsers?: false;
+  isOpenToAll?: false;
   /** What stands for each state. Null: the API has no statuses. */
   states: Record<CheckState, string> | null;
 }
@@ -130,6 +138,15 @@ export function hostContract(name: string, given: HostCase): void {
       given.pushTo ??
       ((other: string): object =>
         JSON.parse(JSON.stringify(given.push.payload).replaceAll('acme/contracts', other)) as object);
+    const owner = (credential: string | null = opened.credentials.good) => ({
+      path: 'acme',
+      isDeep: false,
+      credential,
+    });
+    const owned = async (on: Host) => (await on.listRepositories(owner())).repositories;
+    const item = (other: unknown) => given.ownedItem(other, { isArchived: false, isFork: false });
+    const nameOf = (number: number) => repositoryName.replace('contracts', `contracts-${number}`);
+    const urlOf = given.ownedUrl ?? ((other: string) => `https://git.example.test/${other}.git`);
     const bodyOf = (payload: unknown) => Buffer.from(JSON.stringify(payload));
     const { right, other } = given.secrets;
     const body = bodyOf(given.push.payload);
@@ -236,7 +253,7 @@ export function hostContract(name: string, given: HostCase): void {
           const changed = Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, event ?? value]));
           try {
             const hint = host.readHint({ headers: changed, body: Buffer.from(text) });
-            expect(['push', 'pull', 'nothing']).toContain(hint.kind);
+            expect(['push', 'pull', 'repository', 'nothing']).toContain(hint.kind);
             if (hint.kind !== 'nothing') expect(hint.repository).toMatch(given.nameGrammar ?? plainName);
             if (hint.kind === 'pull')
               expect(hint.pull.number).toSatisfy((n: number) => Number.isSafeInteger(n) && n > 0);
@@ -316,12 +333,15 @@ export function hostContract(name: string, given: HostCase): void {
       expect(opened.standIn.requests).toEqual([]);
     });
 
-    ifPulls('a redirect is not followed, and no credential goes after it', async () => {
+    test('a redirect is not followed, and no credential goes after it', async () => {
       await using target = await openStandIn(() => ({ status: 200, body: [] }));
       for (const status of [301, 302, 307, 308]) {
-        opened.standIn.fail({ status, headers: { location: `${target.url}/stolen` } }, 10);
-        await expect(host.tell(repository, checkOf('success'))).rejects.toMatchObject({ code: 'unreachable' });
-        await expect(host.listPulls(repository)).rejects.toMatchObject({ code: 'unreachable' });
+        opened.standIn.fail({ status, headers: { location: `${target.url}/stolen` } }, 20);
+        if (states !== null)
+          await expect(host.tell(repository, checkOf('success'))).rejects.toMatchObject({ code: 'unreachable' });
+        await expect(host.listRepositories(owner())).rejects.toMatchObject({ code: 'unreachable' });
+        if (given.pullItem !== null)
+          await expect(host.listPulls(repository)).rejects.toMatchObject({ code: 'unreachable' });
       }
       expect(target.requests).toEqual([]);
     });
@@ -334,42 +354,116 @@ export function hostContract(name: string, given: HostCase): void {
       expect(String(error) + JSON.stringify(error)).not.toContain(tokenText);
     });
 
-    ifPulls('5xx and 429 are tried again, after the time that they name', async () => {
-      const isRead = ({ path }: { path: string }) => /pull|merge/.test(path);
+    test('5xx and 429 are tried again, after the time that they name', async () => {
+      const isRead = ({ path }: { path: string }) =>
+        /pull|merge|repo|projects/.test(path) && !path.includes('installation');
+      const list = given.pullItem === null ? () => owned(host) : () => host.listPulls(repository);
       opened.standIn.pulls.push(pullItem(1, 'main'));
+      opened.standIn.owned.repositories.push(item(nameOf(1)));
       opened.standIn.fail({ status: 503 }, 1, isRead);
       opened.standIn.fail({ status: 502, headers: { 'retry-after': '1' } }, 1, isRead);
-      expect(await host.listPulls(repository)).toHaveLength(1);
+      expect(await list()).toHaveLength(1);
       const over = { status: 429, headers: { 'retry-after': '1' } };
       opened.standIn.fail({ ...over, body: { message: 'You have exceeded a secondary rate limit.' } }, 1, isRead);
-      expect(await host.listPulls(repository)).toHaveLength(1);
+      expect(await list()).toHaveLength(1);
     });
 
-    ifPulls('a rate limit that lasts is not waited for', async () => {
+    test('a rate limit that lasts is not waited for', async () => {
       const over = { status: 429, headers: { 'retry-after': '3600' } };
       opened.standIn.fail({ ...over, body: { message: 'You have exceeded a secondary rate limit.' } }, 50);
-      await expect(host.listPulls(repository)).rejects.toMatchObject({ code: 'unreachable' });
+      await expect(host.listRepositories(owner())).rejects.toMatchObject({ code: 'unreachable' });
+      if (given.pullItem !== null)
+        await expect(host.listPulls(repository)).rejects.toMatchObject({ code: 'unreachable' });
     });
 
-    ifPulls('a host that stays silent is unreachable, in time', async () => {
+    test('a host that stays silent is unreachable, in time', async () => {
       await using impatient = await given.open(25);
       impatient.standIn.fail({ status: 200, body: [], after: 600_000 }, 50);
-      const asked = impatient.host.listPulls({ ...repository, credential: impatient.credentials.good });
+      const asked = impatient.host.listRepositories(owner());
       await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
     });
 
-    ifPulls('an endless answer is not read to its end', async () => {
+    test('an endless answer is not read to its end', async () => {
       await using impatient = await given.open(25);
       impatient.standIn.fail({ status: 200, body: 'x'.repeat(17 * 1024 * 1024) }, 50);
-      const asked = impatient.host.listPulls({ ...repository, credential: null });
+      const asked = impatient.host.listRepositories(owner(null));
       await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
     });
 
-    ifPulls('a host that is not there is unreachable', async () => {
+    test('a host that is not there is unreachable', async () => {
       await using gone = await given.open(25);
       await gone.standIn[Symbol.asyncDispose]();
-      const asked = gone.host.tell({ ...repository, credential: gone.credentials.good }, checkOf('success'));
-      await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
+      await expect(gone.host.listRepositories(owner())).rejects.toMatchObject({ code: 'unreachable' });
+    });
+
+    test('lists the repositories of an owner, of every page, by URLs of the host', async () => {
+      const numbers = Array.from({ length: 120 }, (_, index) => index);
+      opened.standIn.owned.repositories.push(...numbers.map((number) => item(nameOf(number))));
+      const { repositories, isComplete } = await host.listRepositories(owner());
+      expect(isComplete).toBe(true);
+      const about = { isArchived: false, isFork: false };
+      expect(repositories).toEqual(
+        numbers.map((number) => ({ name: nameOf(number), url: urlOf(nameOf(number)), ...about })),
+      );
+      for (const found of repositories) expect(host.nameOf(found.url)).toBe(found.name);
+    });
+
+    test('says what is archived and what is a fork', async () => {
+      const abouts = [true, false].flatMap((isArchived) => [true, false].map((isFork) => ({ isArchived, isFork })));
+      opened.standIn.owned.repositories.push(...abouts.map((about, number) => given.ownedItem(nameOf(number), about)));
+      const { repositories } = await host.listRepositories(owner());
+      const hasArchived = given.hasArchived !== false;
+      expect(repositories.map(({ isArchived, isFork }) => ({ isArchived, isFork }))).toEqual(
+        abouts.map(({ isArchived, isFork }) => ({ isArchived: isArchived && hasArchived, isFork })),
+      );
+    });
+
+    test('lists no more than 2,000 repositories, and says that there are more', async () => {
+      const numbers = Array.from({ length: 2100 }, (_, index) => index);
+      opened.standIn.owned.repositories.push(...numbers.map((number) => item(nameOf(number))));
+      const { repositories, isComplete } = await host.listRepositories(owner());
+      expect([repositories.length, isComplete]).toEqual([2000, false]);
+    });
+
+    test('repositories that cannot be are not listed', async () => {
+      const bad = given.badNames ?? badNames;
+      opened.standIn.owned.repositories.push(...bad.map(item), null, 7, [], {}, 'x', item(nameOf(1)));
+      const listed = (await owned(host)).map(({ url }) => url);
+      expect(listed).toContain(urlOf(nameOf(1)));
+      for (const url of listed) expect(url).toMatch(/^https:\/\/git\.example\.test\/[^?#\s\\]+$/);
+      expect(listed.join(' ')).not.toMatch(/null|undefined/);
+      expect(listed.join(' ')).not.toMatch(/\/\.\.?(?:\/|$)/);
+    });
+
+    test('an answer that is no list is a failure, and no owner without repositories', async () => {
+      for (const answer of ['<html>', 7, null, { value: {} }, { values: 'x' }]) {
+        opened.standIn.fail({ status: 200, body: answer }, 1, ({ path }) => /repos|projects/.test(path));
+        await expect(owned(host)).rejects.toMatchObject({ code: 'unreachable' });
+      }
+    });
+
+    (given.hasUsers === false ? noTest : test)('an owner may be a user', async () => {
+      opened.standIn.owned.isUser = true;
+      opened.standIn.owned.repositories.push(item(nameOf(1)));
+      expect(await owned(host)).toHaveLength(1);
+    });
+
+    test('the repositories of an owner are asked for with its credential, or as nobody', async () => {
+      const elsewhere = opened.credentials.elsewhere;
+      await expect(host.listRepositories(owner(elsewhere))).rejects.toMatchObject({ code: 'forbidden' });
+      expect(opened.standIn.requests).toEqual([]);
+      if (given.isOpenToAll === false)
+        await expect(host.listRepositories(owner(null))).rejects.toMatchObject({ code: 'unreachable' });
+      else expect((await host.listRepositories(owner(null))).repositories).toEqual([]);
+      expect(opened.standIn.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
+    });
+
+    test('an owner that is not there is told by name', async () => {
+      const missing = host.listRepositories({ ...owner(), path: 'nobody' });
+      await expect(missing).rejects.toMatchObject({
+        code: 'unreachable',
+        message: expect.stringContaining('nobody/*'),
+      });
     });
 
     test('git gets nothing of its own for a token', async () => {

@@ -7,7 +7,7 @@ import { eventsOfRepository, eventsOfResource, type Happened } from '../../src/e
 import { publish } from '../../src/registry/publish.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import type { Generation } from '../../src/store/generations.ts';
 import { createWorld, snapshotOf, type World } from '../registry/world.ts';

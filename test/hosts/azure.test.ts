@@ -61,6 +61,14 @@ const given: HostCase = {
     sourceRefName: 'refs/heads/change',
     targetRefName: `refs/heads/${String(base)}`,
   }),
+  ownedItem: (name, { isArchived, isFork }) => ({
+    name: String(name).split('/')[2],
+    project: { name: String(name).split('/')[1] },
+    isDisabled: isArchived,
+    isFork,
+  }),
+  ownedUrl: remoteUrl,
+  hasUsers: false,
   refOf: () => 'refs/heads/change',
   here: [
     'https://git.example.test/acme/apis/_git/contracts',

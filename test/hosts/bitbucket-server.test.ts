@@ -41,6 +41,13 @@ const given: HostCase = {
     ref: 'refs/pull-requests/7/from',
   },
   pullItem: (id, base) => ({ id, toRef: { id: `refs/heads/${String(base)}` } }),
+  ownedItem: (name, { isArchived, isFork }) => ({
+    ...repositoryOf(String(name)),
+    archived: isArchived,
+    ...(isFork && { origin: { slug: 'x' } }),
+  }),
+  ownedUrl: (name) => `https://git.example.test/scm/${name}.git`,
+  hasUsers: false,
   refOf: (number) => `refs/pull-requests/${number}/from`,
   here: [
     'https://git.example.test/scm/acme/contracts.git',

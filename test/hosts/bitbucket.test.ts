@@ -32,6 +32,9 @@ const given: HostCase = {
     ref: 'refs/heads/change',
   },
   pullItem: (id, base) => ({ id, source: side('change'), destination: side(base) }),
+  ownedItem: (full_name, { isFork }) => ({ full_name, parent: isFork ? { full_name: 'other/x' } : null }),
+  hasArchived: false,
+  hasUsers: false,
   refOf: () => 'refs/heads/change',
   states: {
     running: 'INPROGRESS',

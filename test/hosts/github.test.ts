@@ -50,6 +50,7 @@ const given: HostCase = {
     ref: 'refs/pull/7/head',
   },
   pullItem: (number, base) => ({ number, base: { ref: base } }),
+  ownedItem: (full_name, { isArchived, isFork }) => ({ full_name, archived: isArchived, fork: isFork }),
   refOf: (number) => `refs/pull/${number}/head`,
   states: {
     running: 'in_progress',

@@ -55,6 +55,12 @@ const given: HostCase = {
     ref: 'refs/merge-requests/7/head',
   },
   pullItem: (iid, base) => ({ iid, target_branch: base }),
+  ownedItem: (path_with_namespace, { isArchived, isFork }) => ({
+    path_with_namespace,
+    archived: isArchived,
+    marked_for_deletion_on: null,
+    ...(isFork && { forked_from_project: { id: 1 } }),
+  }),
   refOf: (number) => `refs/merge-requests/${number}/head`,
   states: { running: 'running', success: 'success', neutral: 'success', failure: 'failed', cancelled: 'canceled' },
 };

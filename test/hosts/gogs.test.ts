@@ -1,12 +1,12 @@
 import { hostContract, type HostCase } from '../contract/host.ts';
-import { openStandIn } from '../servers/stand-in.ts';
+import { openGogsApi } from '../servers/gogs-api.ts';
 import { credentials, hmac, hostAt, named } from './world.ts';
 
 const headers = { 'x-gogs-event': 'push' };
 const repository = { full_name: 'acme/contracts' };
 
 async function open(second: number) {
-  const standIn = { ...(await openStandIn(() => null)), pulls: [] };
+  const standIn = await openGogsApi();
   return {
     host: hostAt('gogs', `${standIn.url}/api/v1`, second, { credentials }),
     standIn,
@@ -28,6 +28,9 @@ const given: HostCase = {
     ref: 'refs/pull/7/head',
   },
   pullItem: null,
+  ownedItem: (full_name, { isFork }) => ({ full_name, fork: isFork }),
+  hasArchived: false,
+  isOpenToAll: false,
   refOf: (number) => `refs/pull/${number}/head`,
   states: null,
 };

@@ -31,7 +31,7 @@ function payloadsIn(path: string): { file: string; body: Buffer }[] {
 /** A hint in a word or two. */
 function inShort(hint: Hint): string {
   if (hint.kind === 'nothing') return 'nothing';
-  if (hint.kind === 'push') return `push ${hint.repository}`;
+  if (hint.kind !== 'pull') return `${hint.kind} ${hint.repository}`;
   const { number, base, ref } = hint.pull;
   return `${hint.isOpen ? 'open' : 'closed'} ${hint.repository} ${number} ${base} ${ref}`;
 }
@@ -77,14 +77,14 @@ test.skipIf(!isHere)(`GitHub's 179 examples${where}`, () => {
     'push.2': 'push codertocat/hello-world',
     'push.4': 'push codertocat/hello-world',
     'push.6': 'push codertocat/hello-world',
-    'repository.0': 'push codertocat/hello-world',
+    'repository.0': 'repository codertocat/hello-world',
     // Transferred: by the name that it had.
-    'repository.10': 'push octocat/hello-world',
-    'repository.12': 'push octocat/hello-world',
-    'repository.2': 'push octocoders/hello-world',
-    'repository.4': 'push octocoders/hello-world',
-    'repository.6': 'push codertocat/hello-world',
-    'repository.8': 'push codertocat/hello-world',
+    'repository.10': 'repository octocat/hello-world',
+    'repository.12': 'repository octocat/hello-world',
+    'repository.2': 'repository octocoders/hello-world',
+    'repository.4': 'repository octocoders/hello-world',
+    'repository.6': 'repository codertocat/hello-world',
+    'repository.8': 'repository codertocat/hello-world',
     'pull_request.0': pull('open'),
     'pull_request.12': pull('open'),
     'pull_request.14': pull('open'),
@@ -101,7 +101,7 @@ test.skipIf(!isHere)(`GitHub's payloads as others met them${where}`, () => {
     create: 'push baxterthehacker/public-repo',
     delete: 'push baxterthehacker/public-repo',
     push: 'push binkkatal/sample_app',
-    repository: 'push baxterandthehackers/new-repository',
+    repository: 'repository baxterandthehackers/new-repository',
     'pull-request': 'open baxterthehacker/public-repo 1 master refs/pull/1/head',
   });
 });
@@ -124,12 +124,12 @@ test.skipIf(!isHere)(`GitLab's hooks of projects and of the system${where}`, () 
     'system-push-event': 'push mike/diaspora',
     'system-tag-event': 'push jsmith/example',
     'system-merge-request-event': 'open jsmith/example 1 master refs/merge-requests/1/head',
-    'system-project-created': 'push jsmith/storecloud',
-    'system-project-updated': 'push jsmith/storecloud',
-    'system-project-destroyed': 'push jsmith/underscore',
+    'system-project-created': 'repository jsmith/storecloud',
+    'system-project-updated': 'repository jsmith/storecloud',
+    'system-project-destroyed': 'repository jsmith/underscore',
     // By the name that it had.
-    'system-project-renamed': 'push jsmith/overscore',
-    'system-project-transferred': 'push jsmith/overscore',
+    'system-project-renamed': 'repository jsmith/overscore',
+    'system-project-transferred': 'repository jsmith/overscore',
   });
 });
 
@@ -139,7 +139,7 @@ test.skipIf(!isHere)(`Gitea's hooks${where}`, () => {
     'create-event': 'push example/example',
     'delete-event': 'push example/example',
     'push-event': 'push example/example',
-    'repository-event': 'push example3/example5',
+    'repository-event': 'repository example3/example5',
     'pull-request-event': 'open example/example 2 master refs/pull/2/head',
   });
 });
@@ -157,7 +157,7 @@ test.skipIf(!isHere)(`Bitbucket's hooks${where}`, () => {
   expect(hints).toEqual({
     'repo-push': 'push team_name/repo_name',
     // By the name that it had.
-    'repo-updated': 'push teamawesome/repository_name',
+    'repo-updated': 'repository teamawesome/repository_name',
     'pull-request-created': pull('open'),
     'pull-request-updated': pull('open'),
     'pull-request-merged': pull('closed'),
@@ -175,7 +175,7 @@ test.skipIf(!isHere)(`Bitbucket Data Center's hooks${where}`, () => {
   expect(hints).toEqual({
     'repo-refs-changed': 'push ~gopher/webhook-test',
     // By the name that it had.
-    'repo-modified': 'push gopher/webhook-test-2',
+    'repo-modified': 'repository gopher/webhook-test-2',
     'pr-opened': pull('open', 5),
     'pr-modified': pull('open', 3),
     'pr-merged': pull('closed', 5),
@@ -230,7 +230,7 @@ test.skipIf(!isHere)(
         }
       }
     }
-    expect([...seen.keys()].sort()).toEqual(['closed', 'malformed', 'nothing', 'open', 'push']);
+    expect([...seen.keys()].sort()).toEqual(['closed', 'malformed', 'nothing', 'open', 'push', 'repository']);
   },
 );
 
@@ -240,10 +240,10 @@ test('a renamed repository is looked for by the name that it had', () => {
     changes: { repository: { name: { from: 'old' } } },
     repository: { full_name: 'acme/new' },
   };
-  expect(read('github', 'repository', Buffer.from(JSON.stringify(github)))).toBe('push acme/old');
+  expect(read('github', 'repository', Buffer.from(JSON.stringify(github)))).toBe('repository acme/old');
   const bitbucket = {
     changes: { full_name: { old: 'acme/old', new: 'acme/new' } },
     repository: { full_name: 'acme/new' },
   };
-  expect(read('bitbucket', 'repo:updated', Buffer.from(JSON.stringify(bitbucket)))).toBe('push acme/old');
+  expect(read('bitbucket', 'repo:updated', Buffer.from(JSON.stringify(bitbucket)))).toBe('repository acme/old');
 });

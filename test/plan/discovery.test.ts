@@ -8,7 +8,7 @@ import { discoverRepository } from '../../src/sync/discover-repository.ts';
 import { listRepositories } from '../../src/sync/followed.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { createWorld, snapshotOf } from '../registry/world.ts';
 
 /** What is found in a repository without a `stele.yaml`, and under which names. */

@@ -4,7 +4,7 @@ import { readSettings } from '../../src/compile/repository-settings.ts';
 import { createPathGlob } from '../../src/model/path-glob.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { missing } from '../../src/source/refusal.ts';
 import { limits } from '../compile/limits.ts';
 import { createWorld } from '../registry/world.ts';

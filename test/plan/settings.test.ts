@@ -7,7 +7,7 @@ import { planDocuments } from '../../src/plan/discover.ts';
 import { listRepositories } from '../../src/sync/followed.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { listReadable } from '../../src/registry/readable.ts';
 import { labelFromTag } from '../../src/sync/tag-label.ts';

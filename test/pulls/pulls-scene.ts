@@ -6,7 +6,7 @@ import { RegistryError } from '../../src/model/errors.ts';
 import { receiveHook } from '../../src/sync/receive-hook.ts';
 import { createPulls, type PullsOptions } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { createWorld } from '../registry/world.ts';
 
 export const url = 'https://git.test/acme/apis.git';
@@ -36,6 +36,7 @@ function createFakeHost(): FakeHost {
     isGenuine: () => true,
     readHint: () => ({ kind: 'nothing', event: 'ping' }),
     nameOf: (repository) => /^https:\/\/git\.test\/(.+?)(?:\.git)?$/.exec(repository)?.[1] ?? null,
+    listRepositories: () => Promise.resolve({ repositories: [], isComplete: true }),
     listPulls: async () => host.open,
     async tell(_repository, check) {
       if (host.failures-- > 0) throw new RegistryError('unreachable', 'The host does not answer.');

@@ -5,7 +5,7 @@ import { RegistryError } from '../../src/model/errors.ts';
 import { resourceRef } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 

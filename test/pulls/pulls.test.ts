@@ -4,7 +4,7 @@ import { pullRef, repositoryId, type PullCheck } from '../../src/model/connectio
 import { hookSecrets } from '../../src/sync/receive-hook.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 

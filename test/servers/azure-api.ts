@@ -1,9 +1,10 @@
-import { openStandIn, type Recorded, type Said, type StandIn } from './stand-in.ts';
+import { openStandIn, type Owned, type Recorded, type Said, type StandIn } from './stand-in.ts';
 
 export interface AzureApi extends StandIn {
   statuses: { about: string; name: string; state: string; description: string; targetUrl?: string }[];
   /** Pull requests of every repository, newest first. */
   pulls: unknown[];
+  owned: Owned;
 }
 
 const states = ['notSet', 'pending', 'succeeded', 'failed', 'error', 'notApplicable'];
@@ -15,9 +16,13 @@ const states = ['notSet', 'pending', 'succeeded', 'failed', 'error', 'notApplica
 export async function openAzureApi(): Promise<AzureApi> {
   const statuses: AzureApi['statuses'] = [];
   const pulls: unknown[] = [];
+  const owned: Owned = { repositories: [], isUser: false };
 
   function answer({ method, path, query, body }: Recorded): Said | null {
     if (query['api-version'] !== '7.0') return { status: 400, body: { message: 'No api-version was supplied.' } };
+    // All at once: this list has no pages.
+    if (path === '/acme/_apis/git/repositories')
+      return { status: 200, body: { value: owned.repositories, count: owned.repositories.length } };
     const [, rest = ''] = /^\/acme\/apis\/_apis\/git\/repositories\/contracts\/(.*)$/.exec(path) ?? [];
     if (rest === 'pullrequests' && query['searchCriteria.status'] === 'active') {
       const [skip, top] = [Number(query['$skip'] ?? 0), Number(query['$top'] ?? 101)];
@@ -38,5 +43,5 @@ export async function openAzureApi(): Promise<AzureApi> {
     return { status: about.startsWith('commits') ? 201 : 200, body: { id: statuses.length, ...body } };
   }
 
-  return { ...(await openStandIn(answer)), statuses, pulls };
+  return { ...(await openStandIn(answer)), statuses, pulls, owned };
 }

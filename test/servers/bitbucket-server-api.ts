@@ -1,9 +1,10 @@
-import { openStandIn, type Recorded, type Said, type StandIn } from './stand-in.ts';
+import { openStandIn, type Owned, type Recorded, type Said, type StandIn } from './stand-in.ts';
 
 export interface BitbucketServerApi extends StandIn {
   statuses: { sha: string; key: string; state: string; name: string; description: string; url: string }[];
   /** Pull requests of every repository, newest first. */
   pulls: unknown[];
+  owned: Owned;
 }
 
 const states = ['SUCCESSFUL', 'FAILED', 'INPROGRESS', 'CANCELLED', 'UNKNOWN'];
@@ -31,8 +32,10 @@ function pageFrom(values: readonly unknown[], query: Recorded['query']): object 
 export async function openBitbucketServerApi(): Promise<BitbucketServerApi> {
   const statuses: BitbucketServerApi['statuses'] = [];
   const pulls: unknown[] = [];
+  const owned: Owned = { repositories: [], isUser: false };
 
   function answer({ method, path, query, body }: Recorded): Said | null {
+    if (path === '/rest/api/1.0/projects/acme/repos') return { status: 200, body: pageFrom(owned.repositories, query) };
     const [, rest = ''] = /^\/rest\/api\/1\.0\/projects\/acme\/repos\/contracts\/(.*)$/.exec(path) ?? [];
     if (rest === 'pull-requests' && query['state'] === 'OPEN' && query['order'] === 'NEWEST')
       return { status: 200, body: pageFrom(pulls, query) };
@@ -48,5 +51,5 @@ export async function openBitbucketServerApi(): Promise<BitbucketServerApi> {
     return { status: 204 };
   }
 
-  return { ...(await openStandIn(answer)), statuses, pulls };
+  return { ...(await openStandIn(answer)), statuses, pulls, owned };
 }

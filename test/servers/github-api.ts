@@ -1,4 +1,4 @@
-import { openStandIn, pageOf, type Recorded, type Said, type StandIn } from './stand-in.ts';
+import { openStandIn, pageOf, type Owned, type Recorded, type Said, type StandIn } from './stand-in.ts';
 
 /** A check run as GitHub keeps it. */
 export interface CheckRun {
@@ -21,6 +21,7 @@ export interface GitHubApi extends StandIn {
   pulls: unknown[];
   /** Repositories by the installation that has them. */
   installations: Map<string, number>;
+  owned: Owned;
 }
 
 const appId = 4242;
@@ -30,7 +31,11 @@ export async function openGitHubApi(): Promise<GitHubApi> {
   const runs: CheckRun[] = [];
   const statuses: GitHubApi['statuses'] = [];
   const pulls: unknown[] = [];
-  const installations = new Map([['acme/contracts', 7]]);
+  const installations = new Map([
+    ['acme/contracts', 7],
+    ['acme', 7],
+  ]);
+  const owned: Owned = { repositories: [], isUser: false };
   let minted = 0;
 
   function isApp({ headers }: Recorded): boolean {
@@ -60,6 +65,22 @@ export async function openGitHubApi(): Promise<GitHubApi> {
       const token = `ghs_${path.split('/')[5]}_${minted}`;
       const permissions = { checks: 'write', contents: 'read', metadata: 'read' };
       return { status: 201, body: { token, expires_at, permissions, repository_selection: 'selected' } };
+    }
+    const [, kind, account, about] = /^\/api\/v3\/(orgs|users)\/([^/]+)\/(installation|repos)$/.exec(path) ?? [];
+    if (kind !== undefined && (kind === 'orgs') === owned.isUser) return null;
+    if (about === 'installation') {
+      const id = installations.get(account!);
+      return isApp(request) && id !== undefined ? { status: 200, body: { id, app_id: appId } } : null;
+    }
+    const isInstalled = path === '/api/v3/installation/repositories';
+    if (isInstalled && !request.headers.authorization?.startsWith('token ghs_'))
+      return { status: 403, body: { message: 'You must authenticate with an installation access token' } };
+    if (isInstalled || (about === 'repos' && account === 'acme')) {
+      const size = Number(query['per_page'] ?? 30);
+      if (size > 100) return { status: 422, body: { message: 'per_page' } };
+      const { page, headers } = pageOf(request, owned.repositories, size);
+      const listed = { total_count: owned.repositories.length, repositories: page };
+      return { status: 200, headers, body: isInstalled ? listed : page };
     }
     const name = `${owner}/${repo}`;
     if (rest === 'installation') {
@@ -108,5 +129,5 @@ export async function openGitHubApi(): Promise<GitHubApi> {
   }
 
   const standIn = await openStandIn(answer);
-  return { ...standIn, apiUrl: `${standIn.url}/api/v3`, runs, statuses, pulls, installations };
+  return { ...standIn, apiUrl: `${standIn.url}/api/v3`, runs, statuses, pulls, installations, owned };
 }

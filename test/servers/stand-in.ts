@@ -31,6 +31,14 @@ export interface StandIn extends AsyncDisposable {
   fail(said: Said, times?: number, fits?: (request: Recorded) => boolean): void;
 }
 
+/** What the owner `acme` of a stand-in has. */
+export interface Owned {
+  /** As the API lists them. */
+  repositories: unknown[];
+  /** Whether it is a user, and no organization. */
+  isUser: boolean;
+}
+
 /** Serves what `answer` says, on a port of its own. Null: 404. */
 export async function openStandIn(answer: (request: Recorded) => Said | null): Promise<StandIn> {
   const requests: Recorded[] = [];

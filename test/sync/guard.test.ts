@@ -6,7 +6,7 @@ import { createPulls } from '../../src/pulls/pulls.ts';
 import { listReadable } from '../../src/registry/readable.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { createWorld } from '../registry/world.ts';
 import type { FixtureCommit, FixtureRepository } from '../servers/fixture-repository.ts';
 import { openWorld, type World } from '../source/world.ts';

@@ -6,7 +6,7 @@ import { updateResource } from '../../src/registry/change-resource.ts';
 import { importHistory, type ImportOptions } from '../../src/sync/import-repository.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { createWorld } from '../registry/world.ts';
 

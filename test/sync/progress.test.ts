@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runRef, type Run } from '../../src/model/connection.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue, type RunNews } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { createWorld, type World } from '../registry/world.ts';
 
 /** How far a run is, while it runs. */

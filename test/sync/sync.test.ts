@@ -5,7 +5,7 @@ import { repositoryRef, type Repository, type Run, type Trigger } from '../../sr
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { closeAbandonedRuns, listRuns, newRun, recordRun } from '../../src/sync/runs.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
 import { findResource } from '../../src/registry/find-resource.ts';

@@ -5,6 +5,7 @@ import * as connections from './connection-routes.ts';
 import * as keys from './key-routes.ts';
 import * as organization from './organization-routes.ts';
 import * as publish from './publish-route.ts';
+import * as repositories from './repository-routes.ts';
 import * as resources from './resource-routes.ts';
 import * as syncs from './sync-routes.ts';
 import * as versions from './version-routes.ts';
@@ -33,6 +34,8 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['testWebhook', { about: 'part', answer: webhooks.test }],
   ['listDeliveries', { about: 'part', answer: webhooks.listDeliveries }],
   ['redeliverEvent', { about: 'part', answer: webhooks.redeliverOne }],
+  ['listRepositories', { about: 'organization', answer: repositories.listRepositories }],
+  ['listOwners', { about: 'organization', answer: repositories.listOwners }],
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
   ['getLimits', { about: 'itself', answer: organization.getLimits }],
   ['getMe', { about: 'itself', answer: organization.getMe }],

@@ -139,6 +139,9 @@ test('webhook endpoints', async () => {
 test('the organization, the limits and the description', async () => {
   const { data: audit } = await client.GET('/v1/audit', { params: { query: { limit: 5 } } });
   expect(audit!.items.length).toBeGreaterThan(0);
+  const { data: followed } = await client.GET('/v1/repositories', { params: { query: { state: 'synced' } } });
+  expect(followed!.items.every(({ state }) => state === 'synced')).toBe(true);
+  expect((await client.GET('/v1/owners')).data!.items).toEqual([]);
   expect((await client.GET('/v1/limits')).data!.request.pageItems).toBe(100);
   const open = clientWith(null);
   expect((await open.GET('/v1/openapi.json')).data!.openapi).toBe('3.1.0');

@@ -1,0 +1,74 @@
+import { Command } from 'commander';
+import { RegistryError } from '../model/errors.ts';
+import type { SkipReason } from '../model/owner.ts';
+import {
+  describeOwners,
+  describeRepositories,
+  type FollowedOwner,
+  type FollowedRepository,
+} from '../sync/owners/describe-followed.ts';
+import { listRepositories } from '../sync/followed.ts';
+import { ownersIn } from '../sync/owners/owners.ts';
+import { withRegistry, type CommonOptions } from './command-context.ts';
+import { complain, print, printJson } from './output.ts';
+import { demand, demandAll } from './registry-client.ts';
+
+interface Followed {
+  repositories: FollowedRepository[];
+  owners: FollowedOwner[];
+}
+
+/** `stele repositories`: what is followed, how it stands, and what was found among the repositories of owners. */
+export function repositoriesCommand(): Command {
+  return new Command('repositories')
+    .description('List the followed repositories, and how each stands.')
+    .option('--org <name>', 'only this organization')
+    .option('--registry <url>', 'URL of a running registry; uses the key in STELE_KEY')
+    .action(async (_options: unknown, command: Command) => {
+      const { org, registry, json } = command.optsWithGlobals<CommonOptions & { org?: string; registry?: string }>();
+      if (registry !== undefined && org !== undefined)
+        throw new RegistryError('malformed', '--org does not work with --registry: the key has an organization.');
+      const followed = registry === undefined ? await readLocally(command, org) : await readRemotely(registry);
+      if (json) printJson(followed);
+      else printFollowed(followed);
+    });
+}
+
+function readLocally(command: Command, only: string | undefined): Promise<Followed> {
+  return withRegistry(command, async (registry) => {
+    const known = [...ownersIn(registry), ...(await listRepositories(registry))].map(({ org }) => org);
+    const orgs = [...new Set(known)].filter((org) => only === undefined || org === only).sort();
+    const repositories = await Promise.all(orgs.map((org) => describeRepositories(registry, org)));
+    const owners = await Promise.all(orgs.map((org) => describeOwners(registry, org)));
+    return { repositories: repositories.flat(), owners: owners.flat() };
+  });
+}
+
+async function readRemotely(registry: string): Promise<Followed> {
+  const repositories = await Array.fromAsync(demandAll<FollowedRepository>(registry, '/v1/repositories?'));
+  const { items } = await demand(registry, 'GET', '/v1/owners');
+  return { repositories, owners: items as FollowedOwner[] };
+}
+
+const words: Record<SkipReason, string> = {
+  archived: 'archived',
+  fork: 'forked',
+  excluded: 'excluded',
+  configured: 'with an entry of its own',
+};
+
+function printFollowed({ repositories, owners }: Followed): void {
+  for (const { repository, branch, state, detail, documents } of repositories) {
+    const where = branch === null ? repository : `${repository} ${branch}`;
+    const count = `${documents.published} ${documents.published === 1 ? 'document' : 'documents'}`;
+    print(`${state} ${where} (${count})${detail === null ? '' : `: ${detail}`}`);
+  }
+  for (const { host, pattern, followed, skipped, detail } of owners) {
+    const reasons = Map.groupBy(skipped, ({ reason }) => reason);
+    const left = [...reasons].map(([reason, names]) => `${names.length} ${words[reason]}`).join(', ');
+    const rest = left === '' ? '' : `, not followed: ${left}`;
+    complain(`${host} ${pattern}: ${followed} followed${rest}${detail === null ? '' : `. ${detail}`}`);
+  }
+  if (repositories.length === 0 && owners.length === 0)
+    complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');
+}

@@ -1,0 +1,25 @@
+/** One page of a list. Null stands for an item that could not be parsed. */
+export interface Page<T> {
+  items: readonly (T | null)[];
+  isLast: boolean;
+}
+
+/**
+ * The items of all pages, up to `most`, of at most `mostPages` pages. Pages count from 1. Does not
+ * follow links in responses. `isComplete` is false when there are more.
+ */
+export async function readPages<T>(
+  most: number,
+  mostPages: number,
+  ask: (page: number) => Promise<Page<T>>,
+): Promise<{ items: T[]; isComplete: boolean }> {
+  const all: T[] = [];
+  for (let page = 1; page <= mostPages; page++) {
+    const { items, isLast } = await ask(page);
+    all.push(...items.filter((item) => item !== null));
+    if (all.length > most) break;
+    if (isLast) return { items: all, isComplete: true };
+    if (all.length === most) break;
+  }
+  return { items: all.slice(0, most), isComplete: false };
+}

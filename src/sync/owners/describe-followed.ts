@@ -1,0 +1,76 @@
+import { isWell, publicDetail, repositoryId, repositoryName, type Repository } from '../../model/connection.ts';
+import { connectionState, type ConnectionState } from '../../model/connection-state.ts';
+import { ownerId, ownerRef, type Owner, type SkipReason } from '../../model/owner.ts';
+import { readAmong } from '../../registry/read-among.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { listRepositories } from '../followed.ts';
+import { ownersIn } from './owners.ts';
+
+/** A followed repository, for people and programs. */
+export interface FollowedRepository {
+  /** `repositoryId` */
+  id: string;
+  /** Its public name. */
+  repository: string;
+  branch: string | null;
+  /** The id of the owner among whose repositories it was found, or null. */
+  owner: string | null;
+  state: ConnectionState;
+  detail: string | null;
+  since: string | null;
+  commit: string | null;
+  syncedAt: string | null;
+  /** The documents that the last sync read. */
+  documents: { published: number; rejected: number };
+}
+
+/** An owner whose repositories are followed, for people and programs. */
+export interface FollowedOwner extends Omit<Owner, 'org' | 'state' | 'skipped' | 'lookedAt'> {
+  id: string;
+  /** `new`: Stele has not asked the host yet. */
+  state: Owner['state'] | 'new';
+  lookedAt: string | null;
+  skipped: { name: string; reason: SkipReason }[];
+}
+
+/** The followed repositories of an organization, by name. `hasNews`: whether a sync found something new. */
+export async function describeRepositories(
+  registry: Registry,
+  org: string,
+  hasNews: (org: string, id: string) => boolean = () => false,
+): Promise<FollowedRepository[]> {
+  const own = (await listRepositories(registry)).filter((each) => each.org === org);
+  const described = own.map((repository) => describe(repository, hasNews));
+  return described.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+}
+
+function keyOf({ repository, id }: FollowedRepository): string {
+  return `${repository} ${id}`;
+}
+
+function describe(repository: Repository, hasNews: (org: string, id: string) => boolean): FollowedRepository {
+  const { org, url, branch, owner = null, commit, syncedAt } = repository;
+  const id = repositoryId(url, branch);
+  const { state, detail, since } = connectionState(repository, null, hasNews(org, id));
+  const documents = Object.values(repository.documents);
+  const published = documents.filter(isWell).length;
+  const rejected = documents.filter(({ outcome }) => outcome === 'rejected' || outcome === 'conflict').length;
+  const where = { id, repository: repositoryName(url), branch, owner, state, detail: publicDetail(url, detail) };
+  return { ...where, since, commit, syncedAt, documents: { published, rejected } };
+}
+
+/** The owners whose repositories an organization follows, in the order of the configuration. */
+export async function describeOwners(registry: Registry, organization: string): Promise<FollowedOwner[]> {
+  const own = ownersIn(registry).filter(({ org }) => org === organization);
+  return Promise.all(
+    own.map(async ({ org, owner: { host, pattern } }): Promise<FollowedOwner> => {
+      const id = ownerId(host, pattern);
+      const known = (await readAmong<Owner>(registry, ownerRef(org, id)))?.value;
+      const fresh = { detail: null, lookedAt: null, listedAt: null, isComplete: true, followed: 0 };
+      if (known === undefined) return { id, host, pattern, state: 'new', ...fresh, skipped: [] };
+      const { org: _org, skipped, ...rest } = known;
+      const names = Object.entries(skipped).map(([name, reason]) => ({ name, reason }));
+      return { id, ...rest, skipped: names.toSorted((one, other) => (one.name < other.name ? -1 : 1)) };
+    }),
+  );
+}
