@@ -73,6 +73,9 @@ test.skipIf(!isHere)(`GitHub's 179 examples${where}`, () => {
     'create.4': 'push codertocat/hello-world',
     'delete.0': 'push codertocat/hello-world',
     'delete.2': 'push codertocat/hello-world',
+    // An app was given repositories: the first stands for its owner's others.
+    'installation_repositories.0': 'repository codertocat/space',
+    'installation_repositories.2': 'repository octocat/hello-world',
     'push.0': 'push codertocat/hello-world',
     'push.2': 'push codertocat/hello-world',
     'push.4': 'push codertocat/hello-world',
@@ -102,6 +105,7 @@ test.skipIf(!isHere)(`GitHub's payloads as others met them${where}`, () => {
     delete: 'push baxterthehacker/public-repo',
     push: 'push binkkatal/sample_app',
     repository: 'repository baxterandthehackers/new-repository',
+    'installation-repositories': 'repository octocat/hello-world',
     'pull-request': 'open baxterthehacker/public-repo 1 master refs/pull/1/head',
   });
 });
