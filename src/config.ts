@@ -136,6 +136,7 @@ export interface Config {
   /** By name. Every kind has a host of its own name; `url` tells whether it is anywhere. */
   hosts: Record<string, HostConfig>;
   webhooks: { allowPrivateAddresses: boolean };
+  pulls: { comments: boolean; /** Days for which previews stay; 0: none. */ previewDays: number };
   /** Seals the secrets in the store; null: the registry's own key does. */
   secretKey: SecretName | null;
   login: LoginConfig | null;
@@ -261,6 +262,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     rateLimit: {},
     webhooks: {},
     retention: {},
+    pulls: {},
     log: {},
     ...(copy as object),
   };
@@ -281,6 +283,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
       | 'connections'
       | 'retention'
       | 'webhooks'
+      | 'pulls'
     >;
   const folder = resolve(base, given.store?.path ?? data);
   const hosts = fillHosts(given.hosts);
@@ -303,6 +306,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
     hosts,
     webhooks: given.webhooks,
+    pulls: given.pulls,
     secretKey: given.secretKey ?? null,
     login: (given.login ?? null) as LoginConfig | null,
     trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],

@@ -20,10 +20,10 @@ export interface Answer {
 export type Ask = (repository: HostRepository, request: ApiRequest, signal: AbortSignal) => Promise<Answer>;
 
 export interface ApiRequest {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path after the API's URL, with the query. */
   path: string;
-  body?: object;
+  body?: object | readonly object[];
   /** Whether this failure means that the work was done already. */
   isDone?: (status: number, text: string) => boolean;
 }

@@ -1,5 +1,7 @@
 import type { CheckState } from '../model/check.ts';
+import { isRegistryError } from '../model/errors.ts';
 import { createAsk } from './ask.ts';
+import { commentOnPull, writeReport } from './bitbucket-comments.ts';
 import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
@@ -69,7 +71,19 @@ export function createBitbucket(settings: HostSettings): Host {
         url: check.url ?? `${url}/${repository.name}/commits/${check.commit}`,
       };
       await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
-        inTime('Bitbucket', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
+        inTime('Bitbucket', second, async (signal) => {
+          // A credential that may not write reports still writes statuses.
+          await writeReport(ask, repository, check, signal).catch((error: unknown) => {
+            if (!isRegistryError(error, 'unreachable')) throw error;
+          });
+          await ask(repository, { method: 'POST', path, body }, signal);
+        }),
+      );
+    },
+    async comment(repository, comment) {
+      if (settings.credential(repository.credential) === null) return;
+      await inOrder(`${repository.name} #${comment.number}`, () =>
+        inTime('Bitbucket', second, (signal) => commentOnPull(ask, repository, comment, signal)),
       );
     },
     gitCredential: ({ credential }) => ownGitCredential(settings, credential),

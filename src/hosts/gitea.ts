@@ -1,5 +1,6 @@
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
+import { commentOnPull } from './gitea-comments.ts';
 import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';
@@ -70,6 +71,12 @@ export function createGitea(settings: HostSettings): Host {
       };
       await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
         inTime('Gitea', second, (signal) => ask(repository, { method: 'POST', path, body }, signal)),
+      );
+    },
+    async comment(repository, comment) {
+      if (settings.credential(repository.credential) === null) return;
+      await inOrder(`${repository.name} #${comment.number}`, () =>
+        inTime('Gitea', second, (signal) => commentOnPull(ask, repository, comment, signal)),
       );
     },
     gitCredential: ({ credential }) => ownGitCredential(settings, credential),

@@ -43,12 +43,14 @@ export async function tellCheckRun(
   const annotations = check.annotations.filter(({ path }) => path.length <= longestPath).slice(0, mostAnnotations);
   const output = { title: shorten(check.title || check.name, longestTitle), summary: summaryOf(check, annotations) };
   const { conclusion } = endOf(check.state);
-  if (known) {
+  // A run that somebody asked to repeat is over, and stays as it is; a new one takes its place.
+  const isRepeated = check.isAgain === true && known?.status === 'completed';
+  if (known && !isRepeated) {
     const { title, summary, annotations_count: count } = known.output;
     const isSaid = known.conclusion === (conclusion ?? null) && title === output.title && summary === output.summary;
     if (isSaid && count === annotations.length) return;
   }
-  let run = known?.output.annotations_count === 0 ? known.id : null;
+  let run = !isRepeated && known?.output.annotations_count === 0 ? known.id : null;
   const batches = Math.max(1, Math.ceil(annotations.length / batch));
   for (let index = 0; index < batches; index++) {
     // The run completes with its last batch, so a completed run has all annotations.

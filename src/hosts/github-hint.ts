@@ -1,5 +1,15 @@
 import type { Delivery, Hint } from './host.ts';
-import { pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
+import {
+  commitIn,
+  isBranch,
+  malformedPayload,
+  pullIn,
+  readEvent,
+  readPayload,
+  repositoryIn,
+  textAt,
+  valueAt,
+} from './payload.ts';
 
 /** Actions after which a pull request must be checked. `edited` may change its base branch. */
 const opening = ['opened', 'reopened', 'synchronize', 'edited', 'ready_for_review'];
@@ -13,6 +23,11 @@ export function readGitHubHint(delivery: Delivery): Hint {
   if (event === 'repository') return { kind: 'repository', repository: repositoryIn(formerName(payload)) };
   if (event === 'installation_repositories') return installed(event, payload);
   const action = textAt(payload, 'action') ?? '';
+  if (event === 'merge_group') return readGroup(payload, action);
+  if ((event === 'check_run' || event === 'check_suite') && action === 'rerequested') {
+    const commit = commitIn(textAt(payload, event, 'head_sha'));
+    return { kind: 'again', repository: repositoryIn(textAt(payload, 'repository', 'full_name')), commit };
+  }
   const isOpen = opening.includes(action);
   if (event !== 'pull_request' || !(isOpen || action === 'closed')) return { kind: 'nothing', event };
   return {
@@ -33,6 +48,16 @@ function installed(event: string, payload: object): Hint {
   const [first] = lists.flatMap((list) => (Array.isArray(list) ? (list as unknown[]) : []));
   if (first === undefined) return { kind: 'nothing', event };
   return { kind: 'repository', repository: repositoryIn(textAt(first, 'full_name')) };
+}
+
+/** A merge queue's group: a branch of the repository's own, with the changes merged already. */
+function readGroup(payload: object, action: string): Hint {
+  const [ref, base] = ['head_ref', 'base_ref'].map((name) => textAt(payload, 'merge_group', name));
+  const target = base?.replace(/^refs\/heads\//, '');
+  const isBoth = ref?.startsWith('refs/heads/') && isBranch(ref.slice('refs/heads/'.length)) && isBranch(target);
+  if (!isBoth) throw malformedPayload('it does not describe a merge group');
+  const repository = repositoryIn(textAt(payload, 'repository', 'full_name'));
+  return { kind: 'pull', repository, pull: { number: null, base: target!, ref: ref! }, isOpen: action !== 'destroyed' };
 }
 
 /** The JSON payload. A hook may send it as a form field. */

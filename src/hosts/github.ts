@@ -1,5 +1,6 @@
 import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
 import { tellCheckRun, tellStatus } from './github-checks.ts';
+import { commentOnPull } from './github-comments.ts';
 import { readGitHubHint } from './github-hint.ts';
 import { listGitHubRepositories } from './github-repositories.ts';
 import { inTime } from './host-fetch.ts';
@@ -55,6 +56,14 @@ export function createGitHub(settings: HostSettings): Host {
               (await tellCheckRun(client, appId, repository.name, check, signal).then(() => true, ifNotAllowed));
             if (!isTold) await tellStatus(client, repository.name, check, signal);
           });
+        }),
+      ),
+    comment: (repository, comment) =>
+      inOrder(`${repository.name} #${comment.number}`, () =>
+        inTime('GitHub', second, async (signal) => {
+          const speaker = await speakers.find(repository, signal);
+          if (speaker === null) return;
+          await speakers.ask(repository, () => commentOnPull(speaker.client, repository.name, comment, signal));
         }),
       ),
     async gitCredential(repository) {

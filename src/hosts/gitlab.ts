@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
+import { commentOnMergeRequest } from './gitlab-comments.ts';
 import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host, Pull } from './host.ts';
 import { asFound, askEither, listOwned, repositoriesIn } from './owner-pages.ts';
@@ -81,6 +82,12 @@ export function createGitLab(settings: HostSettings): Host {
       const isDone = (status: number, text: string) => status === 400 && text.includes('Cannot transition status');
       await inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
         inTime('GitLab', second, (signal) => ask(repository, { method: 'POST', path, body, isDone }, signal)),
+      );
+    },
+    async comment(repository, comment) {
+      if (settings.credential(repository.credential) === null) return;
+      await inOrder(`${repository.name} !${comment.number}`, () =>
+        inTime('GitLab', second, (signal) => commentOnMergeRequest(ask, repository, comment, signal)),
       );
     },
     gitCredential: ({ credential }) => ownGitCredential(settings, credential),

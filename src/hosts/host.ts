@@ -1,4 +1,4 @@
-import type { Check } from '../model/check.ts';
+import type { Check, PullComment } from '../model/check.ts';
 import type { Credential } from '../source/source.ts';
 
 export const hostKinds = ['github', 'gitlab', 'gitea', 'gogs', 'bitbucket', 'bitbucket-server', 'azure'] as const;
@@ -21,10 +21,10 @@ export interface Delivery {
   body: Uint8Array;
 }
 
-/** A pull request (merge request) of a repository. */
+/** A pull request (merge request) of a repository, or a group of them in a merge queue. */
 export interface Pull {
-  /** The host's number for it. */
-  number: number;
+  /** The host's number for it. Null for a group of a merge queue. */
+  number: number | null;
   /** The branch to merge into. */
   base: string;
   /**
@@ -45,6 +45,8 @@ export type Hint =
   | { kind: 'repository'; repository: string }
   /** A pull request was opened, pushed to, reopened or closed. */
   | { kind: 'pull'; repository: string; pull: Pull; isOpen: boolean }
+  /** Somebody asked the host to repeat the checks of this commit. */
+  | { kind: 'again'; repository: string; commit: string }
   /** Nothing that a registry needs (ping, a comment, …). `event` is its name. */
   | { kind: 'nothing'; event: string };
 
@@ -133,6 +135,14 @@ export interface Host {
    * status; Azure DevOps one on the pull requests, too. Gogs has no API for it and gets nothing.
    */
   tell(repository: HostRepository, check: Check): Promise<void>;
+
+  /**
+   * Writes the comment of a pull request and its notes: the first time new ones, later the same
+   * ones again. Notes that are no longer given are removed; a note at a line that the host does not
+   * show is left out. Writes nothing without a credential or with an ssh key. Absent: the host
+   * cannot do it.
+   */
+  comment?(repository: HostRepository, comment: PullComment): Promise<void>;
 
   /**
    * The credential for git: a fresh installation token for an app, null for others, which git uses

@@ -61,6 +61,12 @@ export function repositoryIn(text: string | null): string {
   return name;
 }
 
+/** The text as a commit id. Throws `malformed` when it is none. */
+export function commitIn(text: string | null): string {
+  if (text === null || !/^[0-9a-f]{40}$/.test(text)) throw malformedPayload('it does not name a commit');
+  return text;
+}
+
 /** Makes a pull request from untrusted values. Null when the number or the branch is invalid. */
 export function asPull(number: unknown, base: unknown, ref: (number: number) => string | null): Pull | null {
   if (typeof number !== 'number' || !Number.isSafeInteger(number) || number < 1 || !isBranch(base)) return null;

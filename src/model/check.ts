@@ -34,6 +34,24 @@ export interface Check {
   /** Markdown. Contains nothing that readers of the repository may not see. */
   summary: string;
   annotations: Annotation[];
+  /** Somebody asked for it again. A host that keeps the runs of a check gets a new one. */
+  isAgain?: true;
   /** The resource's page, or null. */
   url: string | null;
+}
+
+/** The one comment of a pull request, which is edited in place. */
+export interface PullComment {
+  /** The pull request's number on its host. */
+  number: number;
+  /** The commit that it is about, and that its notes are placed in. */
+  commit: string;
+  /** Marks the comment and its notes as Stele's. Nobody can guess it before the first is written. */
+  mark: string;
+  /** Markdown. Contains nothing that readers of the repository may not see. */
+  text: string;
+  /** Findings to show at their lines, where the host has no annotations. */
+  notes: Annotation[];
+  /** Whether to write nothing unless there is a comment already. */
+  isOnlyEdit: boolean;
 }

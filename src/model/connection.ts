@@ -249,14 +249,23 @@ export interface PullCheck {
   org: string;
   /** `repositoryId` */
   repository: string;
-  number: number;
+  /** Null for a group of a merge queue. */
+  number: number | null;
   /** Full name of the ref under which its head is fetched. */
   ref: string;
   state: 'wanted' | 'checked' | 'failed' | 'closed';
   /** The commit that was last checked, or whose check failed. */
   head: string | null;
-  /** Names of the checks that were reported to the host for that commit. */
+  /** The commit of the target branch that it was merged into for the check. */
+  base?: string;
+  /** Marks its comment on the host. Made before the first is written. */
+  mark?: string;
+  /** Set when somebody asked for the check of `head` again. */
+  isAgain?: boolean;
+  /** Names of the checks that were reported to the host for `head`. */
   checks: string[];
+  /** Digest of these checks. The same is not reported again when the target branch moves. */
+  told?: Digest;
   /** Why the check failed, or null. */
   detail: string | null;
   /**
@@ -267,9 +276,13 @@ export interface PullCheck {
   nextAt?: string;
 }
 
-/** The name of the ref that holds a pull request's check. */
-export function pullRef(org: string, repository: string, number: number): string {
-  return `pulls/${org}/${repository}/${number}`;
+/**
+ * The name of the ref that holds the check of a pull request, or of a merge queue's group, which has
+ * only its git ref.
+ */
+export function pullRef(org: string, repository: string, { number, ref }: Pick<PullCheck, 'number' | 'ref'>): string {
+  const own = number === null ? `group-${hexOf(digestOf(ref)).slice(0, 16)}` : String(number);
+  return `pulls/${org}/${repository}/${own}`;
 }
 
 /** The name of the ref that holds a run. */

@@ -23,14 +23,25 @@ export interface SettingsFile {
   report(): Report;
 }
 
+/** The path of a repository's `stele.yaml`: the root of the followed folder. */
+export function settingsPath({ discover }: Pick<Repository, 'discover'>): string {
+  return posix.join(discover ?? '', 'stele.yaml');
+}
+
+/** The files that decide which documents a repository has, and with which settings. */
+export function planningFiles({ discover }: Pick<Repository, 'discover'>): string[] {
+  return ['stele.yaml', '.steleignore'].map((name) => posix.join(discover ?? '', name));
+}
+
 /** Reads the `stele.yaml` of a commit in the sandbox. */
 export async function readSettingsOf(
   registry: Registry,
-  { org, discover }: Repository,
+  repository: Repository,
   snapshot: Snapshot,
   signal: AbortSignal | undefined,
 ): Promise<SettingsFile> {
-  const path = posix.join(discover ?? '', 'stele.yaml');
+  const { org } = repository;
+  const path = settingsPath(repository);
   const [file] = await snapshot.read([path]);
   const isAbsent = !file?.found && (file === undefined || file.problem.rule === 'file-missing');
   const problems: Problem[] = [];

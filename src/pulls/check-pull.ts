@@ -1,132 +1,169 @@
-import { formatCoordinate } from '../model/address.ts';
-import type { Check } from '../model/check.ts';
-import type { PullCheck, Repository, Run } from '../model/connection.ts';
-import { compareOutlines } from '../model/outline.ts';
-import { selectVersion } from '../model/resource.ts';
-import { filesOf } from '../source/snapshot.ts';
-import {
-  annotationsOf,
-  checkName,
-  checksOfDocuments,
-  code,
-  describeChanges,
-  pageOf,
-  plain,
-  titleOf,
-  wholeCheck,
-} from '../sync/checks.ts';
-import { outlineVersion } from '../registry/derived.ts';
-import type { Planned } from '../plan/planned.ts';
+import type { Check, CheckState } from '../model/check.ts';
+import type { Repository, Run, RunDocument } from '../model/connection.ts';
 import { findMoves, withMoves } from '../plan/moves.ts';
-import { viewAsReader } from './reader-view.ts';
 import { detachedDocuments, planAll } from '../plan/plan.ts';
-import { publishDocument, refusable, refusalOf } from '../sync/publish-document.ts';
+import type { Planned } from '../plan/planned.ts';
+import { planningFiles, settingsPath } from '../plan/settings-of.ts';
+import { takePreview, type Preview } from './preview.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
-import { findResource } from '../registry/find-resource.ts';
-import { isUnchanged } from '../sync/sync-document.ts';
+import { filesOf, type Snapshot } from '../source/snapshot.ts';
+import type { Merge } from '../source/source.ts';
+import { checksOfDocuments, code, wholeCheck } from '../sync/checks.ts';
+import { publishDocument, refusable } from '../sync/publish-document.ts';
+import { rulesetNow } from '../sync/sync-document.ts';
+import { checkOf } from './check-document.ts';
+import { changedPaths, followMoves, planTarget, type Target } from './merged-tree.ts';
+import { createOverlay } from './overlay.ts';
+import { canPreview } from './link-previews.ts';
+import { viewAsReader } from './reader-view.ts';
+import { isTouched } from './touched.ts';
+
+/** A pull request to check: its head, and the tip of the branch that it would be merged into. */
+export interface Proposal {
+  ref: string;
+  head: string;
+  base: string;
+}
+
+/** What a check found. */
+export interface Checked {
+  checks: Check[];
+  /** What would be published, by the name of its check. */
+  previews: ReadonlyMap<string, Preview>;
+}
 
 const mostInFull = 100;
+/** Bytes of all previews of one pull request. */
+const mostPreviewed = 64 * 2 ** 20;
 
 /**
- * Checks what merging the commit of a pull request would publish: for each document that differs
- * from the last sync, whether it would be published, its version, its problems, and its changes
- * since the latest version. Publishes and connects nothing, and shows only what any reader of the
- * repository may know (see viewAsReader).
+ * Checks what merging a pull request into the target branch as it is now would publish. Reports on
+ * each document that the request touches, or whose references, settings or ruleset it touches:
+ * whether it would be published, its version, its problems, and its changes since the latest
+ * version. Publishes and connects nothing, and shows only what any reader of the repository may
+ * know (see viewAsReader).
  */
 export async function checkPull(
   inside: Registry,
   repository: Repository,
-  pull: Pick<PullCheck, 'ref' | 'number'>,
-  head: string,
+  { ref, head, base }: Proposal,
   run: Run,
   signal: AbortSignal,
-): Promise<Check[]> {
+): Promise<Checked> {
   const registry = await viewAsReader(inside, repository);
-  const snapshot = await registry.source.snapshot(await remoteOf(registry, repository, pull.ref), head, signal);
-  const files = filesOf(await snapshot.entries());
-  const moves = await findMoves(registry, repository, files);
-  const standing = withMoves(repository, moves);
-  const { planned, notes, isRefused } = await planAll(registry, standing, snapshot, signal, moves);
-  const detached = detachedDocuments(standing, planned, isRefused);
-  const checks = await checksOfDocuments(registry, [...notes, ...detached.results], head);
-  for (const document of planned) {
+  const previews = new Map<string, Preview>();
+  const only = (check: Check): Checked => ({ checks: [check], previews });
+  const remote = await remoteOf(registry, repository);
+  const merge = await registry.source.merge(remote, base, { ref, commit: head }, signal);
+  if (merge.outcome !== 'merged') return only(notMergeable(merge, head));
+  const { snapshot } = merge;
+  const targetSnapshot = await registry.source.snapshot(remote, base, signal);
+  const changed = await changedPaths(targetSnapshot, snapshot);
+  if (changed.size === 0) return only(nothingChanged(head));
+
+  const files = filesOf(await targetSnapshot.entries());
+  const planOf = () => planTarget(registry, repository, targetSnapshot, signal);
+  const isSynced = repository.commit === base;
+  let target = isSynced ? null : await planOf();
+  const { standing, plan } = await planMerged(registry, repository, snapshot, target, signal);
+  const isPlanTouched = planningFiles(repository).some((path) => changed.has(path));
+  if (isPlanTouched || plan.notes.length > 0) target ??= await planOf();
+
+  const isNew = (note: RunDocument) =>
+    changed.has(note.path) ||
+    !target?.plan.notes.some(({ path, detail }) => path === note.path && detail === note.detail);
+  const before = new Set(target?.plan.planned.map(({ path }) => path));
+  const gone = detachedDocuments(standing, plan.planned, plan.isRefused).results.filter(
+    ({ path }) => isSynced || changed.has(path) || before.has(path),
+  );
+  const checks = await checksOfDocuments(registry, [...plan.notes.filter(isNew), ...gone], head);
+  if (plan.isRefused && checks.length === 0) return only(nothingPlanned(settingsPath(repository), head));
+
+  const publishing = { repository: standing, run, signal };
+  const touching = { standing, isSynced, changed, targetFiles: files, target };
+  const asIs = await viewAsReader(inside, repository);
+  let isGateChanged = false;
+  let room = canPreview(registry) ? mostPreviewed : 0;
+  // Rulesets first, because other documents of the same request may have to pass them.
+  for (const document of rulesetsFirst(plan.planned)) {
     signal.throwIfAborted();
-    const known = standing.documents[document.path];
-    const isSame = known?.resource === formatCoordinate(document.coordinate);
-    if (isSame && (await isUnchanged(registry, known, document, files))) continue;
-    const result = await refusable(() =>
-      publishDocument({ registry, repository: standing, run, signal }, snapshot, document, { dryRun: true }),
-    );
-    const check = await checkOf(registry, document, result, head);
-    // Only the first checks are reported one by one, so only they need annotations.
+    let touched = await isTouched(registry, touching, document);
+    const isRuleset = document.coordinate.type === 'rulesets';
+    if (isGateChanged && (await rulesetNow(asIs, document)) !== (await rulesetNow(registry, document))) touched = 'yes';
+    if (touched === 'no') continue;
+    // A ruleset is published into the view, where it checks the documents after it.
+    const view = isRuleset ? registry : createOverlay(registry);
+    const publishInto = (into: Registry, dryRun: boolean) =>
+      refusable(() => publishDocument({ ...publishing, registry: into }, snapshot, document, { dryRun }));
+    if (touched === 'maybe' && !readsSome(await publishInto(registry, true), changed)) continue;
+    const result = await publishInto(view, false);
+    isGateChanged ||= isRuleset;
+    const check = await checkOf(asIs, document, result, head);
+    // Only the first checks are reported one by one, so only they need annotations and previews.
     checks.push(checks.length < mostInFull ? check : { ...check, annotations: [] });
+    if ('version' in result && result.outcome === 'published' && room > 0) {
+      const preview = await takePreview(view, result.resource, result.version.label);
+      room -= sizeOf(preview);
+      if (room > 0) previews.set(check.name, preview);
+    }
   }
-  return checks.length > 0 ? checks : [nothingChanged(head)];
+  return { checks: checks.length > 0 ? checks : [nothingChanged(head)], previews };
+}
+
+function sizeOf({ objects }: Preview): number {
+  return [...objects.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/** Plans the merged tree: after the last sync, or after the next one of the target branch. */
+async function planMerged(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  target: Target | null,
+  signal: AbortSignal,
+) {
+  const from = target?.standing ?? repository;
+  const moved = await findMoves(registry, from, filesOf(await snapshot.entries()));
+  const standing = withMoves(from, moved);
+  const moves = target === null ? moved : followMoves(target.moves, moved);
+  return { standing, plan: await planAll(registry, standing, snapshot, signal, moves) };
+}
+
+function rulesetsFirst(planned: readonly Planned[]): Planned[] {
+  const rankOf = ({ coordinate }: Planned) => Number(coordinate.type !== 'rulesets');
+  return planned.toSorted((one, other) => rankOf(one) - rankOf(other));
+}
+
+/** Whether the document is made from a file that the request changes. */
+function readsSome(result: PublishResult | { refusal: string }, changed: ReadonlySet<string>): boolean {
+  return 'compiled' in result && result.compiled.files.some(({ path }) => changed.has(path));
 }
 
 function nothingChanged(commit: string): Check {
-  const summary = 'This pull request changes no document that the registry publishes.';
-  const title = 'Nothing to publish';
-  return { commit, name: wholeCheck, state: 'success', title, summary, annotations: [], url: null };
+  return whole(
+    commit,
+    'success',
+    'Nothing to publish',
+    'This pull request changes no document that the registry publishes.',
+  );
 }
 
-async function checkOf(
-  registry: Registry,
-  document: Planned,
-  result: PublishResult | { refusal: string },
-  commit: string,
-): Promise<Check> {
-  const name = formatCoordinate(document.coordinate);
-  const told = { commit, name: checkName(name), url: pageOf(registry, name) };
-  const where = `${code(document.path)} → ${code(name)}`;
-  if ('refusal' in result) {
-    const refusal = refusalOf(document, result.refusal);
-    const summary = `${where}\n\n${plain(refusal)}`;
-    return { ...told, state: 'failure', title: titleOf(null, refusal), summary, annotations: [] };
-  }
-  const { report } = result;
-  const annotations = annotationsOf(report);
-  if (result.outcome === 'rejected') {
-    const summary = `${where} would be rejected: ${report.counts.error} errors, ${report.counts.warning} warnings.`;
-    return { ...told, state: 'failure', title: titleOf(report, null), summary, annotations };
-  }
-  const changes = await changesOf(registry, document, result);
-  if (result.outcome === 'conflict') {
-    const summary = [where, plain(result.detail), changes].join('\n\n');
-    return { ...told, state: 'failure', title: titleOf(null, result.detail), summary, annotations };
-  }
-  const title = titleOfPlanned(document, result);
-  const warnings = report.counts.warning === 0 ? '' : `${report.counts.warning} warnings.`;
-  const summary = [where, `${title}.`, warnings, changes].filter((part) => part !== '').join('\n\n');
-  return { ...told, state: 'success', title, summary, annotations };
+function nothingPlanned(settings: string, commit: string): Check {
+  const summary = `${code(settings)} of the target branch is invalid, so the registry publishes nothing from it.`;
+  return whole(commit, 'neutral', 'Nothing is published from this branch', summary);
 }
 
-function titleOfPlanned(
-  { tags }: Planned,
-  { outcome, version }: Extract<PublishResult, { outcome: 'published' | 'unchanged' }>,
-): string {
-  if (tags !== null) return 'Valid; the next tag publishes it';
-  return outcome === 'unchanged' ? `Same content as ${version.label}` : `Would be published as ${version.label}`;
+/** Whether a branch can be merged is for the host to say, so this neither passes nor fails. */
+function notMergeable(merge: Exclude<Merge, { outcome: 'merged' }>, commit: string): Check {
+  if (merge.outcome === 'unrelated')
+    return whole(commit, 'neutral', 'Cannot be merged', 'The two branches have no common history.');
+  const paths = merge.paths.map((path) => `- ${code(path)}`);
+  const advice = 'These files have conflicts. The check runs again when they are resolved:';
+  return whole(commit, 'neutral', 'Has conflicts', [advice, '', ...paths].join('\n'));
 }
 
-/** The changes since the latest version, as Markdown. */
-async function changesOf(
-  registry: Registry,
-  { coordinate }: Planned,
-  { compiled }: Pick<PublishResult, 'compiled'>,
-): Promise<string> {
-  const resource = await findResource(registry, coordinate);
-  const latest = resource && selectVersion(resource, { kind: 'latest' });
-  if (!resource || !latest) return 'This would be the first version, if the name is free.';
-  const { artifact } = compiled;
-  const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
-  if (!artifact || !json) return '';
-  const { type, kind } = artifact;
-  const limits = registry.config.limits;
-  const after = await registry.compiler.outline({ type, kind, json: json.bytes }, limits, { org: coordinate.org });
-  const before = await outlineVersion(registry, resource, latest.version);
-  if (before === null || after === null) return '';
-  return describeChanges(compareOutlines(before, after), latest.version.label);
+function whole(commit: string, state: CheckState, title: string, summary: string): Check {
+  return { commit, name: wholeCheck, state, title, summary, annotations: [], url: null };
 }

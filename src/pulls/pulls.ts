@@ -1,23 +1,25 @@
 import PQueue from 'p-queue';
 import { pullRef, repositoryId, repositoryRef, type PullCheck, type Repository } from '../model/connection.ts';
-import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { dueAt } from '../model/due.ts';
-import type { Check, CheckState } from '../model/check.ts';
 import type { Pull } from '../hosts/host.ts';
-import { checkPull } from './check-pull.ts';
-import { concludeChecks, isTellable, plain, wholeCheck } from '../sync/checks.ts';
+import { isTellable } from '../sync/checks.ts';
 import { hostOf } from '../registry/host-of.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import { readAmong } from '../registry/read-among.ts';
-import type { Registry } from '../registry/registry.ts';
+import { sweepPreviews } from './preview.ts';
+import { newId, type Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import type { PullChecks } from '../sync/pull-checks.ts';
-import { newRun } from '../sync/runs.ts';
-import { noteChecks } from '../sync/tell.ts';
+import type { Proposal } from './check-pull.ts';
+import { judge, longestPause } from './judge.ts';
 
 interface Running {
   head: string;
+  base: string;
   stop: AbortController;
+  /** Whether the target branch has moved meanwhile. */
+  isOutdated: boolean;
 }
 
 export interface PullsOptions {
@@ -26,15 +28,10 @@ export interface PullsOptions {
 }
 
 const minute = 60_000;
-/** Milliseconds between two checks of a head that failed. */
-const longestPause = 1024 * minute;
-/** Errors that a retry of the same commit may not meet again. */
-const passing: readonly ErrorCode[] = ['unreachable', 'unavailable', 'outcome_unknown'];
-
 /**
  * Creates the pull request checks of this process. A newer head replaces the one that is being
- * checked. A head is checked once; when the remote does not answer, the check is retried after ever
- * longer waits. `tell` reports saved checks to the organization's hosts.
+ * checked. A head is checked once for each tip of the target branch; when the remote does not
+ * answer, the check is retried after ever longer waits. `tell` reports saved checks to the organization's hosts.
  */
 export function createPulls(
   registry: Registry,
@@ -50,8 +47,7 @@ export function createPulls(
   const closing = new AbortController();
 
   /** Asks the remote for the head and checks it, unless that was done or is being done. */
-  function look(org: string, id: string, number: number): void {
-    const key = pullRef(org, id, number);
+  function look(org: string, key: string): void {
     const lane = lanes.get(key) ?? new PQueue({ concurrency: 1 });
     lanes.set(key, lane);
     if (lane.size > 0) return; // the waiting one will see the same head
@@ -69,63 +65,50 @@ export function createPulls(
     if (pull.state === 'closed') return running.get(key)?.stop.abort();
     const tip = await registry.source.tip(await remoteOf(registry, repository, pull.ref), closing.signal);
     if (!tip.found) return record(key, { state: 'closed', detail: tip.detail });
+    const target = await registry.source.tip(await remoteOf(registry, repository), closing.signal);
+    if (!target.found) return record(key, { state: 'closed', detail: target.detail });
+    const [head, base] = [tip.commit, target.commit];
     const current = running.get(key);
-    if (current?.head === tip.commit) return;
-    if (isDone(pull, tip.commit)) return pull.state === 'wanted' ? record(key, { state: 'checked' }) : undefined;
+    if (current?.head === head) {
+      // The check ends first, so that a busy branch cannot keep it from ever ending.
+      current.isOutdated ||= current.base !== base;
+      return;
+    }
+    if (isDone(pull, head, base)) return pull.state === 'wanted' ? record(key, { state: 'checked' }) : undefined;
     current?.stop.abort();
-    const stop = new AbortController();
-    running.set(key, { head: tip.commit, stop });
+    const now: Running = { head, base, stop: new AbortController(), isOutdated: false };
+    running.set(key, now);
     void checks
-      .take(pull.org, () => check(key, pull, repository, tip.commit, stop.signal))
+      .take(pull.org, () => check(key, pull, repository, { ref: pull.ref, head, base }, now.stop.signal))
       .catch((error: unknown) => tellError(registry, key, error))
-      .finally(() => running.get(key)?.stop === stop && running.delete(key));
+      .finally(() => {
+        if (running.get(key) === now) running.delete(key);
+        if (now.isOutdated) look(pull.org, key);
+      });
   }
 
   /** Whether this head needs no check, or none yet. */
-  function isDone({ state, head, nextAt }: PullCheck, commit: string): boolean {
-    if (head !== commit) return false;
-    if (state !== 'failed') return true;
+  function isDone(pull: PullCheck, head: string, base: string): boolean {
+    if (pull.head !== head || pull.base !== base || pull.isAgain === true) return false;
+    if (pull.state !== 'failed') return true;
     const now = registry.now().getTime();
-    return nextAt !== undefined && dueAt(nextAt, now, longestPause) > now;
+    return pull.nextAt !== undefined && dueAt(pull.nextAt, now, longestPause) > now;
   }
 
   async function check(
     key: string,
     pull: PullCheck,
     repository: Repository,
-    head: string,
+    proposal: Proposal,
     superseded: AbortSignal,
   ): Promise<void> {
-    const run = newRun(registry, repository, pull.repository, 'hook');
-    const late = AbortSignal.timeout(patience);
-    const signal = AbortSignal.any([superseded, closing.signal, late]);
     try {
-      signal.throwIfAborted();
-      void tellNow(registry, repository, wholeCheckOf(head, 'running', 'Checking'));
-      const found = await checkPull(registry, repository, pull, head, run, signal);
-      const told = concludeChecks(found, head);
-      await noteChecks(registry, repository, told);
-      const names = told.map(({ name }) => name);
-      await record(key, { state: 'checked', head, checks: names, detail: null, tries: 0 });
-    } catch (error) {
-      if (closing.signal.aborted) return; // the next start resumes it
-      if (superseded.aborted)
-        return noteChecks(registry, repository, [wholeCheckOf(head, 'cancelled', 'A newer commit is checked')]);
-      const detail = late.aborted ? tookTooLong(patience) : explain(error);
-      if (!late.aborted && !isRegistryError(error)) tellError(registry, key, error);
-      await noteChecks(registry, repository, [wholeCheckOf(head, 'failure', detail)]);
-      const mayPass = !late.aborted && isRegistryError(error) && passing.includes(error.code);
-      await record(key, mayPass ? later(pull, head, detail) : { state: 'checked', head, detail, tries: 0 });
+      const signals = { superseded, closing: closing.signal, patience };
+      const change = await judge(registry, pull, repository, proposal, signals);
+      if (change !== null) await record(key, change);
     } finally {
       tell(repository.org);
     }
-  }
-
-  function later(pull: PullCheck, head: string, detail: string): Partial<PullCheck> {
-    const tries = pull.head === head ? (pull.tries ?? 0) + 1 : 1;
-    const pause = Math.min(minute * 2 ** (tries - 1), longestPause);
-    const nextAt = new Date(registry.now().getTime() + pause).toISOString();
-    return { state: 'failed', head, detail, tries, nextAt };
   }
 
   async function record(key: string, change: Partial<PullCheck>): Promise<void> {
@@ -159,26 +142,48 @@ export function createPulls(
     if (!repository || (repository.branch !== null && repository.branch !== pull.base)) return;
     const { number, ref } = pull;
     if (ref === null) return registry.log('info', 'pull request passed over', { org, repository: id, number });
-    const key = pullRef(org, id, number);
+    const key = pullRef(org, id, { number, ref });
     await registry.refs.update<PullCheck>(key, (current) => {
       const known = current?.value;
       const isSame = known && (known.state !== 'closed') === isOpen && known.ref === ref;
       if (isSame && !(isPushed && known.state === 'checked')) return null;
       const state = isOpen ? 'wanted' : 'closed';
-      const fresh: PullCheck = { org, repository: id, number, ref, state, head: null, checks: [], detail: null };
+      const mark = newId(registry);
+      const fresh: PullCheck = { org, repository: id, number, ref, state, head: null, checks: [], detail: null, mark };
       const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };
       return { value: { ...fresh, ...known, ref, state }, change };
     });
-    look(org, id, number);
+    look(org, key);
   }
 
   return {
     request,
 
+    async recheck(org, id) {
+      for await (const name of registry.refs.list(`pulls/${org}/${id}/`)) {
+        const pull = (await readAmong<PullCheck>(registry, name))?.value;
+        if (pull && pull.state !== 'closed') look(org, name);
+      }
+    },
+
+    async again(org, id, commit) {
+      for await (const name of registry.refs.list(`pulls/${org}/${id}/`)) {
+        if ((await readAmong<PullCheck>(registry, name))?.value.head !== commit) continue;
+        await registry.refs.update<PullCheck>(name, (current) => {
+          const { value } = current!;
+          if (value.state === 'closed' || value.head !== commit || value.isAgain === true) return null;
+          const change = { actor: `sync:${org}`, origin: null, action: 'pull wanted' };
+          return { value: { ...value, state: 'wanted', isAgain: true }, change };
+        });
+        look(org, name);
+      }
+    },
+
     async reconcile(repositories) {
+      await sweepPreviews(registry);
       for await (const name of registry.refs.list('pulls/')) {
         const pull = (await readAmong<PullCheck>(registry, name))?.value;
-        if (pull?.state === 'wanted' || pull?.state === 'failed') look(pull.org, pull.repository, pull.number);
+        if (pull?.state === 'wanted' || pull?.state === 'failed') look(pull.org, name);
       }
       // An error in one repository or host must not stop the others.
       await Promise.all(
@@ -194,26 +199,6 @@ export function createPulls(
       await checks.onIdle();
     },
   };
-}
-
-function wholeCheckOf(commit: string, state: CheckState, title: string): Check {
-  return { commit, name: wholeCheck, state, title, summary: plain(title), annotations: [], url: null };
-}
-
-function tookTooLong(patience: number): string {
-  return `The check took longer than ${Math.ceil(patience / minute)} minutes and was stopped.`;
-}
-
-function explain(error: unknown): string {
-  return isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
-}
-
-/** Reports to the host at once if possible, and ignores failures. */
-async function tellNow(registry: Registry, repository: Repository, check: Check): Promise<void> {
-  const found = isTellable(registry, repository) ? hostOf(registry, repository.url) : null;
-  await found?.host.tell({ name: found.name, credential: repository.credential }, check).catch((error: unknown) => {
-    registry.log('info', 'host not told', { repository: repository.url, error: String(error) });
-  });
 }
 
 function tellError(registry: Registry, key: string, error: unknown): void {

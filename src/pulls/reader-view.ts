@@ -8,11 +8,13 @@ import { connectedResources } from '../plan/plan.ts';
 import { mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Generation } from '../store/generations.ts';
+import { createOverlay } from './overlay.ts';
 
 /**
- * A read-only view of the registry for checks of pull requests, which anyone who can read the
- * repository may see. It contains public resources, resources that are connected to the repository,
- * and the rulesets that check its documents. Everything else is missing.
+ * A view of the registry for checks of pull requests, which anyone who can read the repository may
+ * see. It contains public resources, resources that are connected to the repository, and the
+ * rulesets that check its documents. Everything else is missing. What is written through it stays
+ * in its memory: the registry never changes.
  */
 export async function viewAsReader(registry: Registry, repository: Repository): Promise<Registry> {
   const { refs, config } = registry;
@@ -29,15 +31,12 @@ export async function viewAsReader(registry: Registry, repository: Repository): 
     if (found === null || !name.startsWith('resources/')) return found;
     return isThere(name, found.value as Resource) ? found : null;
   }
-  return {
+  return createOverlay({
     ...registry,
     refs: {
       ...refs,
       read: async <T>(name: string) => seen(name, await refs.read<T>(name)),
       readFresh: async <T>(name: string) => seen(name, await refs.readFresh<T>(name)),
-      async update() {
-        throw new TypeError('A check of a pull request must not change the registry.');
-      },
     },
-  };
+  });
 }

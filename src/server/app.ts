@@ -15,6 +15,7 @@ import { createMetrics } from './metrics.ts';
 import { nothingHere } from './nothing-here.ts';
 import { createObserver, type Observer } from './observe.ts';
 import { createProblemPages } from './problem-pages.ts';
+import { createPreviewRoutes } from './read/preview-handler.ts';
 import { createReadLimit, type ReadLimit } from './read/read-limit.ts';
 import { createReads, isRead } from './read/reads.ts';
 import { requestIdOf } from './request-id.ts';
@@ -76,6 +77,7 @@ function createOthers(
   app.use(createProblemPages(context.site));
   app.use(createDiscovery(context.site, { hasManagement: context.v1 !== undefined, limit }));
   app.use(createSearchRoutes(context.site, limit));
+  app.use(createPreviewRoutes(context.site, limit));
   app.use(createDocRoutes(context.site, context));
   if (context.v1) app.use('/v1', context.v1);
   if (context.login) app.use(context.login.router);

@@ -7,6 +7,7 @@ import { runGit } from './command.ts';
 import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup } from './allowed-address.ts';
 import { gitDirectory } from './local.ts';
+import { mergeCommits } from './merge/merge.ts';
 import { parseLocation, type Location, type Reach } from './location.ts';
 import { createMirror } from './mirror-repository.ts';
 import { askTags, askTip, forbiddenRef } from './ls-remote.ts';
@@ -43,13 +44,16 @@ export function openSource(options: SourceOptions): Source {
   const moved = new Map<string, string>();
   let checked: Promise<void> | null = null;
 
-  /** Runs once. Older versions of git ignore the pinned address of a host. */
+  /**
+   * Runs once. Older versions of git cannot merge without a working tree, and those before 2.37
+   * ignore the pinned address of a host.
+   */
   async function checkGit(signal: AbortSignal): Promise<void> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const { stdout } = await runGit({ args: ['version'], folder, protocols: 'none', searchPath, signal });
     const [, major = '0', minor = '0'] = /(\d+)\.(\d+)/.exec(stdout.toString()) ?? [];
-    if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 37)) return;
-    throw new RegistryError('unavailable', `git 2.37 or newer is required; found ${stdout.toString().trim()}.`);
+    if (Number(major) > 2 || (Number(major) === 2 && Number(minor) >= 38)) return;
+    throw new RegistryError('unavailable', `git 2.38 or newer is required; found ${stdout.toString().trim()}.`);
   }
 
   async function connect(location: Location, remote: Remote, signal: AbortSignal): Promise<Transport> {
@@ -112,6 +116,19 @@ export function openSource(options: SourceOptions): Source {
     async bringBlobs(remote, commit, blobs, signal) {
       [commit, ...blobs].forEach(assertId);
       await bringBlobs(beginIn(remote, signal), blobs, { commit, ref: remote.ref });
+    },
+
+    async merge(remote, commit, head, signal) {
+      [commit, head.commit].forEach(assertId);
+      if (!isRefName(head.ref)) throw new RegistryError('malformed', forbiddenRef(head.ref));
+      const bringing = beginIn(remote, signal);
+      const { repository, mirror } = bringing;
+      return mergeCommits(bringing, { commit, ref: remote.ref }, head, {
+        mirrors,
+        limits,
+        open: (target) =>
+          openCommitSnapshot({ repository, target, mirror, limits, begin: () => begin(remote, signal) }),
+      });
     },
 
     async ancestry(remote, commit, ancestor, signal) {

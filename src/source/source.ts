@@ -50,6 +50,15 @@ export interface HistoryCommit {
 export type Ancestry = 'descendant' | 'rewritten' | 'unrelated';
 
 /**
+ * What merging a commit into a branch would give. `conflict`: git cannot merge them by itself; the
+ * paths are at most 20. `unrelated`: they have no common ancestor.
+ */
+export type Merge =
+  | { outcome: 'merged'; snapshot: Snapshot }
+  | { outcome: 'conflict'; paths: readonly string[] }
+  | { outcome: 'unrelated' };
+
+/**
  * Remote git repositories (design §10). Nothing is checked out, no hook or filter runs, and only
  * allowed schemes and hosts are contacted. Every call ends within its time limit. Rejects with
  * `unreachable` when the remote does not answer, rejects the credential or is too slow; with
@@ -90,6 +99,12 @@ export interface Source {
 
   /** Fetches these blobs of the commit in as few requests as the server allows. */
   bringBlobs(remote: Remote, commit: string, blobs: readonly string[], signal?: AbortSignal): Promise<void>;
+
+  /**
+   * Merges `head` (a commit and the ref that leads to it) into `commit` of the remote's ref, as
+   * `git merge` would, in memory: nothing is written to the remote. The snapshot has the origin and the date of `head`.
+   */
+  merge(remote: Remote, commit: string, head: { commit: string; ref: string }, signal?: AbortSignal): Promise<Merge>;
 
   /**
    * How `commit` relates to `ancestor`. Searches the whole history; needs no network when the mirror

@@ -67,7 +67,7 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   const last: Check = {
     commit,
     name: wholeCheck,
-    state: failed > 0 ? 'failure' : 'success',
+    state: failed > 0 ? 'failure' : isSaid && own.length === 0 ? whole.state : 'success',
     title: isSaid ? whole.title : counts,
     summary: [
       ...(isSaid && own.length === 0 ? [] : [`${counts}.`]),

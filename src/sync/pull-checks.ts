@@ -12,6 +12,10 @@ export interface PullChecks {
    * that are not followed.
    */
   request(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
+  /** Checks the pull requests with this head again, because somebody asked for it. */
+  again(org: string, repositoryId: string, commit: string): Promise<void>;
+  /** Checks the open pull requests of a repository again, because its branch has moved. */
+  recheck(org: string, repositoryId: string): Promise<void>;
   /**
    * Resumes checks after a crash, and asks the hosts for open pull requests, because hooks can be
    * lost.

@@ -17,7 +17,7 @@ import type { CreatePullChecks } from './pull-checks.ts';
 import { createOwners, type Owners } from './owners/owners.ts';
 import { createProgressRecord } from './progress-record.ts';
 import { newRun, recordRun } from './runs.ts';
-import { tellHosts } from './tell.ts';
+import { noteChecksAgain, tellHosts } from './tell.ts';
 import { syncRepository } from './sync.ts';
 import type { OnProgress } from './syncing.ts';
 
@@ -42,6 +42,11 @@ export interface SyncQueue {
   check(org: string, repositoryId: string, pull: Pull, isOpen: boolean): Promise<void>;
   /** Finds the repositories of whole owners. */
   owners: Owners;
+  /**
+   * Repeats the checks of a commit: those of pull requests with this head, and those of the last
+   * sync. Resolves when the request is durable.
+   */
+  checkAgain(org: string, repositoryId: string, commit: string): Promise<void>;
   /** Finds pull requests whose hooks were lost, and reports pending checks to the hosts. */
   reconcileHosts(repositories: readonly Repository[]): Promise<void>;
   /** Whether a sync in this process found something new in the repository and is reading it. */
@@ -98,6 +103,15 @@ export function createSyncQueue(
       });
   }
 
+  /** Checks pull requests again in the background when their target has moved. */
+  function recheck(run: Run): Run {
+    if (run.to === run.from || stop.signal.aborted) return run;
+    pulls.recheck(run.org, run.repository).catch((error: unknown) => {
+      registry.log('warn', 'pull requests not checked again', { repository: run.url, error: String(error) });
+    });
+    return run;
+  }
+
   async function enqueue(org: string, id: string, trigger: Trigger, lane: Lane): Promise<Requested> {
     const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
     if (!repository) throw new RegistryError('not_found', 'There is no such repository.');
@@ -108,10 +122,12 @@ export function createSyncQueue(
     const begin = () => {
       lane.next = null;
       const told = { onNews: () => void (lane.hasNews = true), onProgress };
-      return perform(registry, run, stop.signal, told).finally(() => {
-        lane.hasNews = false;
-        tell(org);
-      });
+      return perform(registry, run, stop.signal, told)
+        .then((finished) => recheck(finished))
+        .finally(() => {
+          lane.hasNews = false;
+          tell(org);
+        });
     };
     return { run, done: lane.queue.add(() => places.take(org, begin)) };
   }
@@ -134,6 +150,11 @@ export function createSyncQueue(
       return requested;
     },
     check: (org, id, pull, isOpen) => pulls.request(org, id, pull, isOpen),
+    async checkAgain(org, id, commit) {
+      await noteChecksAgain(registry, org, id, commit);
+      tell(org);
+      await pulls.again(org, id, commit);
+    },
     async reconcileHosts(repositories) {
       for (const org of new Set(repositories.map((each) => each.org))) tell(org);
       await pulls.reconcile(repositories);

@@ -32,7 +32,8 @@ export async function hookSecrets(registry: Registry, host: string, only: Reposi
 
 /**
  * Handles a verified hook: requests a sync of every followed repository with that name on that
- * host, or a check of the pull request. Resolves to their number when the requests are durable. A
+ * host, a check of the pull request, or the checks of a commit again. Resolves to their number when
+ * the requests are durable. A
  * repository that is not followed, or was created or moved, makes Stele look at its owner's. The
  * hook is only a hint; Stele always asks the remote itself. `only`: the repository that the secret
  * belongs to.
@@ -54,11 +55,12 @@ export async function receiveHook(
   const isAbout = hint.kind === 'repository';
   if (only === null && (isAbout || wanted.length === 0)) await queue.owners.hint(host, hint.repository, isAbout);
   await Promise.all(
-    wanted.map((repository) =>
-      hint.kind === 'pull'
-        ? queue.check(repository.org, idOf(repository), hint.pull, hint.isOpen)
-        : queue.request(repository.org, idOf(repository), 'hook'),
-    ),
+    wanted.map(async (repository) => {
+      const id = idOf(repository);
+      if (hint.kind === 'pull') return queue.check(repository.org, id, hint.pull, hint.isOpen);
+      if (hint.kind === 'again') return queue.checkAgain(repository.org, id, hint.commit);
+      await queue.request(repository.org, id, 'hook');
+    }),
   );
   return wanted.length;
 }

@@ -133,7 +133,7 @@ async function unpublished(
 }
 
 /** Whether the ruleset and every file that the last sync read are unchanged. */
-export async function isUnchanged(
+async function isUnchanged(
   registry: Registry,
   known: DocumentState,
   document: Planned,

@@ -1,9 +1,9 @@
 import PQueue from 'p-queue';
-import type { Check } from '../model/check.ts';
+import type { Check, PullComment } from '../model/check.ts';
 import { dueAt } from '../model/due.ts';
 import { isRegistryError } from '../model/errors.ts';
-import type { Repository } from '../model/connection.ts';
-import { isTellable } from './checks.ts';
+import { repositoryRef, type Repository } from '../model/connection.ts';
+import { checksOfDocuments, isTellable, mergeChecks } from './checks.ts';
 import { hostOf } from '../registry/host-of.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
@@ -16,6 +16,8 @@ interface Telling {
   url: string;
   credential: string;
   checks: Check[];
+  /** The comment of the pull request that the checks are about. Absent: none. */
+  comment?: PullComment;
   state: 'waiting' | 'told' | 'failed';
   attempts: number;
   /**
@@ -49,7 +51,12 @@ const repositoriesAtOnce = 4;
  * Saves checks to be reported to the repository's host. Sends nothing. Saves nothing when the host
  * cannot be written to.
  */
-export async function noteChecks(registry: Registry, repository: Repository, checks: readonly Check[]): Promise<void> {
+export async function noteChecks(
+  registry: Registry,
+  repository: Repository,
+  checks: readonly Check[],
+  comment: PullComment | null = null,
+): Promise<void> {
   const { url, credential, org } = repository;
   if (checks.length === 0 || credential === null || !isTellable(registry, repository)) return;
   if (hostOf(registry, url) === null) return;
@@ -57,9 +64,29 @@ export async function noteChecks(registry: Registry, repository: Repository, che
   const noted = { actor: `sync:${org}`, origin: null, action: 'note checks' };
   for (let start = 0; start < checks.length; start += mostAtOnce) {
     const some = checks.slice(start, start + mostAtOnce);
-    const value: Telling = { url, credential, checks: some, state: 'waiting', attempts: 0, nextAt, detail: null };
+    const last = start + mostAtOnce >= checks.length && comment !== null ? { comment } : {};
+    const fresh = { state: 'waiting', attempts: 0, nextAt, detail: null } as const;
+    const value: Telling = { url, credential, checks: some, ...last, ...fresh };
     await registry.refs.update<Telling>(`checks/${org}/${newId(registry)}`, () => ({ value, change: noted }));
   }
+}
+
+/**
+ * Saves the checks of the last sync once more, because somebody asked for those of its commit. The
+ * documents are not read again: the same commit gives the same result.
+ */
+export async function noteChecksAgain(registry: Registry, org: string, id: string, commit: string): Promise<void> {
+  const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
+  if (repository?.commit !== commit) return;
+  const documents = Object.entries(repository.documents).flatMap(([path, state]) =>
+    state.outcome === 'detached' ? [] : [{ path, ...state, detail: state.detail ?? null }],
+  );
+  const checks = mergeChecks(await checksOfDocuments(registry, documents, commit));
+  await noteChecks(
+    registry,
+    repository,
+    checks.map((check) => ({ ...check, isAgain: true })),
+  );
 }
 
 /** By organization: names of refs that need not be read again. */
@@ -102,18 +129,27 @@ async function tellInOrder(
     if (signal?.aborted) return;
     const later = new Set(tellings.slice(index + 1).flatMap((each) => each.telling.checks.map(keyOf)));
     const isStale = (check: Check) => later.has(keyOf(check));
+    const { comment } = telling;
+    const isReplaced = tellings.slice(index + 1).some((each) => each.telling.comment?.mark === comment?.mark);
     // A retry may arrive after a newer report. The newest must remain visible.
-    if (telling.checks.some(isStale)) await leaveOut(registry, name, isStale);
+    if (telling.checks.some(isStale) || (comment && isReplaced)) await leaveOut(registry, name, isStale, isReplaced);
     if (!(await attempt(registry, name, signal))) return;
   }
 }
 
-async function leaveOut(registry: Registry, name: string, isStale: (check: Check) => boolean): Promise<void> {
+async function leaveOut(
+  registry: Registry,
+  name: string,
+  isStale: (check: Check) => boolean,
+  isReplaced: boolean,
+): Promise<void> {
   await registry.refs.update<Telling>(name, (current) => {
-    const { value } = current!;
+    const { comment, ...value } = current!.value;
+    if (value.state !== 'waiting') return null;
     const checks = value.checks.filter((check) => !isStale(check));
-    if (value.state !== 'waiting' || checks.length === value.checks.length) return null;
-    return { value: { ...value, checks, state: checks.length === 0 ? 'told' : 'waiting' }, change };
+    const kept = comment === undefined || isReplaced ? {} : { comment };
+    const isEmpty = checks.length === 0 && kept.comment === undefined;
+    return { value: { ...value, ...kept, checks, state: isEmpty ? 'told' : 'waiting' }, change };
   });
 }
 
@@ -148,7 +184,7 @@ async function attempt(registry: Registry, name: string, signal: AbortSignal | u
 /** Sends the checks. Returns why that failed, or null. */
 async function send(
   registry: Registry,
-  { url, credential, checks }: Telling,
+  { url, credential, checks, comment }: Telling,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
   const found = hostOf(registry, url);
@@ -158,9 +194,25 @@ async function send(
       if (signal?.aborted) return 'The registry was shut down. The report is sent after the next start.';
       await found.host.tell({ name: found.name, credential }, check);
     }
+    if (comment !== undefined) await writeComment(registry, found, credential, comment);
     return null;
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     return error.message;
+  }
+}
+
+/** Writes the comment. A host that does not allow it gets the checks all the same. */
+async function writeComment(
+  registry: Registry,
+  { host, name }: NonNullable<ReturnType<typeof hostOf>>,
+  credential: string,
+  comment: PullComment,
+): Promise<void> {
+  try {
+    await host.comment?.({ name, credential }, comment);
+  } catch (error) {
+    if (!isRegistryError(error)) throw error;
+    registry.log('warn', 'comment not written', { repository: name, number: comment.number, detail: error.message });
   }
 }

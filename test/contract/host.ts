@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Delivery, Host, HostRepository } from '../../src/hosts/host.ts';
-import type { Check, CheckState } from '../../src/model/check.ts';
+import type { Check, CheckState, PullComment } from '../../src/model/check.ts';
 import { isRegistryError } from '../../src/model/errors.ts';
+import type { KeptComment } from '../servers/comments.ts';
 import { openStandIn, type Owned, type StandIn } from '../servers/stand-in.ts';
 
 /** A host whose API is a stand-in. Its repositories are at `https://git.example.test`; the repository `acme/contracts` is there. */
 export interface OpenedHost extends AsyncDisposable {
   host: Host;
-  standIn: StandIn & { pulls: unknown[]; owned: Owned };
+  standIn: StandIn & { pulls: unknown[]; owned: Owned; comments?: KeptComment[] };
   /** Names of credentials of the configuration. The token's secret is `tokenText`. */
   credentials: { good: string; elsewhere: string; ssh: string };
   /** How each check of a commit stands, by name. */
@@ -53,6 +54,11 @@ export interface HostCase {
   isOpenToAll?: false;
   /** What stands for each state. Null: the API has no statuses. */
   states: Record<CheckState, string> | null;
+  /**
+   * Where findings are shown: at lines of the request, or with the checks of the commit. Absent: the
+   * host has no comments.
+   */
+  notes?: 'lines' | 'checks';
 }
 
 export const tokenText = 'a-token-that-nobody-may-see';
@@ -311,6 +317,60 @@ export function hostContract(name: string, given: HostCase): void {
 
     ifNoStatuses('without an API for it nobody is told', async () => {
       await host.tell(repository, checkOf('success'));
+      expect(opened.standIn.requests).toEqual([]);
+    });
+
+    const ifComments = given.notes === undefined ? noTest : test;
+    const comment: PullComment = {
+      number: 7,
+      commit,
+      mark: 'mark1',
+      text: 'Would be published',
+      notes: [],
+      isOnlyEdit: false,
+    };
+    const note = (line: number, message = 'Wrong') =>
+      ({ path: 'a.yaml', line, column: 1, severity: 'error', rule: 'r', message }) as const;
+    const written = () =>
+      opened.standIn.comments!.map(({ number, text, at }) => [number, text.split('\n')[0], at?.line]);
+
+    ifComments('a pull request has one comment, which is edited in place', async () => {
+      await host.comment!(repository, { ...comment, isOnlyEdit: true });
+      expect(written()).toEqual([]);
+      opened.standIn.comments!.push({ id: 900, number: 7, text: 'What a person says' });
+      await host.comment!(repository, comment);
+      await host.comment!(repository, { ...comment, text: 'Would be refused' });
+      await host.comment!(repository, { ...comment, text: 'Nothing to publish', isOnlyEdit: true });
+      await host.comment!(repository, { ...comment, number: 8, mark: 'mark2', text: 'Another' });
+      expect(written()).toEqual([
+        [7, 'What a person says', undefined],
+        [7, 'Nothing to publish', undefined],
+        [8, 'Another', undefined],
+      ]);
+      const asked = opened.standIn.requests.length;
+      await host.comment!(repository, { ...comment, text: 'Nothing to publish' });
+      expect(opened.standIn.requests.slice(asked).every(({ method }) => method === 'GET')).toBe(true);
+    });
+
+    ifComments('two comments at once are one', async () => {
+      await Promise.all([host.comment!(repository, comment), host.comment!(repository, comment)]);
+      expect(written()).toHaveLength(1);
+    });
+
+    ifComments('findings are at their lines once, and go when they are mended', async () => {
+      const lines = () => written().flatMap(([, , line]) => line ?? []);
+      await host.comment!(repository, { ...comment, notes: [note(3), note(5, 'Also *wrong*')] });
+      await host.comment!(repository, { ...comment, notes: [note(3), note(5, 'Also *wrong*')] });
+      expect(lines()).toEqual(given.notes === 'lines' ? [3, 5] : []);
+      await host.comment!(repository, { ...comment, notes: [note(5, 'Also *wrong*')] });
+      expect(lines()).toEqual(given.notes === 'lines' ? [5] : []);
+      await host.comment!(repository, comment);
+      expect(written()).toEqual([[7, 'Would be published', undefined]]);
+    });
+
+    ifComments('nobody comments without a credential, or with an ssh key', async () => {
+      await host.comment!({ ...repository, credential: null }, comment);
+      await host.comment!({ ...repository, credential: opened.credentials.ssh }, comment);
       expect(opened.standIn.requests).toEqual([]);
     });
 

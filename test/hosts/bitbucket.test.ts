@@ -36,6 +36,7 @@ const given: HostCase = {
   hasArchived: false,
   hasUsers: false,
   refOf: () => 'refs/heads/change',
+  notes: 'checks',
   states: {
     running: 'INPROGRESS',
     success: 'SUCCESSFUL',
@@ -81,4 +82,21 @@ test('a token is sent as Bearer, and with a user name as Basic', async () => {
     'Bearer a-token-that-nobody-may-see',
     `Basic ${Buffer.from('robot:a-token-that-nobody-may-see').toString('base64')}`,
   ]);
+});
+
+test('findings are annotations of a report, the same ones however often they are told, and go when they are mended', async () => {
+  await using opened = await open(200);
+  const annotation = (line: number) =>
+    ({ path: 'a.yaml', line, column: 1, severity: 'error', rule: 'r', message: 'Wrong' }) as const;
+  const annotations = Array.from({ length: 150 }, (_, index) => annotation(index + 1));
+  const here = { name: 'acme/contracts', credential: 'token' };
+  const { reports } = opened.standIn;
+  for (let times = 0; times < 2; times++) await opened.host.tell(here, checkOf('failure', { annotations }));
+  expect([...reports.values()].map(({ result, annotations: all }) => [result, all.length])).toEqual([['FAILED', 150]]);
+  expect([...reports.values()][0]!.annotations[0]).toMatchObject({ path: 'a.yaml', line: 1, severity: 'HIGH' });
+  await opened.host.tell(here, checkOf('success'));
+  expect(reports.size).toBe(0);
+  opened.standIn.fail({ status: 403, body: {} }, 50, ({ path }) => path.includes('/reports/'));
+  await opened.host.tell(here, checkOf('failure', { annotations }));
+  expect(opened.stands('c'.repeat(40))).toEqual({ 'stele @acme/apis/payments': 'FAILED' });
 });

@@ -34,6 +34,7 @@ const given: HostCase = {
   pullItem: (number, base) => ({ number, base: { ref: base } }),
   ownedItem: (full_name, { isArchived, isFork }) => ({ full_name, archived: isArchived, fork: isFork }),
   refOf: (number) => `refs/pull/${number}/head`,
+  notes: 'lines',
   states: { running: 'pending', success: 'success', neutral: 'success', failure: 'failure', cancelled: 'error' },
 };
 

@@ -52,6 +52,7 @@ const given: HostCase = {
   pullItem: (number, base) => ({ number, base: { ref: base } }),
   ownedItem: (full_name, { isArchived, isFork }) => ({ full_name, archived: isArchived, fork: isFork }),
   refOf: (number) => `refs/pull/${number}/head`,
+  notes: 'checks',
   states: {
     running: 'in_progress',
     success: 'success',
@@ -140,6 +141,17 @@ describe('check runs', () => {
       'failure',
       'failure',
     ]);
+  });
+
+  test('a check that somebody asked to repeat gets one new run, also when it says the same', async () => {
+    await using opened = await open(200);
+    await opened.host.tell(repository, checkOf('success'));
+    for (const state of ['running', 'success'] as const)
+      await opened.host.tell(repository, checkOf(state, { isAgain: true }));
+    expect(opened.standIn.runs.map(({ conclusion }) => conclusion)).toEqual(['success', 'success']);
+    await opened.host.tell(repository, checkOf('success', { isAgain: true }));
+    await opened.host.tell(repository, checkOf('success'));
+    expect(opened.standIn.runs).toHaveLength(3);
   });
 
   test('texts are cut to what GitHub takes', async () => {

@@ -62,6 +62,7 @@ const given: HostCase = {
     ...(isFork && { forked_from_project: { id: 1 } }),
   }),
   refOf: (number) => `refs/merge-requests/${number}/head`,
+  notes: 'lines',
   states: { running: 'running', success: 'success', neutral: 'success', failure: 'failed', cancelled: 'canceled' },
 };
 
@@ -135,4 +136,19 @@ test('a project in groups in groups is one path segment of the API', async () =>
     `/api/v4/projects/acme%2Fcontracts/statuses/${'c'.repeat(40)}`,
   ]);
   expect(opened.standIn.requests[0]!.headers.authorization).toBe('Bearer a-token-that-nobody-may-see');
+});
+
+test('a finding at a line that the merge request does not show is left out', async () => {
+  await using opened = await open(200);
+  opened.standIn.shown = (_path, line) => line === 3;
+  const note = (line: number) =>
+    ({ path: 'a.yaml', line, column: 1, severity: 'error', rule: 'r', message: 'Wrong' }) as const;
+  const text = 'Would be refused';
+  const comment = { number: 7, commit: 'c'.repeat(40), mark: 'm', text, notes: [note(2), note(3)], isOnlyEdit: false };
+  const repository = { name: 'acme/contracts', credential: 'token' };
+  await opened.host.comment!(repository, comment);
+  expect(opened.standIn.comments.map(({ at }) => at?.line)).toEqual([undefined, 3]);
+  // Somebody has pushed: the lines of another commit are not known.
+  await opened.host.comment!(repository, { ...comment, commit: 'd'.repeat(40), notes: [note(3), note(9)] });
+  expect(opened.standIn.comments.map(({ at }) => at?.line)).toEqual([undefined, 3]);
 });

@@ -31,6 +31,7 @@ function payloadsIn(path: string): { file: string; body: Buffer }[] {
 /** A hint in a word or two. */
 function inShort(hint: Hint): string {
   if (hint.kind === 'nothing') return 'nothing';
+  if (hint.kind === 'again') return `again ${hint.repository} ${hint.commit}`;
   if (hint.kind !== 'pull') return `${hint.kind} ${hint.repository}`;
   const { number, base, ref } = hint.pull;
   return `${hint.isOpen ? 'open' : 'closed'} ${hint.repository} ${number} ${base} ${ref}`;
@@ -95,6 +96,10 @@ test.skipIf(!isHere)(`GitHub's 179 examples${where}`, () => {
     'pull_request.18': pull('open'),
     'pull_request.22': pull('open'),
     'pull_request.4': pull('closed'),
+    'merge_group.0':
+      'open octo-org/octo-repo null main refs/heads/gh-readonly-queue/main/pr-104-929f8209d40f77f4abc622a499c93a83babdbe64',
+    'check_run.8': 'again github/hello-world d6fde92930d4715a2b49857d24b940956b26d2d3',
+    'check_suite.8': 'again codertocat/hello-world ec26c3e57ca3a959ca5aad62de7213c562f8c821',
   });
 });
 
@@ -107,6 +112,7 @@ test.skipIf(!isHere)(`GitHub's payloads as others met them${where}`, () => {
     repository: 'repository baxterandthehackers/new-repository',
     'installation-repositories': 'repository octocat/hello-world',
     'pull-request': 'open baxterthehacker/public-repo 1 master refs/pull/1/head',
+    'check-run': 'again github/hello-world d6fde92930d4715a2b49857d24b940956b26d2d3',
   });
 });
 
@@ -214,7 +220,7 @@ test.skipIf(!isHere)(
   `every payload of every system, read as every event of every host: a hint or a refusal${where}`,
   () => {
     const events: [HostKind, string[]][] = [
-      ['github', ['push', 'create', 'delete', 'repository', 'pull_request', 'ping']],
+      ['github', ['push', 'create', 'delete', 'repository', 'pull_request', 'ping', 'merge_group', 'check_run']],
       ['gitlab', ['Push Hook', 'Tag Push Hook', 'Merge Request Hook', 'System Hook']],
       ['gitea', ['push', 'create', 'delete', 'repository', 'pull_request']],
       ['gogs', ['push', 'create', 'delete', 'pull_request']],
@@ -234,7 +240,7 @@ test.skipIf(!isHere)(
         }
       }
     }
-    expect([...seen.keys()].sort()).toEqual(['closed', 'malformed', 'nothing', 'open', 'push', 'repository']);
+    expect([...seen.keys()].sort()).toEqual(['again', 'closed', 'malformed', 'nothing', 'open', 'push', 'repository']);
   },
 );
 

@@ -1,4 +1,5 @@
 import { expect, vi } from 'vitest';
+import type { UserConfig } from '../../src/config.ts';
 import type { Hint, Host, Pull } from '../../src/hosts/host.ts';
 import type { Check } from '../../src/model/check.ts';
 import { pullRef, repositoryId, type PullCheck } from '../../src/model/connection.ts';
@@ -11,7 +12,7 @@ import { createWorld } from '../registry/world.ts';
 
 export const url = 'https://git.test/acme/apis.git';
 export const id = repositoryId(url, null);
-export const seven: Pull = { number: 7, base: 'main', ref: 'refs/pull/7/head' };
+export const seven = { number: 7, base: 'main', ref: 'refs/pull/7/head' } satisfies Pull;
 
 /** Waits until the expectation holds, as long as a busy machine may take. */
 export function waitFor(expectation: () => unknown): Promise<unknown> {
@@ -53,18 +54,19 @@ export function api(version: string, more = ''): string {
 }
 
 /** Organization `acme` follows one repository on a host in memory. */
-export async function open(options: PullsOptions = {}) {
+export async function open(options: PullsOptions = {}, user: UserConfig = {}) {
   const host = createFakeHost();
   const config = {
     organizations: { acme: {} },
     credentials: { git: { env: 'NOT_READ', organizations: ['acme'] } },
     url: 'https://r.test',
+    ...user,
   };
   const world = createWorld(config, null, [host]);
   const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
   await follow(world.registry, 'acme', { ...given, discover: '' });
   const queue = createSyncQueue(world.registry, (registry, tell) => createPulls(registry, tell, options));
-  const state = async () => (await world.registry.refs.read<PullCheck>(pullRef('acme', id, 7)))?.value ?? null;
+  const state = async () => (await world.registry.refs.read<PullCheck>(pullRef('acme', id, seven)))?.value ?? null;
   return {
     ...world,
     host,

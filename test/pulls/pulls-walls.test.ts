@@ -61,6 +61,7 @@ describe('one does not stop another', () => {
     const other = 'https://git.test/other/apis.git';
     const given = { url: other, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
     await follow(registry, 'other', { ...given, discover: '' });
+    source.push(other, { 'README.md': 'Nothing yet' });
     const compile = registry.compiler.compile.bind(registry.compiler);
     registry.compiler.compile = async (input, load, turn) => {
       if (turn?.org !== 'other') return compile(input, load, turn);
@@ -282,7 +283,7 @@ describe('what a pull request is told', () => {
     );
     const told = await check({ ...files, 'pay.yaml': api('1.0.0') }, scene);
     expect(told).toHaveLength(50);
-    expect(told[0]).toMatchObject({ name: 'stele @acme/apis/api-250', state: 'failure' });
+    expect(told[0]).toMatchObject({ name: 'stele @acme/apis/a250', state: 'failure' });
     expect(told.at(-1)).toMatchObject({ name: 'stele', state: 'failure', title: '1 of 300 would be rejected' });
     expect(told.at(-1)!.summary).toContain('251 documents have no separate check.');
   });
@@ -308,7 +309,7 @@ describe('what a pull request is told', () => {
     expect(await Array.fromAsync(scene.registry.refs.list('resources/'))).toEqual(before);
     const pay = resourceRef({ org: 'acme', type: 'apis', slug: 'pay' });
     expect((await scene.registry.refs.read(pay))!.generation).toBe(1);
-    expect((await scene.registry.refs.read<PullCheck>(pullRef('acme', id, 7)))!.value.state).toBe('checked');
+    expect((await scene.registry.refs.read<PullCheck>(pullRef('acme', id, seven)))!.value.state).toBe('checked');
   });
 });
 

@@ -62,7 +62,7 @@ describe('pull requests', () => {
     ]);
     expect(told[0]!.annotations).toMatchObject([{ path: 'bad.yaml', line: 1, severity: 'error' }]);
     const { summary, url: page } = told[1]!;
-    expect(page).toBe('https://r.test/@acme/apis/pay');
+    expect(page).toMatch(/^https:\/\/r\.test\/previews\/[0-9a-z]{9}-[0-9a-f]{32}$/);
     for (const part of [
       '1 operation removed',
       '`GET /b`',
@@ -136,13 +136,13 @@ describe('pull requests', () => {
     host.open = [];
     const next = source.push(url, { 'pay.yaml': api('1.2.0') }, { branch: 'refs/pull/7/head' });
     const other = another();
-    await other.refs.update<PullCheck>(pullRef('acme', id, 7), (current) => ({
+    await other.refs.update<PullCheck>(pullRef('acme', id, seven), (current) => ({
       value: { ...current!.value, state: 'wanted' },
       change: { actor: 'operator:test', origin: null, action: 'test' },
     }));
     await createSyncQueue(other, createPulls).reconcileHosts([]);
     await waitFor(async () =>
-      expect((await other.refs.read<PullCheck>(pullRef('acme', id, 7)))!.value).toMatchObject({ head: next }),
+      expect((await other.refs.read<PullCheck>(pullRef('acme', id, seven)))!.value).toMatchObject({ head: next }),
     );
   });
 
@@ -163,7 +163,7 @@ describe('pull requests', () => {
     const other = another();
     await createSyncQueue(other, createPulls).reconcileHosts([]);
     await waitFor(async () =>
-      expect((await other.refs.read<PullCheck>(pullRef('acme', id, 7)))!.value).toMatchObject({
+      expect((await other.refs.read<PullCheck>(pullRef('acme', id, seven)))!.value).toMatchObject({
         state: 'checked',
         head: second,
       }),
@@ -174,12 +174,13 @@ describe('pull requests', () => {
     const { registry, source, queue, host } = await open();
     const given = { url, credential: 'git', visibility: 'public', validation: 'lenient', discover: '' } as const;
     await follow(registry, 'acme', { ...given, branch: 'release' });
+    source.push(url, { 'README.md': 'Nothing yet' });
     source.push(url, { 'pay.yaml': api('1.0.0') }, { branch: 'refs/pull/7/head' });
     await queue.check('acme', repositoryId(url, 'release'), seven, true);
     await queue.check('acme', id, { ...seven, ref: null }, true);
     await queue.close();
     expect(host.told).toEqual([]);
-    expect(await registry.refs.read(pullRef('acme', id, 7))).toBeNull();
+    expect(await registry.refs.read(pullRef('acme', id, seven))).toBeNull();
   });
 });
 

@@ -24,7 +24,7 @@ import { createRefs } from '../../src/store/refs.ts';
 
 /** Repositories in memory, whose history a test writes. */
 export interface FakeSource extends Source {
-  /** Commits these files (text by path; `null` target: a symlink) to a branch and answers the commit. */
+  /** Commits these files (text by path) to a branch and answers the commit. A new branch begins at `main`. */
   push(
     url: string,
     files: Record<string, string>,
@@ -55,12 +55,19 @@ function createFakeSource(): FakeSource {
   const tags = new Map<string, string>();
   let isReachable = true;
   let isTooLarge = false;
-  const keyOf = (url: string, branch: string | null) => `${url}#${branch ?? 'main'}`;
-  const refKey = (url: string, ref: string) => keyOf(url, ref === 'HEAD' ? null : ref.replace(/^refs\/heads\//, ''));
+  const keyOf = (url: string, branch: string | null) => `${url}#${branch?.replace(/^refs\/heads\//, '') ?? 'main'}`;
+  const refKey = (url: string, ref: string) => keyOf(url, ref === 'HEAD' ? null : ref);
   let clock = Date.parse('2025-01-01T00:00:00Z');
+  /** The commit and its ancestors, newest first. */
+  function lineOf(commit: string): string[] {
+    const { parent } = commits.get(commit)!;
+    return [commit, ...(parent === null ? [] : lineOf(parent))];
+  }
   return {
     push(url, files, { branch = 'main', force = false, parent: given, committedAt } = {}) {
-      const parent = given ?? (force ? null : (branches.get(keyOf(url, branch)) ?? null));
+      const tip =
+        branches.get(keyOf(url, branch)) ?? (branch.startsWith('refs/') ? branches.get(keyOf(url, 'main')) : null);
+      const parent = given ?? (force ? null : (tip ?? null));
       const id = sha1(JSON.stringify([url, files, parent]));
       const next = new Date((clock += 60_000)).toISOString();
       commits.set(id, { files, parent, committedAt: committedAt === undefined ? next : committedAt });
@@ -88,12 +95,17 @@ function createFakeSource(): FakeSource {
       const { files, committedAt } = commits.get(commit)!;
       return snapshotOf(url, commit, files, committedAt);
     },
+    async merge({ url }, commit, head) {
+      const base = lineOf(head.commit).find((id) => lineOf(commit).includes(id));
+      if (base === undefined) return { outcome: 'unrelated' };
+      const { committedAt } = commits.get(head.commit)!;
+      const [before, ours, theirs] = [base, commit, head.commit].map((id) => commits.get(id)!.files);
+      const files = mergeFiles(before!, ours!, theirs!);
+      if ('paths' in files) return { outcome: 'conflict', paths: files.paths };
+      return { outcome: 'merged', snapshot: snapshotOf(url, head.commit, files.merged, committedAt) };
+    },
     async ancestry(_remote, commit, ancestor) {
       if (isTooLarge) throw new RegistryError('too_large', 'It is too large.');
-      const lineOf = (id: string): string[] => [
-        id,
-        ...(commits.get(id)!.parent ? lineOf(commits.get(id)!.parent!) : []),
-      ];
       const line = lineOf(commit);
       if (line.includes(ancestor)) return 'descendant';
       return line.at(-1) === lineOf(ancestor).at(-1) ? 'rewritten' : 'unrelated';
@@ -114,6 +126,23 @@ function createFakeSource(): FakeSource {
     bringBlobs: async () => undefined,
     watchable: () => null,
   };
+}
+
+/** Merges whole files: one that both sides changed differently is a conflict. */
+function mergeFiles(
+  before: Record<string, string>,
+  ours: Record<string, string>,
+  theirs: Record<string, string>,
+): { merged: Record<string, string> } | { paths: string[] } {
+  const merged: Record<string, string> = {};
+  const paths: string[] = [];
+  for (const path of new Set([...Object.keys(ours), ...Object.keys(theirs), ...Object.keys(before)])) {
+    const isOurs = theirs[path] === before[path];
+    if (!isOurs && ours[path] !== before[path] && ours[path] !== theirs[path]) paths.push(path);
+    const text = isOurs ? ours[path] : theirs[path];
+    if (text !== undefined) merged[path] = text;
+  }
+  return paths.length > 0 ? { paths } : { merged };
 }
 
 function changesBetween(

@@ -71,6 +71,7 @@ const unreachable: Source = {
   snapshot: reachesNothing,
   tags: reachesNothing,
   ancestry: reachesNothing,
+  merge: reachesNothing,
   history: reachesNothing,
   bring: reachesNothing,
   bringBlobs: reachesNothing,

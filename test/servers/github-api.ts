@@ -1,3 +1,4 @@
+import { keepComments, refuseMembers, type KeptComment } from './comments.ts';
 import { openStandIn, pageOf, type Owned, type Recorded, type Said, type StandIn } from './stand-in.ts';
 
 /** A check run as GitHub keeps it. */
@@ -22,6 +23,7 @@ export interface GitHubApi extends StandIn {
   /** Repositories by the installation that has them. */
   installations: Map<string, number>;
   owned: Owned;
+  comments: KeptComment[];
 }
 
 const appId = 4242;
@@ -37,6 +39,7 @@ export async function openGitHubApi(): Promise<GitHubApi> {
   ]);
   const owned: Owned = { repositories: [], isUser: false };
   let minted = 0;
+  const kept = keepComments();
 
   function isApp({ headers }: Recorded): boolean {
     return /^bearer ey/i.test(headers.authorization ?? '');
@@ -91,6 +94,23 @@ export async function openGitHubApi(): Promise<GitHubApi> {
       const { page, headers } = pageOf(request, pulls, Number(query['per_page'] ?? 30));
       return { status: 200, headers, body: page };
     }
+    const [, number] = /^issues\/(\d+)\/comments$/.exec(rest) ?? [];
+    const [, commentId] = /^issues\/comments\/(\d+)$/.exec(rest) ?? [];
+    if (number !== undefined && method === 'GET') {
+      const all = kept.comments.filter((each) => each.number === Number(number));
+      const { page, headers } = pageOf(request, all, Number(query['per_page'] ?? 30));
+      return { status: 200, headers, body: (page as KeptComment[]).map(({ id, text }) => ({ id, body: text })) };
+    }
+    if ((number !== undefined && method === 'POST') || (commentId !== undefined && method === 'PATCH')) {
+      const refused = refuseMembers(body, ['body']);
+      if (refused) return refused;
+      const text = String(body!['body']);
+      const comment =
+        number === undefined ? kept.find(Number(commentId)) : kept.add({ number: Number(number), text: '' });
+      if (!comment) return null;
+      comment.text = text;
+      return { status: number === undefined ? 200 : 201, body: { id: comment.id, body: text } };
+    }
     if (method === 'POST' && rest.startsWith('statuses/')) {
       statuses.push({ sha: rest.split('/')[1]!, ...(body as { state: string; context: string; description: string }) });
       return { status: 201, body: { id: statuses.length, state: body!['state'], context: body!['context'] } };
@@ -129,5 +149,14 @@ export async function openGitHubApi(): Promise<GitHubApi> {
   }
 
   const standIn = await openStandIn(answer);
-  return { ...standIn, apiUrl: `${standIn.url}/api/v3`, runs, statuses, pulls, installations, owned };
+  return {
+    ...standIn,
+    apiUrl: `${standIn.url}/api/v3`,
+    runs,
+    statuses,
+    pulls,
+    installations,
+    owned,
+    comments: kept.comments,
+  };
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testSnapshot } from '../contract/snapshot.ts';
 import { testHistory } from '../contract/history.ts';
+import { testMerge } from '../contract/merge.ts';
 import { testSource, type SourceWorld } from '../contract/source.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -20,6 +21,7 @@ describe('a source over http', () => {
   }
   testSource(open);
   testHistory(open);
+  testMerge(open);
 
   test('has nothing to watch', () => {
     expect(world.openSource().watchable(world.remote())).toBeNull();
@@ -38,6 +40,7 @@ describe('a source of local repositories', () => {
   }
   testSource(open);
   testHistory(open);
+  testMerge(open);
 });
 
 describe('a source of a server that knows no filter, and hands out tips alone', () => {

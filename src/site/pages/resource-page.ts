@@ -30,8 +30,21 @@ export interface Made {
   isWhole: boolean;
 }
 
-/** The page of one version of a resource, the same for latest and for its label. */
-export async function resourcePage(site: Site, granted: GrantedVersion, related: Related): Promise<Made> {
+/** Set for a version that a pull request would publish: when its page expires. */
+export interface PreviewOf {
+  expires: ReturnType<typeof dayOf>;
+}
+
+/**
+ * The page of one version of a resource, the same for latest and for its label. That of a preview
+ * has no links to the version, since it has no URL yet.
+ */
+export async function resourcePage(
+  site: Site,
+  granted: GrantedVersion,
+  related: Related,
+  preview: PreviewOf | null = null,
+): Promise<Made> {
   const { registry, links } = site;
   const { resource, version } = granted;
   const coordinate = coordinateOf(resource);
@@ -49,18 +62,22 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
     title: `${resource.name} ${version.label}`,
     description: config.description.replace(/\s+/g, ' ').trim().slice(0, 200),
     crumbs: crumbsOf(site, resource),
-    canonical: links.whole(canonicalOf(links, resource, version)),
-    hidden: resource.visibility === 'private',
-    alternates: [
-      { href: pinned('json'), type: 'application/json', title: 'JSON' },
-      { href: pinned('yaml'), type: 'application/yaml', title: 'YAML' },
-      {
-        href: links.whole(links.to(coordinate, { label: version.label, view: 'markdown' })),
-        type: 'text/markdown',
-        title: 'Markdown',
-      },
-      ...(resource.visibility === 'public' ? [feedLink(site, { kind: 'resource', coordinate })] : []),
-    ],
+    ...(preview === null && { canonical: links.whole(canonicalOf(links, resource, version)) }),
+    hidden: preview !== null || resource.visibility === 'private',
+    preview,
+    alternates:
+      preview !== null
+        ? []
+        : [
+            { href: pinned('json'), type: 'application/json', title: 'JSON' },
+            { href: pinned('yaml'), type: 'application/yaml', title: 'YAML' },
+            {
+              href: links.whole(links.to(coordinate, { label: version.label, view: 'markdown' })),
+              type: 'text/markdown',
+              title: 'Markdown',
+            },
+            ...(resource.visibility === 'public' ? [feedLink(site, { kind: 'resource', coordinate })] : []),
+          ],
     resource: {
       name: resource.name,
       coordinate: nameOf(resource),
@@ -82,10 +99,13 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
     },
     banner: bannerOf(site, resource, version),
     newest: isLatest || resource.latest === null ? null : { label: resource.latest, href: links.to(coordinate) },
-    urls: [
-      { name: 'JSON', url: pinned('json') },
-      { name: 'YAML', url: pinned('yaml') },
-    ],
+    urls:
+      preview !== null
+        ? []
+        : [
+            { name: 'JSON', url: pinned('json') },
+            { name: 'YAML', url: pinned('yaml') },
+          ],
     latestUrl: links.whole(links.to(coordinate)),
     versions: versionsOf(site, resource, version),
     changes,
@@ -94,10 +114,12 @@ export async function resourcePage(site: Site, granted: GrantedVersion, related:
     provenance: provenanceOf(config),
     provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),
     reference,
-    tryHref: resource.type === 'apis' ? links.to(coordinate, { label: version.label, view: 'try' }) : null,
-    validator: resource.type === 'schemas' ? validatorOf(site, config, pinnedPath(site, granted)) : null,
+    tryHref:
+      resource.type === 'apis' && preview === null ? links.to(coordinate, { label: version.label, view: 'try' }) : null,
+    validator:
+      resource.type === 'schemas' && preview === null ? validatorOf(site, config, pinnedPath(site, granted)) : null,
     users: related.users,
-    scripts: resource.type === 'schemas' ? ['validate.js'] : [],
+    scripts: resource.type === 'schemas' && preview === null ? ['validate.js'] : [],
   });
   return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
 }

@@ -49,6 +49,7 @@ export function createTestRepository(url: string): TestRepository {
         return tags;
       },
       ancestry: async () => 'descendant',
+      merge: async (_remote, _commit, head) => ({ outcome: 'merged', snapshot: snapshotOf(head.commit) }),
       history: async () => [],
       bring: async () => undefined,
       bringBlobs: async () => undefined,

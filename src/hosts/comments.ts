@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { Annotation, PullComment } from '../model/check.ts';
+
+/** A comment on a host: its id there and its Markdown. */
+export interface HostComment {
+  id: number;
+  text: string;
+}
+
+/** The comments of one pull request. */
+export interface Comments {
+  list(page: number): Promise<{ items: readonly HostComment[]; isLast: boolean }>;
+  create(text: string): Promise<unknown>;
+  update(id: number, text: string): Promise<unknown>;
+}
+
+/** The most pages of comments that are searched for Stele's own. */
+const mostPages = 10;
+
+/** All comments of a pull request, oldest first as the host gives them; at most ten pages. */
+export async function listComments({ list }: Pick<Comments, 'list'>): Promise<HostComment[]> {
+  const found: HostComment[] = [];
+  for (let page = 1; page <= mostPages; page++) {
+    const { items, isLast } = await list(page);
+    found.push(...items);
+    if (isLast) break;
+  }
+  return found;
+}
+
+/** Writes the comment: edits the one that has its mark, unless it says the same, or else adds it. */
+export async function writeComment(
+  comments: Pick<Comments, 'create' | 'update'>,
+  known: readonly HostComment[],
+  { mark, text, isOnlyEdit }: PullComment,
+): Promise<void> {
+  const own = known.find((each) => each.text.includes(markOf(mark)));
+  const whole = marked(text, mark);
+  if (own === undefined) await (isOnlyEdit ? undefined : comments.create(whole));
+  else if (own.text.trimEnd() !== whole) await comments.update(own.id, whole);
+}
+
+/**
+ * The text with a mark that no host shows: a Markdown link definition that nothing refers to
+ * (CommonMark §4.7). Bitbucket would show an HTML comment.
+ */
+export function marked(text: string, mark: string): string {
+  return `${text.trimEnd()}\n\n${markOf(mark)}`;
+}
+
+function markOf(mark: string): string {
+  return `[//]: # (stele ${mark})`;
+}
+
+/** The mark of one note, or of several: the same findings have the same one. */
+export function noteMark(mark: string, notes: readonly Annotation[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(notes)).digest('hex').slice(0, 16);
+  return `${mark} note ${digest}`;
+}
+
+/** Whether the text is one of the notes with this mark. */
+export function isNote({ text }: HostComment, mark: string): boolean {
+  return text.includes(`[//]: # (stele ${mark} note `);
+}
+
+/** A finding as Markdown. */
+export function noteText({ severity, rule, message }: Annotation): string {
+  const plain = message.replace(/[\s\p{Cc}]+/gu, ' ').replace(/[!-/:-@[-`{-~]/g, '\\$&');
+  return `**${severity}** \`${rule}\`: ${plain}`;
+}

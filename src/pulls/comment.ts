@@ -1,0 +1,43 @@
+import type { Check, PullComment } from '../model/check.ts';
+import type { PullCheck } from '../model/connection.ts';
+import { code, plain, wholeCheck } from '../sync/checks.ts';
+
+const signs = { success: '✅', failure: '❌', neutral: '➖', cancelled: '➖', running: '⏳' } as const;
+/** The most documents and findings that the comment shows, and findings that are shown at their lines. */
+const most = { documents: 20, findings: 20, notes: 50 };
+
+/**
+ * The comment of a pull request: the result of each check, and the first findings. Null for a group
+ * of a merge queue, which has no comments.
+ */
+export function commentOf(
+  { number, mark }: Pick<PullCheck, 'number' | 'mark'>,
+  commit: string,
+  checks: readonly Check[],
+): PullComment | null {
+  if (number === null || mark === undefined) return null;
+  const whole = checks.find(({ name }) => name === wholeCheck);
+  const own = checks.filter(({ name }) => name !== wholeCheck);
+  const shown = own.slice(0, most.documents);
+  const rest = own.length > shown.length ? [`… and ${own.length - shown.length} more documents.`] : [];
+  const text = [
+    `### Stele: ${plain(whole?.title ?? 'Checked')}`,
+    ...(whole === undefined || own.length > 0 ? [] : [whole.summary]),
+    ...shown.flatMap(describe),
+    ...rest,
+    `For commit ${commit.slice(0, 12)}. Merging publishes; this check published nothing.`,
+  ].join('\n\n');
+  const notes = checks.flatMap(({ annotations }) => annotations).slice(0, most.notes);
+  return { number, commit, mark, text, notes, isOnlyEdit: own.length === 0 && whole?.state === 'success' };
+}
+
+function describe({ name, state, title, summary, annotations, url }: Check): string[] {
+  const resource = name.slice(wholeCheck.length + 1);
+  const linked = url === null ? code(resource) : `[${code(resource)}](${url})`;
+  const findings = annotations
+    .slice(0, most.findings)
+    .map(({ path, line, rule, message }) => `- ${code(`${path}:${line}`)} ${code(rule)} ${plain(message)}`);
+  const rest = annotations.length - findings.length;
+  const list = [...findings, ...(rest > 0 ? [`- … and ${rest} more`] : [])].join('\n');
+  return [`#### ${signs[state]} ${linked}: ${plain(title)}`, summary, ...(list === '' ? [] : [list])];
+}

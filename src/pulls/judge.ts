@@ -1,0 +1,134 @@
+import { digestOf } from '../model/digest.ts';
+import { isRegistryError, type ErrorCode } from '../model/errors.ts';
+import type { Check, CheckState } from '../model/check.ts';
+import type { PullCheck, Repository } from '../model/connection.ts';
+import { hostOf } from '../registry/host-of.ts';
+import type { Registry } from '../registry/registry.ts';
+import { concludeChecks, isTellable, plain, wholeCheck } from '../sync/checks.ts';
+import { newRun } from '../sync/runs.ts';
+import { noteChecks } from '../sync/tell.ts';
+import { checkPull, type Checked, type Proposal } from './check-pull.ts';
+import { commentOf } from './comment.ts';
+import { linkPreviews } from './link-previews.ts';
+
+/** When to stop a check. */
+export interface Stopping {
+  /** Aborts when a newer head is checked. */
+  superseded: AbortSignal;
+  /** Aborts when the registry shuts down. */
+  closing: AbortSignal;
+  /** Milliseconds that the check may take. */
+  patience: number;
+}
+
+const minute = 60_000;
+/** Milliseconds between two checks of a head that failed. */
+export const longestPause = 1024 * minute;
+/** Errors that a retry of the same commit may not meet again. */
+const passing: readonly ErrorCode[] = ['unreachable', 'unavailable', 'outcome_unknown'];
+
+/**
+ * Checks a pull request and saves what its host is to be told. Returns what to record about it, or
+ * null when the check was stopped. The same result for the same head is not told twice, unless
+ * somebody asked for it again.
+ */
+export async function judge(
+  registry: Registry,
+  pull: PullCheck,
+  repository: Repository,
+  proposal: Proposal,
+  { superseded, closing, patience }: Stopping,
+): Promise<Partial<PullCheck> | null> {
+  const { head, base } = proposal;
+  const run = newRun(registry, repository, pull.repository, 'hook');
+  const late = AbortSignal.timeout(patience);
+  const signal = AbortSignal.any([superseded, closing, late]);
+  const isSame = pull.head === head;
+  const isKnown = isSame && pull.isAgain !== true;
+  // Whoever asked for the check again sees that it was repeated.
+  const isAgain = isSame && !isKnown ? ({ isAgain: true } as const) : {};
+
+  /** Saves the checks and the comment, unless they were told. */
+  async function note(
+    checks: readonly Check[],
+    withdrawn: readonly Check[] = [],
+    previews: Checked['previews'] = new Map(),
+  ): Promise<Partial<PullCheck>> {
+    const told = digestOf(JSON.stringify(checks));
+    if (!isKnown || told !== pull.told) {
+      const found = await linkPreviews(registry, checks, previews);
+      const comment = registry.config.pulls.comments ? commentOf(pull, head, found) : null;
+      const all = [...withdrawn, ...found].map((each) => ({ ...each, ...isAgain }));
+      await noteChecks(registry, repository, all, comment);
+    }
+    return { head, base, told, isAgain: false };
+  }
+
+  try {
+    signal.throwIfAborted();
+    // The result of an earlier check stands until another one is known.
+    if (!isKnown) void tellNow(registry, repository, { ...wholeCheckOf(head, 'running', 'Checking'), ...isAgain });
+    const { checks, previews } = await checkPull(registry, repository, proposal, run, signal);
+    const found = concludeChecks(checks, head);
+    const names = found.map(({ name }) => name);
+    const withdrawn = isSame ? pull.checks.filter((name) => !names.includes(name)) : [];
+    const noted = await note(
+      found,
+      withdrawn.map((name) => withdrawnCheck(head, name)),
+      previews,
+    );
+    return { ...noted, state: 'checked', checks: names, detail: null, tries: 0 };
+  } catch (error) {
+    if (closing.aborted) return null; // the next start resumes it
+    if (superseded.aborted) {
+      await noteChecks(registry, repository, [wholeCheckOf(head, 'cancelled', 'A newer commit is checked')]);
+      return null;
+    }
+    const isUnexpected = !late.aborted && !isRegistryError(error);
+    if (isUnexpected) registry.log('warn', 'check of a pull request failed', { head, error: textOf(error) });
+    const detail = late.aborted ? tookTooLong(patience) : explain(error);
+    const noted = await note([wholeCheckOf(head, 'failure', detail)]);
+    const checks = isSame ? [...new Set([...pull.checks, wholeCheck])] : [wholeCheck];
+    const mayPass = !late.aborted && isRegistryError(error) && passing.includes(error.code);
+    const next = mayPass ? later(registry, pull, head) : ({ state: 'checked', tries: 0 } as const);
+    return { ...noted, ...next, checks, detail };
+  }
+}
+
+function later(registry: Registry, pull: PullCheck, head: string): Partial<PullCheck> {
+  const tries = pull.head === head ? (pull.tries ?? 0) + 1 : 1;
+  const pause = Math.min(minute * 2 ** (tries - 1), longestPause);
+  const nextAt = new Date(registry.now().getTime() + pause).toISOString();
+  return { state: 'failed', tries, nextAt };
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+function wholeCheckOf(commit: string, state: CheckState, title: string): Check {
+  return { commit, name: wholeCheck, state, title, summary: plain(title), annotations: [], url: null };
+}
+
+/** For a document that the pull request changed against an earlier state of the target branch. */
+function withdrawnCheck(commit: string, name: string): Check {
+  const title = 'Not changed any more';
+  const summary = 'The target branch has moved, and merging this pull request no longer changes this document.';
+  return { commit, name, state: 'neutral', title, summary, annotations: [], url: null };
+}
+
+function tookTooLong(patience: number): string {
+  return `The check took longer than ${Math.ceil(patience / minute)} minutes and was stopped.`;
+}
+
+function explain(error: unknown): string {
+  return isRegistryError(error) ? error.message : "An unexpected error occurred. See the server's log.";
+}
+
+/** Reports to the host at once if possible, and ignores failures. */
+async function tellNow(registry: Registry, repository: Repository, check: Check): Promise<void> {
+  const found = isTellable(registry, repository) ? hostOf(registry, repository.url) : null;
+  await found?.host.tell({ name: found.name, credential: repository.credential }, check).catch((error: unknown) => {
+    registry.log('info', 'host not told', { repository: repository.url, error: String(error) });
+  });
+}

@@ -1,0 +1,24 @@
+import type { Check } from '../model/check.ts';
+import { storePreview, type Preview } from './preview.ts';
+import type { Registry } from '../registry/registry.ts';
+
+/** Whether the configuration asks for previews, and gives them a URL. */
+export function canPreview({ config }: Pick<Registry, 'config'>): boolean {
+  return config.url !== null && config.pulls.previewDays > 0;
+}
+
+/** Stores the previews of these checks, and links each check to its own. */
+export async function linkPreviews(
+  registry: Registry,
+  checks: readonly Check[],
+  previews: ReadonlyMap<string, Preview>,
+): Promise<Check[]> {
+  return Promise.all(
+    checks.map(async (check) => {
+      const preview = previews.get(check.name);
+      if (preview === undefined) return check;
+      const url = `${registry.config.url}/previews/${await storePreview(registry, preview)}`;
+      return { ...check, url, summary: `${check.summary}\n\n[Preview of the page](${url})` };
+    }),
+  );
+}

@@ -1,0 +1,58 @@
+import { formatCoordinate } from '../model/address.ts';
+import type { DocumentState, Repository } from '../model/connection.ts';
+import { findMoves, withMoves, type Moves } from '../plan/moves.ts';
+import { planAll } from '../plan/plan.ts';
+import type { Registry } from '../registry/registry.ts';
+import { filesOf, type Snapshot } from '../source/snapshot.ts';
+
+/** The documents of the target branch, planned as the next sync of it would. */
+export interface Target {
+  snapshot: Snapshot;
+  /** Blob ids by path. */
+  files: ReadonlyMap<string, string>;
+  /** The repository as that sync would leave it: each document has its resource. */
+  standing: Repository;
+  /** Files that moved since the last sync. */
+  moves: Moves;
+  plan: Awaited<ReturnType<typeof planAll>>;
+}
+
+/** Plans the target branch. */
+export async function planTarget(
+  registry: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  signal: AbortSignal,
+): Promise<Target> {
+  const files = filesOf(await snapshot.entries());
+  const moves = await findMoves(registry, repository, files);
+  const moved = withMoves(repository, moves);
+  const plan = await planAll(registry, moved, snapshot, signal, moves);
+  const documents = { ...moved.documents };
+  for (const { path, coordinate } of plan.planned) {
+    const resource = formatCoordinate(coordinate);
+    const known = Object.hasOwn(documents, path) ? documents[path]! : unread(registry);
+    documents[path] = { ...known, resource };
+  }
+  return { snapshot, files, standing: { ...moved, documents }, moves, plan };
+}
+
+/** The state of a document that no sync has read yet. */
+function unread(registry: Registry): DocumentState {
+  const nothing = { label: null, report: null, inputs: null, rulesetName: null, ruleset: null };
+  return { resource: '', outcome: 'unchanged', ...nothing, compiler: registry.compiler.id };
+}
+
+/** Paths whose entry differs: added, removed, changed, or of another kind. */
+export async function changedPaths(before: Snapshot, after: Snapshot): Promise<Set<string>> {
+  const idsOf = async (snapshot: Snapshot) =>
+    new Map((await snapshot.entries()).map(({ path, kind, id }) => [path, `${kind} ${id}`]));
+  const [old, now] = [await idsOf(before), await idsOf(after)];
+  const changed = [...now].flatMap(([path, id]) => (old.get(path) === id ? [] : [path]));
+  return new Set([...changed, ...[...old.keys()].filter((path) => !now.has(path))]);
+}
+
+/** Moves of files after others. */
+export function followMoves(first: Moves, then: Moves): Moves {
+  return new Map([...then, ...[...first].map(([from, to]) => [from, then.get(to) ?? to] as const)]);
+}

@@ -1,0 +1,45 @@
+import { digestOf, type Digest } from '../model/digest.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Generation } from '../store/generations.ts';
+import type { Decide } from '../store/refs.ts';
+
+/**
+ * A view of the registry that keeps in its memory what is written through it. The registry itself
+ * never changes, so that publishing into the view shows what publishing would give.
+ */
+export function createOverlay(registry: Registry): Registry {
+  const { refs, objects } = registry;
+  const written = new Map<string, Generation<unknown>>();
+  const stored = new Map<Digest, Uint8Array>();
+  const own = <T>(name: string) => written.get(name) as Generation<T> | undefined;
+  return {
+    ...registry,
+    refs: {
+      ...refs,
+      read: async <T>(name: string) => own<T>(name) ?? refs.read<T>(name),
+      readFresh: async <T>(name: string) => own<T>(name) ?? refs.readFresh<T>(name),
+      async update<T>(name: string, decide: Decide<T>) {
+        const current = own<T>(name) ?? (await refs.read<T>(name));
+        const decided = await decide(current);
+        if (decided === null) return current;
+        const made = { previous: null, writeId: 'overlay', at: registry.now().toISOString() };
+        const generation = (current?.generation ?? 0) + 1;
+        const next: Generation<T> = { generation, ...made, ...decided.change, value: decided.value };
+        written.set(name, next);
+        return next;
+      },
+    },
+    objects: {
+      ...objects,
+      async put(bytes) {
+        const digest = digestOf(bytes);
+        stored.set(digest, typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
+        return digest;
+      },
+      get: async (digest) => stored.get(digest) ?? objects.get(digest),
+      async delete() {
+        throw new TypeError('A view must not delete objects.');
+      },
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import type { Principal } from '../model/access.ts';
+import { findLayer, type ArtifactConfig, type Manifest } from '../model/artifact.ts';
+import { digestOf, hexOf, type Digest } from '../model/digest.ts';
+import { encodeJson, parseJson } from '../model/json.ts';
+import { coordinateOf, resourceRef, type Resource } from '../model/resource.ts';
+import { listAll } from '../store/bucket.ts';
+import { grantRead, grantVersion, type GrantedVersion } from '../registry/read.ts';
+import type { Registry } from '../registry/registry.ts';
+import { readJson, readObject } from '../registry/stored.ts';
+
+/** What publishing a document would give: the resource with the new version, and the bytes of its page. */
+export interface Preview {
+  resource: Resource;
+  label: string;
+  objects: ReadonlyMap<Digest, Uint8Array>;
+}
+
+/** A preview as it is stored. Its name is a hash of the token, so that a list of keys reveals no URL. */
+interface Stored {
+  resource: Resource;
+  label: string;
+  expiresAt: string;
+  /** Base64 by digest. */
+  objects: Record<Digest, string>;
+}
+
+const prefix = 'previews/';
+const day = 24 * 60 * 60_000;
+const tokenPattern = /^([0-9a-z]{9})-[0-9a-f]{32}$/;
+
+/**
+ * Collects what the page of a version is made from. `registry`: the view into which the version was
+ * published.
+ */
+export async function takePreview(registry: Registry, resource: Resource, label: string): Promise<Preview> {
+  const version = resource.versions.find((each) => each.label === label)!;
+  const manifest = await readJson<Manifest>(registry, version.manifest);
+  const { report } = await readJson<ArtifactConfig>(registry, manifest.config.digest);
+  const document = findLayer(manifest, 'json', 'identity')!.digest;
+  const digests = [version.manifest, manifest.config.digest, report, document];
+  const objects = await Promise.all(
+    digests.map(async (digest) => [digest, await readObject(registry, digest)] as const),
+  );
+  return { resource, label, objects: new Map(objects) };
+}
+
+/**
+ * Stores a preview for `pulls.previewDays` days, outside the refs and objects of published versions.
+ * Returns its token: the time at which it expires, and 128 random bits.
+ */
+export async function storePreview(registry: Registry, { resource, label, objects }: Preview): Promise<string> {
+  const expires = registry.now().getTime() + registry.config.pulls.previewDays * day;
+  const random = Buffer.from(registry.randomBytes(16)).toString('hex');
+  const token = `${expires.toString(36).padStart(9, '0')}-${random}`;
+  const stored: Stored = {
+    resource,
+    label,
+    expiresAt: new Date(expires).toISOString(),
+    objects: Object.fromEntries([...objects].map(([digest, bytes]) => [digest, Buffer.from(bytes).toString('base64')])),
+  };
+  await registry.bucket.putIfAbsent(keyOf(token), encodeJson(stored));
+  return token;
+}
+
+/** A preview that its reader may see. `registry` is a view in which its version is published. */
+export interface OpenedPreview {
+  registry: Registry;
+  granted: GrantedVersion;
+  expiresAt: string;
+}
+
+/**
+ * Opens a preview. Null when there is none with this token, or it has expired, or the principal may
+ * not read its resource: the token opens previews of public resources only; for a private one, its
+ * readers need both.
+ */
+export async function openPreview(
+  registry: Registry,
+  principal: Principal,
+  token: string,
+): Promise<OpenedPreview | null> {
+  const expires = Number.parseInt(tokenPattern.exec(token)?.[1] ?? '', 36);
+  if (!(registry.now().getTime() < expires)) return null;
+  const bytes = await registry.bucket.get(keyOf(token));
+  const stored = bytes && (parseJson(bytes) as Stored | undefined);
+  if (!stored) return null;
+  const { resource, label, expiresAt } = stored;
+  const current = (await registry.refs.read<Resource>(resourceRef(coordinateOf(resource))))?.value ?? null;
+  if (current !== null && current.deletedAt !== null) return null;
+  // Whoever made the resource private since then hides its previews, too.
+  const visibility = current?.visibility ?? resource.visibility;
+  const view = viewWith(registry, { ...stored, resource: { ...resource, visibility } });
+  const granted = await grantRead(view, principal, coordinateOf(resource));
+  const version = granted && grantVersion(granted, { kind: 'version', version: label });
+  return version?.exact ? { registry: view, granted: version.granted, expiresAt } : null;
+}
+
+/** Deletes expired previews. Their names begin with the time, so the first that has not expired ends it. */
+export async function sweepPreviews({ bucket, now }: Pick<Registry, 'bucket' | 'now'>): Promise<void> {
+  for await (const key of listAll(bucket, prefix)) {
+    if (Number.parseInt(key.slice(prefix.length, prefix.length + 9), 36) > now().getTime()) return;
+    await bucket.delete(key);
+  }
+}
+
+function keyOf(token: string): string {
+  return `${prefix}${token.slice(0, 9)}-${hexOf(digestOf(token)).slice(0, 32)}`;
+}
+
+function viewWith(registry: Registry, { resource, objects }: Stored): Registry {
+  const name = resourceRef(coordinateOf(resource));
+  const read: Registry['refs']['read'] = async <T>(asked: string) => {
+    const found = await registry.refs.read<T>(asked);
+    if (asked !== name) return found;
+    const fresh = { generation: 1, previous: null, writeId: 'preview', at: registry.now().toISOString() };
+    const made = { actor: 'sync:preview', origin: null, action: 'preview' };
+    return { ...fresh, ...made, ...found, value: resource as T };
+  };
+  return {
+    ...registry,
+    refs: { ...registry.refs, read, readFresh: read },
+    objects: {
+      ...registry.objects,
+      get: async (digest) => {
+        const text = Object.hasOwn(objects, digest) ? objects[digest] : undefined;
+        return text === undefined ? registry.objects.get(digest) : Buffer.from(text, 'base64');
+      },
+    },
+  };
+}

@@ -1,0 +1,179 @@
+import { join } from 'node:path';
+import { RegistryError, isRegistryError } from '../../model/errors.ts';
+import { bringBlobs, bringHistory, type Bringing } from '../bring.ts';
+import { runGit, type GitResult } from '../command.ts';
+import type { SnapshotLimits } from '../commit-snapshot.ts';
+import { parseCommit } from '../commit.ts';
+import { readObjects } from '../git-objects.ts';
+import { applyChanges, parseChanges } from './merge-changes.ts';
+import { findMergeBase } from './merge-base.ts';
+import { createMergedSnapshot } from './merged-snapshot.ts';
+import { mending } from '../mend.ts';
+import type { MirrorOptions, Target } from '../mirror-repository.ts';
+import { withScratch } from '../scratch.ts';
+import { filesOf, type Snapshot } from '../snapshot.ts';
+import type { Merge } from '../source.ts';
+
+export interface MergeOptions {
+  mirrors: MirrorOptions;
+  limits: SnapshotLimits;
+  /** Opens the snapshot of a commit of this repository. */
+  open(target: Target): Promise<Snapshot>;
+}
+
+/** One side of a merge, with the blob ids of its files by path. */
+interface Side {
+  target: Target;
+  snapshot: Snapshot;
+  files: ReadonlyMap<string, string>;
+}
+
+/** The most conflicting paths that are named. */
+const mostPaths = 20;
+/** Bytes of all files that both sides changed. */
+const mostMade = 64 * 2 ** 20;
+
+/** Implements `Source.merge`, with `git merge-tree` in a scratch repository over the mirror. */
+export async function mergeCommits(
+  bringing: Bringing,
+  ours: Target,
+  theirs: Target,
+  options: MergeOptions,
+): Promise<Merge> {
+  const { repository, mirror, call } = bringing;
+  const { mirrors, limits, open } = options;
+  const base = await findMergeBase(await call.connect(), ours, theirs, mirrors);
+  if (base === null) return { outcome: 'unrelated' };
+  if (base === ours.commit) return { outcome: 'merged', snapshot: await open(theirs) };
+  if (base === theirs.commit) return { outcome: 'merged', snapshot: await open(ours) };
+
+  async function sideOf(target: Target): Promise<Side> {
+    const snapshot = await open(target);
+    return { target, snapshot, files: filesOf(await snapshot.entries()) };
+  }
+
+  /** The common ancestor. A server that provides only tips provides it with its history. */
+  async function baseSide(): Promise<Side> {
+    const target = { commit: base!, ref: ours.ref };
+    try {
+      return await sideOf(target);
+    } catch (error) {
+      if (!isRegistryError(error, 'unreachable')) throw error;
+      await bringHistory(bringing, ours, { searchPath: mirrors.searchPath, most: Number.MAX_SAFE_INTEGER - 1 });
+      return sideOf(target);
+    }
+  }
+
+  async function attempt(): Promise<Merge> {
+    const sides = { base: await baseSide(), ours: await sideOf(ours), theirs: await sideOf(theirs) };
+    const over = { objects: join(mirror.folder, 'objects'), commits: [], isShallow: false };
+    return withScratch(mirrors, over, async (folder) => {
+      const at = { folder, searchPath: mirrors.searchPath, signal: call.signal };
+      const git = (args: string[], more: { input?: string; config?: Record<string, string> } = {}) =>
+        runGit({ ...at, args, protocols: 'none', ...more });
+
+      /** A commit with this tree, so that git need not know the history. */
+      async function commitOf({ target }: Side, parent: string | null): Promise<string> {
+        const bytes = (await mirror.readObjects([target.commit], call.signal)).get(target.commit);
+        const tree = bytes && parseCommit(bytes)?.tree;
+        if (!tree) throw new Error(`Commit ${target.commit} cannot be read.`);
+        const who = 'Stele <stele@localhost> 0 +0000';
+        const input = `tree ${tree}\n${parent === null ? '' : `parent ${parent}\n`}author ${who}\ncommitter ${who}\n\n`;
+        return textOf(await git(['hash-object', '-t', 'commit', '-w', '--stdin'], { input })).trim();
+      }
+
+      const root = await commitOf(sides.base, null);
+      const commits = [await commitOf(sides.ours, root), await commitOf(sides.theirs, root)];
+
+      /** The merged tree, the files in conflict, or null when git needs more contents. */
+      async function mergeTree(): Promise<{ tree: string } | { paths: string[] } | null> {
+        const config = { 'merge.directoryRenames': 'false' };
+        const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ...commits];
+        const { ok, stdout, stderr } = await git(args, { config });
+        const [tree = '', ...paths] = stdout.toString().split('\0').filter(Boolean);
+        if (/^[0-9a-f]{40}$/.test(tree)) return ok ? { tree } : { paths };
+        if (/unable to read|not a valid object|bad object/.test(stderr)) return null;
+        throw new Error(`git merge-tree failed: ${stderr}`);
+      }
+
+      await bring(bringing, sides, new Set([...changedByBoth(sides), ...moveCandidates(sides)]));
+      let merged = await mergeTree();
+      if (merged === null) {
+        await bring(bringing, sides, addedOrDeleted(sides));
+        merged = await mergeTree();
+      }
+      if (merged === null) throw new Error('git merge-tree needs contents that are missing.');
+      if ('paths' in merged) return { outcome: 'conflict', paths: [...new Set(merged.paths)].slice(0, mostPaths) };
+      const raw = textOf(await git(['diff-tree', '-r', '-z', '--raw', '--no-renames', commits[0]!, merged.tree]));
+      const changes = parseChanges(raw);
+      const known = new Set([...sides.ours.files.values(), ...sides.theirs.files.values()]);
+      const fresh = changes.flatMap(({ entry }) => (entry?.kind === 'file' && !known.has(entry.id) ? [entry.id] : []));
+      const made = fresh.length === 0 ? new Map<string, Buffer>() : await readObjects([...new Set(fresh)], at);
+      if ([...made.values()].reduce((sum, { length }) => sum + length, 0) > mostMade)
+        throw new RegistryError('too_large', `${repository} has files that are too large to be merged.`);
+      const entries = applyChanges(await sides.ours.snapshot.entries(), changes);
+      const parts = { ours: sides.ours.snapshot, theirs: sides.theirs.snapshot, entries, made };
+      return {
+        outcome: 'merged',
+        snapshot: await createMergedSnapshot({ ...parts, fileBytes: limits.fileBytes }),
+      };
+    });
+  }
+  // The mirror may be deleted while git reads it.
+  return mending(repository, call.signal, attempt, async () => undefined);
+}
+
+function textOf({ ok, stdout, stderr }: GitResult): string {
+  if (!ok) throw new Error(`git failed: ${stderr}`);
+  return stdout.toString();
+}
+
+interface Sides {
+  base: Side;
+  ours: Side;
+  theirs: Side;
+}
+
+/** Files that both sides changed differently. Git needs their contents. */
+function changedByBoth({ base, ours, theirs }: Sides): Set<string> {
+  const paths = new Set<string>();
+  for (const [path, id] of theirs.files) {
+    const mine = ours.files.get(path);
+    const before = base.files.get(path);
+    if (mine !== undefined && mine !== id && mine !== before && id !== before) paths.add(path);
+  }
+  return paths;
+}
+
+/** Files that one side deleted and the other changed, and all that were added: one may be a move. */
+function moveCandidates({ base, ours, theirs }: Sides): Set<string> {
+  const paths = new Set<string>();
+  for (const [from, to] of [
+    [ours, theirs],
+    [theirs, ours],
+  ] as const) {
+    const isMoved = [...base.files].some(([path, id]) => {
+      const isRelevant = !from.files.has(path) && to.files.has(path) && to.files.get(path) !== id;
+      if (isRelevant) paths.add(path);
+      return isRelevant;
+    });
+    if (isMoved) for (const path of from.files.keys()) if (!base.files.has(path)) paths.add(path);
+  }
+  return paths;
+}
+
+/** Every file that may be one end of a move: git compares them when whole folders have moved. */
+function addedOrDeleted({ base, ours, theirs }: Sides): Set<string> {
+  const paths = [ours, theirs].flatMap(({ files }) => [
+    ...[...files.keys()].filter((path) => !base.files.has(path)),
+    ...[...base.files.keys()].filter((path) => !files.has(path)),
+  ]);
+  return new Set(paths);
+}
+
+async function bring(bringing: Bringing, sides: Sides, paths: ReadonlySet<string>): Promise<void> {
+  for (const { target, files } of [sides.base, sides.ours, sides.theirs]) {
+    const blobs = [...paths].flatMap((path) => files.get(path) ?? []);
+    await bringBlobs(bringing, blobs, target);
+  }
+}
