@@ -1,7 +1,6 @@
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Registry } from '../registry/registry.ts';
-import type { Generation } from '../store/generations.ts';
-import type { Decide } from '../store/refs.ts';
+import type { Decide, Generation } from '../store/generations.ts';
 
 /**
  * A view of the registry that keeps in its memory what is written through it. The registry itself
@@ -22,7 +21,7 @@ export function createOverlay(registry: Registry): Registry {
         const current = own<T>(name) ?? (await refs.read<T>(name));
         const decided = await decide(current);
         if (decided === null) return current;
-        const made = { previous: null, writeId: 'overlay', at: registry.now().toISOString() };
+        const made = { writeId: 'overlay', at: registry.now().toISOString() };
         const generation = (current?.generation ?? 0) + 1;
         const next: Generation<T> = { generation, ...made, ...decided.change, value: decided.value };
         written.set(name, next);

@@ -112,7 +112,7 @@ function viewWith(registry: Registry, { resource, objects }: Stored): Registry {
   const read: Registry['refs']['read'] = async <T>(asked: string) => {
     const found = await registry.refs.read<T>(asked);
     if (asked !== name) return found;
-    const fresh = { generation: 1, previous: null, writeId: 'preview', at: registry.now().toISOString() };
+    const fresh = { generation: 1, writeId: 'preview', at: registry.now().toISOString() };
     const made = { actor: 'sync:preview', origin: null, action: 'preview' };
     return { ...fresh, ...made, ...found, value: resource as T };
   };
