@@ -4,7 +4,7 @@ import { pullRef, repositoryId, type PullCheck } from '../../src/model/connectio
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';
-import { follow } from '../../src/sync/reconcile.ts';
+import { follow } from '../../src/sync/follow.ts';
 import { tokenText } from '../contract/host.ts';
 import { hostAt } from '../hosts/world.ts';
 import { createWorld } from '../registry/world.ts';
