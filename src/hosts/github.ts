@@ -1,6 +1,6 @@
 import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
 import { tellCheckRun, tellStatus } from './github-checks.ts';
-import { commentOnPull } from './github-comments.ts';
+import { commentOnPull } from './comments/github.ts';
 import { readGitHubHint } from './github-hint.ts';
 import { listGitHubRepositories } from './github-repositories.ts';
 import { inTime } from './host-fetch.ts';

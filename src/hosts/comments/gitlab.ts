@@ -1,8 +1,8 @@
-import type { Annotation, PullComment } from '../model/check.ts';
-import type { Ask } from './ask.ts';
+import type { Annotation, PullComment } from '../../model/check.ts';
+import type { Ask } from '../ask.ts';
 import { isNote, listComments, marked, noteMark, noteText, writeComment } from './comments.ts';
-import type { HostRepository } from './host.ts';
-import { textAt, valueAt } from './payload.ts';
+import type { HostRepository } from '../host.ts';
+import { textAt, valueAt } from '../payload.ts';
 
 /**
  * Writes the comment of a merge request as a note, and its findings as discussions at their lines

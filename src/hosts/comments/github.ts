@@ -1,7 +1,7 @@
 import type { Octokit } from '@octokit/rest';
-import type { PullComment } from '../model/check.ts';
+import type { PullComment } from '../../model/check.ts';
 import { listComments, writeComment } from './comments.ts';
-import { ownerOf } from './github-client.ts';
+import { ownerOf } from '../github-client.ts';
 
 /**
  * Writes the comment of a pull request (https://docs.github.com/rest/issues/comments). An app's

@@ -1,8 +1,8 @@
-import type { PullComment } from '../model/check.ts';
-import type { Ask } from './ask.ts';
+import type { PullComment } from '../../model/check.ts';
+import type { Ask } from '../ask.ts';
 import { isNote, listComments, marked, noteMark, noteText, writeComment, type HostComment } from './comments.ts';
-import type { HostRepository } from './host.ts';
-import { textAt, valueAt } from './payload.ts';
+import type { HostRepository } from '../host.ts';
+import { textAt, valueAt } from '../payload.ts';
 
 /**
  * Writes the comment of a pull request, and its findings as the comments of one review

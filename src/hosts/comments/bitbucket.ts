@@ -1,9 +1,9 @@
-import type { Check, PullComment } from '../model/check.ts';
-import type { Ask } from './ask.ts';
+import type { Check, PullComment } from '../../model/check.ts';
+import type { Ask } from '../ask.ts';
 import { listComments, writeComment } from './comments.ts';
-import type { HostRepository } from './host.ts';
-import { textAt, valueAt } from './payload.ts';
-import { shorten, shortName } from './statuses.ts';
+import type { HostRepository } from '../host.ts';
+import { textAt, valueAt } from '../payload.ts';
+import { shorten, shortName } from '../statuses.ts';
 
 /** What Bitbucket takes: annotations in a request, and in all. */
 const batch = 100;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Annotation, PullComment } from '../model/check.ts';
+import type { Annotation, PullComment } from '../../model/check.ts';
 
 /** A comment on a host: its id there and its Markdown. */
 export interface HostComment {
