@@ -10,7 +10,6 @@ fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
 const folder = process.cwd();
 const mask = process.umask();
 const signals = ['SIGHUP', 'SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection'] as const;
-const listening = listenersOf();
 
 afterAll(() => {
   vi.useRealTimers();
@@ -42,8 +41,12 @@ function refuseOthers(this: Socket, ...args: unknown[]): Socket {
   return Reflect.apply(connect, this, args);
 }
 
-// Once in a worker.
-if (connect.name !== refuseOthers.name) Socket.prototype.connect = refuseOthers;
+// Once in a worker. What a stopped worker has open, such as its browser, is cleared away when it exits.
+if (connect.name !== refuseOthers.name) {
+  Socket.prototype.connect = refuseOthers;
+  process.on('SIGTERM', () => process.exit());
+}
+const listening = listenersOf();
 
 /** The host that these arguments of `Socket.connect` name; null for a path. */
 function hostOf(args: unknown[]): string | null {
