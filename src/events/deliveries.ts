@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isRegistryError } from '../model/errors.ts';
 import { eventIdPrefix } from '../model/event.ts';
-import { deliveryRef, parseDeliveryRef, type Attempt, type Webhook } from '../model/webhook.ts';
-import { claimDelivery, finishDelivery, longestDelay, waitsUntil } from './delivery.ts';
+import { deliveryRef, parseDeliveryRef } from '../model/webhook.ts';
+import { longestDelay, waitsUntil } from './delivery.ts';
 import { createRecorder } from './record-events.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 import { assertSecretKey } from '../registry/seal.ts';
-import { sendEvent, type SendOptions } from './send-event.ts';
-import { noteHealth } from './endpoint-health.ts';
-import { disableWebhook, findWebhook } from './endpoints.ts';
+import type { SendOptions } from './send-event.ts';
+import { tryDelivery, type DeliveryName } from './try-delivery.ts';
 
 /** Sends events to endpoints until it is closed. */
 export interface Deliveries {
@@ -39,8 +38,6 @@ interface Lane {
  * the others.
  */
 const atOnce = 4;
-/** Milliseconds without a success after which an endpoint is disabled. */
-const patience = 5 * 24 * 60 * 60_000;
 /**
  * Milliseconds. Older deliveries have ended: events are recorded for at most 5 days and tried for
  * 4.
@@ -56,90 +53,16 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   assertSecretKey(registry);
   const { interval = 15_000 } = options;
   const by = newId(registry);
-  const lanes = new Map<string, Lane>();
   const changed = new Set<string>();
   const stop = new AbortController();
+  const { lookAt, begin, beginAll, running } = createLanes(registry, interval, stop.signal, (delivery) =>
+    tryDelivery(registry, by, delivery, options),
+  );
   const recorder = createRecorder(registry, url, stop.signal, (delivery) => {
     const { org, webhook, event } = delivery;
     const at = waitsUntil(delivery, registry.now().getTime());
     if (at !== Infinity) lookAt(org, webhook, event.id, at);
   });
-
-  function lookAt(org: string, webhook: string, event: string, at: number): Lane {
-    const key = `${org}/${webhook}`;
-    const lane = lanes.get(key) ?? {
-      org,
-      webhook,
-      due: new Map<string, number>(),
-      active: new Map(),
-      timer: undefined,
-    };
-    lanes.set(key, lane);
-    lane.due.set(event, Math.min(at, lane.due.get(event) ?? Infinity));
-    return lane;
-  }
-
-  /** Starts due deliveries, oldest first, and sets the timer for the next. */
-  function begin(lane: Lane): void {
-    clearTimeout(lane.timer);
-    if (stop.signal.aborted) return;
-    const now = registry.now().getTime();
-    for (let event = oldestDue(lane, now); event !== null; event = oldestDue(lane, now)) start(lane, event);
-    let next = Infinity;
-    for (const at of lane.due.values()) if (at > now) next = Math.min(next, at);
-    if (next - now < interval) lane.timer = setTimeout(begin, next - now, lane).unref();
-  }
-
-  function beginAll(): void {
-    for (const lane of lanes.values()) begin(lane);
-  }
-
-  function start(lane: Lane, event: string): void {
-    lane.due.delete(event);
-    const work = tryOne(lane, event)
-      .catch((error: unknown) => {
-        warn('delivery not tried', error);
-        // A corrupt delivery stays corrupt.
-        if (!isRegistryError(error, 'corrupt'))
-          lookAt(lane.org, lane.webhook, event, registry.now().getTime() + interval);
-      })
-      .finally(() => {
-        lane.active.delete(event);
-        begin(lane);
-      });
-    lane.active.set(event, work);
-  }
-
-  async function tryOne({ org, webhook: id }: Lane, event: string): Promise<void> {
-    const webhook = (await findWebhook(registry, org, id))?.value;
-    if (webhook === undefined) return;
-    const name = deliveryRef(org, id, event);
-    const claimed = await claimDelivery(registry, name, by);
-    if (claimed.state === 'waits') lookAt(org, id, event, claimed.until);
-    if (claimed.state !== 'ours') return;
-    if (webhook.state === 'disabled') {
-      const at = registry.now().toISOString();
-      const refused: Attempt = { at, status: null, milliseconds: 0, error: 'The endpoint is disabled.' };
-      await finishDelivery(registry, name, by, refused, true);
-      return;
-    }
-    const attempt = await sendEvent(registry, webhook, claimed.delivery.event, options);
-    const isGone = attempt.status === 410;
-    const { state } = await finishDelivery(registry, name, by, attempt, isGone);
-    if (state === 'failed') registry.log('warn', 'delivery failed', { org, webhook: id, event, error: attempt.error });
-    await judge(webhook, attempt);
-  }
-
-  /** Disables an endpoint that answers 410 (Standard Webhooks) or has accepted nothing for days. */
-  async function judge(webhook: Webhook, { status, error }: Attempt): Promise<void> {
-    if (status === 410) return disableWebhook(registry, webhook, 'The endpoint answered 410 Gone.');
-    const failingSince = await noteHealth(registry, webhook, error === null);
-    if (failingSince === null) return;
-    // The time starts again when an endpoint is enabled.
-    const since = failingSince > webhook.begins ? failingSince : webhook.begins;
-    if (registry.now().getTime() - Date.parse(since) >= patience)
-      await disableWebhook(registry, webhook, `No delivery has succeeded since ${since}.`);
-  }
 
   /** Finds deliveries that an earlier process left. */
   async function lookBack(): Promise<void> {
@@ -170,7 +93,7 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
   function record(work: () => Promise<void>): Promise<void> {
     recording = recording
       .then(() => (stop.signal.aborted ? undefined : work()))
-      .catch((error: unknown) => warn('events not recorded', error))
+      .catch((error: unknown) => warn(registry, 'events not recorded', error))
       .then(beginAll);
     return recording;
   }
@@ -188,11 +111,6 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     }
   }
 
-  function warn(event: string, error: unknown): void {
-    registry.log('warn', event, { error: error instanceof Error ? error.message : String(error) });
-  }
-
-  const running = () => [...lanes.values()].flatMap(({ active }) => [...active.values()]);
   const unwatch = registry.refs.watch((name) => {
     const delivery = parseDeliveryRef(name);
     if (delivery !== null) {
@@ -213,10 +131,83 @@ export function openDeliveries(registry: Registry, url: string, options: Deliver
     async close() {
       stop.abort();
       unwatch();
-      for (const { timer } of lanes.values()) clearTimeout(timer);
       await Promise.all([looking, recording, ...running()]);
     },
   };
+}
+
+/** The lanes of all endpoints. */
+interface Lanes {
+  /** Notes when a delivery is due. */
+  lookAt(org: string, webhook: string, event: string, at: number): Lane;
+  /** Starts due deliveries, oldest first, and sets the timer for the next. */
+  begin(lane: Lane): void;
+  beginAll(): void;
+  running(): Promise<void>[];
+}
+
+/**
+ * Creates lanes that start `attempt` for each due delivery, until the signal aborts. `attempt`
+ * returns when to look at the delivery again, or null. A failed one is repeated after `interval`.
+ */
+function createLanes(
+  registry: Registry,
+  interval: number,
+  signal: AbortSignal,
+  attempt: (delivery: DeliveryName) => Promise<number | null>,
+): Lanes {
+  const lanes = new Map<string, Lane>();
+  signal.addEventListener('abort', () => {
+    for (const { timer } of lanes.values()) clearTimeout(timer);
+  });
+
+  function lookAt(org: string, webhook: string, event: string, at: number): Lane {
+    const key = `${org}/${webhook}`;
+    const lane = lanes.get(key) ?? { org, webhook, due: new Map(), active: new Map(), timer: undefined };
+    lanes.set(key, lane);
+    lane.due.set(event, Math.min(at, lane.due.get(event) ?? Infinity));
+    return lane;
+  }
+
+  function begin(lane: Lane): void {
+    clearTimeout(lane.timer);
+    if (signal.aborted) return;
+    const now = registry.now().getTime();
+    for (let event = oldestDue(lane, now); event !== null; event = oldestDue(lane, now)) start(lane, event);
+    let next = Infinity;
+    for (const at of lane.due.values()) if (at > now) next = Math.min(next, at);
+    if (next - now < interval) lane.timer = setTimeout(begin, next - now, lane).unref();
+  }
+
+  function start(lane: Lane, event: string): void {
+    const { org, webhook } = lane;
+    lane.due.delete(event);
+    const work = attempt({ org, webhook, event })
+      .then((until) => {
+        if (until !== null) lookAt(org, webhook, event, until);
+      })
+      .catch((error: unknown) => {
+        warn(registry, 'delivery not tried', error);
+        // A corrupt delivery stays corrupt.
+        if (!isRegistryError(error, 'corrupt')) lookAt(org, webhook, event, registry.now().getTime() + interval);
+      })
+      .finally(() => {
+        lane.active.delete(event);
+        begin(lane);
+      });
+    lane.active.set(event, work);
+  }
+
+  return {
+    lookAt,
+    begin,
+    beginAll: () => lanes.values().forEach(begin),
+    running: () => [...lanes.values()].flatMap(({ active }) => [...active.values()]),
+  };
+}
+
+function warn({ log }: Registry, event: string, error: unknown): void {
+  log('warn', event, { error: error instanceof Error ? error.message : String(error) });
 }
 
 /** The next delivery to start. Null when none is due or enough are running. */

@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { digestOf, hexOf } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
-import { startChild, type Child, type Job, type JobOptions, type Outcome } from './child.ts';
-import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
-import { createFairQueue } from '../../scheduling/fair-queue.ts';
+import type { JobOptions } from './child.ts';
+import { findIsolation, type Isolation } from './isolation.ts';
+import { createPool, type Ended, type Pool, type PoolOptions } from './pool.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
 import { fileTooLarge } from '../text/parse.ts';
 import type { SnapshotFile } from '../../source/snapshot.ts';
@@ -19,21 +18,9 @@ import type {
   Turn,
 } from '../compile.ts';
 import { mayBeDocument } from '../detect.ts';
-import { sandboxLost } from '../sandbox-lost.ts';
 
-export interface CompilerOptions {
-  /**
-   * The number of concurrent sandboxes. Each starts when first needed and is kept running.
-   */
-  children?: number;
-  /**
-   * Starts the next sandbox when the last idle one is taken, so that whoever comes next does not
-   * wait for it.
-   */
-  hasSpare?: boolean;
-  /** The isolation. Default: bwrap if it works. */
-  mode?: SandboxMode;
-}
+/** Default: two sandboxes without a spare one, in bwrap if it works. */
+export type CompilerOptions = Partial<PoolOptions>;
 
 /** A compiler that reports its isolation. */
 export interface SandboxCompiler extends Compiler {
@@ -43,88 +30,13 @@ export interface SandboxCompiler extends Compiler {
 
 const batchBytes = 8 * 1024 * 1024;
 const batchFiles = 500;
-/** How long a job with a waiting client may wait for a sandbox. */
-const patienceMilliseconds = 60_000;
-
-/** The outcome of a completed job. Others reject. */
-type Ended = Exclude<Outcome, { lost: string }>;
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
 export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: CompilerOptions = {}): SandboxCompiler {
-  const queue = createFairQueue(children);
-  const idle: Child[] = [];
-  let working = 0;
-  const closing = new AbortController();
+  const { run, close } = createPool({ children, hasSpare, mode });
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
-
-  /**
-   * Does a job in a sandbox. Where that is lost it is done once more in a fresh one; also where the
-   * memory was full, and other documents had used the sandbox before.
-   */
-  async function run(
-    job: Job,
-    limits: CompileLimits,
-    { org = '', lane = 'publish', isAwaited = false, signal: calledOff }: Turn,
-    newLoad: () => JobOptions['load'] = () => noFiles,
-  ): Promise<Ended> {
-    const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
-    const attempt = async (child: Child): Promise<Outcome> => {
-      working++;
-      if (hasSpare) await startSpare(limits.memoryMegabytes);
-      try {
-        return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds });
-      } finally {
-        working--;
-        if (child.isUsable()) idle.push(child);
-        else child.kill();
-      }
-    };
-    const task = async (): Promise<Ended> => {
-      const child = await takeChild(limits.memoryMegabytes);
-      const wasFresh = child.isFresh();
-      const first = await attempt(child);
-      if ('answer' in first) return first;
-      if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
-      if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
-      const second = await attempt(startChild(limits.memoryMegabytes, await findIsolation(mode)));
-      if ('lost' in second) throw sandboxLost(second.lost);
-      return second;
-    };
-    const patience = isAwaited ? patienceMilliseconds : undefined;
-    return queue.add({ owner: org, lane: `${lane} ${org}`, patience, signal }, task);
-  }
-
-  async function startSpare(memoryMegabytes: number): Promise<void> {
-    const isolation = await findIsolation(mode);
-    if (idle.length === 0 && working < children) idle.push(startChild(memoryMegabytes, isolation));
-  }
-
-  async function takeChild(memoryMegabytes: number): Promise<Child> {
-    for (let child = idle.pop(); child !== undefined; child = idle.pop()) {
-      if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
-      child.kill();
-    }
-    return startChild(memoryMegabytes, await findIsolation(mode));
-  }
-
-  /**
-   * Splits a batch that exceeds the limits, so that only the files that exceed them alone are left
-   * out.
-   */
-  async function detectBatch(
-    files: { path: string; bytes: Uint8Array }[],
-    limits: CompileLimits,
-    turn: Turn,
-  ): Promise<Detected[]> {
-    const outcome = await run({ type: 'detect', files, limits }, limits, turn);
-    if ('answer' in outcome) return outcome.answer.type === 'detected' ? outcome.answer.detected : [];
-    if (files.length === 1) return [];
-    const middle = Math.ceil(files.length / 2);
-    const halves = [files.slice(0, middle), files.slice(middle)];
-    return (await Promise.all(halves.map((half) => detectBatch(half, limits, turn)))).flat();
-  }
 
   return {
     id: `stele/${version} node/${process.versions.node}`,
@@ -146,7 +58,7 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
         ({ path, bytes }) => bytes.length <= limits.fileBytes && mayBeDocument(path, bytes),
       );
       const batches = splitBatches(candidates);
-      const found = await Promise.all(batches.map((batch) => detectBatch(batch, limits, turn)));
+      const found = await Promise.all(batches.map((batch) => detectBatch(run, batch, limits, turn)));
       const asked = new Set(candidates.map(({ path }) => path));
       return found.flat().filter(({ path }) => asked.delete(path));
     },
@@ -185,11 +97,7 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
       return 'answer' in outcome && outcome.answer.type === 'rendered' ? outcome.answer.rendered : null;
     },
 
-    async close() {
-      closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
-      await queue.onIdle();
-      for (const child of idle.splice(0)) child.kill();
-    },
+    close,
   };
 }
 
@@ -202,10 +110,6 @@ function rendererName(): string {
     .filter((name) => /\.[jt]s$/.test(name))
     .sort();
   return hexOf(digestOf(names.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n'))).slice(0, 16);
-}
-
-async function noFiles(): Promise<LoadedFile[]> {
-  return [];
 }
 
 function rank({ path }: CollectedFile, { entry }: CompileInput): number {
@@ -247,6 +151,21 @@ function diedProblem(
     'sandbox-memory': `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`,
   };
   return problemAtFile(outcome.died, entry, messages[outcome.died]);
+}
+
+/** Splits a batch that exceeds the limits, so that only files that exceed them alone are left out. */
+async function detectBatch(
+  run: Pool['run'],
+  files: { path: string; bytes: Uint8Array }[],
+  limits: CompileLimits,
+  turn: Turn,
+): Promise<Detected[]> {
+  const outcome = await run({ type: 'detect', files, limits }, limits, turn);
+  if ('answer' in outcome) return outcome.answer.type === 'detected' ? outcome.answer.detected : [];
+  if (files.length === 1) return [];
+  const middle = Math.ceil(files.length / 2);
+  const halves = [files.slice(0, middle), files.slice(middle)];
+  return (await Promise.all(halves.map((half) => detectBatch(run, half, limits, turn)))).flat();
 }
 
 function splitBatches(files: readonly { path: string; bytes: Uint8Array }[]): { path: string; bytes: Uint8Array }[][] {

@@ -1,5 +1,6 @@
 import type { CompileLimits } from '../compile.ts';
-import { joinPointer, longestPointer, parsePointer, pointerTooLong } from './pointer.ts';
+import { createFind, type FindNode } from './json-find.ts';
+import { joinPointer, longestPointer, pointerTooLong } from './pointer.ts';
 import { numberIssue, type TextIssue } from './text.ts';
 
 /** An issue at a node of a JSON text. */
@@ -12,10 +13,10 @@ export interface JsonText {
   /** False when the text is not JSON or exceeds a limit. `issues` says why. */
   ok: boolean;
   issues: JsonIssue[];
-  /** Returns the offsets of the key and value at a pointer, or of its deepest existing ancestor. */
-  find(pointer: string): { key: number; value: number };
+  find: FindNode;
 }
 
+/** A container that is still open. */
 interface Frame {
   object: boolean;
   span: number;
@@ -30,240 +31,233 @@ type Expected = 'value' | 'first-value' | 'first-name' | 'name' | 'after' | 'end
 const numberGrammar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const keptIssues = 1000;
 
+/** The state of a scan. */
+interface Scan {
+  readonly text: string;
+  readonly limits: Pick<CompileLimits, 'depth' | 'nodes'>;
+  /** Offsets of all containers, in order of their starts. The end of an open one is -1. */
+  readonly starts: number[];
+  readonly ends: number[];
+  readonly stack: Frame[];
+  readonly issues: JsonIssue[];
+  at: number;
+  nodes: number;
+  expected: Expected;
+}
+
 /**
  * Scans a text by the grammar of RFC 8259 in one pass, without recursion and without building its
  * value. Reports what `JSON.parse` does not: the position of a syntax error, duplicate names,
  * numbers that a double cannot hold, lone surrogates, and too deep or too many nodes.
  */
 export function scanJson(text: string, limits: Pick<CompileLimits, 'depth' | 'nodes'>): JsonText {
-  const starts: number[] = [];
-  const ends: number[] = [];
-  const stack: Frame[] = [];
-  const issues: JsonIssue[] = [];
-  let at = 0;
-  let nodes = 0;
-  let expected: Expected = 'value';
-
-  const pointer = () => stack.reduce((path, { token }) => joinPointer(path, token), '');
-  const note = (issue: TextIssue) => issues.length < keptIssues && issues.push({ ...issue, pointer: pointer() });
-  const fail = (message: string, offset = at, rule = 'json-syntax'): JsonText => {
-    note({ rule, severity: 'error', message, offset });
-    return { ok: false, issues, find: () => ({ key: offset, value: offset }) };
+  const scan: Scan = {
+    text,
+    limits,
+    starts: [],
+    ends: [],
+    stack: [],
+    issues: [],
+    at: 0,
+    nodes: 0,
+    expected: 'value',
   };
-
-  /**
-   * Reads the string at `at`. Returns its start and whether it has escapes, or null if it is
-   * invalid.
-   */
-  function readString(): { start: number; escaped: boolean } | null {
-    const start = at;
-    let escaped = false;
-    for (at++; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code === 34) {
-        at++;
-        return { start, escaped };
-      }
-      if (code < 32) return null;
-      if (code !== 92) continue;
-      escaped = true;
-      at++;
-      const escape = text.charCodeAt(at);
-      if (escape === 117 && /^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) at += 4;
-      else if (!'"\\/bfnrt'.includes(text.charAt(at)) || at >= text.length) return null;
-    }
-    return null;
-  }
-
-  /** Returns the string's value. Reports lone surrogates, which are not valid Unicode. */
-  function stringValue({ start, escaped }: { start: number; escaped: boolean }): string {
-    if (!escaped) return text.slice(start + 1, at - 1);
-    const value = JSON.parse(text.slice(start, at)) as string;
-    if (!value.isWellFormed())
-      note({
-        rule: 'lone-surrogate',
-        severity: 'error',
-        message: 'The string contains half of a surrogate pair. Write both halves, or remove it.',
-        offset: start,
-      });
-    return value;
-  }
-
-  const brokenString = () =>
-    at >= text.length
-      ? fail('Unexpected end of file inside a string.')
-      : text.charCodeAt(at) < 32
-        ? fail('The string contains an unescaped control character or line break. Escape it, for example as "\\n".')
-        : fail('Invalid escape sequence in a string.', at - 1);
-
   for (;;) {
-    let code = text.charCodeAt(at);
-    while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at);
-    if (at >= text.length) {
-      return expected === 'end' || (expected === 'after' && stack.length === 0)
-        ? { ok: true, issues, find: createFind(text, starts, ends) }
-        : fail(
-            nodes === 0 ? 'The file is empty.' : 'Unexpected end of file: a bracket or brace is not closed.',
-            text.length,
-          );
-    }
-    const top = stack.at(-1);
-    if (expected === 'end') return fail('Unexpected text after the end of the document.');
-    if (expected === 'after') {
-      if (top === undefined) {
-        expected = 'end';
-      } else if (code === 44) {
-        at++;
-        if (typeof top.token === 'number') top.token++;
-        expected = top.object ? 'name' : 'value';
-      } else if (code === (top.object ? 125 : 93)) {
-        ends[top.span] = ++at;
-        stack.pop();
-      } else return fail(`Expected "," or "${top.object ? '}' : ']'}" here.`);
-      continue;
-    }
-    if (expected === 'first-name' || expected === 'name') {
-      if (code === 125 && expected === 'first-name') {
-        ends[top!.span] = ++at;
-        stack.pop();
-        expected = 'after';
-        continue;
-      }
-      if (code !== 34)
-        return fail(
-          code === 125
-            ? 'Trailing comma before "}". Remove the comma.'
-            : 'Expected a member name in double quotes here.',
-        );
-      const name = readString();
-      if (name === null) return brokenString();
-      const value = stringValue(name);
-      if (top!.length + value.length > longestPointer) return fail(pointerTooLong, name.start, 'limit-pointer');
-      top!.token = value;
-      if (top!.names.has(value))
-        note({
-          rule: 'duplicate-key',
-          severity: 'error',
-          message: `Duplicate key ${JSON.stringify(value.slice(0, 100))}. Remove one of the two.`,
-          offset: name.start,
-        });
-      top!.names.add(value);
-      while (/[ \t\n\r]/.test(text.charAt(at))) at++;
-      if (text.charCodeAt(at) !== 58) return fail('Expected ":" after the member name.');
-      at++;
-      expected = 'value';
-      continue;
-    }
-    if (code === 93 && expected === 'first-value') {
-      ends[top!.span] = ++at;
-      stack.pop();
-      expected = 'after';
-      continue;
-    }
-    if (++nodes > limits.nodes) return fail(`The document has more than ${limits.nodes} nodes.`, at, 'limit-nodes');
-    if (code === 123 || code === 91) {
-      if (stack.length >= limits.depth)
-        return fail(`The document is nested deeper than ${limits.depth} levels.`, at, 'limit-depth');
-      const object = code === 123;
-      const length = top === undefined ? 0 : top.length + String(top.token).length + 1;
-      stack.push({ object, span: starts.length, names: new Set(), token: object ? '' : 0, length });
-      starts.push(at++);
-      ends.push(-1);
-      expected = object ? 'first-name' : 'first-value';
-    } else if (code === 34) {
-      const found = readString();
-      if (found === null) return brokenString();
-      if (found.escaped) stringValue(found);
-      expected = 'after';
-    } else if (code === 45 || (code >= 48 && code <= 57)) {
-      numberGrammar.lastIndex = at;
-      const literal = numberGrammar.exec(text)?.[0];
-      if (literal === undefined) return fail('Expected a digit after "-".');
-      const next = text.charAt(at + literal.length);
-      if (/[\w.+-]/.test(next))
-        return fail('Invalid number. JSON allows decimal numbers without leading zeros or "+".');
-      if (literal.length > 15 || /[eE]/.test(literal)) {
-        const issue = numberIssue(literal, Number(literal), at);
-        if (issue) note(issue);
-      }
-      at += literal.length;
-      expected = 'after';
-    } else {
-      const word = ['true', 'false', 'null'].find((known) => text.startsWith(known, at));
-      if (word === undefined)
-        return fail(
-          code === 93 || code === 125
-            ? 'Trailing comma before a closing bracket. Remove the comma.'
-            : 'Expected a JSON value here.',
-        );
-      at += word.length;
-      expected = 'after';
-    }
+    const code = skipSpace(scan);
+    if (scan.at >= text.length) return endOfText(scan);
+    const failure = readNext(scan, code);
+    if (failure !== null) return failure;
   }
 }
 
-/**
- * Returns a function that locates a pointer. It indexes each container once and skips its siblings.
- */
-function createFind(text: string, starts: number[], ends: number[]): JsonText['find'] {
-  const known = new Map<number, Map<string, { key: number; value: number }>>();
-
-  function endOf(start: number): number {
-    let low = 0;
-    let high = starts.length - 1;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (starts[middle]! < start) low = middle + 1;
-      else high = middle;
-    }
-    return ends[low]!;
+/** Reads what is expected next, whose first character is `code`. Returns the result if it fails. */
+function readNext(scan: Scan, code: number): JsonText | null {
+  const top = scan.stack.at(-1);
+  switch (scan.expected) {
+    case 'end':
+      return fail(scan, 'Unexpected text after the end of the document.');
+    case 'after':
+      return readAfterValue(scan, code, top);
+    case 'first-name':
+      return code === 125 ? closeContainer(scan, top!) : readName(scan, code, top!);
+    case 'name':
+      return readName(scan, code, top!);
+    case 'first-value':
+      return code === 93 ? closeContainer(scan, top!) : readValue(scan, code, top);
+    case 'value':
+      return readValue(scan, code, top);
   }
+}
 
-  function skipSpace(at: number): number {
-    let code = text.charCodeAt(at);
-    while (code === 32 || code === 10 || code === 13 || code === 9 || code === 44 || code === 58)
-      code = text.charCodeAt(++at);
-    return at;
+/** Returns the character code after white space. */
+function skipSpace(scan: Scan): number {
+  const { text } = scan;
+  let { at } = scan;
+  let code = text.charCodeAt(at);
+  while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at);
+  scan.at = at;
+  return code;
+}
+
+function endOfText(scan: Scan): JsonText {
+  const { text, expected, stack, issues, starts, ends, nodes } = scan;
+  if (expected === 'end' || (expected === 'after' && stack.length === 0))
+    return { ok: true, issues, find: createFind(text, starts, ends) };
+  const message = nodes === 0 ? 'The file is empty.' : 'Unexpected end of file: a bracket or brace is not closed.';
+  return fail(scan, message, text.length);
+}
+
+function closeContainer(scan: Scan, { span }: Frame): null {
+  scan.ends[span] = ++scan.at;
+  scan.stack.pop();
+  scan.expected = 'after';
+  return null;
+}
+
+function readAfterValue(scan: Scan, code: number, top: Frame | undefined): JsonText | null {
+  if (top === undefined) {
+    scan.expected = 'end';
+    return null;
   }
+  if (code === (top.object ? 125 : 93)) return closeContainer(scan, top);
+  if (code !== 44) return fail(scan, `Expected "," or "${top.object ? '}' : ']'}" here.`);
+  scan.at++;
+  if (typeof top.token === 'number') top.token++;
+  scan.expected = top.object ? 'name' : 'value';
+  return null;
+}
 
-  function skipValue(at: number): number {
-    const first = text.charAt(at);
-    if (first === '{' || first === '[') return endOf(at);
-    if (first !== '"') return at + text.slice(at, at + 2000).search(/[\s,\]}]|$/);
-    for (let end = text.indexOf('"', at + 1); ; end = text.indexOf('"', end + 1)) {
-      let slashes = 0;
-      while (text.charAt(end - 1 - slashes) === '\\') slashes++;
-      if (slashes % 2 === 0) return end + 1;
-    }
+function readName(scan: Scan, code: number, top: Frame): JsonText | null {
+  if (code === 125) return fail(scan, 'Trailing comma before "}". Remove the comma.');
+  if (code !== 34) return fail(scan, 'Expected a member name in double quotes here.');
+  const name = readString(scan);
+  if (name === null) return brokenString(scan);
+  const value = stringValue(scan, name);
+  if (top.length + value.length > longestPointer) return fail(scan, pointerTooLong, name.start, 'limit-pointer');
+  top.token = value;
+  if (top.names.has(value))
+    note(scan, {
+      rule: 'duplicate-key',
+      severity: 'error',
+      message: `Duplicate key ${JSON.stringify(value.slice(0, 100))}. Remove one of the two.`,
+      offset: name.start,
+    });
+  top.names.add(value);
+  if (skipSpace(scan) !== 58) return fail(scan, 'Expected ":" after the member name.');
+  scan.at++;
+  scan.expected = 'value';
+  return null;
+}
+
+function readValue(scan: Scan, code: number, top: Frame | undefined): JsonText | null {
+  const { nodes } = scan.limits;
+  if (++scan.nodes > nodes) return fail(scan, `The document has more than ${nodes} nodes.`, scan.at, 'limit-nodes');
+  if (code === 123 || code === 91) return openContainer(scan, code === 123, top);
+  scan.expected = 'after';
+  if (code === 34) {
+    const found = readString(scan);
+    if (found === null) return brokenString(scan);
+    if (found.escaped) stringValue(scan, found);
+    return null;
   }
+  return code === 45 || (code >= 48 && code <= 57) ? readNumber(scan) : readWord(scan, code);
+}
 
-  function childrenOf(start: number): Map<string, { key: number; value: number }> {
-    const found = known.get(start);
-    if (found) return found;
-    const children = new Map<string, { key: number; value: number }>();
-    const object = text.charAt(start) === '{';
-    if (object || text.charAt(start) === '[') {
-      const end = endOf(start) - 1;
-      for (let at = skipSpace(start + 1); at < end;) {
-        const key = at;
-        const name = object ? (JSON.parse(text.slice(key, (at = skipValue(key)))) as string) : String(children.size);
-        const value = object ? skipSpace(at) : at;
-        children.set(name, { key, value });
-        at = skipSpace(skipValue(value));
-      }
-    }
-    known.set(start, children);
-    return children;
+function openContainer(scan: Scan, object: boolean, top: Frame | undefined): JsonText | null {
+  const { stack, starts, limits } = scan;
+  if (stack.length >= limits.depth)
+    return fail(scan, `The document is nested deeper than ${limits.depth} levels.`, scan.at, 'limit-depth');
+  const length = top === undefined ? 0 : top.length + String(top.token).length + 1;
+  stack.push({ object, span: starts.length, names: new Set(), token: object ? '' : 0, length });
+  starts.push(scan.at++);
+  scan.ends.push(-1);
+  scan.expected = object ? 'first-name' : 'first-value';
+  return null;
+}
+
+function readNumber(scan: Scan): JsonText | null {
+  const { text, at } = scan;
+  numberGrammar.lastIndex = at;
+  const literal = numberGrammar.exec(text)?.[0];
+  if (literal === undefined) return fail(scan, 'Expected a digit after "-".');
+  if (/[\w.+-]/.test(text.charAt(at + literal.length)))
+    return fail(scan, 'Invalid number. JSON allows decimal numbers without leading zeros or "+".');
+  if (literal.length > 15 || /[eE]/.test(literal)) {
+    const issue = numberIssue(literal, Number(literal), at);
+    if (issue) note(scan, issue);
   }
+  scan.at += literal.length;
+  return null;
+}
 
-  return (pointer) => {
-    const root = skipSpace(0);
-    let place = { key: root, value: root };
-    for (const token of parsePointer(pointer)) {
-      const child = childrenOf(place.value).get(token);
-      if (child === undefined) break;
-      place = child;
+function readWord(scan: Scan, code: number): JsonText | null {
+  const word = ['true', 'false', 'null'].find((known) => scan.text.startsWith(known, scan.at));
+  if (word === undefined) {
+    const isClosing = code === 93 || code === 125;
+    return fail(
+      scan,
+      isClosing ? 'Trailing comma before a closing bracket. Remove the comma.' : 'Expected a JSON value here.',
+    );
+  }
+  scan.at += word.length;
+  return null;
+}
+
+/** Reads a string. Returns its start and whether it has escapes, or null if it is invalid. */
+function readString(scan: Scan): { start: number; escaped: boolean } | null {
+  const { text, at: start } = scan;
+  let escaped = false;
+  let at = start + 1;
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 34) {
+      scan.at = at + 1;
+      return { start, escaped };
     }
-    return place;
-  };
+    if (code < 32) break;
+    if (code !== 92) continue;
+    escaped = true;
+    at++;
+    const escape = text.charCodeAt(at);
+    if (escape === 117 && /^[0-9a-fA-F]{4}$/.test(text.slice(at + 1, at + 5))) at += 4;
+    else if (!'"\\/bfnrt'.includes(text.charAt(at)) || at >= text.length) break;
+  }
+  scan.at = at;
+  return null;
+}
+
+function brokenString(scan: Scan): JsonText {
+  const { text, at } = scan;
+  if (at >= text.length) return fail(scan, 'Unexpected end of file inside a string.');
+  if (text.charCodeAt(at) >= 32) return fail(scan, 'Invalid escape sequence in a string.', at - 1);
+  return fail(
+    scan,
+    'The string contains an unescaped control character or line break. Escape it, for example as "\\n".',
+  );
+}
+
+/** Returns the value of the string just read. Reports lone surrogates: they are not valid Unicode. */
+function stringValue(scan: Scan, { start, escaped }: { start: number; escaped: boolean }): string {
+  const { text, at } = scan;
+  if (!escaped) return text.slice(start + 1, at - 1);
+  const value = JSON.parse(text.slice(start, at)) as string;
+  if (!value.isWellFormed())
+    note(scan, {
+      rule: 'lone-surrogate',
+      severity: 'error',
+      message: 'The string contains half of a surrogate pair. Write both halves, or remove it.',
+      offset: start,
+    });
+  return value;
+}
+
+function note({ issues, stack }: Scan, issue: TextIssue): void {
+  if (issues.length >= keptIssues) return;
+  issues.push({ ...issue, pointer: stack.reduce((path, { token }) => joinPointer(path, token), '') });
+}
+
+/** Ends the scan with an error. Its only position is the error's. */
+function fail(scan: Scan, message: string, offset = scan.at, rule = 'json-syntax'): JsonText {
+  note(scan, { rule, severity: 'error', message, offset });
+  return { ok: false, issues: scan.issues, find: () => ({ key: offset, value: offset }) };
 }

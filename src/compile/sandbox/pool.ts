@@ -1,0 +1,103 @@
+import { RegistryError } from '../../model/errors.ts';
+import { createFairQueue } from '../../scheduling/fair-queue.ts';
+import type { LoadedFile } from '../collect.ts';
+import type { CompileLimits, Turn } from '../compile.ts';
+import { sandboxLost } from '../sandbox-lost.ts';
+import { startChild, type Child, type Job, type JobOptions, type Outcome } from './child.ts';
+import { findIsolation, type SandboxMode } from './isolation.ts';
+
+/** How long a job with a waiting client may wait for a sandbox. */
+const patienceMilliseconds = 60_000;
+
+/** The outcome of a completed job. Others reject. */
+export type Ended = Exclude<Outcome, { lost: string }>;
+
+export interface PoolOptions {
+  /** The number of concurrent sandboxes. Each starts when first needed and is kept running. */
+  children: number;
+  /**
+   * Starts the next sandbox when the last idle one is taken, so that the next job does not wait for
+   * it.
+   */
+  hasSpare: boolean;
+  mode: SandboxMode;
+}
+
+/** Sandboxed processes that do jobs for all organizations. */
+export interface Pool {
+  /**
+   * Does a job in a sandbox. If the sandbox is lost, does it once more in a new one; likewise if
+   * its memory was full and other documents had used it before. `newLoad` makes the loader of each
+   * attempt. Rejects with `unavailable` if both attempts are lost, and as the queue does.
+   */
+  run(job: Job, limits: CompileLimits, turn: Turn, newLoad?: () => JobOptions['load']): Promise<Ended>;
+  /** Rejects new and running jobs, and ends the sandboxes. */
+  close(): Promise<void>;
+}
+
+/** Creates a pool. Starts nothing yet. */
+export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
+  const queue = createFairQueue(children);
+  const idle: Child[] = [];
+  let working = 0;
+  const closing = new AbortController();
+
+  async function run(
+    job: Job,
+    limits: CompileLimits,
+    { org = '', lane = 'publish', isAwaited = false, signal: calledOff }: Turn,
+    newLoad: () => JobOptions['load'] = () => noFiles,
+  ): Promise<Ended> {
+    const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
+    const attempt = async (child: Child): Promise<Outcome> => {
+      working++;
+      if (hasSpare) await startSpare(limits.memoryMegabytes);
+      try {
+        return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds });
+      } finally {
+        working--;
+        if (child.isUsable()) idle.push(child);
+        else child.kill();
+      }
+    };
+    const task = async (): Promise<Ended> => {
+      const child = await takeChild(limits.memoryMegabytes);
+      const wasFresh = child.isFresh();
+      const first = await attempt(child);
+      if ('answer' in first) return first;
+      if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
+      if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
+      const second = await attempt(startChild(limits.memoryMegabytes, await findIsolation(mode)));
+      if ('lost' in second) throw sandboxLost(second.lost);
+      return second;
+    };
+    const patience = isAwaited ? patienceMilliseconds : undefined;
+    return queue.add({ owner: org, lane: `${lane} ${org}`, patience, signal }, task);
+  }
+
+  async function startSpare(memoryMegabytes: number): Promise<void> {
+    const isolation = await findIsolation(mode);
+    if (idle.length === 0 && working < children) idle.push(startChild(memoryMegabytes, isolation));
+  }
+
+  async function takeChild(memoryMegabytes: number): Promise<Child> {
+    for (let child = idle.pop(); child !== undefined; child = idle.pop()) {
+      if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
+      child.kill();
+    }
+    return startChild(memoryMegabytes, await findIsolation(mode));
+  }
+
+  return {
+    run,
+    async close() {
+      closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
+      await queue.onIdle();
+      for (const child of idle.splice(0)) child.kill();
+    },
+  };
+}
+
+async function noFiles(): Promise<LoadedFile[]> {
+  return [];
+}
