@@ -1,13 +1,16 @@
+import { isAllowed, type Principal } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { keyRef, type Key } from '../model/key.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
 import type { Noted } from '../store/log/trail.ts';
+import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
 
 /** One change: who did what, when, from where, and the generation that it made. */
 export interface AuditEntry {
   at: string;
-  actor: string;
+  /** Null for those who may not know. */
+  actor: string | null;
   origin: string | null;
   action: string;
   subject: { kind: 'resource' | 'key' | 'webhook'; id: string };
@@ -70,6 +73,47 @@ export async function* readAudit(
     const { at, actor, origin, action, generation } = noted;
     yield { entry: { at, actor, origin, action, subject, generation }, position: { own: a, keys: b } };
   }
+}
+
+/** Some changes, oldest first. */
+export interface ChangesPage {
+  entries: AuditEntry[];
+  /** Where the next page begins. */
+  position: AuditPosition;
+  /** Whether more have happened already. */
+  hasMore: boolean;
+}
+
+/**
+ * The changes of an organization after a position that the principal may see, oldest first: all for
+ * its administrators, for others those of resources that they may read now, without who made them.
+ */
+export async function readChanges(
+  registry: Registry,
+  principal: Principal,
+  org: string,
+  position: AuditPosition | null,
+  limit: number,
+): Promise<ChangesPage> {
+  const isAdmin = isAllowed(principal, 'admin', { org });
+  const own = await registry.refs.trail(org);
+  const keys = isAdmin ? await changesOfKeys(registry, org) : [];
+  const entries: AuditEntry[] = [];
+  let { own: a, keys: b } = position ?? { own: 0, keys: 0 };
+  while (entries.length < limit && (a < own.length || b < keys.length)) {
+    const isOwn = b >= keys.length || (a < own.length && own[a]!.at <= keys[b]!.at);
+    const noted = isOwn ? own[a++]! : keys[b++]!;
+    const subject = subjectOf(noted.name);
+    if (subject === null || !(isAdmin || (await isSeen(registry, principal, noted.name)))) continue;
+    const { at, actor, origin, action, generation } = noted;
+    entries.push({ at, actor: isAdmin ? actor : null, origin: isAdmin ? origin : null, action, subject, generation });
+  }
+  return { entries, position: { own: a, keys: b }, hasMore: a < own.length || b < keys.length };
+}
+
+async function isSeen(registry: Registry, principal: Principal, name: string): Promise<boolean> {
+  const coordinate = parseResourceRef(name);
+  return coordinate !== null && (await readReadable(registry, principal, coordinate)) !== null;
 }
 
 /** The changes of an organization's keys, oldest first. They are in the log of the registry. */

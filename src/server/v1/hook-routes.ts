@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { untilClosed } from '../until-closed.ts';
 import type { Delivery, Hint, Host, HostKind } from '../../hosts/host.ts';
 import { productNames, senderOf } from '../../hosts/sender.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
@@ -110,13 +111,6 @@ export function createReceiveHook({
     registry.log('debug', 'hook', { host: name, hint: hint.kind, repositories });
     return { status: 202, body: { repositories } };
   };
-}
-
-/** A signal that aborts when the client disconnects. */
-function untilClosed(response: Response): AbortSignal {
-  const closed = new AbortController();
-  response.once('close', () => closed.abort(new RegistryError('malformed', 'The client closed the connection.')));
-  return closed.signal;
 }
 
 function notSigned(): RegistryError {

@@ -19,7 +19,7 @@ export const listAudit: Handler = async (call) => {
     ...(since !== undefined && { since: Date.parse(since) }),
     ...(until !== undefined && { until: Date.parse(until) }),
   };
-  const position = positionOf(call, isPosition);
+  const position = positionOf(call, isAuditPosition);
   // The audit log of this organization has no changes of another one's resources.
   const isForeign = named !== null && named.coordinate.org !== principal.org;
   const entries = isForeign ? [] : readAudit(registry, principal.org, filter, position);
@@ -35,7 +35,8 @@ function coordinateIn(org: string, text: string): { coordinate: { org: string; t
   return parseCoordinate(text.startsWith('@') ? text : `@${org}/${text}`)!;
 }
 
-function isPosition(value: unknown): value is AuditPosition {
+/** Whether a value is a position in the audit. */
+export function isAuditPosition(value: unknown): value is AuditPosition {
   const { own, keys } = (value ?? {}) as Partial<AuditPosition>;
   return [own, keys].every((count) => Number.isSafeInteger(count) && count! >= 0);
 }

@@ -1,6 +1,7 @@
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import type { Handler, ResourceHandler } from './call.ts';
+import { listChanges } from './change-routes.ts';
 import * as connections from './connection-routes.ts';
 import * as keys from './key-routes.ts';
 import * as organization from './organization-routes.ts';
@@ -37,6 +38,7 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['listRepositories', { about: 'organization', answer: repositories.listRepositories }],
   ['listOwners', { about: 'organization', answer: repositories.listOwners }],
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
+  ['listChanges', { about: 'part', answer: listChanges }],
   ['getLimits', { about: 'itself', answer: organization.getLimits }],
   ['getMe', { about: 'itself', answer: organization.getMe }],
 ]);

@@ -141,6 +141,8 @@ test('the organization, the limits and the description', async () => {
   expect(audit!.items.length).toBeGreaterThan(0);
   const { data: followed } = await client.GET('/v1/repositories', { params: { query: { state: 'synced' } } });
   expect(followed!.items.every(({ state }) => state === 'synced')).toBe(true);
+  const { data: changes } = await client.GET('/v1/changes', { params: { query: { limit: 5 } } });
+  expect(changes!.items).toHaveLength(5);
   expect((await client.GET('/v1/owners')).data!.items).toEqual([]);
   expect((await client.GET('/v1/limits')).data!.request.pageItems).toBe(100);
   const open = clientWith(null);

@@ -166,3 +166,45 @@ test('a ruleset gates what is published, and must be there to be named', async (
   expect((await name(null)).status).toBe(200);
   expect((await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } })).status).toBe(201);
 });
+
+test('changes are followed: each once, in order, and only what the key may read', async () => {
+  await using api = await openApi();
+  // As of a registry with a data folder.
+  const key = 'a key of this test, long enough for it';
+  api.registry.ownKey = { make: () => key, read: () => key };
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
+  await api.call('POST', '/v1/apis', { body: { name: 'Secret', slug: 'secret', visibility: 'private' } });
+  await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } });
+  const narrow = await api.makeKey({ scopes: ['read'], resources: ['apis/pay'] });
+  const follow = async (query: string, key = api.admin) => {
+    const { status, json } = await api.call('GET', `/v1/changes?${query}`, { key });
+    expect(status).toBe(200);
+    const items = json['items'] as { action: string; actor: string | null; subject: { id: string; kind: string } }[];
+    return { items, next: String(json['next']), hasMore: json['hasMore'] };
+  };
+  const own: string[] = [];
+  for (let query = 'limit=1'; ;) {
+    const { items, next, hasMore } = await follow(query);
+    own.push(...items.map(({ action, subject }) => `${subject.kind} ${action}`));
+    query = `limit=1&after=${next}`;
+    if (!hasMore) break;
+  }
+  expect(own.filter((each) => each.startsWith('resource'))).toEqual([
+    'resource create',
+    'resource create',
+    'resource publish 1.0.0',
+  ]);
+  expect(own.filter((each) => each.startsWith('key')).length).toBeGreaterThan(1);
+  const seen = await follow('limit=100', narrow);
+  expect(seen.items.map(({ action, actor, subject }) => [action, actor, subject.id])).toEqual([
+    ['create', null, '@acme/apis/pay'],
+    ['publish 1.0.0', null, '@acme/apis/pay'],
+  ]);
+  // A cursor that counts what is hidden would tell of it.
+  expect(Buffer.from(seen.next, 'base64url').toString()).not.toMatch(/own|keys/);
+  const waiting = follow(`wait=20&after=${seen.next}`, narrow);
+  await api.call('POST', '/v1/apis/secret/spec', { body: { document: documentOf('1.0.0') } });
+  await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.1.0') } });
+  expect((await waiting).items.map(({ action }) => action)).toEqual(['publish 1.1.0']);
+  expect((await api.call('GET', '/v1/changes?after=bm90IG91cnM')).status).toBe(400);
+});
