@@ -170,8 +170,8 @@ test('a ruleset gates what is published, and must be there to be named', async (
 test('changes are followed: each once, in order, and only what the key may read', async () => {
   await using api = await openApi();
   // As of a registry with a data folder.
-  const own = 'a key of this test, long enough for it';
-  api.registry.ownKey = { make: () => own, read: () => own };
+  const sealing = 'a key of this test, long enough for it';
+  api.registry.ownKey = { make: () => sealing, read: () => sealing };
   await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', visibility: 'public' } });
   await api.call('POST', '/v1/apis', { body: { name: 'Secret', slug: 'secret', visibility: 'private' } });
   await api.call('POST', '/v1/apis/pay/spec', { body: { document: documentOf('1.0.0') } });
