@@ -3,7 +3,7 @@ import type { Bucket } from '../bucket.ts';
 import type { Objects } from '../objects.ts';
 import { decodeEntry, entryKey, logFolder, parseEntryKey, type SealedEntry } from './entry.ts';
 import { createState, type State } from './state.ts';
-import { readEntries, readFrames, readIndex, readSegment } from './summary.ts';
+import { createPacer, readEntries, readFrames, readIndex, readSegment } from './summary.ts';
 
 /**
  * Opens the state of a log: the newest checkpoint, the segments after it, and the entries after
@@ -13,9 +13,11 @@ export async function openState(bucket: Bucket, objects: Objects, partition: str
   const newest = await newestSequence(bucket, partition);
   const tip = await newestSound(bucket, partition, newest);
   const state = await openSummary(objects, tip);
+  const pace = createPacer();
   try {
     for await (const { entry, bytes } of readEntries(bucket, partition, state, newest)) {
       state.apply(entry, bytes.byteLength);
+      await pace(bytes.byteLength);
     }
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
@@ -59,6 +61,7 @@ async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<S
   try {
     const index = await readIndex(objects, tip.index);
     const { checkpoint, segments } = index;
+    const pace = createPacer();
     const state =
       checkpoint === null
         ? empty()
@@ -70,8 +73,10 @@ async function openSummary(objects: Objects, tip: SealedEntry | null): Promise<S
             size: checkpoint.frames.reduce((sum, { bytes }) => sum + bytes, 0),
           });
     for (const segment of segments) {
-      for (const { entry, bytes } of await readSegment(objects, segment)) state.apply(entry, bytes);
-      await new Promise(setImmediate);
+      for await (const { entry, bytes } of readSegment(objects, segment)) {
+        state.apply(entry, bytes);
+        await pace(bytes);
+      }
     }
     return state;
   } catch (error) {

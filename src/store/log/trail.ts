@@ -3,7 +3,7 @@ import type { Bucket } from '../bucket.ts';
 import type { Objects } from '../objects.ts';
 import { isItem, type SealedEntry } from './entry.ts';
 import type { State } from './state.ts';
-import { readEntries, readIndex, readSegment, type Index } from './summary.ts';
+import { createPacer, readEntries, readIndex, readSegment, type Index } from './summary.ts';
 
 /** A change without its value. */
 export interface Noted {
@@ -38,8 +38,10 @@ export function createTrail(bucket: Bucket, objects: Objects, partition: string,
     const end = state.sequence;
     const found: Noted[] = [];
     const intern = createIntern();
-    for await (const entries of readLog(bucket, objects, partition, state, end)) {
-      for (const entry of entries) for (const note of notesOf(entry)) found.push(intern(note));
+    const pace = createPacer();
+    for await (const { entry, bytes } of readLog(bucket, objects, partition, state, end)) {
+      for (const note of notesOf(entry)) found.push(intern(note));
+      await pace(bytes);
     }
     for (const entry of late) if (entry.sequence > end) found.push(...notesOf(entry));
     notes = found;
@@ -94,25 +96,26 @@ async function* readLog(
   partition: string,
   state: State,
   end: number,
-): AsyncGenerator<SealedEntry[]> {
+): AsyncGenerator<{ entry: SealedEntry; bytes: number }> {
   let reached = 0;
   try {
     for (const index of await indexesOf(objects, state)) {
       for (const segment of index.segments) {
-        const entries = (await readSegment(objects, segment)).map(({ entry }) => entry);
-        const some = entries.filter(({ sequence }) => sequence > reached && sequence <= end);
-        reached = some.at(-1)?.sequence ?? reached;
-        yield some;
+        for await (const each of readSegment(objects, segment)) {
+          const { sequence } = each.entry;
+          if (sequence <= reached || sequence > end) continue;
+          reached = sequence;
+          yield each;
+        }
       }
     }
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
   }
-  const rest: SealedEntry[] = [];
-  for await (const { entry } of readEntries(bucket, partition, { sequence: reached, digest: undefined }, end)) {
-    rest.push(entry);
+  const start = { sequence: reached, digest: undefined };
+  for await (const { entry, bytes } of readEntries(bucket, partition, start, end)) {
+    yield { entry, bytes: bytes.byteLength };
   }
-  yield rest;
 }
 
 /** The newest index and those before it, oldest first. */
