@@ -12,7 +12,7 @@ const opening = ['opened', 'reopened', 'synchronized', 'edited'];
 
 /**
  * Gogs: signed hooks. Its API has neither statuses of commits nor lists of pull requests
- * (https://github.com/gogs/docs-api), so it is told nothing.
+ * (https://github.com/gogs/docs-api), so nothing is reported to it.
  */
 export function createGogs(settings: HostSettings): Host {
   const { url, second } = settings;

@@ -15,8 +15,8 @@ export const productNames: Record<HostKind, string> = {
 const serverEvent = /^(?:repo:(?:refs_changed|modified|forked|comment:)|pr:|project:|mirror:|diagnostics:)/;
 
 /**
- * The product that sent a delivery, by its header fields; null when they do not tell. Nothing
- * depends on it but what a sender at the wrong URL is told.
+ * Returns the product that sent a delivery, by its header fields, or null if they do not name one.
+ * Used only for the message to a sender that posts to the wrong URL.
  */
 export function senderOf({ headers }: Pick<Delivery, 'headers'>): HostKind | null {
   // Gitea and Forgejo also send the fields of Gogs and GitHub, and Gogs those of GitHub.

@@ -12,6 +12,6 @@ export interface Syncing {
   run: Run;
   /** Aborts when the run must stop. */
   signal: AbortSignal;
-  /** Absent where nobody is told. */
+  /** Absent if nobody follows the progress. */
   onProgress?: OnProgress;
 }

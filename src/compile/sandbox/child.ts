@@ -157,10 +157,10 @@ interface Worker {
 
 function workerOf(child: ChildProcess): Worker {
   let inner: number | undefined;
-  let told = '';
+  let info = '';
   child.stdio[infoDescriptor]?.on('data', (json: Buffer) => {
-    told += json.toString();
-    const pid = /"child-pid": *(\d+)\D/.exec(told)?.[1];
+    info += json.toString();
+    const pid = /"child-pid": *(\d+)\D/.exec(info)?.[1];
     if (pid !== undefined) inner ??= Number(pid);
   });
   return {

@@ -24,10 +24,10 @@ const lookMilliseconds = 200;
 const patience = 10;
 
 /**
- * Watches one job of a process, and tells the first limit that it goes over. What counts is the
- * CPU time that the system says it used, so that a busy machine rejects nothing. A process
- * that does nothing is told after ten times that long. Where the system does not tell (macOS,
- * Windows) the time that passes counts instead, and only V8's heap is limited.
+ * Watches one job of a process, and calls `tell` with the first limit that it exceeds. The limit of
+ * seconds is one of CPU time, so that a busy machine rejects nothing. A process that is still within
+ * it after ten times as many seconds counts as stalled. On systems that do not report CPU time
+ * (macOS, Windows), elapsed time counts instead, and only V8's heap is limited.
  */
 export function watchLimits(
   pid: number,
