@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { CompileLimits } from './compile/compile.ts';
 import type { Scope } from './model/access.ts';
 import { hostKinds, publicUrls, type HostKind } from './hosts/host.ts';
@@ -212,6 +212,15 @@ export function defineConfig(config: UserConfig): UserConfig {
 }
 
 const schema: object = JSON.parse(readFileSync(new URL('../content/schemas/config.json', import.meta.url), 'utf8'));
+const options = {
+  useDefaults: true,
+  allErrors: true,
+  strict: false,
+  verbose: true,
+  meta: false,
+  validateSchema: false,
+} as const;
+let validate: ValidateFunction | null = null;
 
 /**
  * Loads and checks a configuration; without a `file`, the defaults. `data` is the data folder of
@@ -254,7 +263,7 @@ async function importConfig(file: string, edition: string): Promise<unknown> {
  */
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
   const copy: unknown = structuredClone(value ?? {});
-  const validate = new Ajv2020({ useDefaults: true, allErrors: true, strict: false, verbose: true }).compile(schema);
+  validate ??= new Ajv2020(options).compile(schema);
   const filled = {
     sync: {},
     limits: {},

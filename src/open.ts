@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 import { allowedHosts, type Config } from './config.ts';
 import type { Isolation } from './compile/sandbox/isolation.ts';
-import { openCompiler, type SandboxCompiler } from './compile/sandbox/sandbox.ts';
+import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';
 import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
@@ -40,7 +39,7 @@ export async function openRegistry(
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openFsBucket(config.store.path);
   await assertFormat(bucket);
-  const compiler = openLocalCompiler(config, hasSpare);
+  const compiler = openLocalCompiler(config.sandbox, hasSpare);
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,
@@ -72,11 +71,4 @@ export async function openRegistry(
     isolation: () => compiler.isolation(),
     close: () => compiler.close(),
   };
-}
-
-/** Opens only the compiler, for commands that need no store. */
-export function openLocalCompiler({ sandbox }: Pick<Config, 'sandbox'>, hasSpare = false): SandboxCompiler {
-  // One more than the processors in use: one organization can use all of them and never the last
-  // child.
-  return openCompiler({ children: Math.min(4, availableParallelism()) + 1, hasSpare, mode: sandbox });
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { readDescription } from '../src/server/v1/api-description.ts';
 import { isPortable } from './portable-pattern.ts';
@@ -31,6 +32,11 @@ test.for(published)('the patterns of %s work in JavaScript, Python, Go and Java'
   const patterns = patternsIn(schema, name);
   for (const [, pattern] of patterns) expect(() => new RegExp(pattern, 'u')).not.toThrow();
   expect(patterns.filter(([, pattern]) => !isPortable(pattern))).toEqual([]);
+});
+
+test.for(readdirSync(schemas))('%s is a valid schema, so Stele need not check it when it starts', (name) => {
+  const schema = JSON.parse(readFileSync(new URL(name, schemas), 'utf8')) as object;
+  expect(new Ajv2020({ strict: false }).validateSchema(schema)).toBe(true);
 });
 
 test('there are patterns to look at', () => {

@@ -1,8 +1,6 @@
 import { Command } from 'commander';
 import { RegistryError } from '../model/errors.ts';
-import { createPulls } from '../pulls/pulls.ts';
-import { createSyncQueue } from '../sync/queue.ts';
-import { buildSite, type Built } from '../site/build/build.ts';
+import type { Built } from '../site/build/build.ts';
 import { plainHostLimits } from '../site/build/static-limits.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
@@ -25,14 +23,17 @@ export function buildCommand(): Command {
       const { out, base, fresh = false, json = false } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
       const built = await withRegistry(command, async (registry) => {
         const url = publicUrl(registry.config.url, base, json);
+        const { buildSite } = await import('../site/build/build.ts');
         return untilStopped((signal) =>
-          withProgress('Building', (tell) =>
+          withProgress('Building', (say) =>
             buildSite(registry, {
               out,
               url,
               async openAnswers(snapshot, site) {
-                // Loaded late: a build without changes does not need the server.
+                // A build without changes does not need the server.
                 const { openAnswers } = await import('../server/ask-in-process.ts');
+                const { createSyncQueue } = await import('../sync/queue.ts');
+                const { createPulls } = await import('../pulls/pulls.ts');
                 return openAnswers(
                   snapshot,
                   site,
@@ -42,13 +43,13 @@ export function buildCommand(): Command {
               },
               program: `${command.parent?.version()}`,
               isFresh: fresh,
-              tell,
+              tell: say,
               signal,
             }),
           ),
         );
       });
-      tellBuilt(built, out, json);
+      printBuilt(built, out, json);
     });
 }
 
@@ -80,7 +81,7 @@ async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promi
   }
 }
 
-function tellBuilt(built: Built, out: string, json: boolean): void {
+function printBuilt(built: Built, out: string, json: boolean): void {
   if (json) return printJson(built);
   const { outcome, resources, files, bytes, made } = built;
   const size = `${files} files (${bytes} bytes) of ${resources} resources`;

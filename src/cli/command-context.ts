@@ -7,7 +7,7 @@ import { loadConfig, type Config } from '../config.ts';
 import { isResourceType, parseCoordinate, slugFrom, type Coordinate, type Selector } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Compiler } from '../compile/compile.ts';
-import { openLocalCompiler, openRegistry, type OpenRegistry } from '../open.ts';
+import type { OpenRegistry } from '../open.ts';
 import type { Author, Log } from '../registry/registry.ts';
 
 /** Options of every command. */
@@ -40,6 +40,7 @@ export function configFile(command: Command): string | null {
 
 /** Opens the registry for one command and closes it afterwards. Commands print; they do not log. */
 export async function withRegistry<T>(command: Command, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
+  const { openRegistry } = await import('../open.ts');
   const registry = await openRegistry(await readConfig(command), quiet);
   try {
     return await work(registry);
@@ -59,6 +60,7 @@ export async function withRegistryToRead<T>(
 ): Promise<T> {
   const config = adjust(await readConfig(command));
   const folder = existsSync(config.store.path) ? null : await mkdtemp(join(tmpdir(), 'stele-'));
+  const { openRegistry } = await import('../open.ts');
   const registry = await openRegistry(folder === null ? config : inFolder(config, folder), quiet);
   try {
     return await work(registry);
@@ -78,7 +80,8 @@ export async function withCompiler<T>(
   work: (compiler: Compiler, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = await readConfig(command);
-  const compiler = openLocalCompiler(config);
+  const { openLocalCompiler } = await import('../compile/sandbox/local-compiler.ts');
+  const compiler = openLocalCompiler(config.sandbox);
   try {
     return await work(compiler, config);
   } finally {

@@ -6,7 +6,7 @@ import { formatCoordinate, isSlug } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
 import { gitDirectory } from '../source/local.ts';
-import { discoverRepository } from '../sync/discover-repository.ts';
+import type * as discovering from '../sync/discover-repository.ts';
 import { withRegistryToRead, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 import { formatSettings } from './format-settings.ts';
@@ -18,7 +18,7 @@ interface DiscoverOptions extends CommonOptions {
   write?: boolean;
 }
 
-type Discovered = Awaited<ReturnType<typeof discoverRepository>>;
+type Discovered = Awaited<ReturnType<typeof discovering.discoverRepository>>;
 
 /** The most files that are listed for one reason, unless `--json` is given. */
 const mostListed = 10;
@@ -42,7 +42,8 @@ export function discoverCommand(): Command {
       const wanted = { org, url, branch, discover };
       const follow = (config: Config) => withRepository(config, org, url);
       const found = await withRegistryToRead(command, follow, (registry) =>
-        withProgress(`Reading ${given}`, () => {
+        withProgress(`Reading ${given}`, async () => {
+          const { discoverRepository } = await import('../sync/discover-repository.ts');
           const { repositories } = organizationIn(registry.config, org)!;
           const credential = repositories.find((each) => each.url === url)!.credential ?? null;
           return discoverRepository(registry, { ...wanted, credential }, new AbortController().signal);

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { fsck } from '../registry/fsck.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 
@@ -9,11 +8,12 @@ export function fsckCommand(): Command {
     .description('Check the whole store: hash every object and verify every log.')
     .action(async (_options: unknown, command: Command) => {
       const { json } = command.optsWithGlobals<CommonOptions>();
-      const checked = await withRegistry(command, (registry) =>
-        withProgress('Checking', (tell) =>
-          fsck(registry, ({ objects, entries }) => tell(`Checking: ${objects} objects, ${entries} log entries`)),
-        ),
-      );
+      const checked = await withRegistry(command, async (registry) => {
+        const { fsck } = await import('../registry/fsck.ts');
+        return withProgress('Checking', (say) =>
+          fsck(registry, ({ objects, entries }) => say(`Checking: ${objects} objects, ${entries} log entries`)),
+        );
+      });
       const { objects, bytes, entries, records, versions, damages, unnamed } = checked;
       if (json) printJson(checked);
       else {

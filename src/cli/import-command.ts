@@ -1,7 +1,6 @@
 import { Command, Option } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import type { RunDocument } from '../model/connection.ts';
-import { importHistory } from '../sync/import-repository.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 
@@ -36,8 +35,9 @@ export function importCommand(): Command {
         stop.abort(new RegistryError('unavailable', 'Interrupted. Run the command again to continue.'));
       process.once('SIGINT', abort).once('SIGTERM', abort);
       let before = 0;
-      const run = await withRegistry(command, (registry) =>
-        withProgress(`Importing ${name}`, (say) =>
+      const run = await withRegistry(command, async (registry) => {
+        const { importHistory } = await import('../sync/import-repository.ts');
+        return withProgress(`Importing ${name}`, (say) =>
           importHistory(
             registry,
             coordinate,
@@ -50,13 +50,13 @@ export function importCommand(): Command {
                 const last = document === null ? '' : `, ${document.label ?? document.outcome}`;
                 say(`Importing ${name}: ${done} of ${total}${last}`);
                 if (document === null) before += done;
-                else if (!json) tellDocument(document);
+                else if (!json) printDocument(document);
               },
             },
             stop.signal,
           ),
-        ),
-      );
+        );
+      });
       if (json) return printJson({ runs: [run] });
       const count = (wanted: RunDocument['outcome']) =>
         run.documents.filter(({ outcome }) => outcome === wanted).length;
@@ -66,6 +66,6 @@ export function importCommand(): Command {
     });
 }
 
-function tellDocument({ commit, outcome, label, detail }: RunDocument): void {
+function printDocument({ commit, outcome, label, detail }: RunDocument): void {
   print([outcome, label ?? '-', commit?.slice(0, 12) ?? '-', ...(detail === null ? [] : [detail])].join('\t'));
 }

@@ -82,28 +82,28 @@ export function keysCommand(): Command {
 const remoteHelp = 'URL of a running registry; uses the key in STELE_KEY and its organization';
 
 /** A key without its hash. */
-type ToldKey = Omit<Key, 'hash'>;
+type ShownKey = Omit<Key, 'hash'>;
 
 async function make(
   command: Command,
   options: KeysOptions,
   given: Omit<NewKey, 'org'>,
-): Promise<ToldKey & { secret: string }> {
+): Promise<ShownKey & { secret: string }> {
   if (options.registry !== undefined) {
-    return (await demand(options.registry, 'POST', '/v1/keys', given)) as unknown as ToldKey & { secret: string };
+    return (await demand(options.registry, 'POST', '/v1/keys', given)) as unknown as ShownKey & { secret: string };
   }
   const asked = { ...given, org: requireOrg(options) };
   const { key, text } = await withRegistry(command, (registry) => createKey(registry, asked, operator));
   return { ...withoutHash(key), secret: text };
 }
 
-async function list(command: Command, options: KeysOptions): Promise<ToldKey[]> {
-  if (options.registry !== undefined) return Array.fromAsync(demandAll<ToldKey>(options.registry, '/v1/keys?'));
+async function list(command: Command, options: KeysOptions): Promise<ShownKey[]> {
+  if (options.registry !== undefined) return Array.fromAsync(demandAll<ShownKey>(options.registry, '/v1/keys?'));
   const keys = await withRegistry(command, (registry) => listKeys(registry, requireOrg(options)));
   return keys.map(withoutHash);
 }
 
-function withoutHash({ hash: _hash, ...key }: Key): ToldKey {
+function withoutHash({ hash: _hash, ...key }: Key): ShownKey {
   return key;
 }
 

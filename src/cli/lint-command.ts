@@ -6,7 +6,6 @@ import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Validation } from '../model/problem.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
-import { resolveRuleset } from '../registry/gate.ts';
 import { openFolder } from '../source/folder.ts';
 import { requireCoordinate, withCompiler, withRegistry } from './command-context.ts';
 import { print, printJson, withProgress } from './output.ts';
@@ -65,6 +64,7 @@ async function readRuleset(
 ): Promise<GivenRuleset | null> {
   if (name.startsWith('@') && !existsSync(name)) {
     const { coordinate } = requireCoordinate(name);
+    const { resolveRuleset } = await import('../registry/gate.ts');
     return withRegistry(command, (registry) => resolveRuleset(registry, coordinate.org, name));
   }
   const { snapshot, entry } = await openFolder(name, limits);

@@ -3,9 +3,7 @@ import type { Coordinate } from '../model/address.ts';
 import { connectionState } from '../model/connection-state.ts';
 import { RegistryError } from '../model/errors.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
-import { readConnection } from '../sync/connect.ts';
 import type { Registry } from '../registry/registry.ts';
-import { findResource } from '../registry/find-resource.ts';
 import { askRegistry, demandAll } from './registry-client.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
@@ -35,11 +33,11 @@ export function logCommand(): Command {
         if (json) changes.push(change);
         else print(formatChange(change));
       };
-      const told =
+      const count =
         registry === undefined
           ? await withRegistry(command, ({ refs }) => each(refs.history<Resource>(resourceRef(coordinate)), take))
           : await each(demandAll<Change>(registry, auditPath(coordinate)), take);
-      if (told === 0) throw new RegistryError('not_found', `${name} does not exist.`);
+      if (count === 0) throw new RegistryError('not_found', `${name} does not exist.`);
       const connection =
         registry === undefined
           ? await withRegistry(command, (opened) => connectionOf(opened, coordinate))
@@ -51,9 +49,11 @@ export function logCommand(): Command {
 
 /** Returns the state of the resource's connection; null without a connection. */
 async function connectionOf(registry: Registry, coordinate: Coordinate): Promise<Standing | null> {
+  const { findResource } = await import('../registry/find-resource.ts');
   const resource = await findResource(registry, coordinate);
   if (!resource?.connection) return null;
   const { connection } = resource;
+  const { readConnection } = await import('../sync/connect.ts');
   const { repository, document } = await readConnection(registry, { ...resource, connection });
   return standingOf(connectionState(repository?.value ?? null, document));
 }
@@ -81,10 +81,10 @@ function auditPath({ type, slug }: Coordinate): string {
 }
 
 /** Passes each change on with only its printed members. Returns the number of changes. */
-async function each(changes: AsyncIterable<Change>, tell: (change: Change) => void): Promise<number> {
+async function each(changes: AsyncIterable<Change>, take: (change: Change) => void): Promise<number> {
   let count = 0;
   for await (const { generation, at, actor, origin, action } of changes) {
-    tell({ generation, at, actor, origin, action });
+    take({ generation, at, actor, origin, action });
     count++;
   }
   return count;

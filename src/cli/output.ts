@@ -1,4 +1,4 @@
-import ora from 'ora';
+import type { Ora } from 'ora';
 import { formatProblem, type Report } from '../model/problem.ts';
 import { visible } from '../model/visible.ts';
 
@@ -38,26 +38,34 @@ const linesApart = 5000;
 /**
  * Runs the work and shows progress on a terminal once it takes longer than a second. A terminal of
  * unknown width gets one line: a spinner could not clear itself and would print a line per step. A
- * file or pipe gets a line every five seconds, of what `tell` says.
+ * file or pipe gets a line every five seconds, of what `say` was last given.
  */
 export async function withProgress<T>(
   text: string,
-  work: (tell: (text: string) => void) => Promise<T>,
+  work: (say: (text: string) => void) => Promise<T>,
   stream: NodeJS.WriteStream = process.stderr,
 ): Promise<T> {
-  const spinner = ora({ text, stream, isSilent: !stream.isTTY, isEnabled: stream.columns > 0 });
-  const timer = setTimeout(() => spinner.start(), 1000);
-  let told = performance.now();
+  let shown = text;
+  let spinner = null as Ora | null;
+  let isDone = false;
+  async function start(): Promise<void> {
+    const { default: ora } = await import('ora');
+    if (!isDone) spinner = ora({ text: shown, stream, isEnabled: stream.columns > 0 }).start();
+  }
+  const timer = stream.isTTY ? setTimeout(() => void start(), 1000) : undefined;
+  let writtenAt = performance.now();
   try {
     return await work((next) => {
-      spinner.text = next;
-      if (stream.isTTY || performance.now() - told < linesApart) return;
-      told = performance.now();
+      shown = next;
+      if (spinner !== null) spinner.text = next;
+      if (stream.isTTY || performance.now() - writtenAt < linesApart) return;
+      writtenAt = performance.now();
       stream.write(`${visible(next)}\n`);
     });
   } finally {
+    isDone = true;
     clearTimeout(timer);
-    spinner.stop();
+    spinner?.stop();
   }
 }
 

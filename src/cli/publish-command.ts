@@ -2,8 +2,7 @@ import { basename, relative } from 'node:path';
 import { Command } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
-import { publish, type PublishResult } from '../registry/publish.ts';
-import { findResource } from '../registry/find-resource.ts';
+import type { PublishResult } from '../registry/publish.ts';
 import { openFolder } from '../source/folder.ts';
 import { operator, requireCoordinate, withRegistry } from './command-context.ts';
 import { withProgress } from './output.ts';
@@ -31,6 +30,8 @@ export function publishCommand(): Command {
         return;
       }
       const published = await withRegistry(command, async (registry) => {
+        const { publish } = await import('../registry/publish.ts');
+        const { findResource } = await import('../registry/find-resource.ts');
         const { snapshot, entry } = await openFolder(file, registry.config.limits);
         const created = (await findResource(registry, coordinate)) === null;
         const result = await withProgress(`Publishing ${basename(file)}`, () =>
@@ -48,8 +49,8 @@ export function publishCommand(): Command {
         );
         return describe(coordinate, result, { created, dryRun: options.dryRun ?? false, url: registry.config.url });
       });
-      const told = { json: options.json, isPrivate: !options.public };
-      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, told);
+      const output = { json: options.json, isPrivate: !options.public };
+      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, output);
     });
 }
 

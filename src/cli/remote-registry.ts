@@ -60,15 +60,15 @@ async function send(
     await demand(registry, 'POST', `/v1/${type}`, { name: slug, slug, ...visibility });
     answer = await askRegistry(registry, 'POST', path, body);
   }
-  const told = reportIn(answer, name);
+  const checked = reportIn(answer, name);
   const { status, body: said } = answer;
   if (status === 200 || status === 201) {
     const { outcome, coordinate: named, digest, url } = said as unknown as Accepted;
-    return { outcome, version: named, digest, url, created, dryRun, detail: null, report: told };
+    return { outcome, version: named, digest, url, created, dryRun, detail: null, report: checked };
   }
   if (status === 409 && said['version'] !== undefined)
-    return { outcome: 'conflict', ...unpublished, detail: String(said['detail']), report: told };
-  if (status === 422 && said['problems'] !== undefined) return { outcome: 'rejected', ...unpublished, report: told };
+    return { outcome: 'conflict', ...unpublished, detail: String(said['detail']), report: checked };
+  if (status === 422 && said['problems'] !== undefined) return { outcome: 'rejected', ...unpublished, report: checked };
   throw refusalOf(answer);
 }
 

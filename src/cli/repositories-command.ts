@@ -1,14 +1,7 @@
 import { Command } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import type { SkipReason } from '../model/owner.ts';
-import {
-  describeOwners,
-  describeRepositories,
-  type FollowedOwner,
-  type FollowedRepository,
-} from '../sync/owners/describe-followed.ts';
-import { listRepositories } from '../sync/followed.ts';
-import { ownersIn } from '../sync/owners/owners.ts';
+import type { FollowedOwner, FollowedRepository } from '../sync/owners/describe-followed.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
 import { demand, demandAll } from './registry-client.ts';
@@ -36,6 +29,9 @@ export function repositoriesCommand(): Command {
 
 function readLocally(command: Command, only: string | undefined): Promise<Followed> {
   return withRegistry(command, async (registry) => {
+    const { describeOwners, describeRepositories } = await import('../sync/owners/describe-followed.ts');
+    const { listRepositories } = await import('../sync/followed.ts');
+    const { ownersIn } = await import('../sync/owners/owners.ts');
     const known = [...ownersIn(registry), ...(await listRepositories(registry))].map(({ org }) => org);
     const orgs = [...new Set(known)].filter((org) => only === undefined || org === only).sort();
     const repositories = await Promise.all(orgs.map((org) => describeRepositories(registry, org)));

@@ -1,13 +1,6 @@
 import { Command } from 'commander';
-import { repositoryId, repositoryName, type Run } from '../model/connection.ts';
+import { repositoryName, type Run } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
-import { relinkResource } from '../sync/connect.ts';
-import { createPulls } from '../pulls/pulls.ts';
-import { createSyncQueue, type RunNews } from '../sync/queue.ts';
-import { listRepositories } from '../sync/followed.ts';
-import { followConfigured } from '../sync/reconcile.ts';
-import type { Registry } from '../registry/registry.ts';
-import { findResource } from '../registry/find-resource.ts';
 import { operator, requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, formatProgress, print, printJson, withProgress } from './output.ts';
 import { formatDocument, printRun } from './print-run.ts';
@@ -30,12 +23,14 @@ export function syncCommand(): Command {
           );
         if (name === undefined)
           throw new RegistryError('malformed', '--registry needs a coordinate: it syncs one resource at a time.');
-        return tell([await syncRemotely(options.registry, requireCoordinate(name).coordinate)], options);
+        return printRuns([await syncRemotely(options.registry, requireCoordinate(name).coordinate)], options);
       }
       if (options.relink && name === undefined)
         throw new RegistryError('malformed', '--relink needs the coordinate of a resource.');
       const printed = new Set<string>();
       const runs = await withRegistry(command, async (registry) => {
+        const { relinkResource } = await import('../sync/connect.ts');
+        const { syncAll } = await import('./sync-all.ts');
         if (options.relink) await relinkResource(registry, requireCoordinate(name!).coordinate, operator);
         return withProgress('Syncing', (say) =>
           syncAll(registry, name, ({ run, progress, document }) => {
@@ -46,47 +41,16 @@ export function syncCommand(): Command {
           }),
         );
       });
-      tell(runs, options, printed);
+      printRuns(runs, options, printed);
     });
 }
 
-function tell(runs: readonly Run[], { json }: CommonOptions, printed?: ReadonlySet<string>): void {
+function printRuns(runs: readonly Run[], { json }: CommonOptions, printed?: ReadonlySet<string>): void {
   if (runs.some(({ state, documents }) => state === 'failed' || documents.some(isRefused))) process.exitCode = 1;
   if (json) return printJson({ runs });
   if (runs.length === 0)
     complain('No repositories are followed. Add one to registry.config.ts, or pass it to stele serve.');
   for (const run of runs) printRun(run, printed);
-}
-
-async function syncAll(
-  registry: Registry,
-  name: string | undefined,
-  onProgress: (news: RunNews) => void,
-): Promise<Run[]> {
-  await followConfigured(registry);
-  const queue = createSyncQueue(registry, createPulls, onProgress);
-  if (name === undefined) await queue.owners.lookAll(async () => undefined);
-  const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
-  const runs = await Promise.all(wanted.map(async ({ org, id }) => (await queue.request(org, id, 'manual')).done));
-  await queue.close();
-  return runs;
-}
-
-interface Wanted {
-  org: string;
-  id: string;
-}
-
-async function everyRepository(registry: Registry): Promise<Wanted[]> {
-  return (await listRepositories(registry)).map(({ org, url, branch }) => ({ org, id: repositoryId(url, branch) }));
-}
-
-async function repositoryOf(registry: Registry, name: string): Promise<Wanted> {
-  const { coordinate } = requireCoordinate(name);
-  const resource = await findResource(registry, coordinate);
-  if (!resource?.connection)
-    throw new RegistryError('not_found', `${name} does not exist or is not connected to a repository.`);
-  return { org: coordinate.org, id: repositoryId(resource.connection.repository, resource.connection.branch) };
 }
 
 function isRefused({ outcome }: Run['documents'][number]): boolean {

@@ -2,8 +2,7 @@ import { Command } from 'commander';
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
-import { findResource } from '../registry/find-resource.ts';
-import { verify, type Verified } from '../registry/verify.ts';
+import type { Verified } from '../registry/verify.ts';
 import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 
@@ -18,13 +17,14 @@ export function verifyCommand(): Command {
       const { json = false, all } = command.optsWithGlobals<CommonOptions & { all?: boolean }>();
       const verified = await withRegistry(command, (registry) =>
         withProgress(`Verifying ${name}`, async (say) => {
+          const { verify } = await import('../registry/verify.ts');
           if (!all) return [await verify(registry, coordinate, selector)];
           const each: Outcome[] = [];
           const selectors = await everyVersion(registry, coordinate);
           for (const [index, one] of selectors.entries()) {
             say(`Verifying ${name}: ${index + 1} of ${selectors.length}`);
             each.push(await verifyOne(registry, coordinate, one));
-            if (!json) tell(each.at(-1)!);
+            if (!json) printOutcome(each.at(-1)!);
           }
           return each;
         }),
@@ -32,7 +32,7 @@ export function verifyCommand(): Command {
       if (verified.some(({ outcome }) => outcome !== 'same' && outcome !== 'recoded')) process.exitCode = 1;
       if (json) return printJson({ versions: verified });
       if (all) complain(summarize(verified));
-      else verified.forEach(tell);
+      else verified.forEach(printOutcome);
     });
 }
 
@@ -42,6 +42,7 @@ type Outcome = Verified | { outcome: 'refused'; coordinate: string; version: str
 type Version = Extract<Selector, { kind: 'version' }>;
 
 async function everyVersion(registry: Registry, coordinate: Coordinate): Promise<Version[]> {
+  const { findResource } = await import('../registry/find-resource.ts');
   const resource = await findResource(registry, coordinate);
   if (resource === null) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
   return resource.versions
@@ -51,6 +52,7 @@ async function everyVersion(registry: Registry, coordinate: Coordinate): Promise
 
 /** Verifies one of many versions; an error does not stop the others. */
 async function verifyOne(registry: Registry, coordinate: Coordinate, selector: Version): Promise<Outcome> {
+  const { verify } = await import('../registry/verify.ts');
   try {
     return await verify(registry, coordinate, selector);
   } catch (error) {
@@ -60,7 +62,7 @@ async function verifyOne(registry: Registry, coordinate: Coordinate, selector: V
   }
 }
 
-function tell(verified: Outcome): void {
+function printOutcome(verified: Outcome): void {
   const named = `${verified.coordinate}@${verified.version}`;
   if (verified.outcome === 'refused') {
     print(`refused ${named}`);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { closest } from '../model/closest.ts';
 import { createReport, isBlocking, type Problem, type Report } from '../model/problem.ts';
 import { findTwinsByText } from './schema/ajv-unique-items.ts';
@@ -14,7 +14,8 @@ findTwinsByText();
 const schema: object = JSON.parse(
   readFileSync(new URL('../../content/schemas/repository.json', import.meta.url), 'utf8'),
 );
-const validate = new Ajv2020({ allErrors: true, strict: false, verbose: true }).compile(schema);
+const options = { allErrors: true, strict: false, verbose: true, meta: false, validateSchema: false };
+let validate: ValidateFunction | null = null;
 
 /** The tag pattern for `version: tag` without `tags`. */
 const usualTags = 'v*';
@@ -30,6 +31,8 @@ export function readSettings(
   const parsed = parseFile(path, bytes, limits);
   if (!parsed.ok) return { settings: null, report: createReport(parsed.problems) };
   const { file } = parsed;
+  // Only now: many sandboxes never read settings.
+  validate ??= new Ajv2020(options).compile(schema);
   const errors = errorsOf(validate, file.value);
   const problems = [...parsed.problems, ...errors.flatMap((error) => explain(file, error) ?? [])];
   const written = file.value as WrittenFile;

@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { formatJson, withProgress } from '../../src/cli/output.ts';
 
+// Loaded in advance, so that showing progress does not wait for it.
+beforeAll(async () => void (await import('ora')));
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 

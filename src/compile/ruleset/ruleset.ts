@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Problem } from '../../model/problem.ts';
 import { findTwinsByText } from '../schema/ajv-unique-items.ts';
 import { errorsOf } from '../schema/ajv-errors.ts';
@@ -13,18 +13,24 @@ import { isObject } from '../schema/schema-dialect.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
 
 findTwinsByText();
-const ajv = new Ajv2020({ allErrors: true, strict: false });
-const validators = { redocly: readSchema('redocly-ruleset'), spectral: readSchema('spectral-ruleset') };
+const ajv = new Ajv2020({ allErrors: true, strict: false, meta: false, validateSchema: false });
+const schemas = { redocly: readSchema('redocly-ruleset'), spectral: readSchema('spectral-ruleset') };
+const validators: Partial<Record<RulesetForm, ValidateFunction>> = {};
 
-function readSchema(name: string) {
+function readSchema(name: string): object {
   const url = new URL(`../../../content/schemas/${name}.json`, import.meta.url);
-  return ajv.compile(JSON.parse(readFileSync(url, 'utf8')));
+  return JSON.parse(readFileSync(url, 'utf8')) as object;
+}
+
+/** Compiles the schema at its first use: many sandboxes never see a ruleset. */
+function validatorOf(form: RulesetForm): ValidateFunction {
+  return (validators[form] ??= ajv.compile(schemas[form]));
 }
 
 /** The release of each linter that a ruleset is checked for. */
 const specifications = { redocly: '2', spectral: '6' } as const;
 
-export type RulesetForm = keyof typeof validators;
+export type RulesetForm = keyof typeof schemas;
 
 /**
  * Compiles a ruleset. It is valid if it matches the schema of its linter, every rule name, node
@@ -37,7 +43,7 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
   const form = rulesetForm(value, entry.path);
   const problems: Problem[] = [];
   if (isObject(value)) {
-    const found = schemaProblems(entry, '', value, errorsOf(validators[form], value));
+    const found = schemaProblems(entry, '', value, errorsOf(validatorOf(form), value));
     problems.push(...(form === 'spectral' ? found.map(asSpectralDoes) : found));
     problems.push(...findReferences(entry));
     const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));

@@ -1,0 +1,135 @@
+import { dirname, resolve } from 'node:path';
+import { isLocalUrl, type Config } from '../config.ts';
+import { openDeliveries } from '../events/deliveries.ts';
+import { openPurger } from '../events/purge-caches.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { openRegistry, type OpenRegistry } from '../open.ts';
+import { createPulls } from '../pulls/pulls.ts';
+import { openExpiry } from '../registry/expire.ts';
+import { assertSecretKey } from '../registry/seal.ts';
+import { openServer } from '../server/server.ts';
+import type { CommandText } from '../site/docs/docs-commands.ts';
+import { gitDirectory } from '../source/local.ts';
+import { isOpenToOthers } from '../store/private.ts';
+import { createSyncQueue } from '../sync/queue.ts';
+import { openReconciler } from '../sync/reconcile.ts';
+import { outliveReader } from './broken-pipe.ts';
+import { followChanges } from './follow-changes.ts';
+
+/** What the command line asks for. */
+export interface Asked {
+  /**
+   * Loads the configuration with the command line's additions. `edition` is that of `loadConfig`.
+   */
+  configure(edition: string): Promise<Config>;
+  file: string | null;
+  repositories: readonly string[];
+  commands: readonly CommandText[];
+  isDev: boolean;
+  /** Prints the URL once the server listens. */
+  announce(url: string): void;
+}
+
+/** Runs the registry until a signal stops it. */
+export async function serve(asked: Asked, { port, host }: { port: string; host: string }): Promise<void> {
+  outliveReader();
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
+    throw new RegistryError('malformed', `${JSON.stringify(port)} is not a port. Use 0 to 65535.`);
+  const first = await asked.configure('');
+  const stopped = untilStopped();
+  const address = { port: Number(port), host };
+  for (let config: Config | null = first; config !== null;) config = await serveOnce(config, asked, address, stopped);
+}
+
+/**
+ * Serves until stopped and returns null; with `--dev` also until the configuration changes, and
+ * returns the new one.
+ */
+async function serveOnce(
+  config: Config,
+  { configure, file, repositories, commands, isDev, announce }: Asked,
+  address: { port: number; host: string },
+  stopped: Promise<null>,
+): Promise<Config | null> {
+  assertSecretKey({ config });
+  // In development, pages must always be current.
+  const registry = await openRegistry(
+    isDev ? { ...config, cache: { ...config.cache, latest: 0 } } : config,
+    undefined,
+    { hasSpare: !isDev },
+  );
+  if (config.secretKey === null) registry.ownKey!.make();
+  for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
+  const queue = createSyncQueue(registry, createPulls);
+  const dev = isDev ? (await import('../server/dev.ts')).createDev() : null;
+  const server = await openServer(registry, queue, { ...address, commands, dev });
+  // Keep the port that 0 picked when the configuration is reloaded.
+  address.port = Number(new URL(server.url).port);
+  const deliveries = openDeliveries(registry, config.url ?? server.url);
+  const purger = openPurger(registry);
+  const expiry = openExpiry(registry);
+  const reconciler = await openReconciler(registry, queue);
+  const now = () => configure(`${Date.now()}`);
+  const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
+  await warnOfOpenFolders(registry);
+  await logIsolation(registry);
+  announce(server.url);
+  const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
+  await changes?.close();
+  // Browsers keep idle connections open; do not wait long for them in development.
+  await server.close(dev === null ? undefined : 500);
+  await reconciler.close();
+  await queue.close();
+  await deliveries.close();
+  await purger?.close();
+  expiry.close();
+  await registry.close();
+  return next;
+}
+
+/**
+ * Warns of folders that other users can read, such as those made by an older version or by `mkdir`.
+ */
+async function warnOfOpenFolders({ config, log }: OpenRegistry): Promise<void> {
+  const folders = new Set([config.store.path, dirname(config.cacheFolder), config.cacheFolder]);
+  for (const folder of folders) {
+    if (await isOpenToOthers(folder))
+      log('warn', 'folder is open to others', { folder, mend: 'chmod -R go= <folder>' });
+  }
+}
+
+/** Logs how documents are isolated; as a warning if the isolation is weaker than it could be. */
+async function logIsolation({ config, isolation, log }: OpenRegistry): Promise<void> {
+  const { kind, ...rest } = await isolation();
+  log(kind === 'node' && config.sandbox !== 'node' ? 'warn' : 'info', 'sandbox', { kind, ...rest });
+}
+
+/**
+ * Throws `unreachable` for a folder that is not a repository, before it is recorded as followed.
+ */
+async function assertRepository({ source }: OpenRegistry, folder: string): Promise<void> {
+  await source.tip({ url: folder, ref: 'HEAD', credential: null }).catch((error: unknown) => {
+    const around = isRegistryError(error, 'unreachable') ? repositoryAround(dirname(folder)) : null;
+    if (around === null) throw error;
+    const advice = `It is inside the repository ${around}. Pass that repository, or set \`path\` in registry.config.ts to follow only this folder.`;
+    throw new RegistryError('unreachable', `${folder} is not a git repository. ${advice}`, { cause: error });
+  });
+}
+
+function repositoryAround(folder: string): string | null {
+  if (gitDirectory(folder) !== null) return folder;
+  return dirname(folder) === folder ? null : repositoryAround(dirname(folder));
+}
+
+const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+
+/** Resolves on SIGTERM, SIGINT or SIGHUP. A second signal ends the process at once. */
+function untilStopped(): Promise<null> {
+  return new Promise((settle) => {
+    const stop = () => {
+      for (const signal of stopSignals) process.off(signal, stop);
+      settle(null);
+    };
+    for (const signal of stopSignals) process.on(signal, stop);
+  });
+}

@@ -1,0 +1,41 @@
+import { repositoryId, type Run } from '../model/connection.ts';
+import { RegistryError } from '../model/errors.ts';
+import { createPulls } from '../pulls/pulls.ts';
+import { findResource } from '../registry/find-resource.ts';
+import type { Registry } from '../registry/registry.ts';
+import { listRepositories } from '../sync/followed.ts';
+import { createSyncQueue, type RunNews } from '../sync/queue.ts';
+import { followConfigured } from '../sync/reconcile.ts';
+import { requireCoordinate } from './command-context.ts';
+
+/** Syncs the repository of a resource, or all that are followed. */
+export async function syncAll(
+  registry: Registry,
+  name: string | undefined,
+  onProgress: (news: RunNews) => void,
+): Promise<Run[]> {
+  await followConfigured(registry);
+  const queue = createSyncQueue(registry, createPulls, onProgress);
+  if (name === undefined) await queue.owners.lookAll(async () => undefined);
+  const wanted = name === undefined ? await everyRepository(registry) : [await repositoryOf(registry, name)];
+  const runs = await Promise.all(wanted.map(async ({ org, id }) => (await queue.request(org, id, 'manual')).done));
+  await queue.close();
+  return runs;
+}
+
+interface Wanted {
+  org: string;
+  id: string;
+}
+
+async function everyRepository(registry: Registry): Promise<Wanted[]> {
+  return (await listRepositories(registry)).map(({ org, url, branch }) => ({ org, id: repositoryId(url, branch) }));
+}
+
+async function repositoryOf(registry: Registry, name: string): Promise<Wanted> {
+  const { coordinate } = requireCoordinate(name);
+  const resource = await findResource(registry, coordinate);
+  if (!resource?.connection)
+    throw new RegistryError('not_found', `${name} does not exist or is not connected to a repository.`);
+  return { org: coordinate.org, id: repositoryId(resource.connection.repository, resource.connection.branch) };
+}
