@@ -228,7 +228,9 @@ test('what is made in the data folder is for its owner alone, whatever the umask
   await get(`${stele.url}/@acme/apis/payments`, { Accept: 'text/html' });
   const root = join(folder, 'data');
   const made = await readdir(root, { recursive: true });
-  expect(made).toEqual(expect.arrayContaining(['.secret-key', 'format', 'objects', 'log', 'work', 'cache', 'cache/mirrors']));
+  expect(made).toEqual(
+    expect.arrayContaining(['.secret-key', 'format', 'objects', 'log', 'work', 'cache', 'cache/mirrors']),
+  );
   const modes = await Promise.all(
     ['', ...made].map(async (name) => ({ name, mode: (await lstat(join(root, name))).mode })),
   );
