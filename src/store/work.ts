@@ -10,7 +10,8 @@ import type { Records, RecordsOptions } from './records.ts';
 export interface Work extends Records {
   /**
    * Deletes the records of a kind whose newest generation was written before a time (milliseconds
-   * since 1970), and superseded generations from before it. Returns how many keys it deleted.
+   * since 1970), and superseded generations from before it. Leaves what is damaged. Returns how
+   * many keys it deleted.
    */
   sweep(kind: string, before: number): Promise<number>;
 }
@@ -21,6 +22,8 @@ const attempts = 200;
 const longestWrite = 60 * 60_000;
 
 interface Known {
+  /** Of all reads and writes: which began (a read) or ended (a write) earlier has the lower number. */
+  turn: number;
   checkedAt: number;
   newest: Generation<unknown> | null;
 }
@@ -45,28 +48,29 @@ export function createWork(
   const known = new LRUCache<string, Known>({ max: 50_000 });
   const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
   const turns = new Map<string, Promise<unknown>>();
+  let turn = 0;
 
   function remember(name: string, entry: Known): Known {
     const old = known.get(name);
-    // A listing may start before a write and end after it. The higher generation wins.
-    if ((old?.newest?.generation ?? 0) > (entry.newest?.generation ?? 0)) return old!;
+    // A listing may start before a write and end after it: then the write counts. Generations do
+    // not tell which is newer, for after a sweep they begin at 1 again.
+    if (old !== undefined && old.turn > entry.turn) return old;
     known.set(name, entry);
     return entry;
   }
 
   async function readNewest(name: string): Promise<Known> {
-    const checkedAt = monotonic();
+    const asked = { turn: ++turn, checkedAt: monotonic() };
     const generation = await newestNumber(name);
-    if (generation === null) {
-      known.delete(name);
-      return remember(name, { checkedAt, newest: null });
-    }
+    if (generation === null) return remember(name, { ...asked, newest: null });
     const old = known.get(name)?.newest;
-    if (old?.generation === generation) return remember(name, { checkedAt, newest: old });
+    // What is that young was not swept: the same number is the same generation.
+    const isYoung = old != null && now().getTime() - Date.parse(old.at) < longestWrite;
+    if (isYoung && old.generation === generation) return remember(name, { ...asked, newest: old });
     const key = workKey(name, generation);
     const bytes = await bucket.get(key);
     // A sweep may have deleted it since it was listed.
-    return remember(name, { checkedAt, newest: bytes && decodeGeneration(key, bytes) });
+    return remember(name, { ...asked, newest: bytes && decodeGeneration(key, bytes) });
   }
 
   /** Lists one key; more only if a foreign file sorts before the generations. */
@@ -95,11 +99,11 @@ export function createWork(
 
   /** Writers of one process take turns at a name; otherwise they would make each other retry. */
   function takeTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const turn = (turns.get(name) ?? Promise.resolve()).then(work, work);
-    turns.set(name, turn);
-    const leave = () => void (turns.get(name) === turn && turns.delete(name));
-    turn.then(leave, leave);
-    return turn;
+    const own = (turns.get(name) ?? Promise.resolve()).then(work, work);
+    turns.set(name, own);
+    const leave = () => void (turns.get(name) === own && turns.delete(name));
+    own.then(leave, leave);
+    return own;
   }
 
   /** The names with the prefix and their generations, newest first within a name, from a key on. */
@@ -145,6 +149,7 @@ export function createWork(
           };
           const bytes = encodeJson(next);
           const key = workKey(name, next.generation);
+          const sentAt = monotonic();
           const isOurs = (stored: Uint8Array) => decodeGeneration(key, stored).writeId === next.writeId;
           if (!(await putOwn(bucket, key, bytes, isOurs))) continue;
           // Whoever slept that long may have written where a sweep had deleted.
@@ -152,7 +157,7 @@ export function createWork(
           if (hasSlept && (await newestNumber(name)) !== next.generation) continue;
           // Cache a decoded copy: the caller still holds the object.
           const stored = decodeJson<Generation<T>>(bytes);
-          remember(name, { checkedAt: monotonic(), newest: stored });
+          remember(name, { turn: ++turn, checkedAt: sentAt, newest: stored });
           changed(name);
           return stored;
         }
@@ -172,18 +177,26 @@ export function createWork(
 
     async sweep(kind, before) {
       let deleted = 0;
-      let last: string | null = null;
-      for await (const { name, generation } of listGenerations(`${kind}/`)) {
-        const key = workKey(name, generation);
-        const isNewest = name !== last;
-        last = name;
+      let name: string | null = null;
+      let expired: string[] = [];
+      const flush = async (): Promise<void> => {
+        // The newest last: until it is gone, nobody takes a superseded one for it.
+        for (const key of expired.reverse()) await bucket.delete(key);
+        deleted += expired.length;
+        expired = [];
+      };
+      for await (const found of listGenerations(`${kind}/`)) {
+        if (found.name !== name) await flush();
+        ({ name } = found);
+        const key = workKey(name, found.generation);
         const bytes = await bucket.get(key);
-        const written = bytes && parseJson(bytes);
-        if (Date.parse((written as Partial<Generation<unknown>> | undefined)?.at ?? '') >= before) continue;
-        if (isNewest) known.delete(name);
-        await bucket.delete(key);
-        deleted++;
+        const written = bytes && (parseJson(bytes) as Partial<Generation<unknown>> | null | undefined);
+        // How old a damaged one is, is unknown. `stele fsck` tells of it.
+        if (!(Date.parse(String(written?.at)) < before)) continue;
+        if (expired.length === 0) known.delete(name);
+        expired.push(key);
       }
+      await flush();
       return deleted;
     },
   };

@@ -3,7 +3,7 @@ import { isRegistryError } from '../../model/errors.ts';
 import { listAll, type Bucket } from '../bucket.ts';
 import type { Generation } from '../generations.ts';
 import type { Objects } from '../objects.ts';
-import { decodeEntry, entryKey, isItem, logFolder, parseEntryKey, type SealedEntry } from './entry.ts';
+import { decodeEntry, entryKey, isItem, logFolder, logOf, parseEntryKey, type SealedEntry } from './entry.ts';
 import { generationOf } from './held.ts';
 import { openState } from './open-state.ts';
 import { createState, type State } from './state.ts';
@@ -39,24 +39,33 @@ export async function checkLog(
   { entry: found, damaged }: LogCheckListener,
 ): Promise<Map<string, Generation<unknown>>> {
   const state = createState({ records: new Map(), sequence: 0, digest: null, index: null, size: 0 });
-  const newest = await newestIn(bucket, log, damaged);
   let isSound = true;
   let previous: SealedEntry['previous'] = null;
-  for (let sequence = 1; sequence <= newest; sequence++) {
+  let last = 0;
+  for (const sequence of await sequencesIn(bucket, log, damaged)) {
     const key = entryKey(log, sequence);
+    if (sequence > last + 1) {
+      damaged(
+        entryKey(log, last + 1),
+        `The entry is missing${sequence > last + 2 ? `, and so are ${sequence - last - 2} after it` : ''}.`,
+      );
+      [isSound, previous] = [false, null];
+    }
     const bytes = await bucket.get(key);
     const entry = bytes === null ? null : decoded(bytes, sequence, key);
     if (entry === null) damaged(key, bytes === null ? 'The entry is missing.' : 'The entry was changed or is damaged.');
     else {
-      if (sequence > 1 && previous !== null && entry.previous !== previous) {
-        damaged(key, 'It does not follow the entry before it.');
-        isSound = false;
-      }
+      const isNext = entry.previous === previous || (previous === null && sequence > 1);
+      if (!isNext) damaged(key, 'It does not follow the entry before it.');
+      const isOwn = entry.changes.every((change) => isItem(change) || logOf(change.name) === log);
+      if (!isOwn) damaged(key, 'It is an entry of another log.');
+      isSound &&= isNext && isOwn;
       found(entry);
     }
     isSound &&= entry !== null;
     if (isSound) state.apply(entry!, bytes!.byteLength);
     previous = entry?.digest ?? null;
+    last = sequence;
   }
   const summary = await openState(bucket, objects, log);
   if (!isSame(state, summary)) {
@@ -65,14 +74,15 @@ export async function checkLog(
   return new Map(state.records().map(([name, held]) => [name, generationOf(held)]));
 }
 
-async function newestIn(bucket: Bucket, log: string, damaged: LogCheckListener['damaged']): Promise<number> {
-  let newest = 0;
+/** The numbers of the entries that are there, oldest first. */
+async function sequencesIn(bucket: Bucket, log: string, damaged: LogCheckListener['damaged']): Promise<number[]> {
+  const found: number[] = [];
   for await (const key of listAll(bucket, logFolder(log))) {
     const parsed = parseEntryKey(key);
     if (parsed === null) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
-    else newest = Math.max(newest, parsed.sequence);
+    else found.push(parsed.sequence);
   }
-  return newest;
+  return found.reverse();
 }
 
 function decoded(bytes: Uint8Array, sequence: number, key: string): SealedEntry | null {

@@ -1,5 +1,6 @@
 import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
+import { placeOf } from '../../model/records.ts';
 import { corrupt } from '../generations.ts';
 
 /** A change of one record. */
@@ -55,9 +56,17 @@ export interface SealedEntry extends Entry {
   digest: Digest;
 }
 
+/** The log of what belongs to no organization. */
+export const shared = 'registry';
+
 const blockSize = 4096;
 const highestBlock = 10 ** 9 - 1;
 const highest = 10 ** 15 - 1;
+
+/** The log that holds a record: `@` and the organization, or `registry`. */
+export function logOf(name: string): string {
+  return placeOf(name).kept === 'organization' ? `@${name.split('/')[1]!}` : shared;
+}
 
 /** The folder of a log's entries. */
 export function logFolder(partition: string): string {

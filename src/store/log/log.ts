@@ -4,20 +4,29 @@ import type { Bucket } from '../bucket.ts';
 import type { Decide, Generation } from '../generations.ts';
 import { createObjects } from '../objects.ts';
 import type { Records, RecordsOptions } from '../records.ts';
+import { logOf, shared } from './entry.ts';
 import { openPartition, type Partition } from './partition.ts';
 import type { Noted } from './trail.ts';
 
-/** The log of what belongs to no organization. */
-const shared = 'registry';
 /** Kind of the records in `registry` that name the organizations with a log. */
 const organizations = 'logs';
-const change = { actor: 'operator:store', origin: null, action: 'begin log' };
+const first = { actor: 'operator:store', origin: null, action: 'begin log' };
 
 /** The records that are kept in logs. */
 export interface Log extends Records {
   history<T>(name: string): AsyncGenerator<Generation<T>>;
   /** All changes of an organization's log, or of the registry's (null), oldest first. */
   trail(organization: string | null): Promise<readonly Noted[]>;
+}
+
+/** A log in memory, or on its way there. */
+interface Opened {
+  partition: Promise<Partition>;
+  opened: Partition | null;
+  /** Bytes, when they were counted last. */
+  size: number;
+  /** How many changes of it are under way. */
+  changes: number;
 }
 
 /**
@@ -35,42 +44,50 @@ export function createLog(
     if (!name.startsWith(`${organizations}/`)) changed(name);
   };
   /** In order of use, the least recent first. */
-  const open = new Map<string, Promise<Partition>>();
-  const sizes = new Map<string, Partition>();
+  const open = new Map<string, Opened>();
+  /** Of all opened logs, in bytes. */
+  let total = 0;
   const begun = new Set<string>([shared]);
   const damaged = new Set<string>();
 
-  function partition(id: string): Promise<Partition> {
-    const found = open.get(id) ?? openPartition(bucket, objects, id, { ...options, changed: told, failed });
+  function use(id: string): Opened {
+    const found = open.get(id) ?? begin(id);
     open.delete(id);
     open.set(id, found);
-    found.then(
-      (opened) => {
-        if (open.get(id) === found) sizes.set(id, opened);
-        evict(id);
-      },
-      () => open.get(id) === found && open.delete(id),
-    );
     return found;
   }
 
-  /** Forgets logs until the rest fits, but none that is being changed. */
-  function evict(used: string): void {
-    let total = 0;
-    for (const each of sizes.values()) total += each.size();
-    for (const id of open.keys()) {
+  function begin(id: string): Opened {
+    const opening = openPartition(bucket, objects, id, { ...options, changed: told, failed });
+    const made: Opened = { partition: opening, opened: null, size: 0, changes: 0 };
+    opening.then(
+      (opened) => {
+        made.opened = opened;
+        measure(id, made);
+      },
+      () => void (open.get(id) === made && open.delete(id)),
+    );
+    return made;
+  }
+
+  /** Counts what a log takes now. Forgets others until the rest fits, but none that is being changed. */
+  function measure(id: string, used: Opened): void {
+    if (used.opened === null || open.get(id) !== used) return;
+    const size = used.opened.size();
+    total += size - used.size;
+    used.size = size;
+    for (const [other, each] of open) {
       if (total <= memory) return;
-      const each = sizes.get(id);
-      if (id === used || each === undefined || each.isBusy()) continue;
-      total -= each.size();
-      open.delete(id);
-      sizes.delete(id);
+      if (other === id || each.opened === null || each.changes > 0) continue;
+      total -= each.size;
+      open.delete(other);
     }
   }
 
   /** The log with what others appended at most `age` milliseconds ago. At a damaged entry it stops, and says so once. */
   async function fresh(id: string, age: number): Promise<Partition> {
-    const opened = await partition(id);
+    const used = use(id);
+    const opened = await used.partition;
     try {
       await opened.refresh(age);
       damaged.delete(id);
@@ -79,24 +96,42 @@ export function createLog(
       if (!damaged.has(id)) failed(error);
       damaged.add(id);
     }
+    measure(id, used);
     return opened;
   }
 
+  /** Changes a record. Its log stays in memory meanwhile: one that is opened again would not have the change. */
+  async function change(id: string, name: string, decide: Decide<unknown>): Promise<Generation<unknown> | null> {
+    const used = use(id);
+    used.changes++;
+    try {
+      return await (await used.partition).update(name, decide);
+    } finally {
+      used.changes--;
+      measure(id, used);
+    }
+  }
+
   /** Notes that an organization has a log, before it has one. */
-  async function begin(id: string): Promise<void> {
+  async function note(id: string): Promise<void> {
     if (begun.has(id)) return;
-    const log = await partition(shared);
-    await log.update(`${organizations}/${id}`, (current) => (current === null ? { value: {}, change } : null));
+    await change(shared, `${organizations}/${id}`, (current) =>
+      current === null ? { value: {}, change: first } : null,
+    );
     begun.add(id);
   }
 
-  /** The logs in which names with the prefix can be, in the order of their names. */
-  async function logsOf(prefix: string): Promise<string[]> {
+  /** The logs in which names with the prefix after a name can be, in the order of their names. */
+  async function logsOf(prefix: string, after: string): Promise<string[]> {
     if (placeOf(prefix).kept === 'registry') return [shared];
     const [, org, more] = prefix.split('/');
     if (more !== undefined) return [`@${org}`];
     const names = (await fresh(shared, maxAge)).names(`${organizations}/`);
-    return names.map((name) => name.slice(organizations.length + 1)).sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
+    const from = `${logOf(after)}/`;
+    return names
+      .map((name) => name.slice(organizations.length + 1))
+      .filter((id) => `${id}/` >= from)
+      .sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
   }
 
   return {
@@ -110,12 +145,12 @@ export function createLog(
 
     async update<T>(name: string, decide: Decide<T>) {
       const id = logOf(name);
-      await begin(id);
-      return (await (await partition(id)).update(name, decide as Decide<unknown>)) as Generation<T> | null;
+      await note(id);
+      return (await change(id, name, decide as Decide<unknown>)) as Generation<T> | null;
     },
 
     async *newest(prefix, after) {
-      for (const id of await logsOf(prefix)) {
+      for (const id of await logsOf(prefix, after ?? prefix)) {
         const log = await fresh(id, maxAge);
         for (const name of log.names(prefix, after)) {
           const generation = log.get(name);
@@ -129,12 +164,7 @@ export function createLog(
     },
 
     async *history<T>(name: string) {
-      yield* (await partition(logOf(name))).history(name) as AsyncGenerator<Generation<T>>;
+      yield* (await use(logOf(name)).partition).history(name) as AsyncGenerator<Generation<T>>;
     },
   };
-}
-
-/** The log that holds a record: `@` and the organization, or `registry`. */
-function logOf(name: string): string {
-  return placeOf(name).kept === 'organization' ? `@${name.split('/')[1]!}` : shared;
 }

@@ -10,8 +10,7 @@ import { createPacer, readEntries, readFrames, readIndex, readSegment } from './
  * those. Stops before a damaged entry.
  */
 export async function openState(bucket: Bucket, objects: Objects, partition: string): Promise<State> {
-  const newest = await newestSequence(bucket, partition);
-  const tip = await newestSound(bucket, partition, newest);
+  const { newest, tip } = await findTip(bucket, partition);
   const state = await openSummary(objects, tip);
   const pace = createPacer();
   try {
@@ -25,33 +24,35 @@ export async function openState(bucket: Bucket, objects: Objects, partition: str
   return state;
 }
 
-/** The number of the newest entry; 0 for an empty log. */
-async function newestSequence(bucket: Bucket, partition: string): Promise<number> {
+/** The numbers of the entries, newest first. */
+async function* sequencesOf(bucket: Bucket, partition: string): AsyncGenerator<number> {
   const folder = logFolder(partition);
-  // More than one key only where somebody left a file that sorts before the entries.
+  // More than one key only where a damaged entry, or a file that somebody left, sorts first.
   for (let after: string | undefined, limit = 1; ; limit = 1000) {
     const keys = await bucket.list(folder, after === undefined ? { limit } : { after, limit });
     for (const key of keys) {
       const parsed = parseEntryKey(key);
-      if (parsed !== null) return parsed.sequence;
+      if (parsed !== null) yield parsed.sequence;
     }
-    if (keys.length === 0) return 0;
+    if (keys.length === 0) return;
     after = keys.at(-1)!;
   }
 }
 
-/** The newest entry that is as it was written. */
-async function newestSound(bucket: Bucket, partition: string, newest: number): Promise<SealedEntry | null> {
-  for (let sequence = newest; sequence > 0; sequence--) {
+/** The number of the newest entry, and the newest one that is as it was written. */
+async function findTip(bucket: Bucket, partition: string): Promise<{ newest: number; tip: SealedEntry | null }> {
+  let newest = 0;
+  for await (const sequence of sequencesOf(bucket, partition)) {
+    newest ||= sequence;
     const key = entryKey(partition, sequence);
     const bytes = await bucket.get(key);
     try {
-      if (bytes !== null) return decodeEntry(bytes, sequence, key);
+      if (bytes !== null) return { newest, tip: decodeEntry(bytes, sequence, key) };
     } catch (error) {
       if (!isRegistryError(error, 'corrupt')) throw error;
     }
   }
-  return null;
+  return { newest, tip: null };
 }
 
 /** The state that the index of an entry leads to. Empty if the entry names none, or if it cannot be read: then all entries are read. */

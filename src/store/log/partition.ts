@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Digest } from '../../model/digest.ts';
-import { RegistryError } from '../../model/errors.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import { putOwn } from '../put-own.ts';
 import { corrupt, type Decide, type Generation } from '../generations.ts';
@@ -31,8 +31,6 @@ export interface Partition {
   trail(): Promise<readonly Noted[]>;
   /** Bytes that all of it takes in memory, roughly. */
   size(): number;
-  /** Whether a change of it is under way. */
-  isBusy(): boolean;
 }
 
 export interface PartitionOptions {
@@ -76,8 +74,9 @@ const longestBatch = 256;
 const largestBatch = 1024 * 1024;
 /** Milliseconds after another process's entry for which appends leave gaps for it. */
 const courtesy = 1000;
-/** Bytes of a change in the trail, roughly. */
+/** Bytes of a change in the trail, and of a log without records, roughly. */
 const noteSize = 200;
+const ownSize = 8 * 1024;
 
 /** Opens the log of a partition: reads its newest checkpoint and what was appended since. */
 export async function openPartition(
@@ -89,10 +88,13 @@ export async function openPartition(
   let checkedAt = monotonic();
   const state = await openState(bucket, objects, partition);
   const trail = createTrail(bucket, objects, partition, state);
-  const summaries = createSummaries(bucket, objects, partition, state);
+  const summaries = createSummaries(bucket, objects, partition, state, failed);
   const queue: Waiting[] = [];
   let isCommitting = false;
+  let isPrepared = false;
   let following: { startedAt: number; answer: Promise<void> } | null = null;
+  /** Names the own entry that is being appended. */
+  let writer: string | null = null;
   /** When an entry of another process was read last. */
   let rivalAt = Number.NEGATIVE_INFINITY;
   /** Milliseconds to wait after an append, so that another process gets its turn. */
@@ -113,7 +115,7 @@ export async function openPartition(
       const entry = decodeEntry(bytes, sequence, key);
       if (entry.previous !== state.digest) throw corrupt(`${key} does not follow the entry before it.`);
       state.apply(entry, bytes.byteLength);
-      rivalAt = monotonic();
+      if (entry.writer !== writer) rivalAt = monotonic();
     }
   }
 
@@ -122,16 +124,21 @@ export async function openPartition(
     const time = monotonic();
     if (time - checkedAt < maxAge) return Promise.resolve();
     if (following && time - following.startedAt < maxAge) return following.answer;
-    const answer = follow().finally(() => {
-      if (following?.answer === answer) following = null;
-    });
+    const answer = follow();
     following = { startedAt: time, answer };
+    // A damaged entry is not read again for each reader. What could not be read is.
+    answer.catch((error: unknown) => {
+      if (following?.answer === answer && !isRegistryError(error, 'corrupt')) following = null;
+    });
     return answer;
   }
 
   async function commitAll(): Promise<void> {
     isCommitting = true;
     try {
+      // What is due is made before the first entry, so that this one names it: a process that writes once names it too.
+      if (!isPrepared) await summaries.make();
+      isPrepared = true;
       while (queue.length > 0) {
         await commit(queue.splice(0, longestBatch));
         if (pause > 0) await delay(pause);
@@ -208,11 +215,12 @@ export async function openPartition(
   /** Appends the entry. False if another process appended first. */
   async function append({ base, at, changes, texts, records }: Draft): Promise<boolean> {
     const sequence = base + 1;
+    writer = uniqueId();
     const head: Omit<Entry, 'changes'> = {
       sequence,
       previous: state.digest,
       at,
-      writer: uniqueId(),
+      writer,
       index: summaries.newest(),
     };
     const { bytes, digest } = encodeEntry(head, texts);
@@ -221,10 +229,12 @@ export async function openPartition(
     if (!(await putOwn(bucket, key, bytes, (stored) => isEntry(stored, sequence, key, digest)))) return false;
     // A reader may have met it in the bucket already.
     if (state.sequence < sequence) state.adopt(records, { ...head, changes, digest }, bytes.byteLength);
-    checkedAt = monotonic();
+    // The answer may have taken long, and others may have appended meanwhile.
+    checkedAt = Math.max(checkedAt, startedAt);
     for (const name of records.keys()) changed(name);
-    void summaries.make().catch(failed);
-    pause = checkedAt - rivalAt < courtesy ? Math.random() * (checkedAt - startedAt) : 0;
+    void summaries.make();
+    const endedAt = monotonic();
+    pause = endedAt - rivalAt < courtesy ? Math.random() * (endedAt - startedAt) : 0;
     return true;
   }
 
@@ -248,8 +258,7 @@ export async function openPartition(
       if (held !== null) yield* historyOf(bucket, partition, name, held);
     },
     trail: trail.read,
-    size: () => state.size + trail.length() * noteSize,
-    isBusy: () => isCommitting,
+    size: () => ownSize + state.size + trail.length() * noteSize,
   };
 }
 

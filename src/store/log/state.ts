@@ -9,7 +9,7 @@ export interface State {
   readonly digest: Digest | null;
   /** The index that the newest entry names. */
   readonly index: Digest | null;
-  /** Bytes that the records take in the log, roughly. */
+  /** Bytes that the records as they are now take, roughly. */
   readonly size: number;
   get(name: string): Held | null;
   /** The names with the prefix (after the name `after`), in order. */
@@ -37,6 +37,8 @@ export function createState(start: StateStart): State {
   const { records } = start;
   let { sequence, digest, index, size } = start;
   const listeners: ((entry: SealedEntry) => void)[] = [];
+  /** Bytes that a record's change took in the log; absent where a checkpoint holds it. */
+  const weights = new Map<string, number>();
   /** All names in order; null until they are asked for. */
   let sorted: { order: string }[] | null = null;
 
@@ -54,10 +56,21 @@ export function createState(start: StateStart): State {
     return sorted;
   }
 
+  /** Adds what the entry's changes take. What takes the place of another counts once. */
+  function weigh({ changes }: SealedEntry, bytes: number): void {
+    const share = bytes / changes.length;
+    for (const change of changes) {
+      if (change.last === null) size += share;
+      if (isItem(change)) continue;
+      if (change.last !== null) size += share - (weights.get(change.name) ?? share);
+      weights.set(change.name, share);
+    }
+  }
+
   function advance(entry: SealedEntry, bytes: number): void {
     ({ sequence, digest } = entry);
     index = entry.index;
-    size += bytes;
+    weigh(entry, bytes);
     for (const listener of listeners) listener(entry);
   }
 

@@ -1,11 +1,14 @@
 import type { Digest } from '../../model/digest.ts';
 import type { Bucket } from '../bucket.ts';
+import { corrupt } from '../generations.ts';
 import type { Objects } from '../objects.ts';
+import { entryKey } from './entry.ts';
 import type { State } from './state.ts';
 import {
   readEntries,
   readIndex,
   segmentLength,
+  segmentSize,
   segmentsPerCheckpoint,
   writeFrames,
   writeIndex,
@@ -17,30 +20,52 @@ import {
 export interface Summaries {
   /** The digest of the newest index that is known here; the next entry names it. */
   newest(): Digest | null;
-  /** Writes what is due. Called after each own append. Calls share a running one. */
+  /**
+   * Writes what is due. Called before the first own append and after each. Calls share a running
+   * one. After a failure it is tried again when as many entries have come as make a segment.
+   */
   make(): Promise<void>;
 }
 
-/** Creates the summaries of a log. They are made from the log alone and change nothing in it. */
-export function createSummaries(bucket: Bucket, objects: Objects, partition: string, state: State): Summaries {
+/**
+ * Creates the summaries of a log. They are made from the log alone and change nothing in it.
+ * `failed`: called once for each time that they cannot be made.
+ */
+export function createSummaries(
+  bucket: Bucket,
+  objects: Objects,
+  partition: string,
+  state: State,
+  failed: (error: unknown) => void,
+): Summaries {
   /** An index that was written here, and the one that entries named at that time. */
   let written: { digest: Digest; instead: Digest | null } | null = null;
   /** How far the newest index reaches, where that is known. */
   let reach: { digest: Digest | null; sequence: number } = { digest: null, sequence: 0 };
   let making: Promise<void> | null = null;
+  /** The number of the entry after which it is tried again. */
+  let pauseUntil = 0;
 
   /** Once an entry names another index, that one counts. */
   function newest(): Digest | null {
     return written !== null && state.index === written.instead ? written.digest : state.index;
   }
 
-  async function append(index: Index, from: Position, to: number): Promise<Index> {
-    const read = await Array.fromAsync(readEntries(bucket, partition, from, to));
-    const segment = await writeSegment(
-      objects,
-      read.map(({ bytes }) => bytes),
-    );
-    return { ...index, sequence: to, digest: read.at(-1)!.entry.digest, segments: [...index.segments, segment] };
+  /** The index with the entries up to a number: in one segment, or in several where they are long. */
+  async function append(index: Index, to: number): Promise<Index> {
+    let { sequence, digest } = index;
+    const segments = [...index.segments];
+    let lines: Uint8Array[] = [];
+    let size = 0;
+    for await (const { entry, bytes } of readEntries(bucket, partition, index, to)) {
+      lines.push(bytes);
+      size += bytes.byteLength;
+      ({ sequence, digest } = entry);
+      if (size < segmentSize && sequence < to) continue;
+      segments.push(await writeSegment(objects, lines));
+      [lines, size] = [[], 0];
+    }
+    return { ...index, sequence, digest, segments };
   }
 
   async function makeDue(): Promise<void> {
@@ -51,10 +76,11 @@ export function createSummaries(bucket: Bucket, objects: Objects, partition: str
     const isDue = isCheckpointDue(index, end.sequence);
     const records = isDue ? state.records() : [];
     for (; end.sequence - index.sequence >= segmentLength;) {
-      index = await append(index, startOf(index), index.sequence + segmentLength);
+      index = await append(index, index.sequence + segmentLength);
     }
     if (isDue) {
-      if (index.sequence < end.sequence) index = await append(index, startOf(index), end.sequence);
+      if (index.sequence < end.sequence) index = await append(index, end.sequence);
+      if (index.digest !== end.digest) throw corrupt(`${entryKey(partition, end.sequence)} was changed.`);
       const older = await writeIndex(objects, index);
       const frames = await writeFrames(objects, records);
       index = { ...end, checkpoint: { ...end, frames }, segments: [], older };
@@ -68,10 +94,15 @@ export function createSummaries(bucket: Bucket, objects: Objects, partition: str
     newest,
     make() {
       const isCovered = reach.digest === newest() && state.sequence - reach.sequence < segmentLength;
-      if (isCovered) return Promise.resolve();
-      making ??= makeIfDue().finally(() => {
-        making = null;
-      });
+      if (isCovered || state.sequence < pauseUntil) return Promise.resolve();
+      making ??= makeIfDue()
+        .catch((error: unknown) => {
+          pauseUntil = state.sequence + segmentLength;
+          failed(error);
+        })
+        .finally(() => {
+          making = null;
+        });
       return making;
     },
   };
@@ -85,16 +116,7 @@ export function createSummaries(bucket: Bucket, objects: Objects, partition: str
   }
 }
 
-interface Position {
-  sequence: number;
-  digest: Digest | null;
-}
-
 const nothing: Index = { sequence: 0, digest: null, checkpoint: null, segments: [], older: null };
-
-function startOf({ sequence, digest }: Index): Position {
-  return { sequence, digest };
-}
 
 /** Whether the segments are many, or outweigh the checkpoint. */
 function isCheckpointDue({ checkpoint, segments, sequence }: Index, end: number): boolean {

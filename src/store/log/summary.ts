@@ -13,6 +13,8 @@ const decompress = promisify(zstdDecompress);
 
 /** Entries in a segment. */
 export const segmentLength = 256;
+/** Bytes of entries after which a segment takes no more. */
+export const segmentSize = 1024 * 1024;
 /** Segments after which a new checkpoint is made. */
 export const segmentsPerCheckpoint = 64;
 /** Bytes of JSON in one frame of a checkpoint: parsing one keeps the event loop for some milliseconds. */
