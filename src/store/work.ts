@@ -63,9 +63,9 @@ export function createWork(
     const asked = { turn: ++turn, checkedAt: monotonic() };
     const generation = await newestNumber(name);
     if (generation === null) return remember(name, { ...asked, newest: null });
-    const old = known.get(name)?.newest;
+    const old = known.get(name)?.newest ?? null;
     // What is that young was not swept: the same number is the same generation.
-    const isYoung = old != null && now().getTime() - Date.parse(old.at) < longestWrite;
+    const isYoung = old !== null && now().getTime() - Date.parse(old.at) < longestWrite;
     if (isYoung && old.generation === generation) return remember(name, { ...asked, newest: old });
     const key = workKey(name, generation);
     const bytes = await bucket.get(key);
