@@ -37,15 +37,16 @@ const versionsKept = 1000;
  * its manifest is not read again.
  */
 export function createSendDocument(links: Links): SendDocument {
-  // A changed resource has new Version objects, so responses for the old ones are not used again.
-  const kept = new LRUCache<Version, Map<string, Ready>>({ max: versionsKept });
+  // A response depends on the whole resource (who may read it, which version comes next). A changed
+  // resource is another object, but may hold the same Version objects.
+  const kept = new LRUCache<Version, { resource: Resource; ready: Map<string, Ready> }>({ max: versionsKept });
 
-  function readyOf(version: Version): Map<string, Ready> {
+  function readyOf({ resource, version }: GrantedVersion): Map<string, Ready> {
     const known = kept.get(version);
-    if (known) return known;
-    const fresh = new Map<string, Ready>();
-    kept.set(version, fresh);
-    return fresh;
+    if (known?.resource === resource) return known.ready;
+    const ready = new Map<string, Ready>();
+    kept.set(version, { resource, ready });
+    return ready;
   }
 
   return async (read, granted, address) => {
@@ -58,7 +59,7 @@ export function createSendDocument(links: Links): SendDocument {
     if (offer === null || coding === null)
       throw notAcceptable(read.links, granted, offer === null ? 'Accept' : 'Accept-Encoding');
     const lifetime: Lifetime = address.selector.kind === 'latest' ? 'latest' : 'pinned';
-    const ready = readyOf(granted.version);
+    const ready = readyOf(granted);
     const name = `${offer.mediaType} ${coding} ${lifetime}`;
     let found = ready.get(name);
     if (found === undefined) {
