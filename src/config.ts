@@ -122,13 +122,27 @@ export interface PurgeConfig {
   body: Record<string, unknown>;
 }
 
+/** A bucket on Amazon S3 or a service like it. */
+export interface S3Config {
+  kind: 's3';
+  bucket: string;
+  /** Without slashes at its ends; empty for the whole bucket. */
+  prefix: string;
+  /** Null: Amazon S3. */
+  endpoint: string | null;
+  region: string | null;
+  pathStyle: boolean;
+  /** Null: the credentials that the AWS SDK finds in the environment. */
+  credentials: { accessKeyId: SecretName; secretAccessKey: SecretName } | null;
+}
+
 /**
  * The configuration with all defaults filled in and all paths absolute.
  * `content/schemas/config.json` describes each key.
  */
 export interface Config {
   url: string | null;
-  store: { kind: 'fs'; path: string };
+  store: { kind: 'fs'; path: string } | S3Config;
   /** Folder of mirrors and derived files. It can be deleted at any time. */
   cacheFolder: string;
   organizations: Record<string, OrganizationConfig>;
@@ -193,9 +207,10 @@ interface UserOrganization {
 export type UserConfig = DeepPartial<
   Omit<
     Config,
-    'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates' | 'organizations' | 'sync'
+    'store' | 'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates' | 'organizations' | 'sync'
   >
 > & {
+  store?: GivenStore;
   organizations?: Record<string, UserOrganization>;
   sync?: Partial<Omit<Config['sync'], 'knownHosts'>> & { knownHosts?: string };
   url?: string;
@@ -206,6 +221,17 @@ export type UserConfig = DeepPartial<
   cache?: { pinned?: number; latest?: number; shared?: number; purge?: Partial<PurgeConfig> & { url: string } };
 };
 
+type GivenStore =
+  | { kind: 'fs'; path: string }
+  | (Pick<S3Config, 'kind' | 'bucket'> & {
+      prefix?: string;
+      endpoint?: string;
+      region?: string;
+      pathStyle?: boolean;
+      accessKeyId?: SecretName;
+      secretAccessKey?: SecretName;
+    });
+
 /** Returns its argument. Gives editors the types of the configuration. */
 export function defineConfig(config: UserConfig): UserConfig {
   return config;
@@ -213,6 +239,7 @@ export function defineConfig(config: UserConfig): UserConfig {
 
 const schema: object = JSON.parse(readFileSync(new URL('../content/schemas/config.json', import.meta.url), 'utf8'));
 const options = {
+  discriminator: true,
   useDefaults: true,
   allErrors: true,
   strict: false,
@@ -276,7 +303,8 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     ...(copy as object),
   };
   if (!validate(filled)) {
-    const lines = (validate.errors ?? []).map(explainError);
+    // What a discriminator finds, `required` or `enum` says better.
+    const lines = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'discriminator').map(explainError);
     throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
   }
   const given = filled as UserConfig &
@@ -294,7 +322,6 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
       | 'webhooks'
       | 'pulls'
     >;
-  const folder = resolve(base, given.store?.path ?? data);
   const hosts = fillHosts(given.hosts);
   const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
     const { repositories = [], defaults = {}, ...rest } = organization;
@@ -309,7 +336,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
   });
   const config: Config = {
     url: given.url?.replace(/\/$/, '') ?? null,
-    store: { kind: 'fs', path: folder },
+    store: fillStore(given, { base, data }),
     cacheFolder: resolve(base, data, 'cache'),
     organizations: Object.fromEntries(organizations),
     credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
@@ -332,6 +359,29 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
   };
   assertCredentials(config);
   return config;
+}
+
+function fillStore(
+  { store, secretKey }: Pick<UserConfig, 'store' | 'secretKey'>,
+  { base, data }: { base: string; data: string },
+): Config['store'] {
+  if (store?.kind !== 's3') return { kind: 'fs', path: resolve(base, store?.path ?? data) };
+  if (secretKey === undefined) {
+    throw new RegistryError(
+      'malformed',
+      'store.kind is s3, so secretKey is required: every machine that uses the bucket must be able to open the secrets in it. Set secretKey to { env: … }.',
+    );
+  }
+  const { kind, bucket, prefix = '', endpoint, region, accessKeyId, secretAccessKey } = store;
+  return {
+    kind,
+    bucket,
+    prefix,
+    endpoint: endpoint ?? null,
+    region: region ?? null,
+    pathStyle: store.pathStyle ?? endpoint !== undefined,
+    credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : null,
+  };
 }
 
 function fillPurge(given: Partial<PurgeConfig> | null | undefined): PurgeConfig | null {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { inspect } from 'node:util';
-import { allowedHosts, type Config } from './config.ts';
+import { allowedHosts, readSecret, type Config } from './config.ts';
 import type { Isolation } from './compile/sandbox/isolation.ts';
 import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';
 import { createLog } from './log.ts';
@@ -9,6 +9,7 @@ import { openSource } from './source/mirror.ts';
 import { newId, type Log, type Registry } from './registry/registry.ts';
 import { createHosts } from './hosts/hosts.ts';
 import { openFolderCache } from './store/cache.ts';
+import type { Bucket } from './store/bucket.ts';
 import { openFsBucket } from './store/fs.ts';
 import { createObjects } from './store/objects.ts';
 import { createOwnKey } from './store/own-key.ts';
@@ -37,7 +38,7 @@ export async function openRegistry(
   const now = () => new Date();
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
-  const bucket = await openFsBucket(config.store.path);
+  const bucket = await openBucket(config.store);
   await assertFormat(bucket);
   const compiler = openLocalCompiler(config.sandbox, hasSpare);
   const source = openSource({
@@ -71,4 +72,18 @@ export async function openRegistry(
     isolation: () => compiler.isolation(),
     close: () => compiler.close(),
   };
+}
+
+async function openBucket(store: Config['store']): Promise<Bucket> {
+  if (store.kind === 'fs') return openFsBucket(store.path);
+  // Loaded only when configured: the SDK is as large as the rest of Stele.
+  const { openS3Bucket } = await import('./store/s3.ts');
+  const { credentials } = store;
+  return openS3Bucket({
+    ...store,
+    credentials: credentials && {
+      accessKeyId: readSecret(credentials.accessKeyId),
+      secretAccessKey: readSecret(credentials.secretAccessKey),
+    },
+  });
 }

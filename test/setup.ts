@@ -34,7 +34,8 @@ const connect = Socket.prototype.connect;
 
 function refuseOthers(this: Socket, ...args: unknown[]): Socket {
   const host = hostOf(args);
-  if (host !== null && !local.has(host)) {
+  // Names below `localhost` are this machine too (RFC 6761).
+  if (host !== null && !local.has(host) && !host.endsWith('.localhost')) {
     this.destroy(new Error(`Tests reach no other machine, and ${host} is one.`));
     return this;
   }

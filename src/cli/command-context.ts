@@ -59,7 +59,8 @@ export async function withRegistryToRead<T>(
   work: (registry: OpenRegistry) => Promise<T>,
 ): Promise<T> {
   const config = adjust(await readConfig(command));
-  const folder = existsSync(config.store.path) ? null : await mkdtemp(join(tmpdir(), 'stele-'));
+  const isThere = config.store.kind !== 'fs' || existsSync(config.store.path);
+  const folder = isThere ? null : await mkdtemp(join(tmpdir(), 'stele-'));
   const { openRegistry } = await import('../open.ts');
   const registry = await openRegistry(folder === null ? config : inFolder(config, folder), quiet);
   try {

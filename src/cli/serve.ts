@@ -91,7 +91,8 @@ async function serveOnce(
  * Warns of folders that other users can read, such as those made by an older version or by `mkdir`.
  */
 async function warnOfOpenFolders({ config, log }: OpenRegistry): Promise<void> {
-  const folders = new Set([config.store.path, dirname(config.cacheFolder), config.cacheFolder]);
+  const kept = config.store.kind === 'fs' ? [config.store.path] : [];
+  const folders = new Set([...kept, dirname(config.cacheFolder), config.cacheFolder]);
   for (const folder of folders) {
     if (await isOpenToOthers(folder))
       log('warn', 'folder is open to others', { folder, mend: 'chmod -R go= <folder>' });

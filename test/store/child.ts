@@ -1,10 +1,11 @@
 /**
- * Another process on the same folder. Started with `fork`, it does what it is told over the channel and answers each message:
+ * Another process on the same folder, or on the S3 bucket whose settings it gets as JSON. Started with `fork`, it does what it is told over the channel and answers each message:
  * `put` writes text under a key, `flood` writes large values one after the other until it is killed, `increment` appends to a ref.
  */
 import { randomUUID } from 'node:crypto';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { createRefs } from '../../src/store/refs.ts';
+import { openS3Bucket, type S3Settings } from '../../src/store/s3.ts';
 
 export type Order =
   | { do: 'put'; key: string; text: string }
@@ -12,7 +13,8 @@ export type Order =
   | { do: 'flood'; bytes: number }
   | { do: 'increment'; name: string; times: number };
 
-const bucket = await openFsBucket(process.argv[2]!);
+const where = process.argv[2]!;
+const bucket = where.startsWith('{') ? await openS3Bucket(JSON.parse(where) as S3Settings) : await openFsBucket(where);
 const refs = createRefs(bucket, { now: () => new Date(), monotonic: () => performance.now(), uniqueId: randomUUID });
 
 async function obey(order: Order): Promise<unknown> {

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { S3Client } from '@aws-sdk/client-s3';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { assertKey, isKey, type Bucket } from './bucket.ts';
+import { usualPatience, type Patience } from './s3/attempts.ts';
+import { createKeep, type Keep } from './s3/keep.ts';
+import { probe } from './s3/probe.ts';
+import { notReadable } from './s3/reasons.ts';
+
+/** Where an S3 bucket is. */
+export interface S3Settings {
+  bucket: string;
+  /** Key prefix of everything that Stele writes, without a slash at the end; empty for none. */
+  prefix: string;
+  /** URL of the service; null for Amazon S3. */
+  endpoint: string | null;
+  /** Null: that of the environment, or `us-east-1` if there is an endpoint. */
+  region: string | null;
+  /** Whether the bucket stands in the path of the URL and not in the name of its host. */
+  pathStyle: boolean;
+  /** Null: the SDK finds them (environment, files, roles of the machine). */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+}
+
+/**
+ * Opens a bucket on S3 or a service like it, and probes it (design §5). Rejects with `unavailable`
+ * if it does not answer or does not hold what S3 promises. Tests replace the patience.
+ */
+export async function openS3Bucket(settings: S3Settings, patience: Patience = usualPatience): Promise<Bucket> {
+  const keep = await openKeep(settings, patience);
+  await probe(keep).catch((error: unknown) => {
+    throw isRegistryError(error, 'outcome_unknown') ? notReadable(error.cause) : error;
+  });
+  return createS3Bucket(keep);
+}
+
+/** Opens the objects of a bucket without a probe. */
+export async function openKeep(settings: S3Settings, patience: Patience = usualPatience): Promise<Keep> {
+  const { bucket, prefix, endpoint, region, pathStyle, credentials } = settings;
+  const agent = { keepAlive: true, maxSockets: 128 };
+  const client = new S3Client({
+    ...(endpoint !== null && { endpoint, region: 'us-east-1' }),
+    ...(region !== null && { region }),
+    ...(credentials !== null && { credentials }),
+    forcePathStyle: pathStyle,
+    // Only our own loop knows which attempt may have been applied.
+    maxAttempts: 1,
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    requestHandler: { connectionTimeout: 3000, httpAgent: agent, httpsAgent: agent },
+  });
+  await client.config.region().catch((cause: unknown) => {
+    throw new RegistryError('unavailable', 'The store has no region. Set store.region, or AWS_REGION.', { cause });
+  });
+  return createKeep(client, bucket, prefix === '' ? '' : `${prefix}/`, patience);
+}
+
+/** Creates a bucket of the keys that are valid in the port. Keys with a dot in front hold probes. */
+export function createS3Bucket(keep: Keep): Bucket {
+  return {
+    async get(key) {
+      assertKey(key);
+      return keep.get(key);
+    },
+
+    async putIfAbsent(key, bytes) {
+      assertKey(key);
+      return keep.put(key, bytes, randomUUID());
+    },
+
+    async list(prefix, { after = '', limit = 1000 } = {}) {
+      const found: string[] = [];
+      if (!isPlain(prefix)) return found;
+      // The rest of `after` may hold what S3 refuses; it is compared here.
+      let from = /^[A-Za-z0-9._+=@/-]*/.exec(after)![0];
+      while (found.length < limit) {
+        const wanted = limit - found.length;
+        const page = await keep.list(prefix, from, wanted);
+        found.push(...page.filter((key) => key > after && isKey(key)));
+        if (page.length < wanted) break;
+        from = page.at(-1)!;
+      }
+      return found;
+    },
+
+    async delete(key) {
+      assertKey(key);
+      await keep.delete(key);
+    },
+
+    async check() {
+      const id = randomUUID();
+      const key = `.check/${id}`;
+      try {
+        await keep.put(key, Buffer.from(id), id);
+        if ((await keep.get(key))?.toString() !== id) throw new Error('The probe does not read back as written.');
+        await keep.delete(key);
+      } catch (error) {
+        if (isRegistryError(error, 'unavailable')) throw error;
+        throw new RegistryError('unavailable', 'The store does not confirm writes.', { cause: error, retryAfter: 5 });
+      }
+    },
+  };
+}
+
+function isPlain(text: string): boolean {
+  return /^[A-Za-z0-9._+=@/-]*$/.test(text);
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { RegistryError } from '../../model/errors.ts';
+import type { Keep } from './keep.ts';
+
+const writers = 32;
+const rounds = 3;
+
+/**
+ * Makes sure that the store keeps the promises that S3 makes: of 32 writers that race for one key,
+ * exactly one wins, its bytes and its metadata are there, and the next list has the key. Rejects
+ * with `unavailable`, saying what was seen.
+ */
+export async function probe(keep: Keep): Promise<void> {
+  const folder = `.probe/${randomUUID()}/`;
+  for (let round = 1; round <= rounds; round++) await race(keep, `${folder}${round}`);
+}
+
+async function race(keep: Keep, key: string): Promise<void> {
+  const ids = Array.from({ length: writers }, () => randomUUID());
+  try {
+    const answers = await Promise.all(ids.map((id) => keep.put(key, Buffer.from(id), id)));
+    const winners = ids.filter((_, index) => answers[index] === 'created');
+    if (winners.length !== 1) {
+      throw lie(`of ${writers} writers of one new key, ${winners.length} were told that they created it`);
+    }
+    const [winner] = winners;
+    const stored = await keep.get(key);
+    if (stored?.toString() !== winner) throw lie('the bytes of another writer than the winner were stored');
+    if ((await keep.writerOf(key)) !== winner) throw lie('it does not keep the metadata of an object');
+    if (!(await keep.list(key, '', 1)).includes(key)) throw lie('a list does not have the key that was just written');
+  } finally {
+    await keep.delete(key).catch(() => undefined);
+  }
+}
+
+function lie(seen: string): RegistryError {
+  const message = `This S3 store cannot be used: ${seen}. Stele needs writes with If-None-Match (a conditional PUT) that hold for all writers. Use a store that has them, such as Amazon S3, Ceph or MinIO.`;
+  return new RegistryError('unavailable', message);
+}
