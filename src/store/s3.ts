@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { S3Client } from '@aws-sdk/client-s3';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { assertKey, isKey, type Bucket } from './bucket.ts';
-import { usualPatience, type Patience } from './s3/attempts.ts';
-import { createKeep, type Keep } from './s3/keep.ts';
-import { probe } from './s3/probe.ts';
-import { notReadable } from './s3/reasons.ts';
+import { usualPatience, type Patience } from './requests/attempts.ts';
+import { createKeep, type Keep } from './requests/keep.ts';
+import { probe } from './requests/probe.ts';
+import { notReadable } from './requests/reasons.ts';
 
 /** Where an S3 bucket is. */
 export interface S3Settings {

@@ -15,7 +15,7 @@ interface Stored {
   metadata: Record<string, string>;
 }
 
-/** A stand-in for S3 in memory, with one bucket: what `src/store/s3/` asks of it, and no signatures. */
+/** A stand-in for S3 in memory, with one bucket: what `src/store/requests/` asks of it, and no signatures. */
 export interface S3StandIn extends AsyncDisposable {
   port: number;
   endpoint: string;
