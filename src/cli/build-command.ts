@@ -25,27 +25,30 @@ export function buildCommand(): Command {
         const url = publicUrl(registry.config.url, base, json);
         const { buildSite } = await import('../site/build/build.ts');
         return untilStopped((signal) =>
-          withProgress('Building', (say) =>
-            buildSite(registry, {
-              out,
-              url,
-              async openAnswers(snapshot, site) {
-                // A build without changes does not need the server.
-                const { openAnswers } = await import('../server/ask-in-process.ts');
-                const { createSyncQueue } = await import('../sync/queue.ts');
-                const { createPulls } = await import('../pulls/pulls.ts');
-                return openAnswers(
-                  snapshot,
-                  site,
-                  createSyncQueue(snapshot, createPulls),
-                  describeCommands(programOf(command)),
-                );
-              },
-              program: `${command.parent?.version()}`,
-              isFresh: fresh,
-              tell: say,
-              signal,
-            }),
+          withProgress(
+            'Building',
+            (say) =>
+              buildSite(registry, {
+                out,
+                url,
+                async openAnswers(snapshot, site) {
+                  // A build without changes does not need the server.
+                  const { openAnswers } = await import('../server/ask-in-process.ts');
+                  const { createSyncQueue } = await import('../sync/queue.ts');
+                  const { createPulls } = await import('../pulls/pulls.ts');
+                  return openAnswers(
+                    snapshot,
+                    site,
+                    createSyncQueue(snapshot, createPulls),
+                    describeCommands(programOf(command)),
+                  );
+                },
+                program: `${command.parent?.version()}`,
+                isFresh: fresh,
+                tell: say,
+                signal,
+              }),
+            json ? null : process.stderr,
           ),
         );
       });

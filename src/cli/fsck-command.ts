@@ -10,8 +10,11 @@ export function fsckCommand(): Command {
       const { json } = command.optsWithGlobals<CommonOptions>();
       const checked = await withRegistry(command, async (registry) => {
         const { fsck } = await import('../registry/fsck.ts');
-        return withProgress('Checking', (say) =>
-          fsck(registry, ({ objects, entries }) => say(`Checking: ${objects} objects, ${entries} log entries`)),
+        return withProgress(
+          'Checking',
+          (say) =>
+            fsck(registry, ({ objects, entries }) => say(`Checking: ${objects} objects, ${entries} log entries`)),
+          json ? null : process.stderr,
         );
       });
       const { objects, bytes, entries, records, versions, damages, unnamed } = checked;

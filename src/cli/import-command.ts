@@ -37,24 +37,27 @@ export function importCommand(): Command {
       let before = 0;
       const run = await withRegistry(command, async (registry) => {
         const { importHistory } = await import('../sync/import-repository.ts');
-        return withProgress(`Importing ${name}`, (say) =>
-          importHistory(
-            registry,
-            coordinate,
-            {
-              tags: tags ?? (eachChange ? null : 'v*'),
-              eachChange,
-              since,
-              latest,
-              onProgress({ done, total, document }) {
-                const last = document === null ? '' : `, ${document.label ?? document.outcome}`;
-                say(`Importing ${name}: ${done} of ${total}${last}`);
-                if (document === null) before += done;
-                else if (!json) printDocument(document);
+        return withProgress(
+          `Importing ${name}`,
+          (say) =>
+            importHistory(
+              registry,
+              coordinate,
+              {
+                tags: tags ?? (eachChange ? null : 'v*'),
+                eachChange,
+                since,
+                latest,
+                onProgress({ done, total, document }) {
+                  const last = document === null ? '' : `, ${document.label ?? document.outcome}`;
+                  say(`Importing ${name}: ${done} of ${total}${last}`);
+                  if (document === null) before += done;
+                  else if (!json) printDocument(document);
+                },
               },
-            },
-            stop.signal,
-          ),
+              stop.signal,
+            ),
+          json ? null : process.stderr,
         );
       });
       if (json) return printJson({ runs: [run] });

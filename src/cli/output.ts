@@ -43,8 +43,10 @@ const linesApart = 5000;
 export async function withProgress<T>(
   text: string,
   work: (say: (text: string) => void) => Promise<T>,
-  stream: NodeJS.WriteStream = process.stderr,
+  given: NodeJS.WriteStream | null = process.stderr,
 ): Promise<T> {
+  if (given === null) return work(() => undefined);
+  const stream = given;
   let shown = text;
   let spinner = null as Ora | null;
   let isDone = false;

@@ -32,13 +32,16 @@ export function syncCommand(): Command {
         const { relinkResource } = await import('../sync/connect.ts');
         const { syncAll } = await import('./sync-all.ts');
         if (options.relink) await relinkResource(registry, requireCoordinate(name!).coordinate, operator);
-        return withProgress('Syncing', (say) =>
-          syncAll(registry, name, ({ run, progress, document }) => {
-            say(`Syncing ${repositoryName(run.url)} ${formatProgress(progress)}`);
-            if (document === null || options.json) return;
-            print(formatDocument(document));
-            printed.add(formatDocument(document));
-          }),
+        return withProgress(
+          'Syncing',
+          (say) =>
+            syncAll(registry, name, ({ run, progress, document }) => {
+              say(`Syncing ${repositoryName(run.url)} ${formatProgress(progress)}`);
+              if (document === null || options.json) return;
+              print(formatDocument(document));
+              printed.add(formatDocument(document));
+            }),
+          options.json ? null : process.stderr,
         );
       });
       printRuns(runs, options, printed);

@@ -16,18 +16,22 @@ export function verifyCommand(): Command {
       const { coordinate, selector } = requireCoordinate(name);
       const { json = false, all } = command.optsWithGlobals<CommonOptions & { all?: boolean }>();
       const verified = await withRegistry(command, (registry) =>
-        withProgress(`Verifying ${name}`, async (say) => {
-          const { verify } = await import('../registry/verify.ts');
-          if (!all) return [await verify(registry, coordinate, selector)];
-          const each: Outcome[] = [];
-          const selectors = await everyVersion(registry, coordinate);
-          for (const [index, one] of selectors.entries()) {
-            say(`Verifying ${name}: ${index + 1} of ${selectors.length}`);
-            each.push(await verifyOne(registry, coordinate, one));
-            if (!json) printOutcome(each.at(-1)!);
-          }
-          return each;
-        }),
+        withProgress(
+          `Verifying ${name}`,
+          async (say) => {
+            const { verify } = await import('../registry/verify.ts');
+            if (!all) return [await verify(registry, coordinate, selector)];
+            const each: Outcome[] = [];
+            const selectors = await everyVersion(registry, coordinate);
+            for (const [index, one] of selectors.entries()) {
+              say(`Verifying ${name}: ${index + 1} of ${selectors.length}`);
+              each.push(await verifyOne(registry, coordinate, one));
+              if (!json) printOutcome(each.at(-1)!);
+            }
+            return each;
+          },
+          json ? null : process.stderr,
+        ),
       );
       if (verified.some(({ outcome }) => outcome !== 'same' && outcome !== 'recoded')) process.exitCode = 1;
       if (json) return printJson({ versions: verified });
