@@ -70,6 +70,7 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
     },
     async *history(name) {
       assertName(name);
+      if (placeOf(name).kept === 'days') throw new TypeError(`A record that expires has no history: ${name}`);
       yield* log.history(name);
     },
     trail: log.trail,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runRef, type Run } from '../../src/model/connection.ts';
+import { type Run } from '../../src/model/connection.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue, type RunNews } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
@@ -21,9 +21,14 @@ async function sync(world: World, count: number): Promise<{ run: Run; news: stri
   const news: string[] = [];
   const note = ({ progress, document }: RunNews) =>
     void news.push(`${progress.done} of ${progress.total} ${document?.outcome ?? '-'}`);
-  const run = await (await createSyncQueue(registry, createPulls, note).request('acme', id, 'manual')).done;
   const saved: unknown[] = [];
-  for await (const { value } of registry.refs.history<Run>(runRef('acme', run.id))) saved.unshift(value.progress);
+  const { update } = registry.refs;
+  registry.refs.update = async (name, decide) => {
+    const made = await update(name, decide);
+    if (name.startsWith('runs/')) saved.push((made!.value as Run).progress);
+    return made;
+  };
+  const run = await (await createSyncQueue(registry, createPulls, note).request('acme', id, 'manual')).done;
   return { run, news, saved };
 }
 
