@@ -193,6 +193,20 @@ describe('a stray entry', () => {
   });
 });
 
+test('an entry that stands in the place of one of another log is found', async () => {
+  const bucket = createMemoryBucket();
+  const refs = open(bucket);
+  for (const org of ['acme', 'beta']) await increment(refs, `repositories/${org}/one`);
+  const keys = ['@acme', '@beta'].map((log) => entryKey(log, 1));
+  const entries = await Promise.all(keys.map(async (key) => (await bucket.get(key))!));
+  for (const [index, key] of keys.entries()) {
+    await bucket.delete(key);
+    await bucket.putIfAbsent(key, entries[1 - index]!);
+  }
+  expect(await damagesIn(bucket, '@acme')).toContain(keys[0]);
+  expect(await damagesIn(bucket, '@beta')).toContain(keys[1]);
+});
+
 /** Takes entries of logs only. */
 function refusingObjects(bucket: Bucket): Bucket['putIfAbsent'] {
   return async (key, bytes) => {
