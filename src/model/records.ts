@@ -34,6 +34,9 @@ const places: Readonly<Record<string, Place>> = {
   sessions: daysFor(60),
   leases: daysFor(2),
   imports: daysFor(400),
+  'imported-tags': daysFor(400),
+  // Made again by the next look at the host.
+  owners: daysFor(90),
 };
 
 /** The place of a record. Kinds that the table does not name are in the log `registry`. */
