@@ -26,6 +26,7 @@ const places: Readonly<Record<string, Place>> = {
   checks: daysFor(14),
   deliveries: daysFor(30),
   'webhook-health': daysFor(90),
+  // Made again by the next look at the host.
   owners: daysFor(90),
   'event-marks': daysFor(90),
   'key-uses': daysFor(400),
@@ -35,8 +36,6 @@ const places: Readonly<Record<string, Place>> = {
   leases: daysFor(2),
   imports: daysFor(400),
   'imported-tags': daysFor(400),
-  // Made again by the next look at the host.
-  owners: daysFor(90),
 };
 
 /** The place of a record. Kinds that the table does not name are in the log `registry`. */
