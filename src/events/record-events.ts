@@ -126,7 +126,8 @@ export function createRecorder(
     if (endpoints.length === 0) return;
     const startedAt = registry.now().getTime();
     const since = await sinceWhen(org, endpoints);
-    let isWhole = true;
+    // While the log is damaged, not all of its changes are known: the mark stays before them.
+    let isWhole = await isWholeLog(org);
     for (const kind of kinds) {
       for await (const { name, generation } of registry.refs.newest(`${kind}/${org}/`)) {
         if (signal.aborted) return;
@@ -134,6 +135,16 @@ export function createRecorder(
       }
     }
     if (isWhole) await moveMark(org, startedAt);
+  }
+
+  async function isWholeLog(org: string): Promise<boolean> {
+    try {
+      await registry.refs.refresh(`resources/${org}/`);
+      return true;
+    } catch (error) {
+      if (!isRegistryError(error, 'corrupt')) throw error;
+      return false;
+    }
   }
 
   /** How far back history must be read: milliseconds since 1970. */

@@ -1,4 +1,5 @@
 import type { Check, CheckState } from '../model/check.ts';
+import { resourceRef } from '../model/resource.ts';
 import type { Repository, Run, RunDocument } from '../model/connection.ts';
 import { findMoves, withMoves } from '../plan/moves.ts';
 import { detachedDocuments, planAll } from '../plan/plan.ts';
@@ -36,7 +37,7 @@ export interface Checked {
 
 const mostInFull = 100;
 /** Bytes of all previews of one pull request. */
-const mostPreviewed = 64 * 2 ** 20;
+const mostPreviewed = 8 * 2 ** 20;
 
 /**
  * Checks what merging a pull request into the target branch as it is now would publish. Reports on
@@ -104,7 +105,9 @@ export async function checkPull(
     // Only the first checks are reported one by one, so only they need annotations and previews.
     checks.push(checks.length < mostInFull ? check : { ...check, annotations: [] });
     if ('version' in result && result.outcome === 'published' && room > 0) {
-      const preview = await takePreview(view, result.resource, result.version.label);
+      const isNew = (await asIs.refs.read(resourceRef(result.resource))) === null;
+      const newFrom = isNew ? repository.url : null;
+      const preview = await takePreview(view, result.resource, result.version.label, newFrom);
       room -= sizeOf(preview);
       if (room > 0) previews.set(check.name, preview);
     }

@@ -11,6 +11,11 @@ import { readJson, readObject } from '../registry/stored.ts';
 /** What publishing a document would give: the resource with the new version, and the bytes of its page. */
 export interface Preview {
   resource: Resource;
+  /**
+   * The repository of the request, if the check saw no such resource. A private one may have the
+   * name: it must not show by hiding the preview.
+   */
+  newFrom: string | null;
   label: string;
   objects: ReadonlyMap<Digest, Uint8Array>;
 }
@@ -18,6 +23,7 @@ export interface Preview {
 /** A preview as it is stored. Its name is a hash of the token, so that a list of keys reveals no URL. */
 interface Stored {
   resource: Resource;
+  newFrom: string | null;
   label: string;
   expiresAt: string;
   /** Base64 by digest. */
@@ -32,7 +38,12 @@ const tokenPattern = /^([0-9a-z]{9})-[0-9a-f]{32}$/;
  * Collects what the page of a version is made from. `registry`: the view into which the version was
  * published.
  */
-export async function takePreview(registry: Registry, resource: Resource, label: string): Promise<Preview> {
+export async function takePreview(
+  registry: Registry,
+  resource: Resource,
+  label: string,
+  newFrom: string | null = null,
+): Promise<Preview> {
   const version = resource.versions.find((each) => each.label === label)!;
   const manifest = await readJson<Manifest>(registry, version.manifest);
   const { report } = await readJson<ArtifactConfig>(registry, manifest.config.digest);
@@ -41,19 +52,23 @@ export async function takePreview(registry: Registry, resource: Resource, label:
   const objects = await Promise.all(
     digests.map(async (digest) => [digest, await readObject(registry, digest)] as const),
   );
-  return { resource, label, objects: new Map(objects) };
+  return { resource, newFrom, label, objects: new Map(objects) };
 }
 
 /**
  * Stores a preview for `pulls.previewDays` days, outside the refs and objects of published versions.
  * Returns its token: the time at which it expires, and 128 random bits.
  */
-export async function storePreview(registry: Registry, { resource, label, objects }: Preview): Promise<string> {
+export async function storePreview(
+  registry: Registry,
+  { resource, newFrom, label, objects }: Preview,
+): Promise<string> {
   const expires = registry.now().getTime() + registry.config.pulls.previewDays * day;
   const random = Buffer.from(registry.randomBytes(16)).toString('hex');
   const token = `${expires.toString(36).padStart(9, '0')}-${random}`;
   const stored: Stored = {
     resource,
+    newFrom,
     label,
     expiresAt: new Date(expires).toISOString(),
     objects: Object.fromEntries([...objects].map(([digest, bytes]) => [digest, Buffer.from(bytes).toString('base64')])),
@@ -84,8 +99,9 @@ export async function openPreview(
   const bytes = await registry.bucket.get(keyOf(token));
   const stored = bytes && (parseJson(bytes) as Stored | undefined);
   if (!stored) return null;
-  const { resource, label, expiresAt } = stored;
-  const current = (await registry.refs.read<Resource>(resourceRef(coordinateOf(resource))))?.value ?? null;
+  const { resource, newFrom, label, expiresAt } = stored;
+  const named = (await registry.refs.read<Resource>(resourceRef(coordinateOf(resource))))?.value ?? null;
+  const current = newFrom === null || named?.connection?.repository === newFrom ? named : null;
   if (current !== null && current.deletedAt !== null) return null;
   // Whoever made the resource private since then hides its previews, too.
   const visibility = current?.visibility ?? resource.visibility;

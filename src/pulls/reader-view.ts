@@ -26,7 +26,9 @@ export async function viewAsReader(registry: Registry, repository: Repository): 
     if (parsed !== null) gates.add(resourceRef(parsed.coordinate));
   }
   const isThere = (name: string, resource: Resource) =>
-    gates.has(name) || resource.connection?.repository === repository.url || mayRead(anonymous, resource);
+    gates.has(name) ||
+    (resource.org === repository.org && resource.connection?.repository === repository.url) ||
+    mayRead(anonymous, resource);
   function seen<T>(name: string, found: Generation<T> | null): Generation<T> | null {
     if (found === null || !name.startsWith('resources/')) return found;
     return isThere(name, found.value as Resource) ? found : null;

@@ -100,15 +100,19 @@ export async function readChanges(
   const keys = isAdmin ? await changesOfKeys(registry, org) : [];
   const entries: AuditEntry[] = [];
   let { own: a, keys: b } = position ?? { own: 0, keys: 0 };
-  while (entries.length < limit && (a < own.length || b < keys.length)) {
+  let reached: AuditPosition = { own: a, keys: b };
+  while (a < own.length || b < keys.length) {
     const isOwn = b >= keys.length || (a < own.length && own[a]!.at <= keys[b]!.at);
     const noted = isOwn ? own[a++]! : keys[b++]!;
     const subject = subjectOf(noted.name);
     if (subject === null || !(isAdmin || (await isSeen(registry, principal, noted.name)))) continue;
+    // Only what may be seen counts as more: the rest would tell that something happens.
+    if (entries.length === limit) return { entries, position: reached, hasMore: true };
+    reached = { own: a, keys: b };
     const { at, actor, origin, action, generation } = noted;
     entries.push({ at, actor: isAdmin ? actor : null, origin: isAdmin ? origin : null, action, subject, generation });
   }
-  return { entries, position: { own: a, keys: b }, hasMore: a < own.length || b < keys.length };
+  return { entries, position: { own: a, keys: b }, hasMore: false };
 }
 
 async function isSeen(registry: Registry, principal: Principal, name: string): Promise<boolean> {
@@ -116,20 +120,31 @@ async function isSeen(registry: Registry, principal: Principal, name: string): P
   return coordinate !== null && (await readReadable(registry, principal, coordinate)) !== null;
 }
 
+/** Changes of keys by organization, as far as the log of the registry was read. */
+interface KeyChanges {
+  read: number;
+  byOrganization: Map<string, Noted[]>;
+}
+
+const keyChanges = new WeakMap<Registry['refs'], KeyChanges>();
+
 /** The changes of an organization's keys, oldest first. They are in the log of the registry. */
-async function changesOfKeys({ refs }: Registry, org: string): Promise<Noted[]> {
-  const owners = new Map<string, string | null>();
-  const found: Noted[] = [];
-  for (const noted of await refs.trail(null)) {
-    if (!noted.name.startsWith(keyRef(''))) continue;
-    let owner = owners.get(noted.name);
-    if (owner === undefined) {
-      owner = (await refs.read<Key>(noted.name))?.value.org ?? null;
-      owners.set(noted.name, owner);
-    }
-    if (owner === org) found.push(noted);
+async function changesOfKeys({ refs }: Registry, org: string): Promise<readonly Noted[]> {
+  const trail = await refs.trail(null);
+  const known = keyChanges.get(refs) ?? { read: 0, byOrganization: new Map<string, Noted[]>() };
+  keyChanges.set(refs, known);
+  while (known.read < trail.length) {
+    const noted = trail[known.read]!;
+    const owner = noted.name.startsWith(keyRef('')) ? (await refs.read<Key>(noted.name))?.value.org : undefined;
+    // Somebody else may have gone on meanwhile.
+    if (trail[known.read] !== noted) continue;
+    known.read++;
+    if (owner === undefined) continue;
+    const changes = known.byOrganization.get(owner);
+    if (changes) changes.push(noted);
+    else known.byOrganization.set(owner, [noted]);
   }
-  return found;
+  return known.byOrganization.get(org) ?? [];
 }
 
 function subjectOf(name: string): AuditEntry['subject'] | null {

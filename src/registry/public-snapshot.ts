@@ -88,6 +88,7 @@ function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
         if (name.startsWith(prefix) && name > after) yield { name, generation };
       }
     },
+    refresh: async () => {},
     trail: async () => [],
     sweep: async () => 0,
     watch: () => () => undefined,

@@ -110,8 +110,10 @@ async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Prom
  */
 async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>> {
   const held = new Set<Digest>();
+  // A damaged log may hide versions that need the bytes: then nothing is deleted.
+  await registry.refs.refresh('resources/');
   for await (const name of registry.refs.list('resources/')) {
-    const resource = (await registry.refs.readFresh<Resource>(name))?.value;
+    const resource = (await registry.refs.read<Resource>(name))?.value;
     for (const version of resource?.versions ?? []) {
       if (version.status.state === 'withdrawn') continue;
       for (const digest of await digestsOf(registry, version.manifest, kept)) held.add(digest);

@@ -66,3 +66,45 @@ function tryDecrypt(key: Uint8Array, text: string): string | null {
     return null;
   }
 }
+
+const ephemeral = new WeakMap<Registry['randomBytes'], Uint8Array>();
+
+/**
+ * Encrypts a value for a client that brings it back, such as a position in a list that it must not
+ * read. `purpose` keeps values of different kinds apart. Without any key it is good for this process.
+ */
+export function sealValue(
+  registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>,
+  purpose: string,
+  value: unknown,
+): string {
+  return encrypt(registry, valueKeys(registry)[0]!, JSON.stringify([purpose, value]));
+}
+
+/** Decrypts what `sealValue` returned for this purpose. Undefined for anything else. */
+export function openValue(
+  registry: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>,
+  purpose: string,
+  sealedValue: string,
+): unknown {
+  for (const key of valueKeys(registry)) {
+    const opened = tryDecrypt(key, sealedValue);
+    if (opened === null) continue;
+    const [made, value] = JSON.parse(opened) as [string, unknown];
+    if (made === purpose) return value;
+  }
+  return undefined;
+}
+
+function valueKeys({
+  randomBytes,
+  ...registry
+}: Pick<Registry, 'config' | 'randomBytes' | 'ownKey'>): readonly Uint8Array[] {
+  const configured = configuredKeys(registry);
+  if (configured.length > 0) return configured;
+  const own = registry.ownKey?.make();
+  if (own !== undefined) return [keyOf(own)];
+  const made = ephemeral.get(randomBytes) ?? randomBytes(32);
+  ephemeral.set(randomBytes, made);
+  return [made];
+}

@@ -16,6 +16,12 @@ export interface Refs extends Records {
   list(prefix: string, after?: string): AsyncIterable<string>;
 
   /**
+   * Reads what other processes changed of records with the prefix a moment ago. Rejects with
+   * `corrupt` if a log with such records is damaged: then not all of them are known.
+   */
+  refresh(prefix: string): Promise<void>;
+
+  /**
    * Yields every generation of a record in a log, newest first. Throws `corrupt` if an entry of the
    * log is damaged or gone.
    */
@@ -73,6 +79,7 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
       if (placeOf(name).kept === 'days') throw new TypeError(`A record that expires has no history: ${name}`);
       yield* log.history(name);
     },
+    refresh: log.refresh,
     trail: log.trail,
     watch(listener) {
       listeners.add(listener);

@@ -156,7 +156,9 @@ export function code(text: string): string {
  * URL does not become a link.
  */
 export function plain(text: string): string {
-  return cut(text.replace(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim(), 1000).replace(/[!-/:-@[-`{-~]/g, '\\$&');
+  const line = cut(text.replace(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim(), 1000);
+  // A space of no width keeps hosts from taking a name for a mention, which escaping does not.
+  return line.replace(/[!-/:-@[-`{-~]/g, '\\$&').replace(/[@#]/g, '$&\u200B');
 }
 
 function cut(text: string, most = 200): string {

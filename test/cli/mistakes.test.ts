@@ -25,7 +25,7 @@ beforeAll(() => {
     'unknown.config.ts': 'export default { sync: { intervall: 3 } };',
     'broken.config.ts': 'export default {\n  sync: {\n',
     'nothing.config.ts': 'export const config = {};',
-    'kind.config.ts': "export default { store: { kind: 's3', path: 'x' }, log: { level: 'loud' } };",
+    'kind.config.ts': "export default { store: { kind: 'nfs', path: 'x' }, log: { level: 'loud' } };",
     'secret.config.ts': `export default { login: { issuer: 'https://id.example.com', clientId: 'x',
       clientSecret: { env: 'ABSENT' }, sessionSecret: { env: 'ABSENT' } } };`,
     'credential.config.ts': `export default { organizations: { acme: { repositories: [
@@ -79,7 +79,7 @@ describe('a sentence and an exit code', () => {
     {
       args: 'serve --config kind.config.ts',
       code: 2,
-      says: /store\.kind must be "fs"\.; log\.level must be "debug" or/,
+      says: /store\.kind must be "fs" or "s3"\.; log\.level must be "debug" or/,
     },
     {
       args: 'serve --config secret.config.ts --port 0',

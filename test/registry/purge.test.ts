@@ -3,6 +3,7 @@ import { parseCoordinate } from '../../src/model/address.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import type { Registry } from '../../src/registry/registry.ts';
+import { entryKey, parseEntryKey } from '../../src/store/log/entry.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 
 /** Two resources have the same bytes. `one` is withdrawn before or while `two` is published. */
@@ -70,4 +71,16 @@ test('repeating a purge that was interrupted finishes it', async () => {
   await expect(withdraw({ ...registry, objects })).rejects.toThrow('power');
   await withdraw(registry);
   expect(await Array.fromAsync(registry.objects.list())).toEqual([]);
+});
+
+test('a damaged log, which may name more versions, stops a purge before it deletes anything', async () => {
+  const registry = createTestRegistry();
+  await publishTo(registry, 'one');
+  const objects = await Array.fromAsync(registry.objects.list());
+  await publishVersion(registry, '@other/apis/two', '1.0.0', { document });
+  const [newest] = await registry.bucket.list('log/@other/', { limit: 1 });
+  const { sequence } = parseEntryKey(newest!)!;
+  await registry.bucket.putIfAbsent(entryKey('@other', sequence + 1), Buffer.from('no entry'));
+  await expect(withdraw(registry)).rejects.toMatchObject({ code: 'corrupt' });
+  expect(await Array.fromAsync(registry.objects.list())).toEqual(expect.arrayContaining(objects));
 });

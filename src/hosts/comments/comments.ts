@@ -65,6 +65,12 @@ export function isNote({ text }: HostComment, mark: string): boolean {
 
 /** A finding as Markdown. */
 export function noteText({ severity, rule, message }: Annotation): string {
-  const plain = message.replace(/[\s\p{Cc}]+/gu, ' ').replace(/[!-/:-@[-`{-~]/g, '\\$&');
-  return `**${severity}** \`${rule}\`: ${plain}`;
+  // A space of no width keeps hosts from taking a name for a mention, which escaping does not.
+  const plain = message
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(/[!-/:-@[-`{-~]/g, '\\$&')
+    .replace(/[@#]/g, '$&\u200B');
+  // A rule's name comes from a ruleset, which may be part of the request.
+  const name = rule.replace(/[^\w./-]/g, '').slice(0, 200);
+  return `**${severity}** \`${name}\`: ${plain}`;
 }

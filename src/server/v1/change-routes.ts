@@ -1,49 +1,78 @@
 import { readChanges, type AuditPosition } from '../../registry/audit.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { parseJson } from '../../model/json.ts';
-import { openSecret, sealSecret } from '../../registry/seal.ts';
+import { openValue, sealValue } from '../../registry/seal.ts';
 import { untilClosed } from '../until-closed.ts';
 import type { Call, Handler } from './call.ts';
 import { isAuditPosition } from './organization-routes.ts';
 
 /** Milliseconds between two looks for changes of other processes while a request waits. */
 const pause = 500;
+/** Requests that may wait at once, of one key and of all. More are answered without waiting. */
+const mostOfKey = 4;
+const mostOfAll = 256;
+const waiting = { all: 0, byKey: new Map<string, number>() };
 
 /** Answers with the changes after a cursor, oldest first. Waits for the first one if that is asked for. */
 export const listChanges: Handler = async (call) => {
   const { registry, principal, query, request } = call;
-  const position = positionIn(call);
   const limit = query['limit'] as number;
-  const read = () => readChanges(registry, principal, principal.org, position, limit);
+  const read = (position: AuditPosition | null) => readChanges(registry, principal, principal.org, position, limit);
   const end = registry.monotonic() + (query['wait'] as number) * 1000;
   const closed = untilClosed(request.res!);
-  let page = await read();
-  while (page.entries.length === 0 && !page.hasMore && registry.monotonic() < end && !closed.aborted) {
-    await nextChange(call, closed, Math.min(pause, end - registry.monotonic()));
-    page = await read();
+  let page = await read(positionIn(call));
+  const mayWait = () => page.entries.length === 0 && registry.monotonic() < end && !closed.aborted;
+  if (mayWait() && begin(principal.id)) {
+    try {
+      while (mayWait()) {
+        await nextChange(call, closed, Math.min(pause, end - registry.monotonic()));
+        page = await read(page.position);
+      }
+    } finally {
+      finish(principal.id);
+    }
   }
-  const next = Buffer.from(sealSecret(registry, JSON.stringify(page.position))).toString('base64url');
+  const { own, keys } = page.position;
+  // Of one length, which would tell how many changes there are.
+  const hidden = [own, keys].map((count) => String(count).padStart(12, '0'));
+  const next = Buffer.from(sealValue(registry, purposeOf(call), hidden), 'base64').toString('base64url');
   return { status: 200, body: { items: page.entries, next, hasMore: page.hasMore } };
 };
 
-/** The position that the cursor hides: it counts changes that the reader may not see. */
-function positionIn({ registry, query }: Call): AuditPosition | null {
-  const cursor = query['after'];
+function begin(key: string): boolean {
+  const own = waiting.byKey.get(key) ?? 0;
+  if (own >= mostOfKey || waiting.all >= mostOfAll) return false;
+  waiting.all++;
+  waiting.byKey.set(key, own + 1);
+  return true;
+}
+
+function finish(key: string): void {
+  waiting.all--;
+  const own = waiting.byKey.get(key)! - 1;
+  if (own === 0) waiting.byKey.delete(key);
+  else waiting.byKey.set(key, own);
+}
+
+/** A cursor is good for the key that got it: it counts changes that others may not see. */
+function purposeOf({ principal }: Call): string {
+  return `changes ${principal.org} ${principal.id}`;
+}
+
+function positionIn(call: Call): AuditPosition | null {
+  const cursor = call.query['after'];
   if (typeof cursor !== 'string') return null;
-  let position: unknown;
-  try {
-    position = parseJson(openSecret(registry, Buffer.from(cursor, 'base64url').toString()));
-  } catch {
-    // Told below.
-  }
+  const sealed = Buffer.from(cursor, 'base64url').toString('base64');
+  const counts = openValue(call.registry, purposeOf(call), sealed);
+  const [own, keys] = Array.isArray(counts) ? counts.map(Number) : [];
+  const position = { own, keys };
   if (isAuditPosition(position)) return position;
-  throw new RegistryError('malformed', 'This cursor is not one of /v1/changes. Start again without `after`.', {
-    extra: { errors: [{ parameter: 'after', detail: 'is not `next` of an earlier response' }] },
+  throw new RegistryError('malformed', 'This cursor is not one of this key. Start again without `after`.', {
+    extra: { errors: [{ parameter: 'after', detail: 'is not `next` of an earlier response to this key' }] },
   });
 }
 
-/** Resolves at the next change through this process, after a time, or when the request is over. */
-function nextChange({ registry }: Call, closed: AbortSignal, milliseconds: number): Promise<void> {
+/** Resolves at the next change of the organization or a key, after a time, or when the request is over. */
+function nextChange({ registry, principal }: Call, closed: AbortSignal, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
@@ -52,7 +81,10 @@ function nextChange({ registry }: Call, closed: AbortSignal, milliseconds: numbe
       resolve();
     };
     const timer = setTimeout(done, milliseconds);
-    const stop = registry.refs.watch(done);
+    const stop = registry.refs.watch((name) => {
+      const [kind, org] = name.split('/');
+      if (kind === 'keys' || (kind === 'resources' && org === principal.org)) done();
+    });
     closed.addEventListener('abort', done);
   });
 }

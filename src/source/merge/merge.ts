@@ -87,7 +87,11 @@ export async function mergeCommits(
 
       /** The merged tree, the files in conflict, or null when git needs more contents. */
       async function mergeTree(): Promise<{ tree: string } | { paths: string[] } | null> {
-        const config = { 'merge.directoryRenames': 'false' };
+        const config = {
+          'merge.directoryRenames': 'false',
+          'merge.renameLimit': '400',
+          'core.attributesFile': '/dev/null',
+        };
         const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', ...commits];
         const { ok, stdout, stderr } = await git(args, { config });
         const [tree = '', ...paths] = stdout.toString().split('\0').filter(Boolean);

@@ -10,11 +10,15 @@ import type { Noted } from './trail.ts';
 
 /** Kind of the records in `registry` that name the organizations with a log. */
 const organizations = 'logs';
+/** Logs that a list over all organizations refreshes at once. */
+const atOnce = 32;
 const first = { actor: 'operator:store', origin: null, action: 'begin log' };
 
 /** The records that are kept in logs. */
 export interface Log extends Records {
   history<T>(name: string): AsyncGenerator<Generation<T>>;
+  /** See `Refs.refresh`. */
+  refresh(prefix: string): Promise<void>;
   /** All changes of an organization's log, or of the registry's (null), oldest first. */
   trail(organization: string | null): Promise<readonly Noted[]>;
 }
@@ -84,20 +88,27 @@ export function createLog(
     }
   }
 
-  /** The log with what others appended at most `age` milliseconds ago. At a damaged entry it stops, and says so once. */
-  async function fresh(id: string, age: number): Promise<Partition> {
+  /** The log with what others appended at most `age` milliseconds ago. Rejects with `corrupt` at a damaged entry. */
+  async function exact(id: string, age: number): Promise<Partition> {
     const used = use(id);
     const opened = await used.partition;
+    await opened.refresh(age);
+    measure(id, used);
+    return opened;
+  }
+
+  /** As `exact`, but at a damaged entry it stops, and says so once. */
+  async function fresh(id: string, age: number): Promise<Partition> {
     try {
-      await opened.refresh(age);
+      const opened = await exact(id, age);
       damaged.delete(id);
+      return opened;
     } catch (error) {
       if (!isRegistryError(error, 'corrupt')) throw error;
       if (!damaged.has(id)) failed(error);
       damaged.add(id);
+      return use(id).partition;
     }
-    measure(id, used);
-    return opened;
   }
 
   /** Changes a record. Its log stays in memory meanwhile: one that is opened again would not have the change. */
@@ -140,7 +151,7 @@ export function createLog(
     },
 
     async readFresh<T>(name: string) {
-      return (await fresh(logOf(name), 0)).get(name) as Generation<T> | null;
+      return (await exact(logOf(name), 0)).get(name) as Generation<T> | null;
     },
 
     async update<T>(name: string, decide: Decide<T>) {
@@ -150,13 +161,17 @@ export function createLog(
     },
 
     async *newest(prefix, after) {
-      for (const id of await logsOf(prefix, after ?? prefix)) {
-        const log = await fresh(id, maxAge);
-        for (const name of log.names(prefix, after)) {
-          const generation = log.get(name);
-          if (generation) yield { name, generation: generation.generation };
+      const ids = await logsOf(prefix, after ?? prefix);
+      for (let from = 0; from < ids.length; from += atOnce) {
+        const some = ids.slice(from, from + atOnce);
+        for (const log of await Promise.all(some.map((id) => fresh(id, maxAge)))) {
+          for (const name of log.names(prefix, after)) yield { name, generation: log.generation(name) };
         }
       }
+    },
+
+    async refresh(prefix) {
+      for (const id of [shared, ...(await logsOf(prefix, prefix))]) await exact(id, 0);
     },
 
     async trail(organization) {
@@ -164,7 +179,7 @@ export function createLog(
     },
 
     async *history<T>(name: string) {
-      yield* (await use(logOf(name)).partition).history(name) as AsyncGenerator<Generation<T>>;
+      yield* (await fresh(logOf(name), 0)).history(name) as AsyncGenerator<Generation<T>>;
     },
   };
 }

@@ -17,6 +17,8 @@ import { createTrail, type Noted } from './trail.ts';
 export interface Partition {
   /** The record as the entries that were read so far leave it, or null. */
   get(name: string): Generation<unknown> | null;
+  /** The number of the record's newest generation; 0 if there is none. */
+  generation(name: string): number;
   /** The names with the prefix (after the name `after`), in order. */
   names(prefix: string, after?: string): string[];
   /** Reads what other processes appended. Rejects with `corrupt` at a damaged entry. */
@@ -243,6 +245,7 @@ export async function openPartition(
       const held = state.get(name);
       return held && generationOf(held);
     },
+    generation: (name) => state.get(name)?.bare.generation ?? 0,
     names: state.names,
     follow,
     refresh,
@@ -253,7 +256,6 @@ export async function openPartition(
       });
     },
     async *history(name) {
-      await follow();
       const held = state.get(name);
       if (held !== null) yield* historyOf(bucket, partition, name, held);
     },

@@ -30,7 +30,15 @@ interface OpenBrowser extends AsyncDisposable {
 /** A real browser with a profile of its own that nobody used before. */
 async function openChromium(path: string): Promise<OpenBrowser> {
   const folder = await mkdtemp(join(tmpdir(), 'stele-browser-'));
-  const context = await chromium.launchPersistentContext(folder, { executablePath: path, headless: true, args });
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: path,
+    headless: true,
+    // It is closed below; handlers of signals would stay in the worker.
+    handleSIGHUP: false,
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    args,
+  });
   return {
     context,
     page: context.pages()[0] ?? (await context.newPage()),

@@ -20,10 +20,11 @@ async function preview(
   label: string,
   visibility: Visibility = 'public',
   at: Registry = served.registry,
+  newFrom: string | null = null,
 ) {
   const view = createOverlay(at);
   const { resource } = await publishVersion(view, coordinate, label, { visibility });
-  return storePreview(at, await takePreview(view, resource, label));
+  return storePreview(at, await takePreview(view, resource, label, newFrom));
 }
 
 function get(token: string, key?: string, method = 'GET'): Promise<Answer> {
@@ -77,6 +78,12 @@ describe('the preview of a document', () => {
     }
     expect((await get(token, values['acme'])).status).toBe(200);
     expect((await get(absent, values['acme'])).status).toBe(404);
+  });
+
+  test('of a name that the request could not know to be taken answers as for a free one', async () => {
+    const made = await preview('@acme/apis/guessed', '9.0.0', 'public', served.registry, 'https://git.test/fork.git');
+    await publishVersion(served.registry, '@acme/apis/guessed', '1.0.0', { visibility: 'private' });
+    expect((await get(made)).status).toBe(200);
   });
 
   test('of a resource that was made private since, or deleted, is private or gone', async () => {
