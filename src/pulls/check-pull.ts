@@ -105,8 +105,8 @@ export async function checkPull(
     // Only the first checks are reported one by one, so only they need annotations and previews.
     checks.push(checks.length < mostInFull ? check : { ...check, annotations: [] });
     if ('version' in result && result.outcome === 'published' && room > 0) {
-      const isNew = (await asIs.refs.read(resourceRef(result.resource))) === null;
-      const newFrom = isNew ? repository.url : null;
+      const seen = await asIs.refs.read(resourceRef(result.resource));
+      const newFrom = seen === null ? repository.url : null;
       const preview = await takePreview(view, result.resource, result.version.label, newFrom);
       room -= sizeOf(preview);
       if (room > 0) previews.set(check.name, preview);

@@ -25,6 +25,17 @@ export interface Ceph extends AsyncDisposable {
 
 /** Starts one in some 13 seconds. */
 export async function startCeph(): Promise<Ceph> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await tryStart();
+    } catch (error) {
+      // Another test may have taken a port that was free.
+      if (attempt === 3) throw error;
+    }
+  }
+}
+
+async function tryStart(): Promise<Ceph> {
   const home = await mkdtemp(join(tmpdir(), 'rgw-'));
   const env = { ...process.env, RGW_HOME: home };
   const port = await freePort();

@@ -20,8 +20,8 @@ describe.skipIf(!hasCeph)(`S3 by a real object gateway, Ceph's${where}`, () => {
   let count = 0;
   beforeAll(async () => {
     ceph = await startCeph();
-  });
-  afterAll(() => ceph[Symbol.asyncDispose]());
+  }, 240_000);
+  afterAll(() => ceph?.[Symbol.asyncDispose]());
 
   const nextSettings = () => ceph.settings(`test-${++count}`);
 
