@@ -27,7 +27,7 @@ export function itemsIn(list: unknown): readonly unknown[] {
 }
 
 /**
- * The repositories in an answer. Rejects with `unreachable` when it is no list: a page for people
+ * The repositories in an answer. Rejects with `unreachable` when it is not a list: a page for people
  * must not look like an owner without repositories.
  */
 export function repositoriesIn(host: string, list: unknown): readonly unknown[] {

@@ -20,7 +20,7 @@ const places: Readonly<Record<string, Place>> = {
   webhooks: organization,
   publishers: organization,
   keys: registry,
-  // What expires is no history. The defaults are documented in `content/docs/operating.md`.
+  // These records expire. The defaults are documented in `content/docs/operating.md`.
   runs: daysFor(90),
   pulls: daysFor(90),
   checks: daysFor(14),

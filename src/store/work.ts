@@ -6,7 +6,7 @@ import { corrupt, type Decide, type Generation } from './generations.ts';
 import { putOwn } from './put-own.ts';
 import type { Records, RecordsOptions } from './records.ts';
 
-/** Records that expire: what only matters for some days is no history (design §5). */
+/** Records that expire, because they only matter for some days (design §5). */
 export interface Work extends Records {
   /**
    * Deletes the records of a kind whose newest generation was written before a time (milliseconds

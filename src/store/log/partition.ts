@@ -21,9 +21,10 @@ export interface Partition {
   generation(name: string): number;
   /** The names with the prefix (after the name `after`), in order. */
   names(prefix: string, after?: string): string[];
-  /** Reads what other processes appended. Rejects with `corrupt` at a damaged entry. */
-  follow(): Promise<void>;
-  /** As `follow`, unless that was done within `maxAge` milliseconds. */
+  /**
+   * Reads what other processes appended, unless that was done within `maxAge` milliseconds. Rejects
+   * with `corrupt` at a damaged entry.
+   */
   refresh(maxAge: number): Promise<void>;
   /** Appends the change that `decide` makes of the record. See `Refs.update`. */
   update(name: string, decide: Decide<unknown>): Promise<Generation<unknown> | null>;
@@ -247,7 +248,6 @@ export async function openPartition(
     },
     generation: (name) => state.get(name)?.bare.generation ?? 0,
     names: state.names,
-    follow,
     refresh,
     update(name, decide) {
       return new Promise((resolve, reject) => {
