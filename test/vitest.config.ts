@@ -24,6 +24,8 @@ export default defineConfig({
     setupFiles: ['test/setup.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // The default of one second is too short for a browser on a busy machine.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       // A worker keeps what it has loaded for its next file: loading is half of what short files cost.
       { extends: true, test: { name: 'shared', include: files, exclude: alone, isolate: false } },
