@@ -13,6 +13,8 @@ import { createFrontPages } from './read/front-pages.ts';
 import { createHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { nothingHere } from './nothing-here.ts';
+import { createOci } from './oci/oci.ts';
+import { isOci } from './oci/oci-path.ts';
 import { createObserver, type Observer } from './observe.ts';
 import { createProblemPages } from './problem-pages.ts';
 import { createPreviewRoutes } from './read/preview-handler.ts';
@@ -24,7 +26,7 @@ import { readTarget } from './target.ts';
 import { routeNameOf } from './route-name.ts';
 
 /**
- * The whole server: registry reads, and an Express application for everything else. Reads bypass
+ * The whole server: registry reads and the OCI face, and an Express application for everything else. Reads bypass
  * Express, which would cost a quarter of their speed (`scripts/bench/read.ts`) and decodes paths
  * too early.
  */
@@ -36,14 +38,16 @@ export function createApp(given: ServerContext): RequestListener {
   const observer = createObserver(context.registry, createMetrics(context.queue));
   const limit = createReadLimit(context.registry);
   const read = createReads(context, authenticate, limit);
+  const oci = createOci(context, authenticate, limit);
   const others = createOthers(context, authenticate, observer, limit);
   return (request, response) => {
     const startedAt = performance.now();
     const target = readTarget(request.url!);
     if (target === null) return sendProblem(context, request, response, new RegistryError('malformed', noTarget));
     request.url = target;
-    if (isRead(target)) {
-      void read(request, response).then((route) => observer.observe(request, response, route, startedAt));
+    if (isRead(target) || isOci(target)) {
+      const answer = isOci(target) ? oci : read;
+      void answer(request, response).then((route) => observer.observe(request, response, route, startedAt));
       return;
     }
     response.once('close', () => observer.observe(request, response, patternOf(request as Request), startedAt));

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
-import { isRegistryError, RegistryError, type ErrorCode } from '../model/errors.ts';
+import type { ErrorCode, RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { ServerContext } from './server-context.ts';
 import { messagePage } from '../site/pages/message-pages.ts';
@@ -9,6 +9,7 @@ import type { Site } from '../site/site.ts';
 import { pageHeaders, securityHeaders, type Fields } from './headers.ts';
 import { prefersPage } from './read/negotiate.ts';
 import { splitTarget } from './read/read-request.ts';
+import { asRefusal } from './refusals.ts';
 import { endResponse } from './body/request-body.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -186,10 +187,7 @@ export function sendProblem(
   const requestId = requestIdOf(request);
   const refusal = asRefusal(error);
   const { path } = splitTarget(request.url!);
-  if (refusal === null || problemTypes[refusal.code].status >= 500) {
-    const told = { request: requestId, method: request.method, path, error: inspect(error) };
-    registry.log('error', 'request failed', told);
-  }
+  logFailure(registry, request, refusal, error);
   if (response.headersSent) {
     response.destroy();
     return;
@@ -206,6 +204,23 @@ export function sendProblem(
   response.setHeader('Content-Length', body.byteLength);
   response.statusCode = status;
   endResponse(request, response, request.method === 'HEAD' ? undefined : body);
+}
+
+/** Logs an error in full if the server is to blame for it. */
+export function logFailure(
+  { log }: Pick<Registry, 'log'>,
+  request: IncomingMessage,
+  refusal: RegistryError | null,
+  error: unknown,
+): void {
+  if (refusal !== null && problemTypes[refusal.code].status < 500) return;
+  const { path } = splitTarget(request.url!);
+  log('error', 'request failed', {
+    request: requestIdOf(request),
+    method: request.method,
+    path,
+    error: inspect(error),
+  });
 }
 
 /**
@@ -246,44 +261,4 @@ export function createErrorHandler(
   context: Pick<ServerContext, 'registry' | 'url' | 'login' | 'site'>,
 ): ErrorRequestHandler {
   return (error, request, response, _next) => sendProblem(context, request, response, error);
-}
-
-const codesByStatus = new Map<number, ErrorCode>([
-  [400, 'malformed'],
-  [413, 'too_large'],
-  [414, 'malformed'],
-  [415, 'unsupported_media_type'],
-]);
-
-/**
- * Returns the `RegistryError` for what was thrown by us, Express or a body parser; null for a bug.
- */
-function asRefusal(error: unknown): RegistryError | null {
-  if (isRegistryError(error)) return error;
-  if (lacksDescriptors(error))
-    return new RegistryError('unavailable', outOfDescriptors, { retryAfter: 1, cause: error });
-  if (!(error instanceof Error) || !('status' in error)) return null;
-  const code = codesByStatus.get(Number(error.status));
-  return code === undefined ? null : new RegistryError(code, explain(error, code));
-}
-
-const outOfDescriptors = 'The server has no file descriptors left. Try again.';
-
-/** Reports whether this process, or the whole machine, has run out of file descriptors. */
-function lacksDescriptors(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'EMFILE' || code === 'ENFILE' || lacksDescriptors(error.cause);
-}
-
-const explanations: Partial<Record<ErrorCode, string>> = {
-  malformed: 'The request is malformed.',
-  too_large: 'The body exceeds the size limit.',
-  unsupported_media_type: 'The content type, charset or content coding of the body is not supported.',
-};
-
-function explain(error: Error, code: ErrorCode): string {
-  if ('type' in error && error.type === 'entity.parse.failed') return 'The body is not valid JSON.';
-  if (error instanceof URIError) return 'The URL contains an invalid percent-encoding.';
-  return explanations[code]!;
 }

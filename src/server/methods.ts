@@ -11,7 +11,10 @@ const allowed = 'GET, HEAD, OPTIONS';
  * if it sent a response. Call it after the access check, since an answer reveals that the resource
  * exists.
  */
-export function answerMethod({ request, response }: ReadRequest, visibility: Visibility): boolean {
+export function answerMethod(
+  { request, response }: Pick<ReadRequest, 'request' | 'response'>,
+  visibility: Visibility,
+): boolean {
   const { method } = request;
   if (method === 'GET' || method === 'HEAD') return false;
   response.setHeader('Allow', allowed);

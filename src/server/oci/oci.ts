@@ -1,0 +1,204 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { resourceKey } from '../../model/cache-key.ts';
+import { isDigest, type Digest } from '../../model/digest.ts';
+import type { RegistryError } from '../../model/errors.ts';
+import { grantRead, grantVersion, openBlob, readStoredManifest, type Granted } from '../../registry/read.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { Authenticate } from '../authenticate.ts';
+import { securityHeaders, type Fields } from '../headers.ts';
+import { answerMethod } from '../methods.ts';
+import { sharing, type Lifetime } from '../read/lifetime.ts';
+import type { ReadLimit } from '../read/read-limit.ts';
+import { splitTarget } from '../read/read-request.ts';
+import { prepare, sendPrepared } from '../read/send-document.ts';
+import type { ServerContext } from '../server-context.ts';
+import { createContentsIndex, type Contents, type ContentsIndex } from './contents.ts';
+import { challenge, ociError, ociHeaders, sendOciError } from './oci-errors.ts';
+import { parseOciPath, type OciPath } from './oci-path.ts';
+import { emptyBlob, emptyDigest, indexType, manifestType, referrersIndex, reportType } from './report-artifact.ts';
+import { labelOfTag, listTags } from './tags.ts';
+
+/** Answers a request of the OCI distribution API. Never rejects. Resolves to the route pattern. */
+export type Oci = (request: IncomingMessage, response: ServerResponse) => Promise<string>;
+
+interface OciRequest {
+  registry: Registry;
+  index: ContentsIndex;
+  request: IncomingMessage;
+  response: ServerResponse;
+  query: URLSearchParams;
+}
+
+type Named = Exclude<OciPath, { kind: 'ping' }>;
+
+/**
+ * The registry as OCI clients see it, to read from: a repository for each resource, a tag for each
+ * version (OCI distribution specification 1.1, category "pull", with tags and referrers).
+ */
+export function createOci(context: ServerContext, authenticate: Authenticate, limit: ReadLimit | null): Oci {
+  const { registry } = context;
+  const index = createContentsIndex(registry);
+  return async (request, response) => {
+    const { path, query } = splitTarget(request.url!);
+    const named = parseOciPath(path);
+    try {
+      limit?.(request, response);
+      dropEmptyCredential(request);
+      const principal = await authenticate(request);
+      if (!['GET', 'HEAD', 'OPTIONS'].includes(request.method!)) throw readOnly();
+      if (named?.kind === 'ping') sendPing(request, response);
+      else {
+        const granted = named && (await grantRead(registry, principal, named.coordinate));
+        if (named === null || granted === null) throw ociError('not_found', 'NAME_UNKNOWN', unknown);
+        const asked = { registry, index, request, response, query: new URLSearchParams(query) };
+        if (!answerMethod(asked, granted.resource.visibility)) await answer(asked, granted, named);
+      }
+    } catch (error) {
+      sendOciError(context, request, response, error);
+    }
+    return patternOf(named);
+  };
+}
+
+const unknown = 'No such repository, or you have no access. Send a key as the password of any user.';
+
+function patternOf(named: OciPath | null): string {
+  if (named === null) return 'unmatched';
+  if (named.kind === 'ping') return '/v2/';
+  return named.kind === 'tags' ? '/v2/{name}/tags/list' : `/v2/{name}/${named.kind}/{reference}`;
+}
+
+/** A client that has no credential answers the challenge with an empty name and password. */
+function dropEmptyCredential({ headers }: IncomingMessage): void {
+  if (/^basic +Og==$/i.test(headers.authorization ?? '')) delete headers.authorization;
+}
+
+function readOnly(): RegistryError {
+  return ociError('method_not_allowed', 'UNSUPPORTED', 'OCI clients can only read. Publish with `stele publish`.');
+}
+
+/** Says that this API is here. The challenge makes clients send a key if they have one. */
+function sendPing(request: IncomingMessage, response: ServerResponse): void {
+  const fields = { ...ociHeaders, ...challenge, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+  response.writeHead(200, { ...fields, ...securityHeaders, 'Content-Length': emptyBlob.byteLength });
+  response.end(request.method === 'GET' ? emptyBlob : undefined);
+}
+
+async function answer(asked: OciRequest, granted: Granted, named: Named): Promise<void> {
+  if (named.kind === 'tags') return sendTags(asked, granted);
+  const { kind, reference } = named;
+  if (kind === 'manifests') return sendManifest(asked, granted, reference);
+  if (!isDigest(reference)) {
+    throw ociError('malformed', 'DIGEST_INVALID', 'The digest must be sha256: and 64 hexadecimal digits.');
+  }
+  return kind === 'blobs' ? sendBlob(asked, granted, reference) : sendReferrers(asked, granted, reference);
+}
+
+async function sendManifest(asked: OciRequest, granted: Granted, reference: string): Promise<void> {
+  const label = isDigest(reference) ? null : labelOfTag(granted.resource, reference);
+  const selector = isDigest(reference)
+    ? ({ kind: 'digest', digest: reference } as const)
+    : label === null
+      ? null
+      : ({ kind: 'version', version: label } as const);
+  const selected = selector && grantVersion(granted, selector);
+  const lifetime: Lifetime = reference === 'latest' ? 'latest' : 'pinned';
+  if (selected !== null) {
+    const { manifest: digest } = selected.granted.version;
+    const bytes = await readStoredManifest(asked.registry, selected.granted);
+    await send(asked, granted, { digest, type: manifestType, lifetime }, bytes.byteLength, async () => bytes);
+    // The client asks for the blobs next.
+    await asked.index.of(selected.granted).catch(() => undefined);
+    return;
+  }
+  const found = isDigest(reference) ? await asked.index.holding(granted, reference) : null;
+  if (found?.report.descriptor.digest !== reference) {
+    throw ociError('not_found', 'MANIFEST_UNKNOWN', `The repository has no manifest ${reference}.`);
+  }
+  const { bytes, descriptor } = found.report;
+  await send(
+    asked,
+    granted,
+    { digest: descriptor.digest, type: manifestType, lifetime },
+    bytes.byteLength,
+    async () => bytes,
+  );
+}
+
+async function sendBlob(asked: OciRequest, granted: Granted, digest: Digest): Promise<void> {
+  const about = { digest, type: 'application/octet-stream', lifetime: 'pinned' } as const;
+  if (digest === emptyDigest) return send(asked, granted, about, emptyBlob.byteLength, async () => emptyBlob);
+  const found = await asked.index.holding(granted, digest);
+  const size = found?.blobs.get(digest);
+  if (size === undefined) throw ociError('not_found', 'BLOB_UNKNOWN', `The repository has no blob ${digest}.`);
+  await send(asked, granted, about, size, () => openBlob(asked.registry, (found as Contents).granted, digest));
+}
+
+async function sendReferrers(asked: OciRequest, granted: Granted, digest: Digest): Promise<void> {
+  const isVersion = granted.resource.versions.some(
+    ({ manifest, status }) => manifest === digest && status.state !== 'withdrawn',
+  );
+  const selected = isVersion ? grantVersion(granted, { kind: 'digest', digest }) : null;
+  const wanted = asked.query.get('artifactType');
+  const report = selected && (await asked.index.of(selected.granted)).report.descriptor;
+  const bytes = Buffer.from(referrersIndex(report && (wanted ?? reportType) === reportType ? [report] : []));
+  const filtered: Fields = wanted === null ? {} : { 'OCI-Filters-Applied': 'artifactType' };
+  await sendMade(asked, granted, indexType, bytes, filtered);
+}
+
+const mostTags = 1000;
+
+async function sendTags(asked: OciRequest, granted: Granted): Promise<void> {
+  const { query } = asked;
+  const count = query.get('n') ?? String(mostTags);
+  if (!/^\d{1,9}$/.test(count)) throw ociError('malformed', 'UNSUPPORTED', 'n must be a number.');
+  const { org, type, slug } = granted.resource;
+  const name = `${org}/${type}/${slug}`;
+  const all = listTags(granted.resource, query.get('last'));
+  const tags = all.slice(0, Math.min(Number(count), mostTags));
+  const next = `</v2/${name}/tags/list?n=${tags.length}&last=${tags.at(-1)}>; rel="next"`;
+  const hasMore = tags.length > 0 && tags.length < all.length;
+  const bytes = Buffer.from(JSON.stringify({ name, tags }));
+  await sendMade(asked, granted, 'application/json', bytes, hasMore ? { Link: next } : {});
+}
+
+/** What is sent: its digest, which is its entity tag too. */
+interface About {
+  digest: Digest;
+  type: string;
+  lifetime: Lifetime;
+}
+
+async function send(
+  asked: OciRequest,
+  { resource }: Granted,
+  { digest, type, lifetime }: About,
+  size: number,
+  open: () => Promise<Uint8Array>,
+): Promise<void> {
+  const { registry, request, response } = asked;
+  const shared = sharing(registry.config, resource.visibility, lifetime, { keys: [resourceKey(resource)] });
+  const common = { ...ociHeaders, 'Docker-Content-Digest': digest, ...shared };
+  const prepared = prepare({ etag: `"${digest}"`, size, ranges: true }, { common, content: { 'Content-Type': type } });
+  await sendPrepared(request, response, prepared, open);
+}
+
+/** Sends a list that changes with the resource. */
+async function sendMade(
+  asked: OciRequest,
+  { resource }: Granted,
+  type: string,
+  bytes: Buffer,
+  more: Fields,
+): Promise<void> {
+  const { registry, request, response } = asked;
+  const shared = sharing(registry.config, resource.visibility, 'latest', { keys: [resourceKey(resource)] });
+  response.writeHead(200, {
+    ...ociHeaders,
+    ...shared,
+    ...more,
+    'Content-Type': type,
+    'Content-Length': bytes.byteLength,
+  });
+  response.end(request.method === 'GET' ? bytes : undefined);
+}
