@@ -8,6 +8,8 @@ export interface Page {
   document: JsonObject;
   schemas: Schemas;
   descriptions: Descriptions;
+  /** How many rows of named schemas each operation may show in their places. */
+  inlineRows: number;
   /** Requirements of operations without their own. */
   security: Requirement[];
   /** Anchors of the page, by name. */

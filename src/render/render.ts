@@ -9,7 +9,8 @@
 //   method        <b>, with get, put, post, delete or patch beside it (others have no second class)
 //   description   <div> of rendered Markdown, with paragraphs, lists, tables, <pre>; short texts stand in <p> without it
 //   props         <ul> of parameters or properties; each <li> begins with <code>name</code> .type .flag .limits
-//   options       <ul> of the alternatives under a <p> that says `One of`, `Any of`, `All of`, `Not`, `If`, …
+//   options       <ul> of the alternatives under a <p> or in <details> that says `One of`, `Any of`, `All of`, `Not`, `If`, …; each that has
+//                 fields is a <details>
 //   type          <span>: `string (date-time)`, `array of <a>Pet</a>`
 //   flag          <span>: required, deprecated, read-only, write-only; the first two have their word as a class, too
 //   limits        <span>: constraints and default of a value
@@ -73,6 +74,7 @@ function renderApi(document: JsonObject): Rendered {
     document,
     schemas: createSchemas(document, 'openapi'),
     descriptions: createDescriptions((id) => ids.has(id)),
+    inlineRows: inlineRowsFor(operations.length + api.webhooks.length),
     security: requirementsOf(document['security']),
     anchors: { schemas: anchorsOf(api.schemas), security: anchorsOf(api.security) },
   };
@@ -85,6 +87,16 @@ function renderApi(document: JsonObject): Rendered {
   };
 }
 
+/**
+ * Rows of named schemas in all operations of a page. With more, large documents would get pages that
+ * are slow to load and to lay out; the rest is a link to the schema's section.
+ */
+const inlineRows = 12_000;
+
+function inlineRowsFor(operations: number): number {
+  return Math.min(600, Math.floor(inlineRows / Math.max(1, operations)));
+}
+
 function renderSchema(document: JsonObject): Rendered {
   const anchors = createAnchors();
   const definitions = definitionsOf(document);
@@ -95,6 +107,7 @@ function renderSchema(document: JsonObject): Rendered {
     document,
     schemas: createSchemas(document, 'json-schema'),
     descriptions: createDescriptions((id) => ids.has(id)),
+    inlineRows: 0,
     security: [],
     anchors: { schemas: anchorsOf(schemas), security: new Map() },
   };

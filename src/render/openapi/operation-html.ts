@@ -11,7 +11,7 @@ import {
 } from './operation-view.ts';
 import type { Page } from '../page.ts';
 import { samplesHtml } from './sample-html.ts';
-import { flagHtml, rowHtml, schemaHtml, typeHtml } from '../schema/schema-html.ts';
+import { flagHtml, giveBack, roomFor, rowHtml, shareOf, wholeSchemaHtml, type Room } from '../schema/schema-html.ts';
 import { nameText, shorten } from '../plain-text.ts';
 
 /** One complete operation with its anchor. */
@@ -53,10 +53,11 @@ function urlHtml({ method, path }: ApiOperation): Html {
 
 function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
   const security = view.security ?? (operation.isWebhook ? [] : page.security);
+  const room = roomFor(page.inlineRows);
   return markup`${page.descriptions.block(view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
     page,
     security,
-  )}${parametersHtml(page, view.parameters)}${bodyHtml(page, view)}${responsesHtml(page, view.responses)}${view.callbacks.map(
+  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${responsesHtml(page, view.responses, room)}${view.callbacks.map(
     ({ name, operations }) =>
       markup`<h4>Callback ${name}</h4>
         ${operations.slice(0, 20).map((one) => callbackHtml(page, one))}`,
@@ -66,12 +67,13 @@ function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
 /** A callback inside its operation: folded, and without callbacks of its own. */
 function callbackHtml(page: Page, operation: ApiOperation): Html {
   const view = viewOperation(page.document, operation);
+  const room = roomFor(0);
   return markup`<details>
     <summary>${methodHtml(operation.method)} <code>${operation.path.slice(0, 500)}</code></summary>
     ${page.descriptions.block(
       view.description || view.summary,
       5,
-    )}${parametersHtml(page, view.parameters)}${bodyHtml(page, view)}${responsesHtml(page, view.responses)}
+    )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${responsesHtml(page, view.responses, room)}
   </details>`;
 }
 
@@ -119,19 +121,19 @@ const places: readonly (readonly [string, string])[] = [
   ['cookie', 'Cookies'],
 ];
 
-function parametersHtml(page: Page, parameters: readonly Parameter[]): Html {
+function parametersHtml(page: Page, parameters: readonly Parameter[], room: Room): Html {
   return joinHtml(
     places.map(([place, title]) => {
       const found = parameters.filter((one) => one.place === place);
       return found.length === 0
         ? nothing
         : markup`<h4>${title}</h4>
-            ${parameterList(page, found)}`;
+            ${parameterList(page, found, room)}`;
     }),
   );
 }
 
-function parameterList(page: Page, parameters: readonly Parameter[]): Html {
+function parameterList(page: Page, parameters: readonly Parameter[], room: Room): Html {
   return markup`<ul class="props">
     ${parameters.slice(0, 500).map((parameter) =>
       rowHtml(
@@ -141,38 +143,59 @@ function parameterList(page: Page, parameters: readonly Parameter[]): Html {
           description: parameter.description,
           flags: parameter.isDeprecated ? ['deprecated'] : [],
           extra: examplesHtml(parameter.examples),
+          room: roomFor(Math.min(20, room.named)),
         },
       ),
     )}
   </ul>`;
 }
 
-function bodyHtml(page: Page, { body }: OperationView): Html {
+function bodyHtml(page: Page, { body }: OperationView, room: Room): Html {
   if (body === null) return nothing;
   const flag = body.isRequired ? flagHtml('required') : nothing;
   return markup`<h4>Request body${flag}</h4>
-    ${page.descriptions.block(body.description, 5)}${body.media.map((media) => mediaHtml(page, media))}`;
+    ${page.descriptions.block(body.description, 5)}${mediaHtml(page, body.media, room, 0.5, 'readOnly')}`;
 }
 
-function mediaHtml(page: Page, { types, schema, itemSchema, examples }: Media): Html {
-  const names = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code> `);
-  const whole = schema === undefined ? nothing : markup`${typeHtml(page, schema)}${schemaHtml(page, schema)}`;
-  const items =
-    itemSchema === undefined
-      ? nothing
-      : markup`<p>Each item ${typeHtml(page, itemSchema)}</p>
-          ${schemaHtml(page, itemSchema)}`;
-  return markup`<div class="media">${names}${whole}${items}${examplesHtml(examples)}</div>`;
+/** Bodies, which may use this part of the room for named schemas. */
+function mediaHtml(page: Page, all: readonly Media[], room: Room, part: number, hides: Room['hides']): Html {
+  const share = { ...shareOf(room, part), hides };
+  const html = joinHtml(
+    all.map(({ types, schema, itemSchema, examples }) => {
+      const names = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code> `);
+      const whole = schema === undefined ? nothing : treeHtml(page, schema, share);
+      const items = itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share)}`;
+      return markup`<div class="media">${names}${whole}${items}${examplesHtml(examples)}</div>`;
+    }),
+  );
+  giveBack(room, share);
+  return html;
 }
 
-function responsesHtml(page: Page, responses: readonly Response[]): Html {
+function treeHtml(page: Page, schema: unknown, share: Room): Html {
+  const room = roomFor(share.named, share.hides);
+  const html = wholeSchemaHtml(page, schema, room);
+  share.named = room.named;
+  return html;
+}
+
+function responsesHtml(page: Page, responses: readonly Response[], room: Room): Html {
   if (responses.length === 0) return nothing;
   const opened = responses.find(({ status }) => status.startsWith('2')) ?? responses[0];
+  // The response that readers look for has room first; the others are often the same problem.
+  const main = shareOf(room, 0.6);
+  const others = responses.length - 1;
   return markup`<h4>Responses</h4>
-    ${responses.slice(0, 200).map((response) => responseHtml(page, response, response === opened))}`;
+    ${responses
+      .slice(0, 200)
+      .map((response) =>
+        response === opened
+          ? responseHtml(page, response, true, main, 1)
+          : responseHtml(page, response, false, room, 1 / others),
+      )}`;
 }
 
-function responseHtml(page: Page, response: Response, isOpen: boolean): Html {
+function responseHtml(page: Page, response: Response, isOpen: boolean, room: Room, part: number): Html {
   const { status, description, headers, media, links } = response;
   const brief = shorten(description, 200);
   const start = markup`<b class="status s${/^[1-5]/.exec(status)?.[0] ?? 'x'}">${nameText(status, 20)}</b> ${brief}`;
@@ -181,14 +204,14 @@ function responseHtml(page: Page, response: Response, isOpen: boolean): Html {
     headers.length === 0
       ? nothing
       : markup`<p>Headers</p>
-          ${parameterList(page, headers)}`;
+          ${parameterList(page, headers, room)}`;
   const linked = links
     .slice(0, 50)
     .map(
       ({ name, target, description: text }) =>
         markup`<p>Link ${name}: <code>${target.slice(0, 500)}</code> ${shorten(text, 300)}</p>`,
     );
-  const parts = markup`${rest}${list}${media.map((one) => mediaHtml(page, one))}${linked}`;
+  const parts = markup`${rest}${list}${mediaHtml(page, media, room, part, 'writeOnly')}${linked}`;
   if (lengthOf(parts) === 0) return markup`<p class="response">${start}</p>`;
   const summary = markup`<summary>${start}</summary>`;
   return isOpen

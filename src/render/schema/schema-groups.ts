@@ -1,5 +1,6 @@
 import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import { compositions, isNamed, plainAlternatives } from './schema-type.ts';
+import { resolveSchema } from './resolve-schema.ts';
 import type { Schemas } from './schemas.ts';
 
 /**
@@ -26,8 +27,14 @@ export interface SchemaGroup {
 export const mostRows = 2000;
 const mostOptions = 300;
 
-/** The groups below a schema's own line. */
-export function groupsOf(schemas: Schemas, schema: JsonObject): SchemaGroup[] {
+/** The groups below a schema's own line. `via` and `follow`: as for `resolveSchema`. */
+export function groupsOf(
+  schemas: Schemas,
+  schema: JsonObject,
+  via: ReadonlySet<string>,
+  follow: boolean,
+): SchemaGroup[] {
+  const isSilent = (one: unknown) => isNamed(schemas, one) && !(follow && hasValues(schemas, one, via));
   const groups: SchemaGroup[] = [];
   const required = new Set(listOf(schema['required']).slice(0, mostRows));
   const all = entriesOf(schema['properties']);
@@ -42,10 +49,12 @@ export function groupsOf(schemas: Schemas, schema: JsonObject): SchemaGroup[] {
     .map(([pattern, one]) => row({ text: `names like ${pattern.slice(0, 500)}` }, one));
   const rows = [...properties, ...(isObject(schema['properties']) ? missing : []), ...patterns];
   for (const keyword of ['additionalProperties', 'unevaluatedProperties'])
-    if (isObject(schema[keyword]) && (rows.length > 0 || !isNamed(schemas, schema[keyword])))
+    if (isObject(schema[keyword]) && (rows.length > 0 || !isSilent(schema[keyword])))
       rows.push(row({ text: 'any other name' }, schema[keyword]));
   if (rows.length > 0) groups.push({ heading: '', rows, more: all.length - properties.length });
-  groups.push(...itemGroups(schemas, schema));
+  groups.push(...itemGroups(schema, isSilent));
+  const mapped = mappedOptions(schema);
+  if (mapped.length > 0) groups.push({ heading: 'One of', rows: mapped, more: 0 });
   for (const keyword of compositions) {
     const options = listOf(schema[keyword]);
     if (options.length === 0 || (discriminated(schema) === null && plainAlternatives(schemas, schema, 0) !== null))
@@ -72,13 +81,18 @@ const conditions: readonly (readonly [string, string])[] = [
   ['contentSchema', 'Content'],
 ];
 
-function itemGroups(schemas: Schemas, schema: JsonObject): SchemaGroup[] {
+/** Whether a reference leads to a list of values. */
+function hasValues(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): boolean {
+  return isObject(schema) && resolveSchema(schemas, schema, via, true).value['enum'] !== undefined;
+}
+
+function itemGroups(schema: JsonObject, isSilent: (one: unknown) => boolean): SchemaGroup[] {
   const { items } = schema;
   const first = Array.isArray(items) ? items : listOf(schema['prefixItems']);
   const rows = first.slice(0, mostOptions).map((one: unknown, at) => row({ text: `item ${at + 1}` }, one));
   const rest = Array.isArray(items) ? schema['additionalItems'] : items;
   const others = [rest, schema['unevaluatedItems']].filter(
-    (one) => isObject(one) && (rows.length > 0 || !isNamed(schemas, one)),
+    (one) => isObject(one) && (rows.length > 0 || !isSilent(one)),
   );
   const label = { text: rows.length > 0 ? 'every other item' : 'each item' };
   const lines = [...rows, ...others.map((one) => row(label, one))];
@@ -92,6 +106,16 @@ function row(label: SchemaRow['label'], schema: unknown): SchemaRow {
 function discriminated(schema: JsonObject): readonly [string, unknown][] | null {
   const mapping = objectOf(schema['discriminator'])['mapping'];
   return isObject(mapping) ? entriesOf(mapping) : null;
+}
+
+/** What a base schema without alternatives of its own can be, by its discriminator. */
+function mappedOptions(schema: JsonObject): SchemaRow[] {
+  if (schema['oneOf'] !== undefined || schema['anyOf'] !== undefined) return [];
+  return (discriminated(schema) ?? []).slice(0, mostOptions).flatMap(([value, target]) => {
+    const reference = textOf(target);
+    if (reference === '') return [];
+    return [row({ code: value }, { $ref: reference.includes('/') ? reference : `#/components/schemas/${reference}` })];
+  });
 }
 
 /** The discriminator values that select this option. */

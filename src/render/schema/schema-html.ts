@@ -1,26 +1,34 @@
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
+import { isObject } from '../json-value.ts';
 import type { Page } from '../page.ts';
 import { examplesHtml } from './example-html.ts';
 import { nameText } from '../plain-text.ts';
 import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
 import { viewSchema, type SchemaView } from './schema-view.ts';
-import { referencesOf } from './schemas.ts';
 
-// Depths at which a tree folds and ends.
-const foldedDepth = 2;
+// Depth at which a tree ends.
 const deepest = 30;
 const rowsOfTree = 1500;
 const rowsShown = 60;
 const valuesShown = 12;
 const valuesListed = 500;
 
-/** Remaining rows for a tree or a part of it. */
-interface Room {
+/** What a tree, or a part of it, may still show. */
+export interface Room {
   rows: number;
+  /** Rows of named schemas. At 0 there is a link to the schema instead. */
+  named: number;
+  /** Fields with this keyword are left out: a request has no read-only ones. */
+  hides: 'readOnly' | 'writeOnly' | null;
+}
+
+/** Room for one tree. */
+export function roomFor(named: number, hides: Room['hides'] = null): Room {
+  return { rows: rowsOfTree, named, hides };
 }
 
 /** A schema's type with its flags and constraints on one line: `array of <a>Pet</a>`. */
-export function typeHtml(page: Page, schema: unknown): Html {
+function typeHtml(page: Page, schema: unknown): Html {
   const view = viewSchema(page.schemas, schema);
   return markup`${typeOfView(page, view)}${view.flags.map(flagHtml)}${constraintsHtml(view)}`;
 }
@@ -33,8 +41,24 @@ export function typeLine(page: Page, schema: unknown): Html {
 
 /** Everything below a schema's type: description, values, properties, alternatives, examples. */
 export function schemaHtml(page: Page, schema: unknown): Html {
-  const view = viewSchema(page.schemas, schema);
-  return below(page, view, referencesOf(page.schemas, schema, new Set()), 0, { rows: rowsOfTree });
+  return below(page, viewSchema(page.schemas, schema), 0, roomFor(0));
+}
+
+/** A schema with its type and everything below, in which named schemas stand in their places. */
+export function wholeSchemaHtml(page: Page, schema: unknown, room: Room): Html {
+  const view = viewWithin(page, schema, undefined, room);
+  return markup`${typeOfView(page, view)}${view.flags.map(flagHtml)}${constraintsHtml(view)}${below(page, view, 0, room, true)}`;
+}
+
+/** Follows a named schema if there is room for its rows. */
+function viewWithin(page: Page, schema: unknown, via: ReadonlySet<string> | undefined, room: Room): SchemaView {
+  if (room.named <= 0) return viewSchema(page.schemas, schema, via);
+  const view = viewSchema(page.schemas, schema, via, true);
+  if (!view.isFollowed) return view;
+  const rows = view.groups.reduce((sum, group) => sum + group.rows.length + group.more, 1);
+  if (rows > room.named + 8) return viewSchema(page.schemas, schema, via);
+  room.named -= rows;
+  return view;
 }
 
 /**
@@ -44,9 +68,14 @@ export function schemaHtml(page: Page, schema: unknown): Html {
 export function rowHtml(
   page: Page,
   row: SchemaRow,
-  { description = '', flags = [], extra = nothing }: { description?: string; flags?: string[]; extra?: Html } = {},
+  {
+    description = '',
+    flags = [],
+    extra = nothing,
+    room = roomFor(0),
+  }: { description?: string; flags?: string[]; extra?: Html; room?: Room } = {},
 ): Html {
-  return line(page, row, new Set(), 0, { rows: rowsOfTree }, { description, flags, extra });
+  return line(page, row, undefined, 0, room, { description, flags, extra });
 }
 
 interface Beside {
@@ -60,32 +89,52 @@ const alone: Beside = { description: '', flags: [], extra: nothing };
 function line(
   page: Page,
   { label, isRequired, schema }: SchemaRow,
-  via: ReadonlySet<string>,
+  via: ReadonlySet<string> | undefined,
   depth: number,
   room: Room,
   { description, flags, extra }: Beside = alone,
 ): Html {
   room.rows--;
-  const view = viewSchema(page.schemas, schema, via);
+  const view = viewWithin(page, schema, via, room);
   const all = [...new Set([...(isRequired ? ['required'] : []), ...flags, ...view.flags])];
-  const name =
-    label === null
-      ? view.title === ''
-        ? nothing
-        : markup`<b>${view.title}</b> `
-      : 'code' in label
-        ? markup`<code>${label.code.slice(0, 500)}</code> `
-        : markup`<i>${label.text}</i> ${view.title === '' ? nothing : markup`<b>${view.title}</b> `}`;
   const own = description !== '' && description !== view.description ? page.descriptions.brief(description) : nothing;
   return markup`<li>
-    ${name}${typeOfView(page, view)}${all.map(flagHtml)}${constraintsHtml(view)}${own}${below(
-      page,
-      view,
-      referencesOf(page.schemas, schema, via),
-      depth,
-      room,
-    )}${extra}
+    ${nameOf(label, view)}${typeOfView(page, view)}${all.map(flagHtml)}${constraintsHtml(view)}${own}${below(page, view, depth, room)}${extra}
   </li>`;
+}
+
+/** An alternative. It unfolds in its place if there is something in it. */
+function option(
+  page: Page,
+  row: SchemaRow,
+  via: ReadonlySet<string>,
+  depth: number,
+  room: Room,
+  isOpen: boolean,
+): Html {
+  const view = viewWithin(page, row.schema, via, room);
+  if (view.groups.length === 0) return line(page, row, via, depth, room);
+  room.rows--;
+  const inside = below(page, view, depth, room, true);
+  const summary = markup`<summary>${nameOf(row.label, view)}${typeText(view)}</summary>`;
+  return isOpen
+    ? markup`<li><details open>${summary}${inside}</details></li>`
+    : markup`<li><details>${summary}${inside}</details></li>`;
+}
+
+function nameOf(label: SchemaRow['label'], view: SchemaView): Html {
+  const title = view.title === '' ? nothing : markup`<b>${view.title}</b> `;
+  if (label === null) return title;
+  return 'code' in label ? markup`<code>${label.code.slice(0, 500)}</code> ` : markup`<i>${label.text}</i> ${title}`;
+}
+
+/** The type without links, for a place that is itself to be clicked. */
+function typeText({ type, groups }: SchemaView): Html {
+  const parts = type.map((part) =>
+    typeof part === 'string' ? part : nameText(part.schema || 'the whole schema', 300),
+  );
+  const text = parts.join('') || groups[0]!.heading || 'anything';
+  return markup`<span class="type">${text}</span>`;
 }
 
 function typeOfView(page: Page, view: SchemaView): Html {
@@ -113,13 +162,15 @@ function constraintsHtml({ constraints }: SchemaView): Html {
   return markup` <span class="limits">${joinHtml(each, markup`, `)}</span>`;
 }
 
-function below(page: Page, view: SchemaView, via: ReadonlySet<string>, depth: number, room: Room): Html {
-  let waiting = view.groups.reduce((sum, { rows }) => sum + rows.length, 0);
-  const groups = view.groups.map((group) => {
-    const share = shareOf(room, group.rows.length / waiting);
-    waiting -= group.rows.length;
-    const html = groupHtml(page, group, via, depth, share);
-    room.rows += share.rows;
+/** `isShown`: whether the members are shown at once, and not folded. */
+function below(page: Page, view: SchemaView, depth: number, room: Room, isShown = depth === 0): Html {
+  const weights = view.groups.map(({ rows }) => rows.reduce((sum, row) => sum + weightOf(row), 0));
+  let waiting = weights.reduce((sum, weight) => sum + weight, 0);
+  const groups = view.groups.map((group, at) => {
+    const share = shareOf(room, weights[at]! / waiting);
+    waiting -= weights[at]!;
+    const html = groupHtml(page, group, view.via, depth, share, isShown);
+    giveBack(room, share);
     return html;
   });
   return markup`${page.descriptions.brief(view.description)}${valuesHtml(view)}${groups}${examplesHtml(
@@ -127,43 +178,65 @@ function below(page: Page, view: SchemaView, via: ReadonlySet<string>, depth: nu
   )}`;
 }
 
+/** How much room a row may need beside others: most have nothing below them. */
+function weightOf({ schema }: SchemaRow): number {
+  if (!isObject(schema)) return 1;
+  return '$ref' in schema || 'properties' in schema || 'items' in schema || 'allOf' in schema || 'oneOf' in schema
+    ? 20
+    : 1;
+}
+
 /**
- * Reserves a part of the room, so that the other parts keep theirs. The caller returns what is
+ * Reserves a part of the room, so that the other parts keep theirs. The caller gives back what is
  * unused.
  */
-function shareOf(room: Room, part: number): Room {
+export function shareOf(room: Room, part: number): Room {
   const rows = Math.min(room.rows, Math.ceil(room.rows * part));
+  const named = Math.min(room.named, Math.ceil(room.named * part));
   room.rows -= rows;
-  return { rows };
+  room.named -= named;
+  return { ...room, rows, named };
+}
+
+export function giveBack(room: Room, share: Room): void {
+  room.rows += share.rows;
+  room.named += share.named;
 }
 
 function groupHtml(
   page: Page,
-  { heading, rows, more: cut }: SchemaGroup,
+  { heading, rows: all, more: cut }: SchemaGroup,
   via: ReadonlySet<string>,
   depth: number,
   room: Room,
+  isShown: boolean,
 ): Html {
   if (depth >= deepest) return markup`<p class="more">Deeper levels are not shown.</p>`;
+  const isProperties = heading === '';
+  const rows = all.filter(({ schema }) => room.hides === null || !isObject(schema) || schema[room.hides] !== true);
   const lines: Html[] = [];
+  let waiting = rows.reduce((sum, row) => sum + weightOf(row), 0);
   for (const [at, row] of rows.entries()) {
     if (room.rows <= 0) break;
-    const share = shareOf(room, 1 / (rows.length - at));
-    lines.push(line(page, row, via, depth + 1, share));
-    room.rows += share.rows;
+    const weight = weightOf(row);
+    const share = shareOf(room, weight / waiting);
+    waiting -= weight;
+    if (share.rows <= 0) break;
+    const isChoice = heading === 'One of' || heading === 'Any of';
+    lines.push(isChoice ? option(page, row, via, depth + 1, share, at === 0) : line(page, row, via, depth + 1, share));
+    giveBack(room, share);
   }
   const left = rows.length - lines.length + cut;
   const more = left === 0 ? nothing : markup`<p class="more">${left} more not shown.</p>`;
   const list = (items: readonly Html[]) =>
     items.length === 0
       ? nothing
-      : markup`<ul class="${heading === '' ? 'props' : 'options'}">
+      : markup`<ul class="${isProperties ? 'props' : 'options'}">
           ${items}
         </ul>`;
-  const isProperties = heading === '';
-  const isNone = lines.length === 0 && left > 0;
-  if (isNone) return markup`<p class="more">${countOf(left)} not shown.</p>`;
-  if (depth >= foldedDepth)
+  if (lines.length === 0 && left > 0) return markup`<p class="more">${countOf(left)} not shown.</p>`;
+  const isBrief = !isProperties && rows.length <= 4 && rows.every((row) => weightOf(row) === 1);
+  if (!isShown && !isBrief)
     return markup`<details>
       <summary>${isProperties ? countOf(rows.length + cut) : heading}</summary>
       ${list(lines)}${more}
@@ -179,7 +252,7 @@ function groupHtml(
 }
 
 function countOf(rows: number): string {
-  return rows === 1 ? '1 member' : `${rows} members`;
+  return rows === 1 ? '1 field' : `${rows} fields`;
 }
 
 function valuesHtml({ values, moreValues }: SchemaView): Html {

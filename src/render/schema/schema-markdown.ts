@@ -2,7 +2,7 @@ import { valueText } from './example.ts';
 import { codeMarkdown, inlineMarkdown } from '../markdown.ts';
 import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
 import { viewSchema, type SchemaView } from './schema-view.ts';
-import { referencesOf, type Schemas } from './schemas.ts';
+import type { Schemas } from './schemas.ts';
 
 // Depth at which a tree ends.
 const deepest = 20;
@@ -20,8 +20,8 @@ export function briefMarkdown(schemas: Schemas, schema: unknown): string {
 
 /** The lines below: properties and alternatives. Each ends with a line break. */
 export function treeMarkdown(schemas: Schemas, schema: unknown, depth = 0): string {
-  const via = referencesOf(schemas, schema, new Set());
-  return groupsMarkdown(schemas, viewSchema(schemas, schema).groups, via, depth, { rows: 0 });
+  const { groups, via } = viewSchema(schemas, schema);
+  return groupsMarkdown(schemas, groups, via, depth, { rows: 0 });
 }
 
 /** One parameter or header with the lines below it. */
@@ -50,7 +50,7 @@ function line(
   // An empty list item below a line of text would be read as a heading.
   const text = [name, briefOf(view, all, description)].filter(Boolean).join(' ') || 'anything';
   const start = `${'  '.repeat(depth)}- ${text}\n`;
-  return start + groupsMarkdown(schemas, view.groups, referencesOf(schemas, schema, via), depth + 1, progress);
+  return start + groupsMarkdown(schemas, view.groups, view.via, depth + 1, progress);
 }
 
 function groupsMarkdown(

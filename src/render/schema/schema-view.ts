@@ -1,9 +1,10 @@
 import { valueText } from './example.ts';
 import { entriesOf, isObject, listOf, textOf, type JsonObject } from '../json-value.ts';
 import { constraintsOf, type Constraint } from './schema-constraints.ts';
+import { resolveSchema, type ResolvedSchema } from './resolve-schema.ts';
 import { groupsOf, mostRows, type SchemaGroup } from './schema-groups.ts';
 import { typeOf, type TypePart } from './schema-type.ts';
-import { lookThrough, type Schemas } from './schemas.ts';
+import type { Schemas } from './schemas.ts';
 
 /** One schema for display: its own line, and groups of lines below. */
 export interface SchemaView {
@@ -18,21 +19,36 @@ export interface SchemaView {
   values: string[];
   /** Number of values left out. */
   moreValues: number;
+  /** Of an array or a map: the groups of what is in it. */
   groups: SchemaGroup[];
   examples: unknown[];
+  /** References replaced so far. Pass them on to the rows of the groups, so that a cycle ends. */
+  via: ReadonlySet<string>;
+  /** Whether the groups belong to a schema that has a name. */
+  isFollowed: boolean;
 }
 
+const noReferences: ReadonlySet<string> = new Set();
+
 /**
- * Reads a schema, but not the schemas that it refers to. A reference to a schema without a name is
- * replaced by its target. `via`: the references replaced on the way here, so that a cycle ends.
+ * Reads a schema. A reference to a schema without a name is replaced by its target; one to a named
+ * schema only with `follow`, and then the type still has the name. `via`: the references replaced on
+ * the way here.
  */
-export function viewSchema(schemas: Schemas, schema: unknown, via: ReadonlySet<string> = new Set()): SchemaView {
+export function viewSchema(
+  schemas: Schemas,
+  schema: unknown,
+  via: ReadonlySet<string> = noReferences,
+  follow = false,
+): SchemaView {
   if (!isObject(schema)) return { ...bare, type: [schema === false ? 'nothing' : 'anything'] };
   if (schemas.left < 0) return { ...bare, type: ['not shown'] };
-  const { reference, value } = lookThrough(schemas, schema, via);
+  const resolved = resolveSchema(schemas, schema, via, follow);
+  const { value } = resolved;
   schemas.left -= costOf(value);
-  const groups = groupsOf(schemas, value);
-  const words = typeOf(schemas, reference === null ? value : { ...value, $ref: reference }, 0);
+  const content = contentOf(schemas, resolved, follow);
+  const groups = groupsOf(schemas, content.value, content.via, follow);
+  const words = typeWords(schemas, resolved);
   // `one of` is redundant above the heading `One of`.
   const type = groups.some(({ heading }) => heading !== '' && heading.toLowerCase() === words.join('')) ? [] : words;
   const values = listOf(value['enum']);
@@ -51,7 +67,43 @@ export function viewSchema(schemas: Schemas, schema: unknown, via: ReadonlySet<s
     moreValues: Math.max(0, values.length - mostRows),
     groups,
     examples: examplesOf(value),
+    via: content.via,
+    isFollowed: content.isFollowed,
   };
+}
+
+function typeWords(schemas: Schemas, { reference, value, bases }: ResolvedSchema): TypePart[] {
+  if (reference !== null) return typeOf(schemas, { ...value, $ref: reference }, 0);
+  if (bases.length === 0) return typeOf(schemas, value, 0);
+  return bases.slice(0, 10).flatMap((name, at) => [...(at === 0 ? [] : [' and ']), { schema: name }]);
+}
+
+/** What is in an array or a map, and in what is in it; otherwise the schema itself. */
+function contentOf(schemas: Schemas, resolved: ResolvedSchema, follow: boolean): ResolvedSchema {
+  let content = resolved;
+  for (let depth = 0; depth < 4; depth++) {
+    const inside = insideOf(content.value);
+    if (inside === null) return content;
+    const next = resolveSchema(schemas, inside, content.via, follow);
+    if (insideOf(next.value) === null && !hasMembers(next.value)) return content;
+    schemas.left -= costOf(next.value);
+    content = { ...next, isFollowed: content.isFollowed || next.isFollowed };
+  }
+  return content;
+}
+
+/** The one schema of all items of an array, or of all members of a map. */
+function insideOf(schema: JsonObject): JsonObject | null {
+  if (hasMembers(schema)) return null;
+  const { items, additionalProperties } = schema;
+  if (isObject(items)) return schema['prefixItems'] === undefined ? items : null;
+  return isObject(additionalProperties) ? additionalProperties : null;
+}
+
+const memberKeys = ['properties', 'patternProperties', 'oneOf', 'anyOf', 'allOf'];
+
+function hasMembers(schema: JsonObject): boolean {
+  return memberKeys.some((key) => schema[key] !== undefined);
 }
 
 const bare: SchemaView = {
@@ -64,6 +116,8 @@ const bare: SchemaView = {
   moreValues: 0,
   groups: [],
   examples: [],
+  via: noReferences,
+  isFollowed: false,
 };
 
 /** Number of members to read in one schema. */

@@ -1,5 +1,5 @@
-import { entriesOf, isObject, objectOf, textOf, type JsonObject } from '../json-value.ts';
-import { dereference, pointerKeys } from '../local-reference.ts';
+import { entriesOf, isObject, objectOf, type JsonObject } from '../json-value.ts';
+import { pointerKeys } from '../local-reference.ts';
 
 /** The named schemas of a document, and the targets of references. */
 export interface Schemas {
@@ -89,27 +89,4 @@ function writtenOut(document: JsonObject): string {
   } catch {
     return '';
   }
-}
-
-/** References replaced to reach this schema. Pass them on to what is below it. */
-export function referencesOf(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): ReadonlySet<string> {
-  const reference = textOf(objectOf(schema)['$ref']);
-  return reference === '' || schemas.nameOf(reference) !== null ? via : new Set([...via, reference]);
-}
-
-/**
- * Combines a schema with the target of its reference. `reference` is set if it stays a reference:
- * to a named schema, in a cycle, or to nothing.
- */
-export function lookThrough(
-  schemas: Schemas,
-  schema: JsonObject,
-  via: ReadonlySet<string>,
-): { reference: string | null; value: JsonObject } {
-  const reference = textOf(schema['$ref']) || textOf(schema['$dynamicRef']) || textOf(schema['$recursiveRef']);
-  if (reference === '') return { reference: null, value: schema };
-  const { $ref: _, ...beside } = schema;
-  if (schemas.nameOf(reference) !== null || via.has(reference)) return { reference, value: beside };
-  const found = dereference(schemas.document, schema);
-  return found === null ? { reference, value: beside } : { reference: null, value: { ...found, ...beside } };
 }

@@ -1,0 +1,127 @@
+import { entriesOf, isObject, listOf, textOf, type JsonObject } from '../json-value.ts';
+import { dereference } from '../local-reference.ts';
+import type { Schemas } from './schemas.ts';
+
+/** A schema with what it refers to and includes. */
+export interface ResolvedSchema {
+  /** Its reference, if it has one that gives the type its name. */
+  reference: string | null;
+  /** `$ref` replaced by its target (if it was followed), and `allOf` merged. */
+  value: JsonObject;
+  /** Named schemas merged from `allOf`. */
+  bases: string[];
+  /** References followed on the way here. A reference in it is not followed again. */
+  via: ReadonlySet<string>;
+  /** Whether a named schema was followed. */
+  isFollowed: boolean;
+}
+
+// Most parts of `allOf`, properties and alternatives of one schema that are merged.
+const mostParts = 100;
+const mostMembers = 2000;
+
+/**
+ * Replaces the reference of a schema by its target, and merges its `allOf`. References to named
+ * schemas stay, unless `follow` is true. References in `via` always stay.
+ */
+export function resolveSchema(
+  schemas: Schemas,
+  written: JsonObject,
+  via: ReadonlySet<string>,
+  follow: boolean,
+): ResolvedSchema {
+  const schema = unwrap(written);
+  const reference = textOf(schema['$ref']) || textOf(schema['$dynamicRef']) || textOf(schema['$recursiveRef']);
+  if (reference === '') return { reference: null, isFollowed: false, ...mergeAllOf(schemas, schema, via) };
+  const { $ref: _, ...beside } = schema;
+  const isNamed = schemas.nameOf(reference) !== null;
+  const found = via.has(reference) || (isNamed && !follow) ? null : dereference(schemas.document, schema);
+  if (found === null) return { reference, value: beside, bases: [], via, isFollowed: false };
+  const target = Object.keys(beside).length === 0 ? found : { ...found, ...beside };
+  const merged = mergeAllOf(schemas, target, new Set([...via, reference]));
+  return isNamed
+    ? { ...merged, reference, bases: [], isFollowed: true }
+    : { ...merged, reference: null, isFollowed: false };
+}
+
+/** A schema that adds only words to the one schema in its `allOf` is a reference with words beside. */
+function unwrap(schema: JsonObject): JsonObject {
+  const [part, ...others] = listOf(schema['allOf']);
+  if (!isObject(part) || others.length > 0 || textOf(part['$ref']) === '' || schema['properties'] !== undefined)
+    return schema;
+  const { allOf: _, ...beside } = schema;
+  return { ...beside, $ref: part['$ref'] };
+}
+
+/** Keywords that say something about one part of `allOf`, and not about all parts together. */
+const ofOnePart = new Set(
+  '$ref allOf discriminator title description example examples $id id $schema xml externalDocs definitions $defs'.split(
+    ' ',
+  ),
+);
+
+function mergeAllOf(
+  schemas: Schemas,
+  schema: JsonObject,
+  via: ReadonlySet<string>,
+): Pick<ResolvedSchema, 'value' | 'bases' | 'via'> {
+  const parts = listOf(schema['allOf']);
+  if (parts.length === 0) return { value: schema, bases: [], via };
+  const seen = new Set(via);
+  const bases: string[] = [];
+  const rest: unknown[] = [];
+  const members = new Map<string, unknown>();
+  const properties = new Map<string, unknown>();
+  const required = new Set<unknown>();
+  let left = mostParts;
+
+  function visit(part: unknown, depth: number): void {
+    if (!isObject(part) || left-- <= 0 || depth > 20 || schemas.left < 0) {
+      rest.push(part);
+      return;
+    }
+    const reference = textOf(part['$ref']);
+    if (reference === '') {
+      take(part, depth);
+      return;
+    }
+    // A base that several parts share is taken once. One that is being shown needs no repetition.
+    if (seen.has(reference)) return;
+    seen.add(reference);
+    const found = dereference(schemas.document, part);
+    const name = schemas.nameOf(reference);
+    if (name !== null && depth === 0) bases.push(name);
+    if (found === null) rest.push(part);
+    else take(found, depth);
+  }
+
+  function take(part: JsonObject, depth: number): void {
+    for (const one of listOf(part['allOf']).slice(0, mostParts)) visit(one, depth + 1);
+    add(part);
+  }
+
+  function add(part: JsonObject): void {
+    schemas.left -= Math.min(mostMembers, entriesOf(part['properties']).length) + entriesOf(part).length;
+    for (const [name, property] of entriesOf(part['properties']).slice(0, mostMembers)) {
+      if (properties.size >= mostMembers && !properties.has(name)) continue;
+      const known = properties.get(name);
+      const isSame = known === undefined || known === property;
+      properties.set(name, isSame ? property : { allOf: [known, property] });
+    }
+    for (const name of listOf(part['required']).slice(0, mostMembers)) required.add(name);
+    for (const [key, member] of entriesOf(part)) {
+      if (key === 'properties' || key === 'required' || ofOnePart.has(key) || key.startsWith('x-')) continue;
+      const known = key === 'oneOf' || key === 'anyOf' ? members.get(key) : undefined;
+      if (known !== undefined && known !== member) rest.push({ [key]: member });
+      else members.set(key, member);
+    }
+  }
+
+  for (const part of parts.slice(0, mostMembers)) visit(part, 0);
+  add(schema);
+  for (const key of ofOnePart) if (key !== 'allOf' && Object.hasOwn(schema, key)) members.set(key, schema[key]);
+  if (properties.size > 0) members.set('properties', Object.fromEntries(properties));
+  if (required.size > 0) members.set('required', [...required]);
+  if (rest.length > 0) members.set('allOf', rest);
+  return { value: Object.fromEntries(members), bases, via: seen };
+}

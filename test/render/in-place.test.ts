@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { renderDocument } from '../../src/render/render.ts';
+import { published } from './published.ts';
+import { checkPage } from './strict-html.ts';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+const text = { type: 'string' };
+
+/** The HTML of the first operation, whose request and 200 response have these schemas. */
+function operationOf(schemas: object, request: object, response: object = text, copies = 1): string {
+  const operation = { requestBody: json(request), responses: { 200: { description: 'Done', ...json(response) } } };
+  const paths = Object.fromEntries(Array.from({ length: copies }, (_, at) => [`/p${at}`, { post: operation }]));
+  const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths, components: { schemas } };
+  const rendered = renderDocument(published(document))!;
+  expect(checkPage(rendered)).toEqual([]);
+  return /<section class="operation".*?<\/section>/s.exec(rendered.html)![0];
+}
+
+const fields = (html: string) => [...html.matchAll(/<li><code>([^<]*)<\/code>/g)].map(([, name]) => name);
+
+test('the fields of named schemas stand in the operation, those of nested ones folded', () => {
+  const html = operationOf(
+    {
+      Order: { properties: { id: text, lines: { type: 'array', items: ref('Line') }, notes: ref('Notes') } },
+      Line: { properties: { count: { type: 'integer', minimum: 1, default: 1 } } },
+      Notes: { additionalProperties: ref('Note') },
+      Note: { properties: { by: text } },
+    },
+    ref('Order'),
+  );
+  expect(fields(html)).toEqual(['id', 'lines', 'count', 'notes', 'by']);
+  expect(html).toMatch(
+    /<code>lines<\/code> <span class="type">array of <a href="#schema\/Line">Line<\/a><\/span><details><summary>1 field<\/summary><ul class="props"><li><code>count<\/code>.*?default <code>1<\/code>, at least 1/,
+  );
+  expect(html).toContain('<a href="#schema/Notes">Notes</a></span><details><summary>1 field</summary>');
+});
+
+test('a schema inside itself is a link', () => {
+  const html = operationOf({ Node: { properties: { value: text, next: ref('Node') } } }, ref('Node'));
+  expect(fields(html)).toEqual(['value', 'next']);
+  expect(html).toContain('<code>next</code> <span class="type"><a href="#schema/Node">Node</a></span></li>');
+});
+
+test('the parts of allOf are one list of fields, and say which are required', () => {
+  const html = operationOf(
+    {
+      Pet: { required: ['name'], properties: { name: text, tag: text }, description: 'Any pet' },
+      Dog: {
+        allOf: [ref('Pet'), { required: ['bark'], properties: { bark: text, tag: { enum: ['dog'] } } }],
+        description: 'A dog',
+      },
+    },
+    ref('Dog'),
+  );
+  expect(fields(html)).toEqual(['name', 'tag', 'bark']);
+  expect(html).toMatch(/<code>name<\/code>[^/]*<\/span> <span class="flag required">/);
+  expect(html).toMatch(/<code>bark<\/code>[^/]*<\/span> <span class="flag required">/);
+  expect(html).toMatch(/<code>tag<\/code> <span class="type">string<\/span><p class="values">One of <code>dog<\/code>/);
+  expect(html).toContain('A dog');
+  expect(html).not.toContain('Any pet');
+  expect(html).not.toContain('All of');
+});
+
+test('a reference with words beside it is that schema, also as allOf', () => {
+  const html = operationOf(
+    { A: { properties: { inner: text } } },
+    { properties: { a: { description: 'Mine', allOf: [ref('A')], nullable: true } } },
+  );
+  expect(html).toMatch(/<code>a<\/code> <span class="type"><a href="#schema\/A">A<\/a> or null<\/span><p>Mine<\/p>/);
+  expect(fields(html)).toEqual(['a', 'inner']);
+});
+
+test('alternatives are a choice with the values that choose', () => {
+  const mapping = { cat: '#/components/schemas/Cat', dog: '#/components/schemas/Dog' };
+  const html = operationOf(
+    { Cat: { properties: { purr: text } }, Dog: { properties: { bark: text } } },
+    { oneOf: [ref('Cat'), ref('Dog')], discriminator: { propertyName: 'kind', mapping } },
+  );
+  expect(html).toContain('told apart by <code>kind</code>');
+  expect(html).toMatch(
+    /<li><details open><summary><code>cat<\/code> <span class="type">Cat<\/span><\/summary><ul class="props"><li><code>purr/,
+  );
+  expect(html).toMatch(/<li><details><summary><code>dog<\/code> <span class="type">Dog<\/span><\/summary>/);
+});
+
+test('a base with a discriminator offers what it can be', () => {
+  const mapping = { cat: '#/components/schemas/Cat' };
+  const html = operationOf(
+    {
+      Pet: { properties: { kind: text }, discriminator: { propertyName: 'kind', mapping } },
+      Cat: { allOf: [ref('Pet'), { properties: { purr: text } }] },
+    },
+    ref('Pet'),
+  );
+  expect(fields(html)).toEqual(['kind', 'purr']);
+  expect(html).toContain('<summary><code>cat</code>');
+});
+
+test('a request has no read-only fields, a response no write-only ones', () => {
+  const User = { properties: { id: { readOnly: true }, password: { writeOnly: true }, name: text } };
+  expect(fields(operationOf({ User }, ref('User')))).toEqual(['password', 'name']);
+  expect(fields(operationOf({ User }, text, ref('User')))).toEqual(['id', 'name']);
+});
+
+test('values behind a name stand with the field', () => {
+  const html = operationOf(
+    { Size: { enum: ['small', 'large'] } },
+    { properties: { size: ref('Size'), sizes: { type: 'array', items: ref('Size') } } },
+  );
+  expect(html.match(/One of <code>small<\/code> <code>large<\/code>/g)).toHaveLength(2);
+});
+
+test('where a page has many operations, what is large is a link', () => {
+  const wide = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, text]));
+  const schemas = { Wide: { properties: wide }, Small: { properties: { id: text } } };
+  const request = { properties: { wide: ref('Wide'), small: ref('Small') } };
+  expect(fields(operationOf(schemas, request)).length).toBe(63);
+  const html = operationOf(schemas, request, text, 300);
+  expect(fields(html)).toEqual(['wide', 'small', 'id']);
+  expect(html).toContain('<code>wide</code> <span class="type"><a href="#schema/Wide">Wide</a></span></li>');
+});
+
+test.each([
+  ['each part includes the next twice', (at: number) => ({ allOf: [ref(`n${at + 1}`), ref(`n${at + 1}`)] })],
+  [
+    'each field leads to all others',
+    () => ({ properties: Object.fromEntries(names.map((name) => [name, ref(name)])) }),
+  ],
+  ['each is one of all', () => ({ oneOf: names.map(ref) })],
+])('an operation stays small: %s', (_, make) => {
+  const html = operationOf(Object.fromEntries(names.map((name, at) => [name, make(at)])), ref('n0'));
+  expect(html.split('<li>').length).toBeLessThan(1000);
+});
+const names = Array.from({ length: 40 }, (_, at) => `n${at}`);
