@@ -11,6 +11,9 @@ import { isObject } from '../schema/schema-dialect.ts';
 import { resolveReference } from '../reference.ts';
 import { createTree, noRules, treePath, type Tree } from './redocly.ts';
 
+/** What redocly takes a newer version of OpenAPI for. */
+const newestVersion = '3.2.0';
+
 export interface Bundled {
   /** Null if bundling failed. */
   bundle: unknown;
@@ -21,20 +24,29 @@ export interface Bundled {
 /**
  * Bundles the entry and everything that it references into one document. Unresolved references stay
  * and are reported as errors; those within one file as warnings if validation is lenient. A
- * document that references no other file is its own bundle.
+ * document that references no other file is its own bundle. `isNewer`: the document states a newer
+ * version of OpenAPI than any that is known.
  */
-export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof detectSpec>): Promise<Bundled> {
+export async function bundleOpenapi(
+  given: KindInput,
+  version: ReturnType<typeof detectSpec>,
+  isNewer = false,
+): Promise<Bundled> {
   const { entry, files, input } = given;
   const tree = createTree(given);
   const chain = chainProblem(given);
   if (chain !== null) return { bundle: null, problems: [chain], tree };
   const document = tree.documentOf(entry.path);
+  const root = isObject(document.parsed) ? document.parsed : {};
+  // Redocly throws at a newer version than it knows.
+  const stated = root['openapi'];
+  if (isNewer) root['openapi'] = newestVersion;
   let result;
   try {
     result = await bundleDocument({
       document,
       config: noRules(),
-      types: getTypes(version),
+      types: typesOf(version),
       externalRefResolver: tree.resolver,
     });
   } catch (error) {
@@ -42,6 +54,7 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
     if (!(error instanceof Error) || error.message !== 'Self-referencing circular pointer') throw error;
     return { bundle: null, problems: [loopProblem(given, tree)], tree };
   }
+  if (isNewer) root['openapi'] = stated;
 
   const problems: Problem[] = [];
   for (const { location } of result.problems) {
@@ -78,6 +91,24 @@ export async function bundleOpenapi(given: KindInput, version: ReturnType<typeof
   if (wall !== null)
     return { bundle: null, problems: [...problems, problemAt(entry, '', wall.rule, wall.message)], tree };
   return { bundle: document.parsed, problems, tree };
+}
+
+/**
+ * Redocly's node types, except that a map of media types has another name. Redocly would move one
+ * from another file to `components.mediaTypes`, which OpenAPI 3.0 and 3.1 do not have, and which
+ * holds single media types in 3.2. By another name it is copied to its place.
+ */
+function typesOf(version: ReturnType<typeof detectSpec>): ReturnType<typeof getTypes> {
+  const types = getTypes(version);
+  const map = types['MediaTypesMap'];
+  if (map === undefined) return types;
+  const renamed = Object.entries(types).map(([name, type]) => [
+    name,
+    type.properties['content'] === 'MediaTypesMap'
+      ? { ...type, properties: { ...type.properties, content: 'ContentMap' } }
+      : type,
+  ]);
+  return { ...(Object.fromEntries(renamed) as typeof types), ContentMap: map };
 }
 
 function chainProblem({ files }: KindInput): Problem | null {

@@ -1,5 +1,6 @@
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
+import { siblingPaths } from '../schema/schema-refs.ts';
 
 /** Whether the value of a discriminator mapping is a reference and not a schema name. */
 export function isMappingReference(value: string): boolean {
@@ -9,7 +10,7 @@ export function isMappingReference(value: string): boolean {
 /**
  * Returns the paths in the tree that an OpenAPI file may reference by `$ref`, `externalValue` or
  * discriminator mappings. May include extra paths: examples can contain what looks like a
- * reference.
+ * reference. A schema of a URL may be in a file beside it that has the URL as its `$id`.
  */
 export function openapiReferencePaths(file: ParsedFile): Set<string> {
   const paths = new Set<string>();
@@ -18,6 +19,7 @@ export function openapiReferencePaths(file: ParsedFile): Set<string> {
     if (typeof reference !== 'string' || reference.startsWith('#')) return;
     const target = resolveReference(file.path, reference);
     if (target.ok) paths.add(target.path);
+    else if (target.rule === 'ref-remote') for (const path of siblingPaths(file.path, reference)) paths.add(path);
   }
 
   function visit(node: unknown): void {

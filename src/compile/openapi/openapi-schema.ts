@@ -12,8 +12,12 @@ interface Compiles {
 }
 
 findTwinsByText();
-const stopping = new Validator() as unknown as Compiles;
-const exhaustive = new Validator({ allErrors: true, code: { process: appendErrors } }) as unknown as Compiles;
+const stopping = new Validator({ verbose: true }) as unknown as Compiles;
+const exhaustive = new Validator({
+  allErrors: true,
+  verbose: true,
+  code: { process: appendErrors },
+}) as unknown as Compiles;
 const keptFindings = 200;
 /** Characters of a document that is too large to look for all its errors. */
 export const largeText = 300_000;

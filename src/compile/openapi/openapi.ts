@@ -1,6 +1,7 @@
 import { lintDocument, type detectSpec } from '@redocly/openapi-core';
-import type { Problem, Severity } from '../../model/problem.ts';
+import type { Problem, Severity, Validation } from '../../model/problem.ts';
 import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
+import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
 import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schema.ts';
 import { joinPointer, parsePointer } from '../text/pointer.ts';
@@ -16,7 +17,7 @@ const specs: Record<OpenapiVersion, Spec> = { '2.0': 'oas2', '3.0': 'oas3_0', '3
 export const compileOpenapi: CompileKind = async (given) => {
   const { entry, input } = given;
   const described = describe(entry.value);
-  const version = versionOf(entry.value);
+  const version = versionOf(entry.value, input.validation);
   if (version.family === null)
     return {
       ...described,
@@ -24,19 +25,35 @@ export const compileOpenapi: CompileKind = async (given) => {
       bundle: null,
     };
 
-  const { bundle, problems, tree } = await bundleOpenapi(given, specs[version.family]);
+  const isNewer = version.newer !== undefined;
+  const { bundle, problems, tree } = await bundleOpenapi(given, specs[version.family], isNewer);
   const result: KindResult = { ...described, problems, bundle, used: tree.used };
+  if (isNewer) problems.push(problemAt(entry, '/openapi', 'openapi-version', version.newer!, { severity: 'warning' }));
   if (bundle === null) return result;
-  const findings = validateOpenapi(bundle, version.family, entry.text.length);
+  const origin = bundle === entry.value ? inEntry(entry.path) : inTree(bundle, entry.path, tree.origins);
+  const findings = validateOpenapi(bundle, version.family, entry.text.length).filter(
+    ({ pointer }) => !(isNewer && pointer === '/openapi'),
+  );
   if (findings.length > 0) {
     const severity = input.validation === 'strict' ? 'error' : 'warning';
-    const origin = bundle === entry.value ? inEntry(entry.path) : inTree(bundle, entry.path, tree.origins);
     const isWhole = bundle !== entry.value || entry.text.length < largeText;
-    const told = await structProblems(isWhole ? given : excerptOf(given, findings));
+    const told = isNewer ? [] : await structProblems(isWhole ? given : excerptOf(given, findings));
     problems.push(...explain(given, findings, told, origin, severity));
   }
+  // A ruleset says what its owner wants to hear.
+  if (input.ruleset === null) problems.push(...advise(given, bundle, version.family, origin));
   return result;
 };
+
+/** What other tools refuse, as warnings at the place in the source. */
+function advise(given: KindInput, bundle: unknown, version: OpenapiVersion, originOf: FindOrigin): Problem[] {
+  return adviseOpenapi(bundle, version).flatMap(({ rule, pointer, message, on }) => {
+    const origin = originOf(pointer);
+    const file = given.files.get(origin.file);
+    if (file === undefined || !isParsed(file)) return [];
+    return [problemAt(file, origin.pointer, rule, message, { severity: 'warning', on })];
+  });
+}
 
 function describe(document: unknown): Pick<KindResult, 'kind' | 'specification' | 'title' | 'description' | 'version'> {
   const root = isObject(document) ? document : {};
@@ -51,9 +68,11 @@ function describe(document: unknown): Pick<KindResult, 'kind' | 'specification' 
   };
 }
 
-type Version = { family: OpenapiVersion } | { family: null; pointer: string; message: string };
+type Version =
+  /** `newer`: why it is read as an older version. */
+  { family: OpenapiVersion; newer?: string } | { family: null; pointer: string; message: string };
 
-function versionOf(document: unknown): Version {
+function versionOf(document: unknown, validation: Validation): Version {
   const root = isObject(document) ? document : {};
   const member = 'openapi' in root ? 'openapi' : 'swagger';
   const value = root[member];
@@ -66,6 +85,18 @@ function versionOf(document: unknown): Version {
   if (member === 'swagger' && value === '2.0') return { family: '2.0' };
   const family = member === 'openapi' ? /^(3\.[012])\.\d+(?:-|$)/.exec(value)?.[1] : undefined;
   if (family === '3.0' || family === '3.1' || family === '3.2') return { family };
+  const minor = member === 'openapi' ? /^3\.(\d{1,3})\.\d+(?:-|$)/.exec(value)?.[1] : undefined;
+  if (minor !== undefined && validation === 'lenient')
+    return {
+      family: '3.2',
+      newer: `OpenAPI ${value} is newer than 3.2, the newest version that Stele knows. The document was checked as 3.2.`,
+    };
+  if (minor !== undefined)
+    return {
+      family: null,
+      pointer,
+      message: `The OpenAPI version ${stated} is not supported. Use 3.0.x, 3.1.x or 3.2.x, or set validation to lenient: then it is checked as 3.2.`,
+    };
   const known = member === 'swagger' ? 'swagger: "2.0"' : '3.0.x, 3.1.x or 3.2.x';
   return { family: null, pointer, message: `The OpenAPI version ${stated} is not supported. Use ${known}.` };
 }

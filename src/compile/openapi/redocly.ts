@@ -10,6 +10,7 @@ import {
 import { isParsed, type KindInput } from '../kind.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { resolveReference } from '../reference.ts';
+import { isObject } from '../schema/schema-dialect.ts';
 import { setMember } from '../text/text.ts';
 
 // Redocly declares the type of the scopes by a name that does not exist, and so throws on every
@@ -58,6 +59,13 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
   const documents = new Map<string, Document>();
   const used = new Set<string>();
 
+  /** Files by the absolute `$id` of the schema that they are. */
+  const identified = new Map<string, string>();
+  for (const [path, file] of files) {
+    const id = isParsed(file) && isObject(file.value) ? file.value['$id'] : undefined;
+    if (typeof id === 'string' && /^https?:/i.test(id) && !identified.has(id)) identified.set(id, path);
+  }
+
   /** Recursive: the parser has limited the depth. */
   function copy(value: unknown, origin: Origin): unknown {
     if (typeof value !== 'object' || value === null) return value;
@@ -91,6 +99,8 @@ export function createTree({ files }: Pick<KindInput, 'files'>): Tree {
 
   class TreeResolver extends BaseResolver {
     override resolveExternalRef(base: string | null, ref: string): string {
+      const named = identified.get(ref);
+      if (named !== undefined) return root + named;
       const target = resolveReference(treePath(base ?? root), ref);
       return target.ok && (target.fragment ?? '') === '' ? root + target.path : `refused:${ref}`;
     }

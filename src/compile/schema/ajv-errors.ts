@@ -13,7 +13,10 @@ export function errorsOf(validate: ValidateFunction, data: unknown): ErrorObject
   const renamed = hasCalled(data);
   if (validate(renamed ? rename(data) : data)) return [];
   const errors = validate.errors ?? [];
-  return renamed ? (JSON.parse(JSON.stringify(errors).replaceAll(mark, '')) as ErrorObject[]) : errors;
+  if (!renamed) return errors;
+  const large = new Set(['data', 'schema', 'parentSchema']);
+  const text = JSON.stringify(errors, (key, value: unknown) => (large.has(key) ? undefined : value));
+  return JSON.parse(text.replaceAll(mark, '')) as ErrorObject[];
 }
 
 function hasCalled(value: unknown): boolean {

@@ -2,6 +2,7 @@ import ajv04 from 'ajv-draft-04';
 import { Ajv, type AnySchema, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import draft07 from 'ajv/dist/refs/json-schema-draft-07.json' with { type: 'json' };
 import draft06 from 'ajv/dist/refs/json-schema-draft-06.json' with { type: 'json' };
 import { appendErrors } from './ajv-append-errors.ts';
 import { findTwinsByText } from './ajv-unique-items.ts';
@@ -33,13 +34,23 @@ export function readPattern(pattern: string): RegExp {
   }
 }
 
+/**
+ * The official meta-schema allows an empty `enum` (draft-07 validation §6.1.2). The copy in ajv does
+ * not.
+ */
+const officialDraft07 = {
+  ...draft07,
+  properties: { ...draft07.properties, enum: { type: 'array', items: true } },
+};
+
 function createAjv({ name, refStandsAlone }: Dialect, extra: Options = {}): Ajv {
   const all = { ...options, ...extra, ...(refStandsAlone ? { ignoreKeywordsWithRef: true } : {}) };
   if (name === 'draft-04') return new ajv04.default(all);
   if (name === '2019-09') return new Ajv2019(all);
   if (name === '2020-12') return new Ajv2020(all);
-  const ajv = new Ajv(all);
+  const ajv = new Ajv({ ...all, ...(name === 'draft-07' && { meta: false }) });
   if (name === 'draft-06') ajv.addMetaSchema(draft06);
+  if (name === 'draft-07') ajv.addMetaSchema(officialDraft07);
   // ajv throws at `id` in drafts with `$id`, where it is an unknown keyword.
   return ajv.removeKeyword('id');
 }
@@ -67,30 +78,40 @@ export interface CompileFailure {
 }
 
 /**
- * Compiles a valid, bundled schema with ajv. Returns null if that succeeds. A reference that
- * resolved before but not in ajv, or a `$dynamicRef` out of a resource, is a limit of ajv.
+ * Compiles a valid, bundled schema with ajv. Returns null if that succeeds. These are limits of ajv:
+ * a reference that resolved before but not in ajv, a `$dynamicRef` out of a resource, the id of a
+ * meta-schema, and some hundred schemas that reference one another in a row.
  */
 export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure | null {
   if (!isObject(schema) && typeof schema !== 'boolean') return null;
   try {
     // Inlining would copy a schema to every place that references it.
-    createAjv(dialect, { messages: false, inlineRefs: false }).compile(withoutExtensions(schema) as AnySchema);
+    createAjv(dialect, { messages: false, inlineRefs: false }).compile(forAjv(schema) as AnySchema);
     return null;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const limit = error instanceof Ajv.MissingRefError || /only supports hash fragment/.test(error.message);
+    if (error instanceof RangeError && error.message.includes('call stack'))
+      return { message: 'too many schemas reference one another in a row', limit: true };
+    const limit =
+      error instanceof Ajv.MissingRefError ||
+      /only supports hash fragment|^schema with key or id .* already exists/.test(error.message);
     return { message: error.message, limit };
   }
 }
 
-/** Keywords of ajv that are not in JSON Schema. ajv would reject valid schemas because of them. */
+/** Keywords of ajv that are not in JSON Schema. */
 const extensions = new Set(['nullable', '$async']);
 
-function withoutExtensions(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutExtensions);
+/** The schema without what ajv rejects in valid schemas: its own keywords, and an empty `enum`. */
+function forAjv(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(forAjv);
   if (!isObject(value)) return value;
-  const members = Object.entries(value).filter(([key, child]) => !(extensions.has(key) && typeof child === 'boolean'));
-  return Object.fromEntries(members.map(([key, child]) => [key, withoutExtensions(child)]));
+  const members = Object.entries(value).filter(
+    ([key, child]) =>
+      !(extensions.has(key) && typeof child === 'boolean') &&
+      !(key === 'enum' && Array.isArray(child) && child.length === 0),
+  );
+  return Object.fromEntries(members.map(([key, child]) => [key, forAjv(child)]));
 }
 
 /** The dialect of a schema without `$schema`. */

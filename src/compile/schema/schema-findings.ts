@@ -15,12 +15,13 @@ export interface SchemaFinding {
 const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'dependentSchemas', 'propertyNames']);
 
 /**
- * Makes ajv's errors readable. For a union, ajv reports the errors of every branch; this keeps the
- * deepest ones, which belong to the intended branch, and drops those of the Reference Object
- * branch. Explains the first errors of a document that has very many.
+ * Makes ajv's errors readable. For a union, ajv reports the errors of every branch; this keeps those
+ * of the branch that is meant: the one whose `type` or `in` the document states, else the one with
+ * the deepest errors, but not the Reference Object. Explains the first errors of a document that has
+ * very many.
  */
 export function explainErrors(allErrors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
-  const errors = allErrors.slice(0, mostFindings);
+  const errors = meantErrors(allErrors.slice(0, mostFindings));
   const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
   const pointers = Map.groupBy(
     told.filter(({ keyword }) => keyword !== 'unevaluatedProperties'),
@@ -40,23 +41,88 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
     // A member is also unevaluated if the part of the schema that declares it fails.
     if (keyword !== 'unevaluatedProperties') return !unions.has(instancePath) || !prefixes.has(instancePath);
     const { pointer } = findingOf(error, document);
-    const schema = error.schemaPath.slice(0, error.schemaPath.lastIndexOf('/') + 1);
+    const schema = parentOf(error.schemaPath);
     const isElsewhere = pointers.get(instancePath)?.some(({ schemaPath }) => !schemaPath.startsWith(schema)) ?? false;
     return !isElsewhere && !pointers.has(pointer) && !prefixes.has(pointer);
   });
+  /** Whether a part of the same schema fails that declares the unevaluated member. */
+  const isPartBroken = ({ instancePath, params }: ErrorObject) =>
+    prefixes.has(instancePath) ||
+    (pointers.get(instancePath)?.some(({ parentSchema }) => {
+      const declared: unknown = parentSchema?.['properties'];
+      const member = String((params as { unevaluatedProperty?: unknown }).unevaluatedProperty);
+      return typeof declared === 'object' && declared !== null && Object.hasOwn(declared, member);
+    }) ??
+      false);
   const chosen = kept.length > 0 ? kept : told.length > 0 ? told : errors;
   return merge(
     chosen.map((error) => ({
       ...findingOf(error, document),
       union: unions.has(error.instancePath),
-      doubtful: error.keyword === 'unevaluatedProperties' && prefixes.has(error.instancePath),
+      doubtful: error.keyword === 'unevaluatedProperties' && isPartBroken(error),
     })),
   );
 }
 
+function parentOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/') + 1);
+}
+
+/** A branch of a union that allows another single value for a member than the document states. */
+interface Denied {
+  /** Where its errors are in the schema. A branch that ajv compiles apart has the root, as others do. */
+  path: string;
+  member: string;
+  /** The schema of the member, if ajv gave it. */
+  schema: unknown;
+}
+
+/**
+ * Drops the errors of branches that are not meant: those that allow a single value for a member,
+ * such as `type` or `in`, and the document states another one. If no other branch of the union has
+ * an error, all stay.
+ */
+function meantErrors(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const denied = new Map<string, Denied[]>();
+  for (const { keyword, params, instancePath, schemaPath, parentSchema: schema } of errors) {
+    const isSingle = keyword === 'const' || (params as { allowedValues?: unknown[] }).allowedValues?.length === 1;
+    const [, path, member] = /^(.*\/)properties\/([^/]+)\/(?:const|enum)$/.exec(schemaPath) ?? [];
+    if (!isSingle || path === undefined || member === undefined) continue;
+    const at = parentOf(instancePath).slice(0, -1);
+    denied.set(at, [...(denied.get(at) ?? []), { path, member, schema }]);
+  }
+  const unions = new Set(
+    errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf').map(({ instancePath }) => instancePath),
+  );
+  const dropped = new Set<ErrorObject>();
+  for (const [at, branches] of denied) {
+    if (!unions.has(at)) continue;
+    const inside = errors.filter(
+      (error) =>
+        !wrappers.has(error.keyword) && !isReferenceNoise(error) && `${error.instancePath}/`.startsWith(`${at}/`),
+    );
+    const out = inside.filter((error) => branches.some((branch) => isOf(error, at, branch)));
+    const isApart = (error: ErrorObject) =>
+      error.instancePath !== at && /^#\/(?!definitions\/|\$defs\/)/.test(error.schemaPath);
+    if (inside.some((error) => !out.includes(error) && !isApart(error))) for (const error of out) dropped.add(error);
+  }
+  return dropped.size === 0 ? errors : errors.filter((error) => !dropped.has(error));
+}
+
+/** Whether an error at a union comes from a branch. */
+function isOf({ instancePath, schemaPath, parentSchema }: ErrorObject, at: string, branch: Denied): boolean {
+  if (branch.path !== '#/') return schemaPath.startsWith(branch.path);
+  if (branch.schema === undefined) return false;
+  const owner = parentSchema as { properties?: Record<string, unknown> } | undefined;
+  if (instancePath === at) return owner?.properties?.[branch.member] === branch.schema;
+  return instancePath === `${at}/${branch.member}` && parentSchema === branch.schema;
+}
+
 /** Whether an error comes from the Reference Object branch of a union. */
-function isReferenceNoise({ keyword, params, schemaPath }: ErrorObject): boolean {
+function isReferenceNoise({ schemaPath, parentSchema, keyword, params }: ErrorObject): boolean {
   if (/\/(?:Reference|reference|jsonReference)\//.test(schemaPath)) return true;
+  const required: unknown = parentSchema?.['required'];
+  if (Array.isArray(required) && required.length === 1 && required[0] === '$ref') return true;
   return keyword === 'required' && (params as { missingProperty?: string }).missingProperty === '$ref';
 }
 
@@ -80,6 +146,12 @@ function findingOf(
   }
   if (propertyName !== undefined)
     return { pointer: at(propertyName), on: 'key', message: `The name "${propertyName}" ${message}.` };
+  if (keyword === 'type' && name === '$ref' && given['type'] === 'object')
+    return {
+      pointer: instancePath,
+      on: 'key',
+      message: `A "$ref" is not allowed here: ${ownerOf(instancePath)} cannot be a reference. Write its members here.`,
+    };
   if (keyword === 'type')
     return {
       pointer: instancePath,
@@ -97,6 +169,11 @@ function findingOf(
       message: `${subject} must be ${JSON.stringify(given['allowedValue'])}.`,
     };
   return { pointer: instancePath, on: 'value', message: `${subject} ${message}.` };
+}
+
+function ownerOf(pointer: string): string {
+  const owner = parsePointer(pointer).at(-2);
+  return owner === undefined ? 'the document' : `"${owner}"`;
 }
 
 function wordsOf(types: unknown): string {

@@ -13,7 +13,7 @@ import {
   type Scope,
   type SchemaIndex,
 } from './schema-index.ts';
-import { candidatePaths } from './schema-refs.ts';
+import { candidatePaths, siblingPaths } from './schema-refs.ts';
 
 /** The schema that a reference resolves to. */
 export interface Target {
@@ -109,6 +109,12 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
       if (!neighbour) continue;
       const resource = index.add(neighbour);
       if (!isAbsolute(text) || resource.uri === bare) return locate(resource, fragment, text);
+    }
+    for (const path of siblingPaths(file.path, text)) {
+      const sibling = open(path);
+      const resource = sibling && index.add(sibling);
+      if (resource && resource.stated && resource.uri === splitFragment(uri ?? bare)[0])
+        return locate(resource, fragment, text);
     }
     return { refused: refusal(file, text) };
   }

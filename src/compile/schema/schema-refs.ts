@@ -1,6 +1,6 @@
 import type { ParsedFile } from '../text/parse.ts';
 import { resolveReference } from '../reference.ts';
-import { isObject } from './schema-dialect.ts';
+import { dialectOf, isObject } from './schema-dialect.ts';
 import { isAbsolute, treeBaseOf } from './schema-index.ts';
 
 const data = new Set(['enum', 'const', 'default', 'examples', 'example']);
@@ -13,22 +13,28 @@ const referenceKeywords = ['$ref', '$dynamicRef'];
 export function schemaReferencePaths(file: ParsedFile): string[] {
   const paths = new Set<string>();
   const rootId = isObject(file.value) ? (file.value['$id'] ?? file.value['id']) : null;
+  const declared = new Set<string>();
+  const uris = new Set<string>();
 
   function visit(value: unknown, base: string, isRoot: boolean): void {
     if (Array.isArray(value)) return value.forEach((item) => visit(item, base, false));
     if (!isObject(value)) return;
     const id = value['$id'] ?? value['id'];
+    if (typeof id === 'string') declared.add(id);
     const moved = !isRoot && typeof id === 'string' ? treeBaseOf(base, id) : base;
     for (const keyword of referenceKeywords) {
       const text = value[keyword];
       if (typeof text !== 'string') continue;
       for (const path of candidatePaths(file.path, moved, typeof rootId === 'string' ? rootId : null, text))
         paths.add(path);
+      uris.add(text);
     }
     for (const [key, child] of Object.entries(value)) if (!data.has(key)) visit(child, moved, false);
   }
 
   visit(file.value, file.path, true);
+  for (const text of uris)
+    if (!declared.has(text.split('#')[0]!)) for (const path of siblingPaths(file.path, text)) paths.add(path);
   paths.delete(file.path);
   return [...paths];
 }
@@ -47,6 +53,19 @@ export function candidatePaths(path: string, treeBase: string, rootId: string | 
     return below ? resolved(path, text.slice(folder.length)) : [];
   }
   return [...new Set([...resolved(treeBase, text), ...resolved(path, text)])];
+}
+
+/**
+ * Returns the files beside this one that may declare the URI of a reference as their `$id`: those
+ * named like its last segment. Files of other names are not found, because no folder is listed.
+ */
+export function siblingPaths(path: string, text: string): string[] {
+  const [uri = ''] = text.split('#');
+  if ((isAbsolute(uri) && !/^https?:/i.test(uri)) || dialectOf(uri) !== null) return [];
+  const name = /(?:^|\/)([\w-][\w.-]*)$/.exec(uri)?.[1];
+  if (name === undefined) return [];
+  if (/\.(?:json|ya?ml)$/i.test(name)) return isAbsolute(uri) ? resolved(path, name) : [];
+  return ['.json', '.schema.json', '.yaml', '.yml'].flatMap((ending) => resolved(path, name + ending));
 }
 
 function resolved(from: string, text: string): string[] {

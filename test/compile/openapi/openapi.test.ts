@@ -73,7 +73,7 @@ describe('a document in one file', () => {
   it.each([
     [
       'openapi: 3.3.0\npaths: {}',
-      'a.yaml:1:10 error openapi-version: The OpenAPI version "3.3.0" is not supported. Use 3.0.x, 3.1.x or 3.2.x.',
+      'a.yaml:1:10 error openapi-version: The OpenAPI version "3.3.0" is not supported. Use 3.0.x, 3.1.x or 3.2.x, or set validation to lenient: then it is checked as 3.2.',
     ],
     [
       'openapi: 4.0.0',

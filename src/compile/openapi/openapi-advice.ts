@@ -1,0 +1,218 @@
+import { mostFindings } from '../kind.ts';
+import { followPointer, joinPointer } from '../text/pointer.ts';
+import { isObject } from '../schema/schema-dialect.ts';
+import { adviseSchemas } from './openapi-advice-schemas.ts';
+import type { OpenapiVersion } from './openapi-schema.ts';
+
+/** Something that the specification's schema allows and other tools refuse. */
+export interface Advice {
+  rule: string;
+  pointer: string;
+  on: 'key' | 'value';
+  message: string;
+}
+
+export type Note = (rule: string, pointer: string, message: string, on?: 'key' | 'value') => void;
+
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
+
+/**
+ * Finds what the specification forbids in words, its JSON Schema cannot express, and other tools
+ * refuse: placeholders without a parameter, operation ids used twice, arrays without items. It costs
+ * one walk through the bundle.
+ */
+export function adviseOpenapi(bundle: unknown, version: OpenapiVersion): Advice[] {
+  const found: Advice[] = [];
+  const note: Note = (rule, pointer, message, on = 'value') => {
+    if (found.length < mostFindings) found.push({ rule, pointer, message, on });
+  };
+  if (!isObject(bundle)) return found;
+  const document: Document = { root: bundle, version, note, ids: new Map(), schemes: schemesOf(bundle, version) };
+  adviseSecurity(document, bundle, '');
+  advisePaths(document);
+  adviseNames(document);
+  adviseSchemas(bundle, version, note);
+  return found;
+}
+
+interface Document {
+  root: Record<string, unknown>;
+  version: OpenapiVersion;
+  note: Note;
+  /** Operation ids, with the pointer of the operation that has it first. */
+  ids: Map<string, string>;
+  schemes: ReadonlySet<string>;
+}
+
+interface Parameter {
+  name: string;
+  in: string;
+  type: unknown;
+  /** Where it stands: in a list of parameters. */
+  pointer: string;
+}
+
+function advisePaths(document: Document): void {
+  const { root, version, note } = document;
+  const shapes = new Map<string, string>();
+  for (const group of version === '2.0' ? ['paths'] : ['paths', 'webhooks']) {
+    for (const [path, item] of members(root[group])) {
+      const pointer = joinPointer('', group, path);
+      const target = resolve(root, item, pointer);
+      if (target === null || !isObject(target.value)) continue;
+      if (group === 'paths') {
+        const shape = path.replace(/\{[^{}]*\}/g, '{}');
+        const twin = shapes.get(shape);
+        if (twin !== undefined && shape.includes('{}'))
+          note('paths-identical', pointer, `The paths "${twin}" and "${path}" match the same URLs.`, 'key');
+        shapes.set(shape, twin ?? path);
+      }
+      const shared = parametersOf(document, target.value, target.pointer);
+      adviseTwins(document, shared);
+      const names = group === 'paths' ? placeholdersOf(path) : null;
+      for (const method of methods) {
+        const operation = target.value[method];
+        if (!isObject(operation)) continue;
+        const at = joinPointer(target.pointer, method);
+        adviseOperation(document, operation, at, shared, names, path);
+      }
+    }
+  }
+}
+
+function adviseOperation(
+  document: Document,
+  operation: Record<string, unknown>,
+  pointer: string,
+  shared: readonly Parameter[],
+  placeholders: readonly string[] | null,
+  path: string,
+): void {
+  const { note, ids, root, version } = document;
+  const id = operation['operationId'];
+  if (typeof id === 'string') {
+    const first = ids.get(id);
+    if (first !== undefined && first !== pointer)
+      note('operation-id-twice', joinPointer(pointer, 'operationId'), `Another operation has the operationId "${id}".`);
+    else ids.set(id, pointer);
+  }
+  adviseSecurity(document, operation, pointer);
+  const own = parametersOf(document, operation, pointer);
+  adviseTwins(document, own);
+  const inherited = shared.filter((one) => !own.some((other) => other.name === one.name && other.in === one.in));
+  const all = [...inherited, ...own];
+  if (placeholders !== null) {
+    const given = new Set(all.filter((one) => one.in === 'path').map(({ name }) => name));
+    for (const name of placeholders)
+      if (!given.has(name))
+        note(
+          'path-parameter-missing',
+          pointer,
+          `The path has {${name}}, but no parameter in "path" has this name.`,
+          'key',
+        );
+    for (const one of all)
+      if (one.in === 'path' && !placeholders.includes(one.name))
+        note('path-parameter-unused', one.pointer, `The path "${path}" has no {${one.name}}.`);
+  }
+  if (version !== '2.0') return;
+  const bodies = all.filter((one) => one.in === 'body');
+  const forms = all.filter((one) => one.in === 'formData');
+  if (bodies.length > 1)
+    note('body-twice', bodies[1]!.pointer, 'An operation has one body. Remove all but one parameter in "body".');
+  if (bodies.length > 0 && forms.length > 0)
+    note('body-and-form', forms[0]!.pointer, 'A form is a body. Use parameters in "body" or in "formData", not both.');
+  const consumes = operation['consumes'] ?? root['consumes'];
+  const file = forms.find(({ type }) => type === 'file');
+  const isForm = (type: unknown) => type === 'multipart/form-data' || type === 'application/x-www-form-urlencoded';
+  if (file !== undefined && !(Array.isArray(consumes) && consumes.some(isForm)))
+    note(
+      'file-consumes',
+      file.pointer,
+      'An operation that takes a file must consume "multipart/form-data" or "application/x-www-form-urlencoded".',
+    );
+}
+
+/** The parameters of a path item or an operation, with those that they refer to. */
+function parametersOf({ root }: Document, holder: Record<string, unknown>, pointer: string): Parameter[] {
+  const list = holder['parameters'];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: unknown, index) => {
+    const at = joinPointer(pointer, 'parameters', index);
+    const value = resolve(root, item, at)?.value;
+    if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['in'] !== 'string') return [];
+    return [{ name: value['name'], in: value['in'], type: value['type'], pointer: at }];
+  });
+}
+
+function adviseTwins({ note }: Document, parameters: readonly Parameter[]): void {
+  const seen = new Set<string>();
+  for (const { name, in: place, pointer } of parameters) {
+    const key = `${place} ${name}`;
+    if (seen.has(key)) note('parameter-twice', pointer, `Another parameter in "${place}" has the name "${name}".`);
+    seen.add(key);
+  }
+}
+
+function adviseSecurity({ note, schemes }: Document, holder: Record<string, unknown>, pointer: string): void {
+  const list = holder['security'];
+  if (!Array.isArray(list)) return;
+  for (const [index, requirement] of list.entries()) {
+    for (const [name] of members(requirement)) {
+      // OpenAPI 3.2 allows a URI.
+      if (schemes.has(name) || name.includes('/')) continue;
+      const at = joinPointer(pointer, 'security', index, name);
+      note('security-undefined', at, `No security scheme has the name "${name}".`, 'key');
+    }
+  }
+}
+
+function schemesOf(root: Record<string, unknown>, version: OpenapiVersion): ReadonlySet<string> {
+  const components = isObject(root['components']) ? root['components'] : {};
+  const schemes = version === '2.0' ? root['securityDefinitions'] : components['securitySchemes'];
+  return new Set(members(schemes).map(([name]) => name));
+}
+
+/** OpenAPI 3.0 limits the names of components in words only; later schemas check them. */
+function adviseNames({ root, version, note }: Document): void {
+  if (version !== '3.0') return;
+  for (const [group, components] of members(root['components'])) {
+    if (group.startsWith('x-')) continue;
+    for (const [name] of members(components))
+      if (!/^[a-zA-Z0-9._-]+$/.test(name)) {
+        const message = `The name "${name}" has characters that OpenAPI does not allow. Use A-Z a-z 0-9 . _ -.`;
+        note('component-name', joinPointer('', 'components', group, name), message, 'key');
+      }
+  }
+}
+
+function placeholdersOf(path: string): string[] {
+  return [...path.matchAll(/\{([^{}]+)\}/g)].map(([, name]) => name!);
+}
+
+/** The value, or what it refers to within the document. Null if that leads nowhere. */
+function resolve(root: unknown, value: unknown, pointer: string): { value: unknown; pointer: string } | null {
+  let at = { value, pointer };
+  for (let step = 0; step < 100; step++) {
+    const reference = isObject(at.value) ? at.value['$ref'] : undefined;
+    if (typeof reference !== 'string') return at;
+    if (!reference.startsWith('#/')) return null;
+    const target = decode(reference.slice(1));
+    const found = followPointer(root, target);
+    if (!found.found) return null;
+    at = { value: found.value, pointer: target };
+  }
+  return null;
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+function members(value: unknown): [string, unknown][] {
+  return isObject(value) ? Object.entries(value) : [];
+}

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { run } from '../run.ts';
+
+const head = (version: string) =>
+  version === '2.0'
+    ? 'swagger: "2.0"\ninfo: {title: x, version: "1"}\n'
+    : `openapi: ${version}\ninfo: {title: x, version: "1"}\n`;
+const get = (inside: string) => `get: {${inside}, responses: {"200": {description: ok}}}`;
+
+describe('what other tools refuse', () => {
+  it.each([
+    ['3.1.0', `paths: {/a/{id}: {${get('operationId: a')}}}`, 'path-parameter-missing: The path has {id}, but no'],
+    ['3.1.0', `paths: {/a: {${get('parameters: [{name: id, in: path, required: true, schema: {}}]')}}}`, 'path-parameter-unused: The path "/a" has no {id}.'],
+    ['3.1.0', `paths: {/a: {${get('operationId: a')}}, /b: {${get('operationId: a')}}}`, 'operation-id-twice: Another operation has the operationId "a".'],
+    ['3.0.3', `paths: {/a: {${get('parameters: [{name: q, in: query, schema: {}}, {name: q, in: query, schema: {type: string}}]')}}}`, 'parameter-twice: Another parameter in "query" has the name "q".'],
+    ['2.0', `paths: {/a: {${get('parameters: [{name: a, in: body, schema: {}}, {name: b, in: body, schema: {}}]')}}}`, 'body-twice: An operation has one body.'],
+    ['2.0', `consumes: [multipart/form-data]\npaths: {/a: {${get('parameters: [{name: a, in: body, schema: {}}, {name: b, in: formData, type: string}]')}}}`, 'body-and-form: A form is a body.'],
+    ['2.0', `paths: {/a: {${get('parameters: [{name: a, in: formData, type: file}]')}}}`, 'file-consumes: An operation that takes a file'],
+    ['3.0.3', 'paths: {}\ncomponents: {schemas: {A: {type: array}}}', 'array-items: An array needs "items".'],
+    ['3.0.3', 'paths: {}\ncomponents: {schemas: {A: {required: [a, b], properties: {a: {}}}}}', 'required-undeclared: The property "b" is required'],
+    ['3.0.3', 'paths: {}\ncomponents: {schemas: {A B: {}}}', 'component-name: The name "A B"'],
+    ['3.1.0', 'paths: {}\nsecurity: [{none: []}]', 'security-undefined: No security scheme has the name "none".'],
+    ['3.1.0', 'paths: {"/a/{b}": {}, "/a/{c}": {}}', 'paths-identical: The paths "/a/{b}" and "/a/{c}" match the same URLs.'],
+  ])('is a warning, and refuses nothing: %s %s', async (version, body, expected) => {
+    const { artifact, report } = await run({ 'a.yaml': head(version) + body.replaceAll('/a/{id}:', '"/a/{id}":') });
+    expect(artifact === null).toBe(false);
+    expect(report.problems.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([expect.stringContaining(expected)]);
+    expect(report.counts).toEqual({ error: 0, warning: 1, info: 0 });
+  }); // prettier-ignore
+
+  it('is not what a document may do: shared parameters, references, composition, OpenAPI 3.1', async () => {
+    const { lines } = await run({
+      'a.yaml': `${head('3.1.0')}paths:
+  /a/{id}:
+    parameters: [{$ref: "#/components/parameters/id"}]
+    get: {operationId: a, security: [{key: []}], responses: {default: {description: ok}}}
+  /b/{id}: {$ref: "#/components/pathItems/b"}
+components:
+  securitySchemes: {key: {type: http, scheme: basic}}
+  parameters: {id: {name: id, in: path, required: true, schema: {type: array}}}
+  pathItems: {b: {get: {parameters: [{$ref: "#/components/parameters/id"}], responses: {default: {description: ok}}}}}
+  schemas:
+    A: {allOf: [{required: [x], properties: {y: {}}}], properties: {x: {}}}
+    B: {required: [x], properties: {y: {}}, additionalProperties: {type: string}}
+    C: {properties: {required: {type: string}, items: {type: string}}, example: {type: array, required: [a], properties: {}}}
+`,
+    });
+    expect(lines).toEqual([]);
+  });
+
+  it('is told at its place in the file that it comes from', async () => {
+    const { lines } = await run({
+      'a.yaml': `${head('3.0.3')}paths:\n  /a: {$ref: b.yaml}\n`,
+      'b.yaml': `get:\n  parameters:\n    - {name: id, in: path, required: true, schema: {type: array}}\n  responses: {default: {description: ok}}\n`,
+    });
+    expect(lines).toEqual([
+      'b.yaml:3:7 warning path-parameter-unused: The path "/a" has no {id}.',
+      'b.yaml:3:44 warning array-items: An array needs "items". Add "items: {}" to allow anything.',
+    ]);
+  });
+
+  const fixtures = '../shared/corpus/invalid/readme-parser';
+  // Valid by the specification: "The Paths MAY be empty, due to Access Control List (ACL) constraints."
+  const silent = new Set(['invalid/no-paths.yaml', 'invalid/no-webhooks.yaml']);
+  it.skipIf(!existsSync(fixtures))('leaves none of a parser’s invalid fixtures in silence', async () => {
+    const folders = ['validate-spec/invalid', 'validate-schema/invalid', 'invalid', 'compile-errors', 'better-errors'];
+    const names = folders.flatMap((folder) =>
+      readdirSync(join(fixtures, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.yaml'))
+        .map((name) => `${folder}/${name}`),
+    );
+    expect(names).toHaveLength(40);
+    const quiet = [];
+    for (const name of names) {
+      const { lines } = await run({ 'a.yaml': readFileSync(join(fixtures, name), 'utf8') }, { type: null });
+      if (lines.length === 0) quiet.push(name);
+    }
+    expect(quiet).toEqual([...silent]);
+  });
+});
