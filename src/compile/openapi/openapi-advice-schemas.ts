@@ -1,8 +1,17 @@
 import { joinPointer } from '../text/pointer.ts';
 import { isObject } from '../schema/schema-dialect.ts';
-import type { Note } from './openapi-advice.ts';
 import { namedMembers } from './openapi-references.ts';
 import type { OpenapiVersion } from './openapi-schema.ts';
+
+/** Something that the specification's schema allows and other tools refuse. */
+export interface Advice {
+  rule: string;
+  pointer: string;
+  on: 'key' | 'value';
+  message: string;
+}
+
+export type Note = (rule: string, pointer: string, message: string, on?: 'key' | 'value') => void;
 
 /** Members whose value is data, in which nothing is a schema. */
 const data = new Set(['example', 'examples', 'default', 'enum', 'const', 'value']);

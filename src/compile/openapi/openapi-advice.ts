@@ -1,18 +1,8 @@
 import { mostFindings } from '../kind.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
 import { isObject } from '../schema/schema-dialect.ts';
-import { adviseSchemas } from './openapi-advice-schemas.ts';
+import { adviseSchemas, type Advice, type Note } from './openapi-advice-schemas.ts';
 import type { OpenapiVersion } from './openapi-schema.ts';
-
-/** Something that the specification's schema allows and other tools refuse. */
-export interface Advice {
-  rule: string;
-  pointer: string;
-  on: 'key' | 'value';
-  message: string;
-}
-
-export type Note = (rule: string, pointer: string, message: string, on?: 'key' | 'value') => void;
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
 
