@@ -74,7 +74,8 @@ export async function openRegistry(
   };
 }
 
-async function openBucket(store: Config['store']): Promise<Bucket> {
+/** Opens the bucket of a configuration, whatever is in it. */
+export async function openBucket(store: Config['store']): Promise<Bucket> {
   if (store.kind === 'fs') return openFsBucket(store.path);
   // Loaded only when configured: the SDK is as large as the rest of Stele.
   const { openS3Bucket } = await import('./store/s3.ts');

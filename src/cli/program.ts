@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { buildCommand } from './build-command.ts';
 import { discoverCommand } from './discover-command.ts';
-import { fsckCommand } from './fsck-command.ts';
 import { importCommand } from './import-command.ts';
+import { backupCommand } from './keep/backup-command.ts';
+import { fsckCommand } from './keep/fsck-command.ts';
+import { restoreCommand } from './keep/restore-command.ts';
 import { keysCommand } from './keys-command.ts';
 import { lintCommand } from './lint-command.ts';
 import { logCommand } from './log-command.ts';
@@ -41,6 +43,8 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     logCommand(),
     verifyCommand(),
     fsckCommand(),
+    backupCommand(),
+    restoreCommand(),
     buildCommand(),
   ]) {
     program.addCommand(withCommonOptions(command, json));

@@ -21,16 +21,28 @@ async function readPurges(registry: Registry): Promise<{ generation: number; isR
 }
 
 /**
+ * Notes which purges there were. Returns a function that tells whether one has begun or ended since,
+ * and whether one may have deleted bytes since without a word: it was running, and may have crashed.
+ */
+export async function notePurges(registry: Registry): Promise<() => Promise<{ isNew: boolean; isRunning: boolean }>> {
+  const before = await readPurges(registry);
+  return async () => {
+    const after = await readPurges(registry);
+    return { isNew: after.generation !== before.generation, isRunning: before.isRunning || after.isRunning };
+  };
+}
+
+/**
  * Called by a publish before it stores bytes. The publish calls the returned function after its
  * commit, to store the bytes again if a purge may have deleted some in between. If storing them
  * fails, that throws `outcome_unknown`: the version exists, but its bytes may not.
  */
 export async function watchPurges(registry: Registry): Promise<(storeAgain: () => Promise<void>) => Promise<void>> {
-  const before = await readPurges(registry);
+  const purgesSince = await notePurges(registry);
   return async (storeAgain) => {
     try {
-      const after = await readPurges(registry);
-      if (after.isRunning || after.generation !== before.generation) await storeAgain();
+      const { isNew, isRunning } = await purgesSince();
+      if (isNew || isRunning) await storeAgain();
     } catch (error) {
       throw followUpFailed(error);
     }

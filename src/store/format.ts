@@ -6,20 +6,58 @@ import type { Bucket } from './bucket.ts';
 const current = 2;
 const key = 'format';
 
+/** Stands where a copy of another store is written, until it is whole. */
+const incomplete = 'incomplete';
+const folders = ['objects/', 'packs/', 'log/', 'work/', 'previews/'];
+
 /**
  * Makes sure that the bucket has the layout of this version; an empty bucket gets it. Rejects with
  * `unavailable` for any other, because writing to it would mix two layouts.
  */
 export async function assertFormat(bucket: Bucket): Promise<void> {
-  const bytes = await bucket.get(key);
-  if (bytes === null) {
-    const [old] = await bucket.list('refs/', { limit: 1 });
-    if (old !== undefined) throw unknownFormat('1, that of Stele before its first release');
-    await bucket.putIfAbsent(key, encodeJson({ format: current }));
-    return;
+  if (await hasFormat(bucket)) return;
+  if ((await bucket.get(incomplete)) !== null) {
+    const message =
+      'The store is an incomplete copy: a backup or a restore into it did not end. Run `stele backup` or `stele restore` again.';
+    throw new RegistryError('unavailable', message);
   }
+  const [old] = await bucket.list('refs/', { limit: 1 });
+  if (old !== undefined) throw unknownFormat('1, that of Stele before its first release');
+  await writeFormat(bucket);
+}
+
+/** Whether the bucket has the layout of this version. False if it has none. Rejects with `unavailable` for any other. */
+export async function hasFormat(bucket: Bucket): Promise<boolean> {
+  const bytes = await bucket.get(key);
+  if (bytes === null) return false;
   const format = (parseJson(bytes) as { format?: unknown } | null | undefined)?.format;
   if (format !== current) throw unknownFormat(JSON.stringify(format) ?? 'that cannot be read');
+  return true;
+}
+
+/** Begins to write a store into a bucket, or goes on after one that was stopped. Rejects with `conflict` if it holds anything else. */
+export async function beginStore(bucket: Bucket): Promise<void> {
+  if ((await bucket.get(incomplete)) !== null) return;
+  for (const folder of ['refs/', ...folders]) {
+    const [found] = await bucket.list(folder, { limit: 1 });
+    if (found !== undefined) {
+      throw new RegistryError(
+        'conflict',
+        'The target is not empty, and is no store. Choose an empty folder or bucket.',
+      );
+    }
+  }
+  await bucket.putIfAbsent(incomplete, encodeJson({}));
+}
+
+/** Makes the store in a bucket one that can be opened. */
+export async function finishStore(bucket: Bucket): Promise<void> {
+  await writeFormat(bucket);
+  await bucket.delete(incomplete);
+}
+
+async function writeFormat(bucket: Bucket): Promise<void> {
+  await bucket.putIfAbsent(key, encodeJson({ format: current }));
 }
 
 function unknownFormat(format: string): RegistryError {

@@ -39,6 +39,12 @@ async function* sequencesOf(bucket: Bucket, partition: string): AsyncGenerator<n
   }
 }
 
+/** The number of the newest entry; 0 if there is none. */
+export async function newestSequence(bucket: Bucket, partition: string): Promise<number> {
+  for await (const sequence of sequencesOf(bucket, partition)) return sequence;
+  return 0;
+}
+
 /** The number of the newest entry, and the newest one that is as it was written. */
 async function findTip(bucket: Bucket, partition: string): Promise<{ newest: number; tip: SealedEntry | null }> {
   let newest = 0;

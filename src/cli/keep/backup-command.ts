@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { RegistryError } from '../../model/errors.ts';
+import type { Copied } from '../../store/copy/copy-store.ts';
+import { readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
+import { complain, print, printJson, withProgress } from '../output.ts';
+
+/** `stele backup FOLDER`: copies the store, or what is new since the last time. */
+export function backupCommand(): Command {
+  return new Command('backup')
+    .description('Copy the store into a folder, or what is new into an earlier copy. Also while a server runs.')
+    .argument('<folder>', 'a new or empty folder, or an earlier backup')
+    .action(async (folder: string, _options: unknown, command: Command) => {
+      const { json = false } = command.optsWithGlobals<CommonOptions>();
+      const { store, cacheFolder } = await readConfig(command);
+      if (store.kind === 'fs' && resolve(store.path) === resolve(folder)) {
+        throw new RegistryError('malformed', `${folder} is the store itself. Choose another folder.`);
+      }
+      const isNew = !existsSync(join(folder, 'format'));
+      const copied = await withRegistry(command, async (registry) => {
+        const [{ backup }, { openBucket }] = await Promise.all([
+          import('../../registry/keep/backup.ts'),
+          import('../../open.ts'),
+        ]);
+        const into = await openBucket({ kind: 'fs', path: folder });
+        return withProgress('Copying', (say) => backup(registry, into, telling(say)), json ? null : process.stderr);
+      });
+      const key = join(dirname(cacheFolder), '.secret-key');
+      if (!json && isNew && existsSync(key)) {
+        complain(`${key} is not in the backup. It opens the secrets in it, so keep a copy of it elsewhere.`);
+      }
+      printCopied(folder, copied, json);
+    });
+}
+
+/** Says how far a copy is. */
+export function telling(say: (text: string) => void): (copied: Copied) => void {
+  return ({ objects, entries }) => say(`Copying: ${objects} objects, ${entries} log entries`);
+}
+
+/** Prints what was copied. Exit code 1 if some of it could not be, because it is damaged. */
+export function printCopied(target: string, copied: Copied, json: boolean): void {
+  const { objects, bytes, entries, records, damages } = copied;
+  if (json) printJson(copied);
+  else {
+    for (const { key, detail } of damages) complain(`${key}: ${detail} Not copied.`);
+    const damaged = damages.length > 0 ? `; ${damages.length} damaged, not copied` : '';
+    print(
+      `${target}: ${objects} objects (${bytes} bytes), ${entries} log entries and ${records} other records copied${damaged}`,
+    );
+  }
+  if (damages.length > 0) process.exitCode = 1;
+}

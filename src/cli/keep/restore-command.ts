@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { RegistryError } from '../../model/errors.ts';
+import type { Until } from '../../store/copy/copy-store.ts';
+import { readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
+import { withProgress } from '../output.ts';
+import { printCopied, telling } from './backup-command.ts';
+import { checkStore, printDamages } from './fsck-command.ts';
+
+interface RestoreOptions extends CommonOptions {
+  to: string[];
+}
+
+/** `stele restore FOLDER`: copies a backup into an empty store. */
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description('Copy a backup into an empty store, and check it.')
+    .argument('<folder>', 'folder that `stele backup` wrote')
+    .option(
+      '--to <point>',
+      'end with the state at a time, such as 2026-11-22T10:00:00Z, or after a log entry, such as @acme:120 (repeatable)',
+      (point: string, points: string[]) => [...points, point],
+      [],
+    )
+    .action(async (folder: string, _options: unknown, command: Command) => {
+      const { json = false, to } = command.optsWithGlobals<RestoreOptions>();
+      const until = to.map(pointIn);
+      // Opening a bucket would make the folder.
+      if (!existsSync(join(folder, 'format'))) {
+        throw new RegistryError('malformed', `${folder} holds no complete backup. Name a folder of \`stele backup\`.`);
+      }
+      const { store } = await readConfig(command);
+      const [{ restore }, { openBucket }] = await Promise.all([
+        import('../../registry/keep/backup.ts'),
+        import('../../open.ts'),
+      ]);
+      const from = await openBucket({ kind: 'fs', path: folder });
+      const into = await openBucket(store);
+      const stream = json ? null : process.stderr;
+      const copied = await withProgress('Copying', (say) => restore(from, into, until, telling(say)), stream);
+      const { damages } = await withRegistry(command, (registry) => checkStore(registry, json));
+      if (!json) printDamages(damages);
+      if (damages.length > 0) process.exitCode = 1;
+      printCopied(
+        store.kind === 'fs' ? store.path : store.bucket,
+        { ...copied, damages: json ? [...copied.damages, ...damages] : copied.damages },
+        json,
+      );
+    });
+}
+
+/** Parses a point to restore to. Throws `malformed`. */
+function pointIn(text: string): Until {
+  const [, log, sequence] = /^(@[a-z0-9-]+|registry):(\d{1,15})$/.exec(text) ?? [];
+  if (log !== undefined) return { log, sequence: Number(sequence) };
+  const time = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time)) return { at: new Date(time).toISOString() };
+  throw new RegistryError(
+    'malformed',
+    `${JSON.stringify(text)} is no point to restore to. Use a time with its zone, such as 2026-11-22T10:00:00Z, or a log and the number of its last entry, such as @acme:120.`,
+  );
+}

@@ -1,0 +1,70 @@
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { Bucket } from '../../store/bucket.ts';
+import { copyStore, type Copied, type Until } from '../../store/copy/copy-store.ts';
+import { hasFormat } from '../../store/format.ts';
+import { notePurges } from '../purge.ts';
+import type { Registry } from '../registry.ts';
+
+type Progress = (copied: Copied) => void;
+
+/**
+ * How often the objects are gone through again because bytes were deleted meanwhile, or may be by a
+ * purge on another machine, which may have crashed.
+ */
+const rounds = { deleted: 20, running: 3 };
+
+/**
+ * Copies the store into another bucket, or what is new into an earlier copy of it. The registry may
+ * be written to meanwhile: see `copyStore`. Rejects with `conflict` if the bucket holds anything else.
+ */
+export function backup(registry: Registry, into: Bucket, progress?: Progress): Promise<Copied> {
+  return copyStore(registry.bucket, into, {
+    undisturbed: (work) => betweenPurges(registry, work),
+    ...(progress && { progress }),
+  });
+}
+
+/**
+ * Repeats the work until no bytes were deleted while it ran: a copy of the log from before a
+ * withdrawal would lack the bytes that it deleted.
+ */
+async function betweenPurges(registry: Registry, work: () => Promise<void>): Promise<void> {
+  for (let round = 1; round <= rounds.deleted; round++) {
+    const purgesSince = await ifReadable(() => notePurges(registry));
+    await work();
+    const purges = await ifReadable(async () => purgesSince?.());
+    if (!purges?.isNew && (!purges?.isRunning || round >= rounds.running)) return;
+  }
+  throw new RegistryError('unavailable', 'Versions are being withdrawn all the time. Run the backup again later.');
+}
+
+/** Nobody can begin to purge while the log that says so is damaged. */
+async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isRegistryError(error, 'corrupt')) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Copies a backup into an empty bucket, up to a point if one is given. Rejects with `conflict` if the
+ * bucket holds a store already.
+ */
+export async function restore(
+  from: Bucket,
+  into: Bucket,
+  until: readonly Until[],
+  progress?: Progress,
+): Promise<Copied> {
+  if (!(await hasFormat(from))) {
+    throw new RegistryError('malformed', 'The folder holds no complete backup. Name the folder of `stele backup`.');
+  }
+  if (await hasFormat(into)) {
+    const message =
+      'The store is not empty. Restore into an empty one: choose another data folder with --data, or another bucket.';
+    throw new RegistryError('conflict', message);
+  }
+  return copyStore(from, into, { until, ...(progress && { progress }) });
+}

@@ -1,0 +1,50 @@
+import { listAll, type Bucket } from '../bucket.ts';
+import { inParallel } from './in-parallel.ts';
+
+/** What a copy tells while it runs. */
+export interface CopyListener {
+  /** `bytes` were copied under a key. */
+  copied(key: string, bytes: number): void;
+  /** What stands under a key is not as it was written, and was not copied. */
+  damaged(key: string, detail: string): void;
+}
+
+/** Keys that are read and written at once. */
+const atOnce = 16;
+
+/**
+ * Copies what one bucket has under a prefix and the other has not. `faultOf` says what is wrong with
+ * the bytes of a key, or null. Takes keys as they are listed, so the memory does not grow with them.
+ */
+export async function copyKeys(
+  from: Bucket,
+  into: Bucket,
+  prefix: string,
+  faultOf: (key: string, bytes: Uint8Array) => string | null,
+  { copied, damaged }: CopyListener,
+): Promise<void> {
+  await inParallel(missingKeys(from, into, prefix), atOnce, async (key) => {
+    const bytes = await from.get(key);
+    // It was deleted since it was listed.
+    if (bytes === null) return;
+    const fault = faultOf(key, bytes);
+    if (fault !== null) return damaged(key, fault);
+    await into.putIfAbsent(key, bytes);
+    copied(key, bytes.byteLength);
+  });
+}
+
+/** Deletes what the second bucket has under a prefix and the first has not. */
+export async function deleteOthers(from: Bucket, into: Bucket, prefix: string): Promise<void> {
+  await inParallel(missingKeys(into, from, prefix), atOnce, (key) => into.delete(key));
+}
+
+/** The keys with the prefix that the first bucket has and the second has not. */
+async function* missingKeys(first: Bucket, second: Bucket, prefix: string): AsyncGenerator<string> {
+  const others = listAll(second, prefix);
+  let other = await others.next();
+  for await (const key of listAll(first, prefix)) {
+    while (!other.done && other.value < key) other = await others.next();
+    if (other.done || other.value !== key) yield key;
+  }
+}

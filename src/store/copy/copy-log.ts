@@ -1,0 +1,90 @@
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { Bucket } from '../bucket.ts';
+import { listLogs } from '../log/check.ts';
+import { decodeEntry, entryKey, type SealedEntry } from '../log/entry.ts';
+import { newestSequence } from '../log/open-state.ts';
+import type { CopyListener } from './copy-keys.ts';
+
+/** Numbers of the newest entries by log. */
+export type Tips = ReadonlyMap<string, number>;
+
+/** Entries that are read and written at once. A copy that was stopped may lack any of the last ones. */
+const atOnce = 64;
+
+/** Reads how far each log reaches: those of organizations first, so that the registry's knows them all. */
+export async function readTips(bucket: Bucket): Promise<Tips> {
+  const tips = new Map<string, number>();
+  // `@acme` sorts before `registry`.
+  for await (const log of listLogs(bucket)) tips.set(log, await newestSequence(bucket, log));
+  return tips;
+}
+
+/**
+ * Copies the entries of a log up to a number, oldest first, as far as `takes` says. Stops before a
+ * damaged entry and tells of it. Rejects with `conflict` if the other bucket has other entries.
+ * Returns how many it copied.
+ */
+export async function copyLog(
+  from: Bucket,
+  into: Bucket,
+  log: string,
+  tip: number,
+  takes: (entry: SealedEntry) => boolean,
+  listener: CopyListener,
+): Promise<number> {
+  const reached = await newestSequence(into, log);
+  if (reached > tip) {
+    const message = `The copy has ${reached} entries of the log ${log}, and the store only ${tip}: the store lost its newest entries, or the copy is of another store.`;
+    throw new RegistryError('conflict', message);
+  }
+  let count = 0;
+  let previous: SealedEntry['digest'] | null | undefined;
+  // The last ones again: of them, a copy that was stopped may lack some.
+  for (let first = Math.max(1, reached - atOnce + 1); first <= tip; first += atOnce) {
+    const numbers = Array.from({ length: Math.min(atOnce, tip - first + 1) }, (_, index) => first + index);
+    const read = await Promise.all(numbers.map((number) => from.get(entryKey(log, number))));
+    const sound: { key: string; bytes: Uint8Array }[] = [];
+    let isOver = false;
+    for (const [index, bytes] of read.entries()) {
+      const key = entryKey(log, numbers[index]!);
+      const { entry, fault } = entryIn(bytes, numbers[index]!, key, previous);
+      if (entry === null) listener.damaged(key, fault);
+      isOver = entry === null || !takes(entry);
+      if (isOver) break;
+      previous = entry!.digest;
+      sound.push({ key, bytes: bytes! });
+    }
+    const copied = await Promise.all(sound.map(({ key, bytes }) => copyEntry(into, key, bytes, listener)));
+    count += copied.filter(Boolean).length;
+    if (isOver) return count;
+  }
+  return count;
+}
+
+/** `previous`: digest of the entry before; undefined if it is not known. */
+function entryIn(
+  bytes: Uint8Array | null,
+  sequence: number,
+  key: string,
+  previous: SealedEntry['previous'] | undefined,
+): { entry: SealedEntry; fault: '' } | { entry: null; fault: string } {
+  if (bytes === null) return { entry: null, fault: 'The entry is missing.' };
+  try {
+    const entry = decodeEntry(bytes, sequence, key);
+    const isNext = sequence === 1 ? entry.previous === null : previous === undefined || entry.previous === previous;
+    return isNext ? { entry, fault: '' } : { entry: null, fault: 'It does not follow the entry before it.' };
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+    return { entry: null, fault: 'The entry was changed or is damaged.' };
+  }
+}
+
+async function copyEntry(into: Bucket, key: string, bytes: Uint8Array, { copied }: CopyListener): Promise<boolean> {
+  if ((await into.putIfAbsent(key, bytes)) === 'created') {
+    copied(key, bytes.byteLength);
+    return true;
+  }
+  const there = await into.get(key);
+  if (there !== null && Buffer.compare(there, bytes) === 0) return false;
+  throw new RegistryError('conflict', `The copy has another entry at ${key}. It is of another store, or damaged.`);
+}

@@ -1,0 +1,97 @@
+import { digestOf, hexOf } from '../../model/digest.ts';
+import { parseJson } from '../../model/json.ts';
+import { expiringKinds } from '../../model/records.ts';
+import type { Bucket } from '../bucket.ts';
+import { beginStore, finishStore, hasFormat } from '../format.ts';
+import type { SealedEntry } from '../log/entry.ts';
+import { parseWorkKey } from '../work.ts';
+import { copyKeys, deleteOthers, type CopyListener } from './copy-keys.ts';
+import { copyLog, readTips, type Tips } from './copy-log.ts';
+
+/** What was copied. */
+export interface Copied {
+  objects: number;
+  /** Of the objects. */
+  bytes: number;
+  /** Entries of all logs. */
+  entries: number;
+  /** Records that expire. */
+  records: number;
+  /** What is not as it was written, and was not copied. `key`: of the bucket. */
+  damages: { key: string; detail: string }[];
+}
+
+/** Which entries of a log a copy ends with: the number of the last one, or a time (ISO 8601, UTC). */
+export type Until = { log: string; sequence: number } | { at: string };
+
+export interface CopyOptions {
+  /** Where the logs end in the copy. Default: where they end now. */
+  until?: readonly Until[];
+  /** Calls the work until nothing was deleted while it ran, so that it saw everything there was at its start. */
+  undisturbed?: (work: () => Promise<void>) => Promise<void>;
+  /** Called after each key. */
+  progress?: (copied: Copied) => void;
+}
+
+/** Kinds of records that stay true when a store is taken back to an earlier state: what has ended or was used. */
+const lasting = ['sessions', 'tokens'];
+/** Who works on what means nothing in a copy. */
+const running = ['leases'];
+
+/**
+ * Copies a store into an empty bucket, or what is new into an earlier copy. It may be written to
+ * meanwhile: the copy has what was there when it began to read the logs. First the records that
+ * expire, so that none of them tells of a later entry; then how far the logs reach, the objects, and
+ * the entries. Whatever stops it, the copy is a beginning of the logs with all that they name.
+ */
+export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions = {}): Promise<Copied> {
+  const { until = [], undisturbed = (work) => work(), progress = () => undefined } = options;
+  const isNew = !(await hasFormat(into));
+  if (isNew) await beginStore(into);
+  const copied: Copied = { objects: 0, bytes: 0, entries: 0, records: 0, damages: [] };
+  const listener = (count: (bytes: number) => void): CopyListener => ({
+    copied(_key, bytes) {
+      count(bytes);
+      progress(copied);
+    },
+    damaged: (key, detail) => void copied.damages.push({ key, detail }),
+  });
+  const record = listener(() => void copied.records++);
+  const kinds = expiringKinds().map(({ kind }) => kind);
+  const kept = kinds.filter((kind) => (until.length > 0 ? lasting.includes(kind) : !running.includes(kind)));
+  for (const prefix of [...kept.map((kind) => `work/${kind}/`), 'previews/']) {
+    await deleteOthers(from, into, prefix);
+    await copyKeys(from, into, prefix, faultOfRecord, record);
+  }
+  let tips: Tips = new Map();
+  await undisturbed(async () => {
+    tips = await readTips(from);
+    copied.damages = copied.damages.filter(({ key }) => !key.startsWith('objects/'));
+    const object = listener((bytes) => {
+      copied.objects++;
+      copied.bytes += bytes;
+    });
+    await copyKeys(from, into, 'objects/', faultOfObject, object);
+  });
+  const entry = listener(() => void copied.entries++);
+  for (const [log, tip] of tips) await copyLog(from, into, log, tip, takes(log, until), entry);
+  if (isNew) await finishStore(into);
+  return copied;
+}
+
+function takes(log: string, until: readonly Until[]): (entry: SealedEntry) => boolean {
+  return ({ sequence, at }) =>
+    until.every((end) => ('at' in end ? at <= end.at : end.log !== log || sequence <= end.sequence));
+}
+
+function faultOfObject(key: string, bytes: Uint8Array): string | null {
+  return key.slice('objects/sha256/'.length).replace('/', '') === hexOf(digestOf(bytes))
+    ? null
+    : 'The bytes do not match the digest.';
+}
+
+function faultOfRecord(key: string, bytes: Uint8Array): string | null {
+  if (key.startsWith('work/') && parseWorkKey(key) === null)
+    return 'Stele did not write this file and ignores it. Move it away.';
+  return parseJson(bytes) === undefined ? 'The record is not JSON.' : null;
+}

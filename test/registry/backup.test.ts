@@ -1,0 +1,243 @@
+import { expect, test } from 'vitest';
+import { parseCoordinate } from '../../src/model/address.ts';
+import { resourceRef, type Resource } from '../../src/model/resource.ts';
+import { changeStatus } from '../../src/registry/change-version.ts';
+import { fsck } from '../../src/registry/fsck.ts';
+import { backup, restore } from '../../src/registry/keep/backup.ts';
+import { createKey } from '../../src/registry/keys.ts';
+import { newId, type Registry } from '../../src/registry/registry.ts';
+import { listAll, type Bucket } from '../../src/store/bucket.ts';
+import { assertFormat } from '../../src/store/format.ts';
+import { entryKey } from '../../src/store/log/entry.ts';
+import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createObjects } from '../../src/store/objects.ts';
+import { createRefs } from '../../src/store/refs.ts';
+import { workKey } from '../../src/store/work.ts';
+import { createTestRegistry, publishVersion, type TestRegistry } from '../server/registry.ts';
+
+const author = { actor: 'operator:test', origin: null };
+
+async function createStore(): Promise<TestRegistry> {
+  const registry = createTestRegistry();
+  await assertFormat(registry.bucket);
+  await publishVersion(registry, '@acme/apis/one', '1.0.0');
+  await publishVersion(registry, '@acme/apis/one', '1.1.0');
+  await publishVersion(registry, '@beta/apis/two', '1.0.0');
+  await createKey(registry, { org: 'acme', name: 'k', scopes: ['read'] }, author);
+  return registry;
+}
+
+/** Another process on a bucket. */
+function openAgain(plain: Registry, bucket: Bucket): Registry {
+  const refs = createRefs(bucket, { ...plain, uniqueId: () => newId(plain), maxAge: 0 });
+  return { ...plain, bucket, objects: createObjects(bucket), refs };
+}
+
+async function filesOf(bucket: Bucket): Promise<Record<string, string>> {
+  const files: Record<string, string> = {};
+  for await (const key of listAll(bucket, '')) files[key] = Buffer.from((await bucket.get(key))!).toString('base64');
+  return files;
+}
+
+async function labelsIn(registry: Registry, name: string): Promise<string[]> {
+  const resource = await registry.refs.read<Resource>(resourceRef(parseCoordinate(name)!.coordinate));
+  return (resource?.value.versions ?? []).map(({ label }) => label);
+}
+
+/** Nothing is damaged or missing in the store of a bucket. */
+async function expectSound(plain: Registry, bucket: Bucket): Promise<void> {
+  expect((await fsck(openAgain(plain, bucket))).damages).toEqual([]);
+}
+
+test('a backup is the store, and a second one copies only what is new', async () => {
+  const registry = await createStore();
+  const into = createMemoryBucket();
+  const first = await backup(registry, into);
+  expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
+  expect(first).toMatchObject({ entries: 6, damages: [] });
+  await publishVersion(registry, '@acme/apis/one', '1.2.0');
+  const before = into.calls().putIfAbsent;
+  const second = await backup(registry, into);
+  expect(second.entries).toBe(1);
+  expect(second.objects).toBeGreaterThan(0);
+  // What may be missing of the last entries is written again.
+  expect(into.calls().putIfAbsent - before).toBeLessThan(first.entries + second.entries + second.objects + 1);
+  expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
+  await expectSound(registry, into);
+});
+
+test('a backup can be opened as a store and written to', async () => {
+  const registry = await createStore();
+  const into = createMemoryBucket();
+  await backup(registry, into);
+  await assertFormat(into);
+  const opened = openAgain(registry, into);
+  await publishVersion(opened, '@acme/apis/one', '1.2.0');
+  expect(await labelsIn(opened, '@acme/apis/one')).toEqual(['1.0.0', '1.1.0', '1.2.0']);
+});
+
+test('what is published while a backup runs is not half in it', async () => {
+  const registry = await createStore();
+  const into = createMemoryBucket();
+  let number = 0;
+  const busy: Bucket = {
+    ...registry.bucket,
+    async get(key) {
+      if (++number % 5 === 0) await publishVersion(registry, '@acme/apis/busy', `1.0.${number}`);
+      return registry.bucket.get(key);
+    },
+  };
+  await backup({ ...registry, bucket: busy }, into);
+  expect(await labelsIn(registry, '@acme/apis/busy')).not.toEqual([]);
+  expect(await labelsIn(openAgain(registry, into), '@acme/apis/busy')).toEqual([]);
+  expect(await labelsIn(openAgain(registry, into), '@acme/apis/one')).toEqual(['1.0.0', '1.1.0']);
+  await expectSound(registry, into);
+});
+
+test('a version that is withdrawn while a backup runs is withdrawn in it', async () => {
+  const registry = await createStore();
+  const into = createMemoryBucket();
+  let isFirst = true;
+  const busy: Bucket = {
+    ...registry.bucket,
+    async list(prefix, options) {
+      if (prefix === 'objects/' && isFirst) {
+        isFirst = false;
+        const { coordinate } = parseCoordinate('@acme/apis/one')!;
+        await changeStatus(registry, coordinate, '1.0.0', { state: 'withdrawn', reason: 'leak' }, author);
+      }
+      return registry.bucket.list(prefix, options);
+    },
+  };
+  await backup({ ...registry, bucket: busy }, into);
+  expect(isFirst).toBe(false);
+  await expectSound(registry, into);
+  const { value } = (await openAgain(registry, into).refs.read<Resource>('resources/acme/apis/one'))!;
+  expect(value.versions[0]!.status.state).toBe('withdrawn');
+});
+
+test.each([1, 10, 30])(
+  'a backup that was stopped after %i writes is no store, and the next one completes it',
+  async (count) => {
+    const registry = await createStore();
+    const into = createMemoryBucket();
+    let writes = 0;
+    const failing: Bucket = {
+      ...into,
+      async putIfAbsent(key, bytes) {
+        if (++writes > count) throw new Error('The power is gone.');
+        return into.putIfAbsent(key, bytes);
+      },
+    };
+    await expect(backup(registry, failing)).rejects.toThrow('power');
+    await expect(assertFormat(into)).rejects.toThrow('incomplete copy');
+    await backup(registry, into);
+    expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
+  },
+);
+
+test('entries that a stopped backup left out among others are copied by the next', async () => {
+  const registry = await createStore();
+  const into = createMemoryBucket();
+  await backup(registry, into);
+  await into.delete(entryKey('@acme', 2));
+  await backup(registry, into);
+  expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
+});
+
+test('leases are not copied, and records that have expired leave the backup', async () => {
+  const registry = await createStore();
+  const into = createMemoryBucket();
+  const record = (name: string) =>
+    registry.refs.update(name, () => ({ value: {}, change: { ...author, action: 'x' } }));
+  await record('runs/acme/1');
+  await record('leases/acme/x');
+  await backup(registry, into);
+  const keys = () => Array.fromAsync(listAll(into, 'work/'));
+  expect(await keys()).toEqual([workKey('runs/acme/1', 1)]);
+  await registry.bucket.delete(workKey('runs/acme/1', 1));
+  await backup(registry, into);
+  expect(await keys()).toEqual([]);
+});
+
+/** A key with bytes of a version. */
+async function someObject(bucket: Bucket): Promise<string> {
+  for (const prefix of ['objects/', 'packs/']) for (const key of await bucket.list(prefix, { limit: 1 })) return key;
+  throw new Error('There are no objects.');
+}
+
+async function damage(bucket: MemoryBucket, key: string): Promise<void> {
+  const bytes = (await bucket.get(key))!;
+  await bucket.delete(key);
+  await bucket.putIfAbsent(
+    key,
+    bytes.map((byte, index) => (index === 30 ? byte ^ 1 : byte)),
+  );
+}
+
+test('what is damaged is told and not copied, and everything else is', async () => {
+  const registry = await createStore();
+  const sound = await filesOf(registry.bucket);
+  const object = await someObject(registry.bucket);
+  await damage(registry.bucket, object);
+  await damage(registry.bucket, entryKey('@acme', 2));
+  const into = createMemoryBucket();
+  const { damages } = await backup(openAgain(registry, registry.bucket), into);
+  expect(damages.map(({ key }) => key)).toEqual([object, entryKey('@acme', 2)]);
+  const missing = [object, entryKey('@acme', 2), entryKey('@acme', 3)];
+  const expected = Object.entries(sound).filter(([key]) => !missing.includes(key));
+  expect(await filesOf(into)).toMatchObject(
+    Object.fromEntries(expected.filter(([key]) => !key.startsWith('log/@acme'))),
+  );
+  expect(Object.keys(await filesOf(into))).not.toEqual(expect.arrayContaining([object]));
+});
+
+test('a backup of another store, and one that knows more than the store, are refused', async () => {
+  const [one, two] = [await createStore(), await createStore()];
+  const into = createMemoryBucket();
+  await backup(one, into);
+  await expect(backup(two, into)).rejects.toMatchObject({ code: 'conflict' });
+  await publishVersion(one, '@acme/apis/one', '2.0.0');
+  await backup(one, into);
+  await one.bucket.delete((await one.bucket.list('log/@acme/', { limit: 1 }))[0]!);
+  await expect(backup(openAgain(one, one.bucket), into)).rejects.toThrow('the store lost its newest entries');
+  const foreign = createMemoryBucket();
+  await foreign.putIfAbsent('objects/x', Buffer.from('x'));
+  await expect(backup(one, foreign)).rejects.toThrow('not empty');
+});
+
+test('a restored store is the backup, and a store that is not empty is not restored into', async () => {
+  const registry = await createStore();
+  const [copy, into] = [createMemoryBucket(), createMemoryBucket()];
+  await backup(registry, copy);
+  await restore(copy, into, []);
+  expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
+  await expect(restore(copy, into, [])).rejects.toMatchObject({ code: 'conflict' });
+  await expect(restore(createMemoryBucket(), createMemoryBucket(), [])).rejects.toMatchObject({ code: 'malformed' });
+});
+
+test('a store is restored to an entry of a log, or to a time', async () => {
+  const plain = createTestRegistry();
+  let time = Date.parse('2026-03-01T00:00:00Z');
+  const registry = openAgain({ ...plain, now: () => new Date((time += 60_000)) }, plain.bucket);
+  await assertFormat(registry.bucket);
+  await publishVersion(registry, '@acme/apis/one', '1.0.0');
+  await publishVersion(registry, '@beta/apis/two', '1.0.0');
+  const between = new Date(time).toISOString();
+  await publishVersion(registry, '@acme/apis/one', '1.1.0');
+  await publishVersion(registry, '@beta/apis/two', '1.1.0');
+  const copy = createMemoryBucket();
+  await backup(registry, copy);
+  const restoredTo = async (...until: Parameters<typeof restore>[2]) => {
+    const into = createMemoryBucket();
+    await restore(copy, into, until);
+    await expectSound(plain, into);
+    const opened = openAgain(plain, into);
+    return Promise.all(['@acme/apis/one', '@beta/apis/two'].map((name) => labelsIn(opened, name)));
+  };
+  const [old, all] = [['1.0.0'], ['1.0.0', '1.1.0']];
+  expect(await restoredTo({ log: '@acme', sequence: 1 })).toEqual([old, all]);
+  expect(await restoredTo({ at: between })).toEqual([old, old]);
+  expect(await restoredTo({ at: '2200-01-01T00:00:00.000Z' })).toEqual([all, all]);
+  expect(await restoredTo({ at: '2200-01-01T00:00:00.000Z' }, { log: '@beta', sequence: 1 })).toEqual([all, old]);
+});
