@@ -45,7 +45,8 @@ export function createWork(
   { now, monotonic, uniqueId, maxAge = 500 }: RecordsOptions,
   changed: (name: string) => void,
 ): Work {
-  const known = new LRUCache<string, Known>({ max: 50_000 });
+  // Not by `max`: that reserves memory for all of them at once.
+  const known = new LRUCache<string, Known>({ maxSize: 50_000, sizeCalculation: () => 1 });
   const pending = new Map<string, { startedAt: number; answer: Promise<Known> }>();
   const turns = new Map<string, Promise<unknown>>();
   let turn = 0;

@@ -12,6 +12,13 @@ function open(bucket: Bucket, clock: TestClock, owner = 'own'): Refs {
 }
 
 describe('records that expire', () => {
+  test('reserve no memory before there are any', () => {
+    const before = process.memoryUsage().arrayBuffers;
+    const opened = Array.from({ length: 50 }, () => open(createMemoryBucket(), createClock()));
+    expect(opened).toHaveLength(50);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000);
+  });
+
   test('that another process swept and made again are read as they are', async () => {
     const bucket = createMemoryBucket();
     const clock = createClock();
