@@ -4,6 +4,12 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterAll, vi } from 'vitest';
 
+// The registries that tests open in their own process share the worker's sandboxes.
+vi.mock(import('../src/compile/sandbox/local-compiler.ts'), async () => {
+  const { shareCompiler } = await import('./compile/shared-compiler.ts');
+  return { openLocalCompiler: (mode) => shareCompiler(mode) };
+});
+
 // The same cases in every run. `scripts/properties.ts` draws others.
 const seed = Number(process.env['STELE_TEST_SEED'] ?? 20_261_122);
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });

@@ -189,8 +189,8 @@ test('a key as JSON', async () => {
 });
 
 test('a registry over HTTP: its report names the file as it is called here', async () => {
-  const stele = await serveStele(['--data', 'remote'], { cwd: folder });
   const key = await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', '--data', 'remote');
+  const stele = await serveStele(['--data', 'remote'], { cwd: folder });
   const publish = (file: string, STELE_KEY: string) =>
     runHere(['publish', file, '@acme/apis/pay', '--registry', stele.url], { cwd: folder, env: { STELE_KEY } });
   const secret = key.stdout.trim();
