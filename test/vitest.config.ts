@@ -22,10 +22,10 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/setup.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    // The default of one second is too short for a browser on a busy machine.
-    expect: { poll: { timeout: 30_000 } },
+    // These end what hangs. They are so long because a machine that is busy with something else takes ten times as long.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 120_000 } },
     projects: [
       // A worker keeps what it has loaded for its next file: loading is half of what short files cost.
       { extends: true, test: { name: 'shared', include: files, exclude: alone, isolate: false } },

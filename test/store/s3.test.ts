@@ -8,7 +8,10 @@ import { bucketContract, bytesOf } from '../contract/bucket.ts';
 import { startFaultProxy, type FaultProxy, type HttpFault } from '../servers/fault-proxy.ts';
 import { startS3, type Enforcement, type S3StandIn } from '../servers/s3.ts';
 
-const patience = { ...usualPatience, timeout: 500, pause: 1 };
+/** A busy machine may take seconds for an answer. */
+const patience = { ...usualPatience, timeout: 30_000, pause: 1, total: 120_000 };
+/** Where the server is silent: each attempt lasts this long. */
+const shortPatience = { ...patience, timeout: 2000 };
 
 function settingsOf(endpoint: string, changes: Partial<S3Settings> = {}): S3Settings {
   const credentials = { accessKeyId: 'test', secretAccessKey: 'testsecret' };
@@ -103,7 +106,8 @@ describe('what goes wrong on the way', () => {
     server = await startS3('contracts');
     proxy = await startFaultProxy(server.port);
     proxy.choose = (request) => (request.method === method ? (faults.shift() ?? null) : null);
-    bucket = createS3Bucket(await openKeep(settingsOf(proxy.endpoint), patience));
+    const isSilent = faults.some((fault) => fault?.kind === 'silent' || fault?.kind === 'later');
+    bucket = createS3Bucket(await openKeep(settingsOf(proxy.endpoint), isSilent ? shortPatience : patience));
   }
   afterEach(async () => {
     await proxy[Symbol.asyncDispose]();
