@@ -10,6 +10,11 @@ export function createOverlay(registry: Registry): Registry {
   const { refs, objects } = registry;
   const written = new Map<string, Generation<unknown>>();
   const stored = new Map<Digest, Uint8Array>();
+  const keep = (bytes: Uint8Array | string): Digest => {
+    const digest = digestOf(bytes);
+    stored.set(digest, typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
+    return digest;
+  };
   const own = <T>(name: string) => written.get(name) as Generation<T> | undefined;
   return {
     ...registry,
@@ -30,12 +35,12 @@ export function createOverlay(registry: Registry): Registry {
     },
     objects: {
       ...objects,
-      async put(bytes) {
-        const digest = digestOf(bytes);
-        stored.set(digest, typeof bytes === 'string' ? Buffer.from(bytes) : bytes);
-        return digest;
+      put: async (bytes) => keep(bytes),
+      async putPack(root, pieces) {
+        pieces.forEach(keep);
+        return keep(root);
       },
-      get: async (digest) => stored.get(digest) ?? objects.get(digest),
+      get: async (digest, pack) => stored.get(digest) ?? objects.get(digest, pack),
       async delete() {
         throw new TypeError('A view must not delete objects.');
       },

@@ -1,12 +1,12 @@
 import type { Principal } from '../model/access.ts';
-import { findLayer, type ArtifactConfig, type Manifest } from '../model/artifact.ts';
+import { findLayer, type ArtifactConfig } from '../model/artifact.ts';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 import { coordinateOf, resourceRef, type Resource } from '../model/resource.ts';
 import { listAll } from '../store/bucket.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../registry/read.ts';
 import type { Registry } from '../registry/registry.ts';
-import { readJson, readObject } from '../registry/stored.ts';
+import { readJson, readManifestOf, readObject } from '../registry/stored.ts';
 
 /** What publishing a document would give: the resource with the new version, and the bytes of its page. */
 export interface Preview {
@@ -45,12 +45,12 @@ export async function takePreview(
   newFrom: string | null = null,
 ): Promise<Preview> {
   const version = resource.versions.find((each) => each.label === label)!;
-  const manifest = await readJson<Manifest>(registry, version.manifest);
-  const { report } = await readJson<ArtifactConfig>(registry, manifest.config.digest);
+  const manifest = await readManifestOf(registry, version);
+  const { report } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
   const document = findLayer(manifest, 'json', 'identity')!.digest;
   const digests = [version.manifest, manifest.config.digest, report, document];
   const objects = await Promise.all(
-    digests.map(async (digest) => [digest, await readObject(registry, digest)] as const),
+    digests.map(async (digest) => [digest, await readObject(registry, digest, version.manifest)] as const),
   );
   return { resource, newFrom, label, objects: new Map(objects) };
 }
@@ -137,9 +137,9 @@ function viewWith(registry: Registry, { resource, objects }: Stored): Registry {
     refs: { ...registry.refs, read, readFresh: read },
     objects: {
       ...registry.objects,
-      get: async (digest) => {
+      get: async (digest, pack) => {
         const text = Object.hasOwn(objects, digest) ? objects[digest] : undefined;
-        return text === undefined ? registry.objects.get(digest) : Buffer.from(text, 'base64');
+        return text === undefined ? registry.objects.get(digest, pack) : Buffer.from(text, 'base64');
       },
     },
   };

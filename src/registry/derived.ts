@@ -7,7 +7,7 @@ import type { Published, Rendered } from '../compile/compile.ts';
 import { createPlaces, type Places } from '../scheduling/organization-places.ts';
 import { findRepresentation, openRepresentation, readManifest, type GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
-import { readJson, readObject } from './stored.ts';
+import { readJson, readManifestOf, readObject } from './stored.ts';
 import { findLayer } from '../model/artifact.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 
@@ -29,9 +29,9 @@ export async function outlineVersion(
 ): Promise<Outline | null> {
   const { compiler, config } = registry;
   return derive(registry, 'outline', org, version, async () => {
-    const manifest = await readJson<Manifest>(registry, version.manifest);
-    const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest);
-    return compiler.outline(await publishedOf(registry, manifest, json), config.limits, { org, lane: 'read' });
+    const manifest = await readManifestOf(registry, version);
+    const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
+    return compiler.outline(await publishedOf(registry, version, manifest, json), config.limits, { org, lane: 'read' });
   });
 }
 
@@ -45,13 +45,18 @@ export async function renderedOf(registry: Registry, granted: GrantedVersion): P
   return derive(registry, 'rendered', org, granted.version, async () => {
     const manifest = await readManifest(registry, granted);
     const json = await openRepresentation(registry, granted, findRepresentation(manifest, 'json', 'identity')!);
-    const document = await publishedOf(registry, manifest, json);
+    const document = await publishedOf(registry, granted.version, manifest, json);
     return compiler.render(document, config.limits, { org, lane: 'read' });
   });
 }
 
-async function publishedOf(registry: Registry, manifest: Manifest, json: Uint8Array): Promise<Published> {
-  const { kind } = await readJson<ArtifactConfig>(registry, manifest.config.digest);
+async function publishedOf(
+  registry: Registry,
+  version: Version,
+  manifest: Manifest,
+  json: Uint8Array,
+): Promise<Published> {
+  const { kind } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
   return { type: kinds[kind].type, kind, json };
 }
 

@@ -4,9 +4,11 @@ import { decodeJson, parseJson } from '../model/json.ts';
 import { resourceRef, type Resource, type Version } from '../model/resource.ts';
 import { listAll } from '../store/bucket.ts';
 import { checkLog, itemsIn, listLogs } from '../store/log/check.ts';
-import { objectKey } from '../store/objects.ts';
+import { objectKey, packKey } from '../store/objects.ts';
+import { decodePack, type Pieces } from '../store/pack.ts';
 import { parseWorkKey } from '../store/work.ts';
 import type { Registry } from './registry.ts';
+import { readJson } from './stored.ts';
 
 /** One thing that is not as it was written. */
 export interface Damage {
@@ -45,15 +47,23 @@ export async function fsck(
   const checked: Checked = { objects: 0, bytes: 0, entries: 0, records: 0, versions: 0, damages: [], unnamed: [] };
   const damaged = (key: string, detail: string): void => void checked.damages.push({ key, detail });
   const sound = new Set<Digest>();
-  const manifests = new Set<Digest>();
   for await (const digest of objects.list()) {
     const bytes = await bucket.get(objectKey(digest));
     checked.objects++;
     checked.bytes += bytes?.byteLength ?? 0;
-    if (bytes && digestOf(bytes) === digest) {
-      sound.add(digest);
-      if (isManifest(bytes)) manifests.add(digest);
-    } else damaged(objectKey(digest), 'The bytes do not match the digest.');
+    if (bytes && digestOf(bytes) === digest) sound.add(digest);
+    else damaged(objectKey(digest), 'The bytes do not match the digest.');
+    progress(checked);
+  }
+  const missing = new Map<Digest, Digest[]>();
+  for await (const manifest of objects.listPacks()) {
+    const bytes = await bucket.get(packKey(manifest));
+    const pieces = bytes && decodePack(manifest, bytes);
+    checked.objects += pieces?.size ?? 1;
+    checked.bytes += bytes?.byteLength ?? 0;
+    const isWhole = pieces?.values().every((piece) => piece !== null) === true;
+    if (!isWhole) damaged(packKey(manifest), 'The bytes do not match their digests.');
+    if (pieces?.get(manifest)) missing.set(manifest, await missingOf(registry, manifest, pieces, sound));
     progress(checked);
   }
   const named = new Set<Digest>();
@@ -66,7 +76,7 @@ export async function fsck(
     const records = await checkLog(bucket, objects, log, { entry, damaged });
     checked.records += records.size;
     for (const [name, { value }] of records) {
-      if (name.startsWith('resources/')) await checkResource(registry, value as Resource, sound, checked);
+      if (name.startsWith('resources/')) checkResource(value as Resource, missing, checked);
     }
   }
   for await (const key of listAll(bucket, 'work/')) {
@@ -74,38 +84,31 @@ export async function fsck(
     if (!bytes) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
     else if (parseJson(bytes) === undefined) damaged(key, 'The record is not JSON.');
   }
-  checked.unnamed = [...manifests].filter((digest) => !named.has(digest));
+  checked.unnamed = [...missing.keys()].filter((digest) => !named.has(digest));
   return checked;
 }
 
-function isManifest(bytes: Uint8Array): boolean {
-  const start = Buffer.from(bytes.subarray(0, 20)).toString();
-  if (!start.startsWith('{"schemaVersion"') || bytes.byteLength > 1024 * 1024) return false;
-  return (parseJson(bytes) as Partial<Manifest> | undefined)?.artifactType !== undefined;
+/** What a manifest leads to and cannot be read: neither in its pack nor by itself. */
+async function missingOf(
+  registry: Registry,
+  manifest: Digest,
+  pieces: Pieces,
+  sound: ReadonlySet<Digest>,
+): Promise<Digest[]> {
+  const isSound = (digest: Digest) => Boolean(pieces.get(digest)) || (!pieces.has(digest) && sound.has(digest));
+  const { config, layers } = decodeJson<Manifest>(pieces.get(manifest)!);
+  const digests = [config.digest, ...layers.map(({ digest }) => digest)];
+  if (isSound(config.digest)) digests.push((await readJson<ArtifactConfig>(registry, config.digest, manifest)).report);
+  return digests.filter((digest) => !isSound(digest));
 }
 
-async function checkResource(
-  registry: Registry,
-  resource: Resource,
-  sound: ReadonlySet<Digest>,
-  checked: Checked,
-): Promise<void> {
+function checkResource(resource: Resource, missing: ReadonlyMap<Digest, Digest[]>, checked: Checked): void {
   for (const version of resource.versions) {
     if (version.status.state === 'withdrawn') continue;
     checked.versions++;
-    const needed = sound.has(version.manifest) ? await namedBy(registry, version.manifest, sound) : [version.manifest];
-    for (const digest of needed.filter((each) => !sound.has(each))) {
+    for (const digest of missing.get(version.manifest) ?? [version.manifest]) {
       const detail = `Version ${version.label} needs ${digest}, which is missing or damaged.`;
       checked.damages.push({ key: resourceRef(resource), detail });
     }
   }
-}
-
-/** Every digest that a version's manifest leads to. */
-async function namedBy(registry: Registry, manifest: Digest, sound: ReadonlySet<Digest>): Promise<Digest[]> {
-  const read = async <T>(digest: Digest) => decodeJson<T>((await registry.bucket.get(objectKey(digest)))!);
-  const { config, layers } = await read<Manifest>(manifest);
-  const digests = [manifest, config.digest, ...layers.map(({ digest }) => digest)];
-  if (sound.has(config.digest)) digests.push((await read<ArtifactConfig>(config.digest)).report);
-  return digests;
 }

@@ -136,7 +136,7 @@ async function claim(
 ): Promise<Attempt> {
   for (let waited = 0; ; waited += 100) {
     let mine: Attempt | null = null;
-    const generation = await registry.refs.update<Attempt>(name, (current) => {
+    const decide = (current: Generation<Attempt> | null) => {
       mine = null;
       const at = registry.now().getTime();
       const known = current !== null && at - current.value.firstAt < lifetime ? current.value : null;
@@ -157,7 +157,8 @@ async function claim(
         sealed: null,
       };
       return { value: mine, change: { ...author, action: 'running' } };
-    });
+    };
+    const generation = await registry.refs.update<Attempt>(name, decide, { isNew: true });
     if (mine !== null) return mine;
     if (generation!.value.state === 'done') return generation!.value;
     if (waited >= 5000) {

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { crc32 } from 'node:zlib';
 import { isResourceGlob, scopes, type Principal, type Scope } from '../model/access.ts';
 import { isSlug } from '../model/address.ts';
@@ -157,14 +158,25 @@ export async function readKeyUse(registry: Registry, id: string): Promise<string
   return (await registry.refs.read<KeyUse>(keyUseRef(id)))?.value.at ?? null;
 }
 
+/** When this process looked at the last use of a key, by the monotonic clock. */
+const looked = new WeakMap<Registry['refs'], LRUCache<string, number>>();
+
 /** Records that a key was used, at most once an hour. */
 export async function noteKeyUse(registry: Registry, id: string): Promise<void> {
+  const known = looked.get(registry.refs) ?? new LRUCache({ max: 10_000 });
+  looked.set(registry.refs, known);
+  const since = registry.monotonic() - (known.get(id) ?? -Infinity);
+  if (since < resolution) return;
+  known.set(id, registry.monotonic());
   const now = registry.now().getTime();
-  const isNoted = (use: KeyUse | undefined) => use !== undefined && now - Date.parse(use.at) < resolution;
-  if (isNoted((await registry.refs.read<KeyUse>(keyUseRef(id)))?.value)) return;
-  await registry.refs.update<KeyUse>(keyUseRef(id), (current) => {
-    if (isNoted(current?.value)) return null;
-    const change = { actor: `key:${id}`, origin: null, action: 'use' };
-    return { value: { at: new Date(now).toISOString() }, change };
-  });
+  try {
+    await registry.refs.update<KeyUse>(keyUseRef(id), (current) => {
+      if (current !== null && now - Date.parse(current.value.at) < resolution) return null;
+      const change = { actor: `key:${id}`, origin: null, action: 'use' };
+      return { value: { at: new Date(now).toISOString() }, change };
+    });
+  } catch (error) {
+    known.delete(id);
+    throw error;
+  }
 }

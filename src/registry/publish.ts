@@ -212,10 +212,9 @@ function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['or
   return { repository, commit, job };
 }
 
-/** Stores the artifact's bytes. The manifest is last: if it exists, so does all that it names. */
+/** Stores the artifact's bytes: where the manifest exists, so does all that it names. */
 async function storeArtifact(registry: Registry, { objects, manifest }: Built): Promise<void> {
-  await Promise.all(objects.map((bytes) => registry.objects.put(bytes)));
-  await registry.objects.put(manifest);
+  await registry.objects.putPack(manifest, objects);
 }
 
 type Appended =

@@ -82,17 +82,19 @@ async function purge(registry: Registry, manifest: Digest): Promise<void> {
   const before = await heldDigests(registry, kept);
   // The manifest goes last: while it exists, an interrupted purge can be finished.
   for (const digest of [...own].reverse()) {
-    if (before.has(digest)) continue;
-    const bytes = await registry.objects.get(digest).catch((error: unknown) => {
+    const bytes = await registry.objects.get(digest, manifest).catch((error: unknown) => {
       // Damaged objects are deleted too.
       if (isRegistryError(error, 'corrupt')) return null;
       throw error;
     });
     if (bytes) kept.set(digest, bytes);
-    await registry.objects.delete(digest);
+    if (!before.has(digest)) await registry.objects.delete(digest);
   }
   const after = await heldDigests(registry, kept);
-  for (const [digest, bytes] of kept) if (after.has(digest)) await registry.objects.put(bytes);
+  const isLost = (digest: Digest) => after.has(digest) && !before.has(digest);
+  const root = isLost(manifest) ? kept.get(manifest) : undefined;
+  if (root) await registry.objects.putPack(root, [...kept.values()]);
+  else for (const [digest, bytes] of kept) if (isLost(digest)) await registry.objects.put(bytes);
 }
 
 type Kept = ReadonlyMap<Digest, Uint8Array>;
@@ -103,7 +105,7 @@ type Kept = ReadonlyMap<Digest, Uint8Array>;
  */
 async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
   const read = async <T>(digest: Digest): Promise<T | null> => {
-    const bytes = kept.get(digest) ?? (await registry.objects.get(digest));
+    const bytes = kept.get(digest) ?? (await registry.objects.get(digest, manifest));
     return bytes && decodeJson<T>(bytes);
   };
   const digests = new Set<Digest>([manifest]);

@@ -7,7 +7,7 @@ import type { Report } from '../model/problem.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
 import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
-import { readJson, readObject } from './stored.ts';
+import { readJson, readManifestOf, readObject } from './stored.ts';
 
 declare const proof: unique symbol;
 
@@ -68,7 +68,7 @@ export interface Representation {
 
 /** A version's manifest, which lists its representations. */
 export async function readManifest(registry: Registry, { version }: GrantedVersion): Promise<Manifest> {
-  return readJson<Manifest>(registry, version.manifest);
+  return readManifestOf(registry, version);
 }
 
 /** The representation in this format and coding; null if it was not made. */
@@ -80,22 +80,22 @@ export function findRepresentation(manifest: Manifest, format: Format, coding: C
 /** The bytes of a representation, checked against their digest. */
 export async function openRepresentation(
   registry: Registry,
-  _granted: GrantedVersion,
+  { version }: GrantedVersion,
   { digest }: Representation,
 ): Promise<Uint8Array> {
-  return readObject(registry, digest);
+  return readObject(registry, digest, version.manifest);
 }
 
 /** A version's config: title, specification, provenance, compiler. */
 export async function readConfig(registry: Registry, granted: GrantedVersion): Promise<ArtifactConfig> {
   const { config } = await readManifest(registry, granted);
-  return readJson<ArtifactConfig>(registry, config.digest);
+  return readJson<ArtifactConfig>(registry, config.digest, granted.version.manifest);
 }
 
 /** The report of the version's compilation. */
 export async function readReport(registry: Registry, granted: GrantedVersion): Promise<Report> {
   const { report } = await readConfig(registry, granted);
-  return readJson<Report>(registry, report);
+  return readJson<Report>(registry, report, granted.version.manifest);
 }
 
 /** A version's manifest, byte by byte as its digest says. */

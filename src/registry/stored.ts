@@ -1,27 +1,41 @@
 import { findLayer, type Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
+import type { Version } from '../model/resource.ts';
 import type { GivenRuleset } from '../compile/compile.ts';
 import type { Registry } from './registry.ts';
 import { decodeJson } from '../model/json.ts';
 
 /**
- * The bytes of an object that something in the store refers to. Throws `corrupt` if it is missing,
- * since it was written before the reference.
+ * The bytes of an object that something in the store refers to. `manifest`: of the version that the
+ * object belongs to, if it belongs to one. Throws `corrupt` if it is missing, since it was written
+ * before the reference.
  */
-export async function readObject(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<Uint8Array> {
-  const bytes = await registry.objects.get(digest);
+export async function readObject(
+  registry: Pick<Registry, 'objects'>,
+  digest: Digest,
+  manifest?: Digest,
+): Promise<Uint8Array> {
+  const bytes = await registry.objects.get(digest, manifest);
   if (bytes === null) throw new RegistryError('corrupt', `Object ${digest} is missing. Run \`stele fsck\`.`);
   return bytes;
 }
 
-/** A JSON document that Stele wrote. */
-export async function readJson<T>(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<T> {
-  return decodeJson<T>(await readObject(registry, digest));
+/** A JSON document that Stele wrote. `manifest`: see `readObject`. */
+export async function readJson<T>(registry: Pick<Registry, 'objects'>, digest: Digest, manifest?: Digest): Promise<T> {
+  return decodeJson<T>(await readObject(registry, digest, manifest));
 }
 
-/** A published ruleset for the compiler. */
+/** The manifest of a version. */
+export async function readManifestOf(
+  registry: Pick<Registry, 'objects'>,
+  { manifest }: Pick<Version, 'manifest'>,
+): Promise<Manifest> {
+  return readJson<Manifest>(registry, manifest, manifest);
+}
+
+/** A published ruleset for the compiler. `digest`: of its version's manifest. */
 export async function readRuleset(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<GivenRuleset> {
-  const layer = findLayer(await readJson<Manifest>(registry, digest), 'json', 'identity')!;
-  return { digest, json: Buffer.from(await readObject(registry, layer.digest)).toString() };
+  const layer = findLayer(await readManifestOf(registry, { manifest: digest }), 'json', 'identity')!;
+  return { digest, json: Buffer.from(await readObject(registry, layer.digest, digest)).toString() };
 }

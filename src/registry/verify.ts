@@ -1,5 +1,5 @@
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
-import { contentDigest, type ArtifactConfig, type Manifest } from '../model/artifact.ts';
+import { contentDigest, type ArtifactConfig } from '../model/artifact.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatJob } from '../model/job.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
@@ -9,7 +9,7 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { buildArtifact } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
 import { findResource } from './find-resource.ts';
-import { readJson, readRuleset } from './stored.ts';
+import { readJson, readManifestOf, readRuleset } from './stored.ts';
 import { remoteOf } from './remote.ts';
 
 /** Result of rebuilding a version. */
@@ -42,8 +42,8 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   if (!resource || !selected)
     throw new RegistryError('not_found', `${formatCoordinate(coordinate, selector)} does not exist.`);
   const { version } = selected;
-  const manifest = await readJson<Manifest>(registry, version.manifest);
-  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest);
+  const manifest = await readManifestOf(registry, version);
+  const config = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
   const { commit, path, job } = config.provenance;
   if (job) {
     throw new RegistryError(

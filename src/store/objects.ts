@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
+import { decodePack, dividePieces, encodePack, type Pieces } from './pack.ts';
 
 /** Immutable bytes under their digest (design §5). */
 export interface Objects {
@@ -9,101 +11,141 @@ export interface Objects {
    * is not an error. Rejects with `unavailable` if the bucket rejects them; retrying is safe.
    */
   put(bytes: Uint8Array | string): Promise<Digest>;
-  /** Returns the bytes, or null. Rejects with `corrupt` if they do not match the digest. */
-  get(digest: Digest): Promise<Uint8Array | null>;
-  /** Yields every stored digest, whether its bytes match or not. */
+  /**
+   * As `put`, for a root and the pieces that it names. Small pieces are kept with the root in one
+   * bucket object, its pack, which is written last: if the root can be read, so can all pieces.
+   * Pass `pack`, the root's digest, to read them.
+   */
+  putPack(root: Uint8Array, pieces: readonly Uint8Array[]): Promise<Digest>;
+  /**
+   * Returns the bytes, or null. Looks in the pack first, if one is given. Rejects with `corrupt` if
+   * the bytes do not match the digest.
+   */
+  get(digest: Digest, pack?: Digest): Promise<Uint8Array | null>;
+  /** Yields the digest of everything that is stored by itself, whether its bytes match or not. */
   list(): AsyncIterable<Digest>;
-  /** Removes the bytes. Only for garbage collection and withdrawn versions. */
+  /** Yields the root of every pack, whether its bytes match or not. */
+  listPacks(): AsyncIterable<Digest>;
+  /**
+   * Removes the bytes, and the pack of this root. Pieces of other packs stay. Only for garbage
+   * collection and withdrawn versions.
+   */
   delete(digest: Digest): Promise<void>;
 }
 
 /** Returns the bucket key of an object: `objects/sha256/ab/cdef…`. */
 export function objectKey(digest: Digest): string {
+  return keyIn('objects', digest);
+}
+
+/** Returns the bucket key of a root's pack: `packs/sha256/ab/cdef…`. */
+export function packKey(root: Digest): string {
+  return keyIn('packs', root);
+}
+
+function keyIn(folder: string, digest: Digest): string {
   const hex = hexOf(digest);
-  return `objects/sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
+  return `${folder}/sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }
 
 /** Creates objects on a bucket, with an LRU cache of `cacheBytes` of verified bytes. */
 export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } = {}): Objects {
-  const cache = createByteCache(cacheBytes);
+  const cache = new LRUCache<string, Uint8Array | Pieces>({
+    maxSize: Math.max(cacheBytes, 1),
+    maxEntrySize: Math.max(cacheBytes / 4, 1),
+    sizeCalculation: (value) => Math.max(sizeOf(value), 1),
+  });
+
+  /** Writes the bytes, or returns what is stored under the key. */
+  async function store(key: string, bytes: Uint8Array): Promise<Uint8Array | null> {
+    const answer = await bucket.putIfAbsent(key, bytes).catch((error: unknown) => ({ error }));
+    if (answer === 'created') return null;
+    const cause = typeof answer === 'object' ? answer.error : undefined;
+    if (isRegistryError(cause)) throw cause;
+    const stored = await bucket.get(key).catch((error: unknown) => {
+      throw notStored(error);
+    });
+    if (stored === null) throw notStored(cause);
+    return stored;
+  }
+
+  async function put(bytes: Uint8Array | string): Promise<Digest> {
+    const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    const digest = digestOf(buffer);
+    // Do not ask the cache: another process may have deleted the object since.
+    const stored = await store(objectKey(digest), buffer);
+    if (stored !== null && digestOf(stored) !== digest) throw damaged(digest);
+    return digest;
+  }
+
+  async function openPack(root: Digest): Promise<Pieces | null> {
+    const key = packKey(root);
+    const cached = cache.get(key);
+    if (cached instanceof Map) return cached;
+    const bytes = await bucket.get(key);
+    if (bytes === null) return null;
+    const pieces = decodePack(root, bytes);
+    if (pieces === null) throw damaged(root);
+    cache.set(key, pieces);
+    return pieces;
+  }
+
+  async function open(digest: Digest): Promise<Uint8Array | null> {
+    const key = objectKey(digest);
+    const cached = cache.get(key);
+    if (cached instanceof Uint8Array) return cached;
+    const bytes = await bucket.get(key);
+    if (bytes === null) return null;
+    if (digestOf(bytes) !== digest) throw damaged(digest);
+    cache.set(key, bytes);
+    return bytes;
+  }
+
   return {
-    async put(bytes) {
-      const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-      const digest = digestOf(buffer);
-      const key = objectKey(digest);
-      // Do not ask the cache: another process may have deleted the object since.
-      const answer = await bucket.putIfAbsent(key, buffer).catch((error: unknown) => ({ error }));
-      if (answer === 'created') return digest;
-      const cause = typeof answer === 'object' ? answer.error : undefined;
-      if (isRegistryError(cause)) throw cause;
-      const stored = await bucket.get(key).catch((error: unknown) => {
-        throw notStored(error);
-      });
-      if (stored === null) throw notStored(cause);
-      if (digestOf(stored) === digest) return digest;
-      throw new RegistryError('corrupt', `The stored bytes of ${digest} do not match it. Run \`stele fsck\`.`);
+    put,
+    async putPack(root, pieces) {
+      const digest = digestOf(root);
+      const { packed, alone } = dividePieces(pieces);
+      await Promise.all(alone.map(put));
+      const stored = await store(packKey(digest), encodePack(root, packed));
+      if (stored === null) return digest;
+      const found = decodePack(digest, stored);
+      if (found === null || found.values().some((piece) => piece === null)) throw damaged(digest);
+      // A pack that was divided by other limits.
+      await Promise.all(packed.filter((piece) => !found.has(digestOf(piece))).map(put));
+      return digest;
     },
-    async get(digest) {
-      const cached = cache.get(digest);
-      if (cached) return cached;
-      const bytes = await bucket.get(objectKey(digest));
-      if (bytes === null) return null;
-      if (digestOf(bytes) !== digest) {
-        throw new RegistryError('corrupt', `The stored bytes of ${digest} do not match it. Run \`stele fsck\`.`);
-      }
-      cache.set(digest, bytes);
-      return bytes;
+    async get(digest, pack) {
+      const found = pack && (await openPack(pack))?.get(digest);
+      if (found === null) throw damaged(digest);
+      return found ?? open(digest);
     },
-    async *list() {
-      for await (const key of listAll(bucket, 'objects/sha256/')) {
-        yield `sha256:${key.slice('objects/sha256/'.length).replace('/', '')}`;
-      }
-    },
+    list: () => digestsIn(bucket, 'objects'),
+    listPacks: () => digestsIn(bucket, 'packs'),
     async delete(digest) {
-      cache.delete(digest);
-      await bucket.delete(objectKey(digest));
+      for (const key of [objectKey(digest), packKey(digest)]) {
+        cache.delete(key);
+        await bucket.delete(key);
+      }
     },
   };
+}
+
+async function* digestsIn(bucket: Bucket, folder: string): AsyncGenerator<Digest> {
+  const prefix = `${folder}/sha256/`;
+  for await (const key of listAll(bucket, prefix)) yield `sha256:${key.slice(prefix.length).replace('/', '')}`;
+}
+
+function sizeOf(value: Uint8Array | Pieces): number {
+  if (value instanceof Uint8Array) return value.byteLength;
+  return value.values().reduce((sum, bytes) => sum + (bytes?.byteLength ?? 0) + 200, 0);
+}
+
+function damaged(digest: Digest): RegistryError {
+  return new RegistryError('corrupt', `The stored bytes of ${digest} do not match it. Run \`stele fsck\`.`);
 }
 
 function notStored(cause: unknown): RegistryError {
   const message = 'The store rejected the write; nothing was published. Try again.';
   return new RegistryError('unavailable', message, { cause, retryAfter: 1 });
-}
-
-interface ByteCache {
-  get(digest: Digest): Uint8Array | undefined;
-  set(digest: Digest, bytes: Uint8Array): void;
-  delete(digest: Digest): void;
-}
-
-/** Least recently used out first: a Map keeps insertion order, and a hit is inserted again. */
-function createByteCache(capacity: number): ByteCache {
-  const entries = new Map<Digest, Uint8Array>();
-  let size = 0;
-  function remove(digest: Digest): void {
-    size -= entries.get(digest)?.byteLength ?? 0;
-    entries.delete(digest);
-  }
-  return {
-    get(digest) {
-      const bytes = entries.get(digest);
-      if (bytes) {
-        entries.delete(digest);
-        entries.set(digest, bytes);
-      }
-      return bytes;
-    },
-    set(digest, bytes) {
-      if (bytes.byteLength > capacity / 4) return;
-      remove(digest);
-      entries.set(digest, bytes);
-      size += bytes.byteLength;
-      for (const oldest of entries.keys()) {
-        if (size <= capacity) break;
-        remove(oldest);
-      }
-    },
-    delete: remove,
-  };
 }

@@ -17,13 +17,22 @@ export interface Records {
    * runs again if another writer was faster. Resolves to the newest generation. Rejects with
    * `outcome_unknown` if the write was sent and cannot be read back.
    */
-  update<T>(name: string, decide: Decide<T>): Promise<Generation<T> | null>;
+  update<T>(name: string, decide: Decide<T>, options?: UpdateOptions): Promise<Generation<T> | null>;
 
   /**
    * Yields the names with the prefix (after the name `after`) in order, each with the number of its
    * newest generation. `prefix` ends with `/`, and `after` starts with it.
    */
   newest(prefix: string, after?: string): AsyncIterable<{ name: string; generation: number }>;
+}
+
+/** What the caller of `update` knows. */
+export interface UpdateOptions {
+  /**
+   * Whether the record probably does not exist: one request less. Only for records that mean nothing
+   * any more when their first generation has expired, because its number is then free.
+   */
+  isNew?: boolean;
 }
 
 /** What records need besides a bucket. */

@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import { assertKey, listAll, type Bucket } from './bucket.ts';
 import { corrupt, type Decide, type Generation } from './generations.ts';
 import { putOwn } from './put-own.ts';
-import type { Records, RecordsOptions } from './records.ts';
+import type { Records, RecordsOptions, UpdateOptions } from './records.ts';
 
 /** Records that expire, because they only matter for some days (design §5). */
 export interface Work extends Records {
@@ -88,6 +88,16 @@ export function createWork(
     return null;
   }
 
+  /**
+   * What is probably the newest, without asking: undefined if there is no saying. What is in memory
+   * and young was not swept, so that the next number is taken if it is not the newest.
+   */
+  function guessNewest(name: string, isNew: boolean): Generation<unknown> | null | undefined {
+    const newest = known.get(name)?.newest ?? null;
+    if (newest === null) return isNew ? null : undefined;
+    return now().getTime() - Date.parse(newest.at) < longestWrite ? newest : undefined;
+  }
+
   /** Readers share a running read, unless it started more than `maxAge` ago. */
   function readShared(name: string): Promise<Known> {
     const startedAt = monotonic();
@@ -134,12 +144,15 @@ export function createWork(
       return (await readNewest(name)).newest as Generation<T> | null;
     },
 
-    async update<T>(name: string, decide: Decide<T>) {
+    async update<T>(name: string, decide: Decide<T>, { isNew = false }: UpdateOptions = {}) {
       return takeTurn(name, async () => {
         for (let attempt = 0; attempt < attempts; attempt++) {
           const startedAt = monotonic();
-          const current = (await readNewest(name)).newest as Generation<T> | null;
-          const decision = await decide(current);
+          const guess = attempt === 0 ? (guessNewest(name, isNew) as Generation<T> | null | undefined) : undefined;
+          // A change that was decided from a wrong guess cannot be written; any other answer may be wrong.
+          const guessed = guess === undefined ? null : await Promise.try(() => decide(guess)).catch(() => null);
+          const current = guessed === null ? ((await readNewest(name)).newest as Generation<T> | null) : guess!;
+          const decision = guessed ?? (await decide(current));
           if (decision === null) return current;
           const next: Generation<T> = {
             generation: (current?.generation ?? 0) + 1,

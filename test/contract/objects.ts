@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf, type Digest } from '../../src/model/digest.ts';
-import { createObjects, objectKey } from '../../src/store/objects.ts';
+import { createObjects, objectKey, packKey } from '../../src/store/objects.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { bytesOf, type OpenedBucket } from './bucket.ts';
 
@@ -97,6 +97,67 @@ export function objectsContract(name: string, open: () => Promise<OpenedBucket>)
           expect(Buffer.from((await objects.get(digestOf(text)))!).toString(), `round ${round}`).toBe(text);
         }
       }
+    });
+
+    describe('packs', () => {
+      const root = bytesOf('the manifest');
+      const small = Array.from({ length: 5 }, (_, index) => bytesOf(`piece ${index} `.repeat(200)));
+      const large = bytesOf('x'.repeat(64 * 1024 + 1));
+      const many = Array.from({ length: 20 }, (_, index) => bytesOf(`${index} `.repeat(15_000)));
+      const manifest = digestOf(root);
+      const read = async (digest: Digest, pack?: Digest) =>
+        Buffer.from((await createObjects(bucket).get(digest, pack)) ?? []).toString();
+
+      test('small pieces are one bucket object with their root; large ones are their own', async () => {
+        const objects = createObjects(bucket);
+        expect(await objects.putPack(root, [...small, large, small[0]!])).toBe(manifest);
+        expect(await bucket.list('')).toEqual([objectKey(digestOf(large)), packKey(manifest)]);
+        for (const piece of [root, ...small, large])
+          expect(await read(digestOf(piece), manifest)).toBe(Buffer.from(piece).toString());
+        expect(await Array.fromAsync(objects.list())).toEqual([digestOf(large)]);
+        expect(await Array.fromAsync(objects.listPacks())).toEqual([manifest]);
+        expect(await objects.get(digestOf('never'), manifest)).toBeNull();
+        expect(await objects.get(digestOf(small[0]!))).toBeNull();
+      });
+
+      test('a pack is bounded, whatever there are of pieces', async () => {
+        await createObjects(bucket).putPack(root, many);
+        expect((await bucket.get(packKey(manifest)))!.byteLength).toBeLessThan(300 * 1024);
+        for (const piece of many) expect(await read(digestOf(piece), manifest)).toBe(Buffer.from(piece).toString());
+      });
+
+      test('storing it again, with its pieces in another order, loses nothing and is no error', async () => {
+        await createObjects(bucket).putPack(root, many);
+        expect(await createObjects(bucket).putPack(root, many.toReversed())).toBe(manifest);
+        for (const piece of many) expect(await read(digestOf(piece), manifest)).toBe(Buffer.from(piece).toString());
+      });
+
+      test.each([
+        ['changed', (bytes: Uint8Array) => bytes.map((byte, index) => (index === bytes.length - 3 ? byte ^ 1 : byte))],
+        ['cut off', (bytes: Uint8Array) => bytes.subarray(0, -1)],
+        ['emptied', () => new Uint8Array()],
+        ['changed in its index', (bytes: Uint8Array) => bytes.map((byte, index) => (index === 40 ? byte ^ 1 : byte))],
+        ['replaced by the bytes of its root', () => root],
+      ])('pieces of a pack that was %s are never handed out, nor taken for stored', async (_, damage) => {
+        await createObjects(bucket).putPack(root, small);
+        const bytes = (await bucket.get(packKey(manifest)))!;
+        await bucket.delete(packKey(manifest));
+        await bucket.putIfAbsent(packKey(manifest), damage(bytes));
+        const objects = createObjects(bucket);
+        await expect(objects.get(digestOf(small.at(-1)!), manifest)).rejects.toMatchObject({ code: 'corrupt' });
+        await expect(objects.putPack(root, small)).rejects.toMatchObject({ code: 'corrupt' });
+      });
+
+      test('what is deleted is gone, from memory too, and other packs keep their pieces', async () => {
+        const objects = createObjects(bucket);
+        const other = await objects.putPack(bytesOf('another manifest'), small);
+        await objects.putPack(root, small);
+        await objects.get(manifest, manifest);
+        await objects.delete(manifest);
+        expect(await objects.get(manifest, manifest)).toBeNull();
+        expect(await objects.get(digestOf(small[0]!), manifest)).toBeNull();
+        expect(await objects.get(digestOf(small[0]!), other)).not.toBeNull();
+      });
     });
 
     test.each(['sha256:', 'sha256:..', 'sha256:../../../etc/passwd', 'md5:0', '', `sha256:${'a'.repeat(100_000)}`])(

@@ -68,7 +68,7 @@ test('every damage of one object or entry is found, or nothing is lost by it', a
   const expected = await valuesOf(plain);
   const missed: string[] = [];
   for (const key of files.keys()) {
-    if (!/^(objects|log)\//.test(key)) continue;
+    if (!/^(objects|packs|log)\//.test(key)) continue;
     for (const { how, after } of damagesOf(files, key)) {
       const damaged = await openWith(plain, after);
       const { damages, unnamed } = await fsck(damaged);

@@ -6,9 +6,11 @@ import type { Registry } from '../../src/registry/registry.ts';
 import { entryKey, parseEntryKey } from '../../src/store/log/entry.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 
-/** Two resources have the same bytes. `one` is withdrawn before or while `two` is published. */
+/** Two resources have the same bytes, a third has the same report. `one` is withdrawn before or while `two` is published. */
 const author = { actor: 'operator:test', origin: null };
-const document = { info: { title: 'Same', version: '1.0.0' } };
+const info = { title: 'Same', version: '1.0.0' };
+/** Its plain bytes are too large for the pack. */
+const document = { info, 'x-long': 'y'.repeat(70_000) };
 const publishTo = (registry: Registry, slug: string) =>
   publishVersion(registry, `@acme/apis/${slug}`, '1.0.0', { document });
 const withdraw = (registry: Registry) =>
@@ -44,6 +46,7 @@ test('a publish stores its bytes again if a purge deleted them before its commit
 test.for([1, 2, 5])('a publish just before deletion number %i of a purge loses no bytes', async (number) => {
   const registry = createTestRegistry();
   await publishTo(registry, 'one');
+  await publishVersion(registry, '@acme/apis/three', '1.0.0', { document: { info } });
   let deletions = 0;
   const objects: Registry['objects'] = {
     ...registry.objects,
@@ -71,6 +74,7 @@ test('repeating a purge that was interrupted finishes it', async () => {
   await expect(withdraw({ ...registry, objects })).rejects.toThrow('power');
   await withdraw(registry);
   expect(await Array.fromAsync(registry.objects.list())).toEqual([]);
+  expect(await Array.fromAsync(registry.objects.listPacks())).toEqual([]);
 });
 
 test('a damaged log, which may name more versions, stops a purge before it deletes anything', async () => {

@@ -93,6 +93,23 @@ describe('a store that takes no writes', () => {
   });
 });
 
+test('a publish is at most 12 writes and 12 fsyncs, and lists nothing', async () => {
+  const send = (version: string) =>
+    call('POST', '/v1/apis/pay/spec', {
+      body: { document: documentOf(version) },
+      headers: { 'idempotency-key': version },
+    });
+  await create();
+  await send('1.0.0');
+  files.calls.length = 0;
+  expect((await send('1.1.0')).status).toBe(201);
+  const counts = Object.groupBy(files.calls, ({ name }) => name);
+  const writes = counts.link?.map(({ path }) => path.split('/')[1]);
+  expect(writes).toEqual(['work', 'packs', 'log', 'work']);
+  expect(counts.fsync?.length).toBeLessThanOrEqual(12);
+  expect(counts.readdir ?? []).toEqual([]);
+});
+
 describe('a publish of which an fsync fails', () => {
   const failing = (path: RegExp): ((call: { name: string; path: string }) => FileFault | null) => {
     return (made) => (made.name === 'fsync' && path.test(made.path) ? { kind: 'fails' } : null);
@@ -100,7 +117,7 @@ describe('a publish of which an fsync fails', () => {
 
   test.each([
     ['of the bytes', /^data\/\.tmp\//],
-    ['of the folder of an object', /^data\/objects\/sha256\/../],
+    ['of the folder of the pack', /^data\/packs\/sha256\/../],
     ['of the folder of the log', /^data\/log\/@acme\/\d+$/],
   ])(
     '%s: is not acknowledged, the registry is not ready, and the same key ends it once that is over',
