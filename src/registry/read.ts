@@ -100,18 +100,18 @@ export async function readReport(registry: Registry, granted: GrantedVersion): P
 
 /** A version's manifest, byte by byte as its digest says. */
 export async function readStoredManifest(registry: Registry, { version }: GrantedVersion): Promise<Uint8Array> {
-  return readObject(registry, version.manifest);
+  return readObject(registry, version.manifest, version.manifest);
 }
 
 /** Every object of a version but its manifest, with its size: the config, the layers, and the report last. */
 export async function listBlobs(registry: Registry, granted: GrantedVersion): Promise<[Digest, number][]> {
   const { config, layers } = await readManifest(registry, granted);
-  const { report } = await readJson<ArtifactConfig>(registry, config.digest);
-  const { byteLength } = await readObject(registry, report);
+  const { report } = await readConfig(registry, granted);
+  const { byteLength } = await readObject(registry, report, granted.version.manifest);
   return [...[config, ...layers].map(({ digest, size }): [Digest, number] => [digest, size]), [report, byteLength]];
 }
 
 /** The bytes of an object that `listBlobs` names. */
-export async function openBlob(registry: Registry, _granted: GrantedVersion, digest: Digest): Promise<Uint8Array> {
-  return readObject(registry, digest);
+export async function openBlob(registry: Registry, { version }: GrantedVersion, digest: Digest): Promise<Uint8Array> {
+  return readObject(registry, digest, version.manifest);
 }

@@ -1,11 +1,11 @@
-import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
+import type { ArtifactConfig } from '../model/artifact.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { matchesGlob } from '../model/glob.ts';
 import { RegistryError } from '../model/errors.ts';
 import { findVersion, insertByDate, latestMovedBack, type Version } from '../model/resource.ts';
 import { filesOf } from '../source/snapshot.ts';
 import type { Tag } from '../source/source.ts';
-import { readJson } from '../registry/stored.ts';
+import { readJson, readManifestOf } from '../registry/stored.ts';
 import type { Connected } from '../plan/plan.ts';
 import { compileAhead, type OpenPast } from './compile-ahead.ts';
 import { openTagNotes } from './import-notes.ts';
@@ -133,6 +133,6 @@ function byDate({ snapshot: a }: OpenPast, { snapshot: b }: OpenPast): number {
 async function pathsOfLatest({ registry, connected }: ImportWork): Promise<string[]> {
   const version = connected.latest === null ? null : findVersion(connected, connected.latest);
   if (version === null || version.status.state === 'withdrawn') return [];
-  const { config } = await readJson<Manifest>(registry, version.manifest);
-  return Object.keys((await readJson<ArtifactConfig>(registry, config.digest)).provenance.blobs);
+  const { config } = await readManifestOf(registry, version);
+  return Object.keys((await readJson<ArtifactConfig>(registry, config.digest, version.manifest)).provenance.blobs);
 }
