@@ -66,9 +66,9 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
       assertName(name);
       return recordsOf(name).readFresh(name);
     },
-    async update(name, decide, options) {
+    async update(name, decide, known) {
       assertName(name);
-      return recordsOf(name).update(name, decide, options);
+      return recordsOf(name).update(name, decide, known);
     },
     newest: (prefix, after) => recordsOf(prefix).newest(prefix, after),
     async *list(prefix, after) {
