@@ -24,6 +24,7 @@ describe('what is made to be dear is refused cheaply', () => {
     ['schema/ref-into-chain/3.0', 'limit-references'],
     ['schema/ref-loop/3.1', 'limit-references'],
     ['schema/ref-chain/2020-12', 'limit-references'],
+    ['yaml/alias-over/3.0', 'limit-aliases'],
     ['schema/ref-items-chain/3.1', 'limit-depth'],
     ['yaml/merge-bomb/3.0', 'limit-nodes'],
     ['yaml/merge-wide/schema', 'limit-nodes'],
@@ -67,6 +68,48 @@ test('of very many mistakes the first ten thousand are looked for', async () => 
   const { report } = await run(files, { type });
   expect(report).toMatchObject({ counts: { error: 10_000 }, truncated: true });
   expect(report.problems[0]).toMatchObject({ pointer: '/$defs/a/properties/p0/$ref' });
+});
+
+test('a JSON Schema with a chain of 101 references is refused in any validation, one of 100 in none', async () => {
+  const schema = (length: number, to: (n: number) => string) => {
+    const $defs = Object.fromEntries(Array.from({ length }, (_, n) => [`s${n}`, { $ref: to(n + 1) }]));
+    return { $schema: dialects['2020-12'].uri, $ref: to(0), $defs: { ...$defs, [`s${length}`]: true } };
+  };
+  const ruleOf = async (document: object, validation: 'strict' | 'lenient') => {
+    const { artifact, report } = await run({ 'a.json': JSON.stringify(document) }, { type: 'schemas', validation });
+    return artifact === null ? report.problems[0]?.rule : 'published';
+  };
+  const pointer = (n: number) => `#/$defs/s${n}`;
+  for (const validation of ['strict', 'lenient'] as const) {
+    expect(await ruleOf(schema(101, pointer), validation)).toBe('limit-references');
+    expect(await ruleOf(schema(99, pointer), validation)).toBe('published');
+  }
+});
+
+test('aliases are counted while they are read', async () => {
+  const { report } = await run({ 'a.yaml': `a: &a 1\nb: [${'*a, '.repeat(10_001)}` }, { type: 'apis' });
+  expect(report.problems[0]).toMatchObject({ rule: 'limit-aliases', line: 2, column: 4 + 4 * 10_000 + 1 });
+  const { lines } = await run({
+    'a.yaml': `openapi: 3.1.0\ninfo: {title: a, version: "1"}\nx-a: |\n${'  *a\n'.repeat(10_001)}`,
+  });
+  expect(lines.join()).not.toContain('limit-aliases');
+});
+
+test('of ten thousand missing references nothing but the references is looked at', async () => {
+  const ruleOf = async (count: number) => {
+    const schemas = Object.fromEntries(Array.from({ length: count }, (_, n) => [`s${n}`, { $ref: `#/none${n}` }]));
+    const document = { openapi: '3.0.3', info: 7, paths: {}, components: { schemas } };
+    const { report } = await run({ 'a.json': JSON.stringify(document) }, { type: 'apis' });
+    return new Set(report.problems.map(({ rule }) => rule));
+  };
+  expect(await ruleOf(10_000)).toEqual(new Set(['ref-unresolved']));
+  expect(await ruleOf(100)).toEqual(new Set(['ref-unresolved', 'struct']));
+});
+
+test('a ruleset with thousands of members is refused before each is told', async () => {
+  const members = Object.fromEntries(Array.from({ length: 2001 }, (_, n) => [`a${n}`, n]));
+  const { lines } = await run({ 'a.json': JSON.stringify({ extends: ['minimal'], ...members }) }, { type: 'rulesets' });
+  expect(lines).toEqual([expect.stringContaining('limit-rules: The ruleset has 2002 members; the limit is 2000.')]);
 });
 
 const get = (parameter: object) => ({ '/a': { get: { parameters: [parameter], responses: {} } } });

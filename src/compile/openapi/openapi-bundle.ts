@@ -2,8 +2,10 @@ import { bundleDocument, getTypes, type detectSpec } from '@redocly/openapi-core
 import type { Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
 import { isParsed, mostFindings, problemAt, type KindInput } from '../kind.ts';
-import { findLongChain, longestChain } from './openapi-chains.ts';
+import { standsAlone } from './openapi-alone.ts';
+import { findLongChain } from '../reference-chains.ts';
 import { bundleExtensions } from './openapi-extensions.ts';
+import { findManyMissing } from './openapi-missing.ts';
 import { mendNames } from './openapi-names.ts';
 import { findReferenceLoop, isOwnUri, judgeReference, referenceAt, severityOf } from './openapi-references.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
@@ -34,8 +36,11 @@ export async function bundleOpenapi(
 ): Promise<Bundled> {
   const { entry, files, input } = given;
   const tree = createTree(given);
-  const chain = chainProblem(given);
+  if (standsAlone(given)) return { bundle: entry.value, problems: [], tree };
+  const chain = findLongChain(files);
   if (chain !== null) return { bundle: null, problems: [chain], tree };
+  const missing = input.validation === 'strict' ? findManyMissing(given) : null;
+  if (missing !== null) return { bundle: null, problems: missing, tree };
   const document = tree.documentOf(entry.path);
   const root = isObject(document.parsed) ? document.parsed : {};
   // Redocly throws at a newer version than it knows.
@@ -109,14 +114,6 @@ function typesOf(version: ReturnType<typeof detectSpec>): ReturnType<typeof getT
       : type,
   ]);
   return { ...(Object.fromEntries(renamed) as typeof types), ContentMap: map };
-}
-
-function chainProblem({ files }: KindInput): Problem | null {
-  const chain = findLongChain(files);
-  const file = chain === null ? undefined : files.get(chain.path);
-  if (chain === null || file === undefined || !isParsed(file)) return null;
-  const message = `The reference ${JSON.stringify(chain.text)} goes through more than ${longestChain} other references. Reference the target directly.`;
-  return problemAt(file, `${chain.pointer}/$ref`, 'limit-references', message);
 }
 
 function loopProblem({ entry, files }: KindInput, { used }: Tree): Problem {

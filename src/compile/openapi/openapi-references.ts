@@ -1,6 +1,6 @@
 import type { Severity } from '../../model/problem.ts';
 import { isParsed, type KindInput } from '../kind.ts';
-import { createFollow, keyOf, type Reference } from './openapi-chains.ts';
+import { createFollow, keyOf, type Reference } from '../reference-chains.ts';
 import { isMappingReference } from './openapi-paths.ts';
 import { followPointer, parsePointer } from '../text/pointer.ts';
 import type { ParsedFile } from '../text/parse.ts';

@@ -27,6 +27,9 @@ function validatorOf(form: RulesetForm): ValidateFunction {
   return (validators[form] ??= ajv.compile(schemas[form]));
 }
 
+/** Real rulesets have some ten. Each that is unknown becomes a problem. */
+const mostMembers = 2000;
+
 /** The release of each linter that a ruleset is checked for. */
 const specifications = { redocly: '2', spectral: '6' } as const;
 
@@ -42,7 +45,11 @@ export const compileRuleset: CompileKind = async ({ entry, input }) => {
   const { value } = entry;
   const form = rulesetForm(value, entry.path);
   const problems: Problem[] = [];
-  if (isObject(value)) {
+  const size = isObject(value) ? Object.keys(value).length : 0;
+  if (size > mostMembers) {
+    const message = `The ruleset has ${size} members; the limit is ${mostMembers}. Rules belong under "rules".`;
+    problems.push(problemAt(entry, '', 'limit-rules', message));
+  } else if (isObject(value)) {
     const found = schemaProblems(entry, '', value, errorsOf(validatorOf(form), value));
     problems.push(...(form === 'spectral' ? found.map(asSpectralDoes) : found));
     problems.push(...findReferences(entry));

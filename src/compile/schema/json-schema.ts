@@ -1,11 +1,13 @@
 import type { Problem } from '../../model/problem.ts';
 import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
+import { findLongChain } from '../reference-chains.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { bundleSchema } from './schema-bundle.ts';
 import { assumedDialect, checkCompiles } from './schema-check.ts';
 import { dialectOf, dialects, isObject, type Dialect } from './schema-dialect.ts';
 import { linkSchema } from './schema-link.ts';
+import { dataKeywords } from './schema-refs.ts';
 import { checkSchemas } from './schema-rules.ts';
 
 const supported = Object.keys(dialects).join(', ');
@@ -35,6 +37,9 @@ export const compileJsonSchema: CompileKind = async (given) => {
         },
       ),
     );
+  // Before anything follows references: what a chain costs is out of proportion to its text.
+  const chain = findLongChain(given.files, (key, child) => dataKeywords.has(key) || hasOwnBase(dialect, child));
+  if (chain !== null) return result(given, dialect, [...problems, chain], null);
   const linked = linkSchema(given, dialect);
   const mixed = findMixed(given, dialect, [...linked.reached.keys()]);
   const blocking = [...linked.problems, ...mixed];
@@ -97,6 +102,12 @@ function keep(problem: Problem): Problem {
   return problem;
 }
 
+/** What is wrong with a schema may be tolerated; what is over a limit may not. */
 function asWarning(problem: Problem): Problem {
-  return { ...problem, severity: 'warning' };
+  return problem.rule === 'limit-references' ? problem : { ...problem, severity: 'warning' };
+}
+
+/** Whether pointers in references inside the value start there and not at the root. */
+function hasOwnBase(dialect: Dialect, value: object | null): boolean {
+  return isObject(value) && typeof value[dialect.idKeyword] === 'string';
 }

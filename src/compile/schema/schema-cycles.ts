@@ -1,5 +1,6 @@
 import type { Problem } from '../../model/problem.ts';
 import { problemAt } from '../kind.ts';
+import { chainProblem, longestChain } from '../reference-chains.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { isObject, type Dialect } from './schema-dialect.ts';
@@ -10,12 +11,6 @@ interface Step {
   /** The reference that was followed. Null for a step into `allOf`. */
   link: Link | null;
 }
-
-/**
- * The most references that may follow one another, also through `allOf`. Real schemas have only a
- * few.
- */
-const longestChain = 100;
 
 /**
  * Finds references that go through too many others, and cycles of only `$ref` and `allOf`, which
@@ -67,7 +62,7 @@ export function findEndlessReferences(dialect: Dialect, { links, reached }: Link
         }
         done.set(last.key, longest);
       } else if (onWay.has(step.to)) problems.push(...endless(step.link));
-      else if (!done.has(step.to)) {
+      else if (steps.has(step.to) && !done.has(step.to)) {
         const references = step.link === null ? last.references : [...last.references, step.link];
         // Whatever else is wrong, nobody needs to follow the rest.
         if (references.length > longestChain) return [...problems, tooLong(references[0]!)];
@@ -83,8 +78,7 @@ function keyOf(file: ParsedFile, pointer: string): string {
 }
 
 function tooLong(link: Link): Problem {
-  const message = `The reference ${JSON.stringify(link.text.slice(0, 200))} goes through more than ${longestChain} other references. Reference the target directly.`;
-  return problemAt(link.file, joinPointer(link.pointer, link.keyword), 'limit-references', message);
+  return chainProblem(link.file, joinPointer(link.pointer, link.keyword), link.text);
 }
 
 function endless(link: Link | null): Problem[] {

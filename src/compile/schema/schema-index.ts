@@ -138,6 +138,11 @@ export function isAbsolute(uri: string): boolean {
   return /^[a-z][a-z0-9+.-]*:/i.test(uri);
 }
 
+/** Whether a reference is a pointer in which nothing is encoded. */
+export function isPointer(reference: string): boolean {
+  return /^#\/[\w/$.-]*$/.test(reference);
+}
+
 /** Resolves a reference against a base (RFC 3986 §5). Null if the result is not a URI. */
 export function absolute(reference: string, base: string): string | null {
   // Most references are plain pointers, which need no URL parser.

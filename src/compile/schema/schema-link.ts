@@ -8,6 +8,7 @@ import {
   absolute,
   createSchemaIndex,
   isAbsolute,
+  isPointer,
   splitFragment,
   type Resource,
   type Scope,
@@ -46,7 +47,8 @@ const mostTries = 100_000;
 
 type Pending = Omit<Link, 'target'>;
 
-type Outcome = { target: Target | null } | { refused: { rule: string; message: string } };
+/** `schema`: what the target holds. */
+type Outcome = { target: Target; schema: unknown } | { target: null } | { refused: { rule: string; message: string } };
 
 /**
  * Resolves every reference from the entry through the collected files. Unresolved ones become
@@ -76,22 +78,41 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
   }
 
   function locate(resource: Resource, fragment: string, text: string): Outcome {
-    const { file } = resource;
-    const nowhere = {
-      refused: { rule: 'ref-unresolved', message: `${quote(text)} does not resolve in ${file.path}.` },
-    };
-    if (fragment !== '' && !fragment.startsWith('/')) {
-      const pointer = resource.anchors.get(fragment);
-      return pointer === undefined ? nowhere : { target: { resource, file, pointer } };
-    }
-    const pointer = resource.pointer + fragment;
-    const found = followPointer(file.value, pointer);
-    if (found.found) return { target: { resource, file, pointer } };
-    // `#/` is the member named '' (RFC 6901 §5), but authors and validators use it for the root.
-    return fragment === '/' ? { target: { resource, file, pointer: resource.pointer } } : nowhere;
+    const found = find(resource, fragment);
+    if (found !== null) return found;
+    const message = `${quote(text)} does not resolve in ${resource.file.path}.`;
+    return { refused: { rule: 'ref-unresolved', message } };
   }
 
-  function resolve({ file, scope, text }: Pending): Outcome {
+  function find(resource: Resource, fragment: string): { target: Target; schema: unknown } | null {
+    if (fragment !== '' && !fragment.startsWith('/')) {
+      const pointer = resource.anchors.get(fragment);
+      return pointer === undefined ? null : at(resource, pointer);
+    }
+    // `#/` is the member named '' (RFC 6901 §5), but authors and validators use it for the root.
+    return at(resource, resource.pointer + fragment) ?? (fragment === '/' ? at(resource, resource.pointer) : null);
+  }
+
+  function at(resource: Resource, pointer: string): { target: Target; schema: unknown } | null {
+    const found = followPointer(resource.file.value, pointer);
+    return found.found ? { target: { resource, file: resource.file, pointer }, schema: found.value } : null;
+  }
+
+  /** What pointers into their own resource lead to, by their text: nearly all references are such. */
+  const within = new Map<Resource, Map<string, Outcome>>();
+
+  function resolve(pending: Pending): Outcome {
+    const { scope, text } = pending;
+    const resource = isPointer(text) ? index.resource(scope.resource.uri) : undefined;
+    if (resource === undefined) return resolveAnywhere(pending);
+    const known = within.get(resource) ?? new Map<string, Outcome>();
+    within.set(resource, known);
+    const outcome = known.get(text) ?? locate(resource, text.slice(1), text);
+    known.set(text, outcome);
+    return outcome;
+  }
+
+  function resolveAnywhere({ file, scope, text }: Pending): Outcome {
     const uri = absolute(text, scope.resource.uri);
     if (uri !== null) {
       const [base, fragment] = splitFragment(uri);
@@ -133,12 +154,11 @@ export function linkSchema({ entry, files }: KindInput, dialect: Dialect): Linke
     const outcome = resolve(pending);
     if ('refused' in outcome) return false;
     const { target } = outcome;
-    links.push({ ...pending, target });
-    if (!target) return true;
-    const found = followPointer(target.file.value, target.pointer);
-    if (!found.found) return true;
-    index.addAt(target.file, target.pointer, found.value);
-    reach(target.file, target.pointer, found.value);
+    const { file, pointer, keyword, text, scope } = pending;
+    links.push({ file, pointer, keyword, text, scope, target });
+    if (target === null || reached.get(target.file)?.has(target.pointer)) return true;
+    index.addAt(target.file, target.pointer, outcome.schema);
+    reach(target.file, target.pointer, outcome.schema);
     return true;
   }
 

@@ -3,7 +3,8 @@ import { resolveReference } from '../reference.ts';
 import { dialectOf, isObject } from './schema-dialect.ts';
 import { isAbsolute, treeBaseOf } from './schema-index.ts';
 
-const data = new Set(['enum', 'const', 'default', 'examples', 'example']);
+/** Keywords whose values are data and hold no references. */
+export const dataKeywords: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'example']);
 const referenceKeywords = ['$ref', '$dynamicRef'];
 
 /**
@@ -29,7 +30,7 @@ export function schemaReferencePaths(file: ParsedFile): string[] {
         paths.add(path);
       uris.add(text);
     }
-    for (const [key, child] of Object.entries(value)) if (!data.has(key)) visit(child, moved, false);
+    for (const [key, child] of Object.entries(value)) if (!dataKeywords.has(key)) visit(child, moved, false);
   }
 
   visit(file.value, file.path, true);

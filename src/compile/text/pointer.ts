@@ -39,6 +39,11 @@ function hasOwn(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key);
 }
 
+/** Whether a reference is a pointer into its own file that every reader takes apart the same way. */
+export function isPlainFragment(reference: string): boolean {
+  return /^#(?:\/[^/%]+)+$/.test(reference);
+}
+
 /** Formats a pointer as a URI fragment (RFC 6901 §6): `#/properties/a%20b`. */
 export function fragmentOf(pointer: string): string {
   return `#${encodeURI(pointer).replaceAll('#', '%23')}`;

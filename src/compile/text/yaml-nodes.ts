@@ -30,8 +30,7 @@ export function createAliases(root: ParsedNode, limit: number): Aliases {
         refuse('yaml-alias', `The alias *${node.source} has no anchor &${node.source} before it.`, node);
       else if (open.has(target))
         refuse('yaml-alias', `The alias *${node.source} is inside its own anchor. Cycles are not allowed.`, node);
-      else if (targets.size >= limit)
-        refuse('limit-aliases', `The document has more than ${limit} aliases. Replace some with their content.`, node);
+      else if (targets.size >= limit) refuse('limit-aliases', tooManyAliases(limit), node);
       else targets.set(node, target);
       return;
     }
@@ -50,6 +49,11 @@ export function createAliases(root: ParsedNode, limit: number): Aliases {
 
   visit(root);
   return refused ?? { ok: true, targets };
+}
+
+/** The message for a document with more aliases than the limit. */
+export function tooManyAliases(limit: number): string {
+  return `The document has more than ${limit} aliases. Replace some with their content.`;
 }
 
 /** The offset at which a node starts. */

@@ -1,7 +1,7 @@
 import { Composer, Lexer, Parser, type Document, type ParsedNode } from 'yaml';
 import type { CompileLimits } from '../compile.ts';
 import { growsTooMuch, measureGrowth } from './yaml-growth.ts';
-import { createAliases, createYamlFind } from './yaml-nodes.ts';
+import { createAliases, createYamlFind, tooManyAliases } from './yaml-nodes.ts';
 import { readYamlValue } from './yaml-value.ts';
 import type { YamlIssue } from './text.ts';
 
@@ -105,6 +105,9 @@ function withoutStacks<T>(work: () => T): T {
 
 type Composed = { documents: Document.Parsed<ParsedNode>[] } | { rule: string; message: string; offset: number };
 
+/** The lexeme before the text of a scalar, which may begin with anything. */
+const scalarFollows = '\u001f';
+
 /**
  * The library's own loop over lexer, parser and composer, with limits. Lexer and parser do not
  * recurse; the composer does, within the depth limit.
@@ -121,9 +124,14 @@ function compose(text: string, limits: Walls): Composed {
   const documents: Document.Parsed<ParsedNode>[] = [];
   let tokens = 0;
   let errors = 0;
+  let aliases = 0;
+  let before = '';
   // A node takes at most a handful of lexemes: indentation, indicator, scalar, comment, line break.
   const most = limits.nodes * 12 + 1000;
   for (const lexeme of lexer.lex(text)) {
+    if (lexeme.startsWith('*') && before !== scalarFollows && ++aliases > limits.aliases)
+      return { rule: 'limit-aliases', message: tooManyAliases(limits.aliases), offset: parser.offset };
+    before = lexeme;
     for (const token of parser.next(lexeme)) {
       if (token.type === 'error' && ++errors > keptErrors)
         return { documents: [...documents, ...composer.end(true, text.length)] };

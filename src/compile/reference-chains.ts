@@ -1,6 +1,8 @@
-import { isParsed, type KindInput } from '../kind.ts';
-import { resolveReference } from '../reference.ts';
-import { joinPointer, parsePointer } from '../text/pointer.ts';
+import type { Problem } from '../model/problem.ts';
+import { isParsed, problemAt, type KindInput } from './kind.ts';
+import { resolveReference } from './reference.ts';
+import type { ParsedFile } from './text/parse.ts';
+import { joinPointer, parsePointer } from './text/pointer.ts';
 
 /** A reference in a file, as written or as rewritten by following another one. */
 export interface Reference {
@@ -10,6 +12,13 @@ export interface Reference {
 
 /** The most references that may follow one another. Real documents have only a few. */
 export const longestChain = 100;
+
+/** Returns the problem for a reference that goes through too many others. */
+export function chainProblem(file: ParsedFile, pointer: string, text: string): Problem {
+  const shown = JSON.stringify(text.slice(0, 200));
+  const message = `The reference ${shown} goes through more than ${longestChain} other references. Reference the target directly.`;
+  return problemAt(file, pointer, 'limit-references', message);
+}
 
 /**
  * Returns a function that finds the next reference that a reference leads to or through, or null.
@@ -55,10 +64,14 @@ function follow({ path, text }: Reference, files: KindInput['files']): Reference
 }
 
 /**
- * Finds the first reference that goes through more than `longestChain` others. `pointer`: its node.
+ * Finds the first reference that goes through more than `longestChain` others, as a problem.
  * Takes linear time. Must run before other code follows references, which takes quadratic time.
+ * `isLeftOut`: members that hold no references, by key and value.
  */
-export function findLongChain(files: KindInput['files']): (Reference & { pointer: string }) | null {
+export function findLongChain(
+  files: KindInput['files'],
+  isLeftOut: (key: string, child: object | null) => boolean = () => false,
+): Problem | null {
   const next = createFollow(files);
   /** The number of references that each one goes through. In a cycle, at least its length. */
   const lengths = new Map<string, number>();
@@ -83,20 +96,21 @@ export function findLongChain(files: KindInput['files']): (Reference & { pointer
     return length > longestChain;
   }
 
-  function visit(node: unknown, path: string, pointer: () => string): (Reference & { pointer: string }) | null {
+  function visit(node: unknown, file: ParsedFile, pointer: () => string): Problem | null {
     if (typeof node !== 'object' || node === null) return null;
     const { $ref } = node as { $ref?: unknown };
-    if (typeof $ref === 'string' && isLong({ path, text: $ref })) return { path, text: $ref, pointer: pointer() };
+    if (typeof $ref === 'string' && isLong({ path: file.path, text: $ref }))
+      return chainProblem(file, `${pointer()}/$ref`, $ref);
     for (const [key, child] of Object.entries(node)) {
-      if (typeof child !== 'object') continue;
-      const found = visit(child, path, () => joinPointer(pointer(), key));
+      if (typeof child !== 'object' || isLeftOut(key, child as object | null)) continue;
+      const found = visit(child, file, () => joinPointer(pointer(), key));
       if (found) return found;
     }
     return null;
   }
 
-  for (const [path, file] of files) {
-    const found = isParsed(file) ? visit(file.value, path, () => '') : null;
+  for (const file of files.values()) {
+    const found = isParsed(file) ? visit(file.value, file, () => '') : null;
     if (found) return found;
   }
   return null;
