@@ -1,9 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LoadedFile } from '../collect.ts';
 import { infoDescriptor, sandboxCommand, type Isolation } from './isolation.ts';
+import { giveWay } from './priority.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
 
@@ -26,6 +26,8 @@ export interface JobOptions {
   seconds: number;
   load: (paths: string[]) => Promise<LoadedFile[]>;
   signal: AbortSignal | undefined;
+  /** Whether its organization has other jobs at work. They give way to those of others. */
+  isMore?: boolean;
 }
 
 /**
@@ -48,8 +50,6 @@ const here = fileURLToPath(import.meta.url);
 const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
 const startSeconds = 30;
 const jobsPerChild = 500;
-/** Priority of sandboxes (`nice`). The registry itself has 0. */
-const priority = 5;
 
 /**
  * Starts a script in a sandbox with an empty environment. It may read only itself, the program's
@@ -87,8 +87,11 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
   });
   const ready = whenReady(child, worker, () => errors);
   // Now, because starting takes most of the time, and again for the process that bwrap may start.
-  giveWay();
-  ready.then(giveWay, () => {});
+  giveWay(worker.pid(), 'start');
+  ready.then(
+    () => giveWay(worker.pid(), 'start'),
+    () => {},
+  );
   let jobs = 0;
   let usable = true;
 
@@ -97,13 +100,6 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
     else child.ref();
     if (idle) child.channel?.unref();
     else child.channel?.ref();
-  }
-
-  /** Lowers the priority, so that reads go before compiling. Some systems do not allow it. */
-  function giveWay(): void {
-    try {
-      setPriority(worker.pid()!, priority);
-    } catch {}
   }
 
   function kill(): void {
@@ -134,6 +130,7 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
         kill();
         return { lost: failure.message, isStalled: false };
       }
+      giveWay(worker.pid(), options.isMore ? 'more' : 'first');
       const outcome = await runJob(child, job, memoryMegabytes, options, worker, () => errors).catch(
         (error: unknown) => {
           kill();

@@ -40,6 +40,7 @@ export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
   const queue = createFairQueue(children);
   const idle: Child[] = [];
   let working = 0;
+  const workingFor = new Map<string, number>();
   const closing = new AbortController();
 
   async function run(
@@ -51,11 +52,15 @@ export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
     const signal = AbortSignal.any([closing.signal, ...(calledOff ? [calledOff] : [])]);
     const attempt = async (child: Child): Promise<Outcome> => {
       working++;
+      const others = workingFor.get(org) ?? 0;
+      workingFor.set(org, others + 1);
       if (hasSpare) await startSpare(limits.memoryMegabytes);
       try {
-        return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds });
+        return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds, isMore: others > 0 });
       } finally {
         working--;
+        workingFor.set(org, workingFor.get(org)! - 1);
+        if (workingFor.get(org) === 0) workingFor.delete(org);
         if (child.isUsable()) idle.push(child);
         else child.kill();
       }

@@ -25,6 +25,9 @@ const slow = JSON.stringify({
         ),
       },
       b: { type: 'string' },
+      // A reference through another one: so redocly visits all of them.
+      c: { $ref: '#/components/schemas/b' },
+      d: { $ref: '#/components/schemas/c' },
     },
   },
 });
