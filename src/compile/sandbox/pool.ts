@@ -56,7 +56,12 @@ export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
       workingFor.set(org, others + 1);
       if (hasSpare) await startSpare(limits.memoryMegabytes);
       try {
-        return await child.run(job, { load: newLoad(), signal, seconds: limits.seconds, isMore: others > 0 });
+        return await child.run(job, {
+          load: newLoad(),
+          signal,
+          seconds: limits.seconds,
+          isMore: org !== '' && others > 0,
+        });
       } finally {
         working--;
         workingFor.set(org, workingFor.get(org)! - 1);
