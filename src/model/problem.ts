@@ -22,6 +22,8 @@ export interface Problem {
   /** 1-based. Columns count UTF-16 code units. Line 1, column 1 when the place is unknown. */
   line: number;
   column: number;
+  /** Where the rule is explained: the URL in the ruleset. */
+  documentationUrl?: string;
 }
 
 /** The findings for a document. The same input gives the same report, byte for byte. */

@@ -7,29 +7,44 @@ import { configOf, readBuiltIn } from './redocly-config.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import { rulesetForm } from './ruleset.ts';
 import { isObject } from '../schema/schema-dialect.ts';
+import { lintWithSpectral } from './spectral/lint.ts';
 
-/** A published ruleset: its JSON text, and its name in problems. */
+/** A published ruleset: its JSON text, its name in problems, and what it extends. */
 export interface Style {
   json: string;
   name: string;
+  /** JSON texts of the rulesets that it extends by coordinate, by the coordinate as written. */
+  extended?: Readonly<Record<string, string>>;
 }
 
 const builtIn = readBuiltIn();
 
 /**
- * Checks an OpenAPI document against a Redocly ruleset. Other documents get one `info` problem;
- * other rulesets get a blocking one. `files` must contain all that the document references.
- * Problems are in the order of the document.
+ * Checks a document against a published ruleset. Redocly's dialect applies to OpenAPI documents;
+ * others get one `info` problem. `files` must contain all that the document references.
  */
 export async function lintWithRuleset(
-  { entry, files }: Pick<KindInput, 'entry' | 'files'>,
-  { json, name }: Style,
+  given: Pick<KindInput, 'entry' | 'files'>,
+  { json, name, extended = {} }: Style,
 ): Promise<Problem[]> {
   const ruleset: unknown = JSON.parse(json);
-  if (!isObject(ruleset) || rulesetForm(ruleset) !== 'redocly') {
-    const message = `The ruleset ${name} is a Spectral ruleset, which cannot be evaluated yet. Attach a Redocly ruleset.`;
-    return [problemAt(entry, '', 'ruleset-unsupported', message)];
-  }
+  if (!isObject(ruleset)) return [];
+  const bases = new Map(
+    Object.entries(extended).map(([coordinate, text]) => [coordinate, JSON.parse(text) as unknown]),
+  );
+  const find = (coordinate: string) => {
+    const base = bases.get(coordinate);
+    return isObject(base) ? base : null;
+  };
+  if (rulesetForm(ruleset, '', find) === 'redocly') return lintWithRedocly(given, ruleset, name);
+  return lintWithSpectral(given, { ruleset, name, find });
+}
+
+async function lintWithRedocly(
+  { entry, files }: Pick<KindInput, 'entry' | 'files'>,
+  ruleset: Record<string, unknown>,
+  name: string,
+): Promise<Problem[]> {
   const { value } = entry;
   if (!isObject(value) || !('openapi' in value || 'swagger' in value)) {
     const message = `The ruleset ${name} applies to OpenAPI documents only, so this document was not checked against it.`;

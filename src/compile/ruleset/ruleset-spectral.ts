@@ -3,78 +3,118 @@ import { closest } from '../../model/closest.ts';
 import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
-import { checkPath } from './ruleset-path.ts';
 import { isObject } from '../schema/schema-dialect.ts';
+import { builtInRulesets } from './spectral/built-in.ts';
+import { knownFormats as formats } from './spectral/formats.ts';
+import { coreFunctions, createTools } from './spectral/functions.ts';
+import { builtInFunctions } from './spectral/oas-functions.ts';
+import { filesProblem } from './spectral/overrides.ts';
+import { parsePath } from './spectral/path.ts';
+import { compilePattern } from './spectral/pattern.ts';
+import { effectiveRules, expandAliases, extendsOf, type Aliases, type FindRuleset } from './spectral/rules.ts';
 
-/** The core functions of Spectral 6. */
-const coreFunctions: ReadonlySet<string> = new Set(
-  'alphabetical casing defined enumeration falsy length or pattern schema truthy typedEnum undefined unreferencedReusableObject xor'.split(' '), // prettier-ignore
-);
-
-/** The document formats of Spectral 6, with the spellings of earlier releases. */
-const formats: ReadonlySet<string> = new Set(
-  [
-    'oas2 oas3 oas3.0 oas3.1 oas3.2 oas3_0 oas3_1 oas3_2 arazzo1 arazzo1.0 arazzo1_0 asyncapi2 asyncapi3',
-    'aas2 aas2_0 aas2_1 aas2_2 aas2_3 aas2_4 aas2_5 aas2_6 aas3 aas3_0',
-    'json-schema json-schema-loose json-schema-draft4 json-schema-draft6 json-schema-draft7',
-    'json-schema-draft-2019-09 json-schema-2019-09 json-schema-draft-2020-12 json-schema-2020-12',
-  ].flatMap((line) => line.split(' ')),
-);
-
-const presets = new Set(['spectral:oas', 'spectral:asyncapi', 'spectral:arazzo']);
+const functionNames: ReadonlySet<string> = new Set(Object.keys(coreFunctions));
 const members = 'title description version x-version documentationUrl formats extends rules aliases parserOptions except overrides'.split(' '); // prettier-ignore
 const list = (names: Iterable<string>) => [...names].join(', ');
 
 /**
  * Checks a Spectral ruleset beyond its schema. `broken`: pointers that already have a schema error.
+ * `find`: the rulesets that it extends, other than built-in ones.
  */
 export async function checkSpectralRuleset(
   entry: ParsedFile,
   ruleset: Record<string, unknown>,
   broken: ReadonlySet<string>,
+  find: FindRuleset = () => null,
 ): Promise<Problem[]> {
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
-  const overrides = Array.isArray(ruleset['overrides']) ? ruleset['overrides'] : [];
-  const aliases = new Set(
-    [ruleset, ...overrides].flatMap((part: unknown) =>
-      isObject(part) && isObject(part['aliases']) ? Object.keys(part['aliases']) : [],
-    ),
-  );
-  const own = isObject(ruleset['rules']) ? ruleset['rules'] : {};
-  const inherits = ruleset['extends'] !== undefined;
-  problems.push(...checkPart(entry, '', ruleset, aliases, (name) => inherits || isObject(own[name])));
-  overrides.forEach((part: unknown, at: number) => {
-    if (!isObject(part)) return;
-    const isKnown = (name: string) => inherits || part['extends'] !== undefined || Object.hasOwn(own, name);
-    problems.push(...checkPart(entry, joinPointer('/overrides', at), part, aliases, isKnown));
+  const parts = overridesOf(ruleset);
+  const count = [ruleset, ...parts].reduce((sum, part) => sum + Object.keys(objectOf(part['rules'])).length, 0);
+  if (count > mostRules) {
+    const message = `The ruleset has ${count} rules; the limit is ${mostRules}. Split the ruleset.`;
+    return [problemAt(entry, '', 'limit-rules', message)];
+  }
+  const aliases = aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]);
+  const known = namesIn(ruleset, find);
+  problems.push(...checkPart(entry, '', ruleset, { aliases, known, find }));
+  parts.forEach((part, at) => {
+    const more = namesIn(part, find);
+    const own = { aliases, known: known && more && new Set([...known, ...more]), find };
+    const base = joinPointer('/overrides', at);
+    problems.push(
+      ...checkPart(entry, base, part, own),
+      ...checkFiles(entry, joinPointer(base, 'files'), part['files']),
+    );
   });
   return problems.filter(({ pointer }) => !broken.has(pointer));
 }
 
+/** The most rules in a ruleset, as many as in Redocly's dialect. */
+const mostRules = 2000;
+
+interface Known {
+  aliases: Aliases;
+  /** The names of all rules that are defined. Null if something that is extended is not known. */
+  known: ReadonlySet<string> | null;
+  find: FindRuleset;
+}
+
+function overridesOf(ruleset: Record<string, unknown>): Record<string, unknown>[] {
+  return Array.isArray(ruleset['overrides']) ? ruleset['overrides'].filter(isObject) : [];
+}
+
+function baseOf(
+  base: string | Readonly<Record<string, unknown>>,
+  find: FindRuleset,
+): Readonly<Record<string, unknown>> {
+  return (typeof base === 'string' ? (builtInRulesets.get(base) ?? find(base)) : base) ?? {};
+}
+
+function aliasesOf(parts: readonly Readonly<Record<string, unknown>>[]): Aliases {
+  return new Map(parts.flatMap((part) => Object.entries(objectOf(part['aliases']))));
+}
+
+function namesIn(ruleset: Record<string, unknown>, find: FindRuleset): Set<string> | null {
+  const isWhole = extendsOf(ruleset).every(
+    ([base]) => typeof base !== 'string' || builtInRulesets.has(base) || find(base) !== null,
+  );
+  if (!isWhole) return null;
+  return new Set(effectiveRules({ extends: ruleset['extends'], rules: ruleset['rules'] }, find).keys());
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
 function checkMember(entry: ParsedFile, key: string): Problem[] {
   const at = joinPointer('', key);
-  if (key === 'functions' || key === 'functionsDir') {
-    const message = `"${key}" loads code, which is never run. Use the core functions: ${list(coreFunctions)}.`;
-    return [problemAt(entry, at, 'ruleset-refused', message, { on: 'key' })];
-  }
+  const refuse = (why: string) => [problemAt(entry, at, 'ruleset-refused', `"${key}" ${why}`, { on: 'key' })];
+  if (key === 'functions' || key === 'functionsDir')
+    return refuse(`loads code, which is never run. Use the core functions: ${list(functionNames)}.`);
+  if (key === 'except')
+    return refuse('is from Spectral before 6. Use "overrides" with "files: [file#/pointer]" and the rules off.');
   if (members.includes(key) || key.startsWith('x-')) return [];
   const message = `${JSON.stringify(key)} is not a member of a Spectral ruleset and is ignored.${closest(key, members)}`;
   return [problemAt(entry, at, 'ruleset-ignored', message, { severity: 'warning', on: 'key' })];
 }
 
+function checkFiles(entry: ParsedFile, at: string, files: unknown): Problem[] {
+  return (Array.isArray(files) ? files : []).flatMap((pattern: unknown, index) => {
+    const why = typeof pattern === 'string' ? filesProblem(pattern) : null;
+    if (why === null) return [];
+    const message = `The pattern ${JSON.stringify(pattern)} ${why}.`;
+    return [problemAt(entry, joinPointer(at, index), 'ruleset-files', message)];
+  });
+}
+
 /** Checks the ruleset or one of its overrides. */
-function checkPart(
-  entry: ParsedFile,
-  base: string,
-  part: Record<string, unknown>,
-  aliases: ReadonlySet<string>,
-  isKnown: (rule: string) => boolean,
-): Problem[] {
+function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown>, given: Known): Problem[] {
+  const { aliases, known, find } = given;
   const problems = [
-    ...checkExtends(entry, joinPointer(base, 'extends'), part['extends']),
+    ...checkExtends(entry, joinPointer(base, 'extends'), part['extends'], find),
     ...checkFormats(entry, joinPointer(base, 'formats'), part['formats']),
   ];
-  for (const [name, alias] of isObject(part['aliases']) ? Object.entries(part['aliases']) : []) {
+  for (const [name, alias] of Object.entries(objectOf(part['aliases']))) {
     const at = joinPointer(base, 'aliases', name);
     const targets = isObject(alias) && Array.isArray(alias['targets']) ? alias['targets'] : [];
     problems.push(...checkPaths(entry, at, isObject(alias) ? null : alias, aliases));
@@ -85,22 +125,21 @@ function checkPart(
       problems.push(...checkFormats(entry, joinPointer(inside, 'formats'), target['formats']));
     });
   }
-  for (const [name, rule] of isObject(part['rules']) ? Object.entries(part['rules']) : []) {
+  for (const [name, rule] of Object.entries(objectOf(part['rules']))) {
     const at = joinPointer(base, 'rules', name);
     if (isObject(rule)) problems.push(...checkRule(entry, at, rule, aliases));
-    else if (!isKnown(name)) {
-      const message = `${JSON.stringify(name)} is not defined, and the ruleset extends no other. Define the rule or remove it.`;
+    else if (known !== null && !known.has(name)) {
+      const message = `${JSON.stringify(name)} is not a rule of this ruleset or of what it extends.${closest(name, known)} Define the rule or remove it.`;
       problems.push(problemAt(entry, at, 'ruleset-rule', message, { on: 'key' }));
     }
   }
   return problems;
 }
 
-function checkExtends(entry: ParsedFile, at: string, value: unknown): Problem[] {
+function checkExtends(entry: ParsedFile, at: string, value: unknown, find: FindRuleset): Problem[] {
   const check = (name: unknown, pointer: string): Problem[] => {
-    if (typeof name !== 'string' || presets.has(name)) return [];
-    const message = `${JSON.stringify(name.slice(0, 200))} is not a built-in ruleset (${list(presets)}), and others are not loaded. Copy its rules into this one.`;
-    return [problemAt(entry, pointer, 'ruleset-extends', message)];
+    if (typeof name !== 'string' || builtInRulesets.has(name) || find(name) !== null) return [];
+    return [problemAt(entry, pointer, 'ruleset-extends', cannotExtend(name, builtInRulesets.keys()))];
   };
   if (!Array.isArray(value)) return check(value, at);
   return value.flatMap((item: unknown, index: number) => {
@@ -118,12 +157,7 @@ function checkFormats(entry: ParsedFile, at: string, value: unknown): Problem[] 
   });
 }
 
-function checkRule(
-  entry: ParsedFile,
-  at: string,
-  rule: Record<string, unknown>,
-  aliases: ReadonlySet<string>,
-): Problem[] {
+function checkRule(entry: ParsedFile, at: string, rule: Record<string, unknown>, aliases: Aliases): Problem[] {
   const problems = [
     ...checkPaths(entry, joinPointer(at, 'given'), rule['given'], aliases),
     ...checkFormats(entry, joinPointer(at, 'formats'), rule['formats']),
@@ -137,42 +171,76 @@ function checkRule(
 }
 
 function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>): Problem[] {
+  const { field, function: name } = step;
+  if (typeof name !== 'string') return [];
   const problems: Problem[] = [];
-  const name = step['function'];
-  if (typeof name === 'string' && !coreFunctions.has(name)) {
-    const message = `${JSON.stringify(name)} is not a core function, and other functions are never run. Use one of ${list(coreFunctions)}.`;
-    problems.push(problemAt(entry, joinPointer(at, 'function'), 'ruleset-refused', message));
+  const fieldProblem = typeof field === 'string' && field.startsWith('$') ? pathProblem(field, new Map()) : null;
+  if (fieldProblem !== null) problems.push(problemAt(entry, joinPointer(at, 'field'), 'ruleset-path', fieldProblem));
+  const isOwn = name.startsWith('oas') && builtInFunctions.has(name);
+  if (!functionNames.has(name) && !isOwn) {
+    const message = `${JSON.stringify(name)} is not a core function, and other functions are never run. Use one of ${list(functionNames)}.`;
+    return [...problems, problemAt(entry, joinPointer(at, 'function'), 'ruleset-refused', message)];
   }
-  const options = isObject(step['functionOptions']) ? step['functionOptions'] : {};
+  const options = objectOf(step['functionOptions']);
+  const inside = joinPointer(at, 'functionOptions');
   for (const key of name === 'pattern' ? ['match', 'notMatch'] : []) {
-    const pattern = options[key];
-    if (typeof pattern !== 'string') continue;
-    const failure = patternFailure(pattern);
+    const failure = typeof options[key] === 'string' ? failureOf(() => compilePattern(String(options[key]))) : null;
     if (failure === null) continue;
-    const pointer = joinPointer(at, 'functionOptions', key);
-    const message = `This pattern is not a valid regular expression: ${failure}.`;
-    problems.push(problemAt(entry, pointer, 'ruleset-pattern', message));
+    const message = `This pattern is not a regular expression that can be matched: ${failure}.`;
+    problems.push(problemAt(entry, joinPointer(inside, key), 'ruleset-pattern', message));
+  }
+  // References to other files are reported as such.
+  const schema = name === 'schema' && !refersElsewhere(options['schema']) ? options : null;
+  const failure = schema === null ? null : failureOf(() => createTools().schema(schema));
+  if (failure !== null) {
+    const message = `This JSON Schema cannot be used: ${failure}.`;
+    problems.push(problemAt(entry, joinPointer(inside, 'schema'), 'ruleset-schema', message));
   }
   return problems;
 }
 
-/** Returns why a pattern, plain or as `/…/flags`, is invalid, or null. */
-function patternFailure(pattern: string): string | null {
-  const delimited = /^\/(.+)\/([a-z]*)$/s.exec(pattern);
+function refersElsewhere(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(refersElsewhere);
+  if (!isObject(schema)) return false;
+  const reference = schema['$ref'];
+  return (typeof reference === 'string' && !reference.startsWith('#')) || Object.values(schema).some(refersElsewhere);
+}
+
+/** The message of the error that a function throws, without its full stop, or null. */
+function failureOf(run: () => unknown): string | null {
   try {
-    RegExp(delimited?.[1] ?? pattern, delimited?.[2] ?? '');
+    run();
     return null;
   } catch (error) {
-    if (error instanceof SyntaxError) return error.message;
+    if (error instanceof Error) return error.message.replace(/\.$/, '');
     throw error;
   }
 }
 
-function checkPaths(entry: ParsedFile, at: string, value: unknown, aliases: ReadonlySet<string>): Problem[] {
+/** Why a path expression cannot be evaluated, or null. */
+function pathProblem(path: string, aliases: Aliases): string | null {
+  const failure = failureOf(() => {
+    for (const expanded of expandAliases(path, aliases, null)) parsePath(expanded);
+  });
+  return failure === null
+    ? null
+    : `${JSON.stringify(path.slice(0, 200))} is not a path expression that can be evaluated: ${failure}.`;
+}
+
+function checkPaths(entry: ParsedFile, at: string, value: unknown, aliases: Aliases): Problem[] {
   const check = (path: unknown, pointer: string): Problem[] => {
-    const failure = typeof path === 'string' ? checkPath(path, aliases) : null;
+    const failure = typeof path === 'string' ? pathProblem(path, aliases) : null;
     return failure === null ? [] : [problemAt(entry, pointer, 'ruleset-path', failure)];
   };
   if (!Array.isArray(value)) return check(value, at);
   return value.flatMap((path: unknown, index) => check(path, joinPointer(at, index)));
+}
+
+/** The message for a name in `extends` that leads to nothing. */
+export function cannotExtend(name: string, presets: Iterable<string>): string {
+  const shown = JSON.stringify(name.slice(0, 200));
+  if (/^https?:/.test(name))
+    return `${shown} is a URL, and URLs are not fetched. Publish that ruleset and extend its coordinate, such as "@acme/rulesets/style", or copy its rules into this one.`;
+  if (/\.[cm]?[jt]s$/.test(name)) return `${shown} is code, which is never run. Copy its rules into this ruleset.`;
+  return `${shown} is not known. Extend a built-in ruleset (${list(presets)}), a coordinate such as "@acme/rulesets/style", or a file of the same repository.`;
 }

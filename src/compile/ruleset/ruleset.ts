@@ -11,6 +11,7 @@ import { checkRedoclyRuleset } from './ruleset-redocly.ts';
 import { checkSpectralRuleset } from './ruleset-spectral.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
+import { mostLevels, type FindRuleset } from './spectral/rules.ts';
 
 findTwinsByText();
 const ajv = new Ajv2020({ allErrors: true, strict: false, meta: false, validateSchema: false });
@@ -76,15 +77,17 @@ const spectralMembers = ['functions', 'functionsDir', 'aliases', 'overrides', 'f
 
 /**
  * The linter that a ruleset is written for: Redocly, unless its content or file name indicates
- * Spectral.
+ * Spectral, or it extends a ruleset that is.
  */
-export function rulesetForm(value: unknown, path = ''): RulesetForm {
+export function rulesetForm(value: unknown, path = '', find: FindRuleset = () => null, depth = 0): RulesetForm {
   if (!isObject(value)) return 'redocly';
   if (kindOf(value)?.kind === 'spectral-ruleset' || spectralMembers.some((key) => Object.hasOwn(value, key)))
     return 'spectral';
   if (typeof value['extends'] === 'string' || /spectral[^/]*$/i.test(path)) return 'spectral';
   const names = [value['extends']].flat(2);
   if (names.some((name) => typeof name === 'string' && /^(?:spectral|vacuum):/.test(name))) return 'spectral';
+  const bases = names.map((name) => (typeof name === 'string' && depth < mostLevels ? find(name) : null));
+  if (bases.some((base) => base !== null && rulesetForm(base, '', find, depth + 1) === 'spectral')) return 'spectral';
   const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
   return rules.some(isSpectralRule) ? 'spectral' : 'redocly';
 }

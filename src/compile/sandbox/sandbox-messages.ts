@@ -105,11 +105,12 @@ function readReport(value: unknown): Report | null {
 
 function readProblem(value: unknown): Problem | null {
   if (!isRecord(value)) return null;
-  const { rule, severity, message, file, pointer, line, column } = value;
+  const { rule, severity, message, file, pointer, line, column, documentationUrl } = value;
   if (severity !== 'error' && severity !== 'warning' && severity !== 'info') return null;
   if (!isText(rule) || !isText(message) || !isText(file) || !isText(pointer) || !isCount(line) || !isCount(column))
     return null;
-  return { rule, severity, message, file, pointer, line, column };
+  const problem: Problem = { rule, severity, message, file, pointer, line, column };
+  return isText(documentationUrl) ? { ...problem, documentationUrl } : problem;
 }
 
 function readArtifact(value: unknown): Artifact | null {

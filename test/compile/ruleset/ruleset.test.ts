@@ -205,7 +205,7 @@ rules:
   info-contact: true
   own:
     description: d
-    given: ['#Ops.get', "$..[?(@.type == 'string' && @.x =~ /^a[)/]/)]"]
+    given: ['#Ops.get', "$..[?(@.type == 'string' && @.x.match(/^a[)/]/))]"]
     severity: 1
     then:
       - {field: summary, function: pattern, functionOptions: {match: '/^[A-Z]/u'}}
@@ -214,7 +214,6 @@ overrides:
   - files: ['legacy/**']
     rules: {own: off}
 parserOptions: {duplicateKeys: error}
-except: {'a.yaml#/paths': [own]}
 `;
     expect(await compile(text)).toMatchObject({ kind: 'spectral-ruleset', problems: [], specification: '6' });
   });
@@ -222,6 +221,10 @@ except: {'a.yaml#/paths': [own]}
   test.each([
     ['functions: [equals]\nrules: {}', 'ruleset-refused', '/functions'],
     ['functionsDir: ./f\nrules: {}', 'ruleset-refused', '/functionsDir'],
+    ["rules: {}\nexcept: {'a.yaml#/paths': [a]}", 'ruleset-refused', '/except'],
+    ['extends: spectral:oas\nrules: {operation-tag: off}', 'ruleset-rule', '/rules/operation-tag'],
+    ['rules:\n  a: {given: "$.a[?(@.b =~ /c/)]", then: {function: truthy}}', 'ruleset-path', '/rules/a/given'],
+    ["extends: spectral:oas\noverrides: [{files: ['a?.yaml'], rules: {}}]", 'ruleset-files', '/overrides/0/files/0'],
     ['extends: ./other.js', 'ruleset-extends', '/extends'],
     ['extends: [[https://example.com/r.yaml, all], spectral:oas]', 'ruleset-extends', '/extends/0/0'],
     ['extends: spectral:oas\nformats: [oas9]', 'ruleset-format', '/formats/0'],

@@ -1,0 +1,26 @@
+/** Counts work, so that no ruleset takes longer than it may on any document. */
+export interface Budget {
+  /** Throws `TooMuchWork` when too much was spent. */
+  spend(units: number): void;
+}
+
+/** The error when a ruleset takes too much work. `rule`: one that was at work then. */
+export class TooMuchWork extends Error {
+  rule = '';
+}
+
+/**
+ * The most work for one document: members looked at, filters tried and checks made. It takes some
+ * five seconds. A count and not a time, so that a report is the same on every machine.
+ */
+const mostWork = 40_000_000;
+
+export function createBudget(most = mostWork): Budget {
+  let left = most;
+  return {
+    spend(units) {
+      left -= units;
+      if (left < 0) throw new TooMuchWork();
+    },
+  };
+}

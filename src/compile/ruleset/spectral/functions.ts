@@ -1,0 +1,189 @@
+import { isObject } from '../../schema/schema-dialect.ts';
+import type { Check, Context, CoreFunction, Failure, Tools } from './check.ts';
+import { joinPointer } from '../../text/pointer.ts';
+import { pointerOf, type Graph, type Node } from './graph.ts';
+import { caseCheck } from './casing.ts';
+import { compilePattern, type Matches } from './pattern.ts';
+import { createSchemaCheck } from './schema-check.ts';
+
+export function createTools(): Tools {
+  const patterns = new Map<string, Matches>();
+  return {
+    pattern(written) {
+      const known = patterns.get(written) ?? compilePattern(written);
+      patterns.set(written, known);
+      return known;
+    },
+    schema: createSchemaCheck(),
+  };
+}
+
+const fails = (is: boolean, message: string): Failure[] => (is ? [{ message }] : []);
+
+/** The core functions of Spectral 6. */
+export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
+  truthy:
+    () =>
+    (value, { subject }) =>
+      fails(!value, `${subject}must be truthy`),
+  falsy:
+    () =>
+    (value, { subject }) =>
+      fails(Boolean(value), `${subject}must be falsy`),
+  defined:
+    () =>
+    (value, { subject }) =>
+      fails(value === undefined, `${subject}must be defined`),
+  undefined:
+    () =>
+    (value, { subject }) =>
+      fails(value !== undefined, `${subject}must be undefined`),
+  pattern(options, tools) {
+    const match = typeof options['match'] === 'string' ? tools.pattern(options['match']) : null;
+    const notMatch = typeof options['notMatch'] === 'string' ? tools.pattern(options['notMatch']) : null;
+    return (value) => {
+      if (typeof value !== 'string') return [];
+      const shown = printValue(value);
+      return [
+        ...fails(match?.(value) === false, `${shown} must match the pattern ${printValue(options['match'])}`),
+        ...fails(notMatch?.(value) === true, `${shown} must not match the pattern ${printValue(options['notMatch'])}`),
+      ];
+    };
+  },
+  casing(options) {
+    const isCased = caseCheck(options);
+    return (value) =>
+      typeof value === 'string' && value !== ''
+        ? fails(!isCased(value), `must be ${String(options['type'])} case`)
+        : [];
+  },
+  enumeration: ({ values }) => {
+    const allowed = Array.isArray(values) ? (values as unknown[]) : [];
+    const list = allowed.map(printValue).join(', ');
+    return (value) =>
+      value === undefined || (typeof value === 'object' && value !== null)
+        ? []
+        : fails(!allowed.includes(value), `${printValue(value)} must be equal to one of the allowed values: ${list}`);
+  },
+  length: ({ min, max }) => {
+    return (value, { subject }) => {
+      const size = sizeOf(value);
+      if (size === null) return [];
+      return [
+        ...fails(typeof min === 'number' && size < min, `${subject}must be longer than ${String(min)}`),
+        ...fails(typeof max === 'number' && size > max, `${subject}must be shorter than ${String(max)}`),
+      ];
+    };
+  },
+  xor: ({ properties }) => choice(properties, true),
+  or: ({ properties }) => choice(properties, false),
+  alphabetical: (options) => (value, context) => checkOrder(value, options['keyedBy'], context),
+  typedEnum: () => checkTypedEnum,
+  schema: (options, tools) => {
+    const check = tools.schema(options);
+    return (value, { graph, subject }) =>
+      value === undefined ? [{ message: `${subject}must exist` }] : check(graph.resolved(value), subject);
+  },
+  unreferencedReusableObject: ({ reusableObjectsLocation: location }) => {
+    const base = String(location).replace(/^#/, '');
+    return (value, { graph }) => unreferenced(value, base, graph);
+  },
+};
+
+/** The members of a map of reusable objects that nothing references. */
+export function unreferenced(value: unknown, base: string, graph: Graph): Failure[] {
+  if (!isObject(value)) return [];
+  const used = graph.referenced();
+  const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+  return Object.keys(value)
+    .filter((name) => !used.has(`${base}/${escaped(name)}`))
+    .map((name) => ({ message: 'Potential orphaned reusable object has been detected', keys: [name] }));
+}
+
+/** A value in a message: texts in quotes, containers by their kind. */
+export function printValue(value: unknown): string {
+  if (value === undefined) return 'undefined';
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'Array[]' : 'Object{}';
+  return JSON.stringify(value);
+}
+
+function sizeOf(value: unknown): number | null {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  return isObject(value) ? Object.keys(value).length : null;
+}
+
+function choice(properties: unknown, isExclusive: boolean): Check {
+  const names = Array.isArray(properties) ? properties.map(String) : [];
+  return (value) => {
+    if (!isObject(value) || names.length < 2) return [];
+    const found = Object.keys(value).filter((key) => names.includes(key));
+    if (found.length === 0) {
+      const shown = names.length > 4 ? names.slice(0, 3) : names;
+      const more = names.length > 4 ? `" or ${names.length - 3} other properties` : '"';
+      return [{ message: `At least one of "${shown.join('" or "')}${more} must be defined` }];
+    }
+    return fails(isExclusive && found.length > 1, `Just one of "${found.join('" and "')}" must be defined`);
+  };
+}
+
+function checkOrder(value: unknown, keyedBy: unknown, { graph, node, subject }: Context): Failure[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const isList = Array.isArray(value);
+  const listed: unknown[] = isList ? value.map(graph.follow) : keysAsWritten(value, node);
+  if (listed.length < 2) return [];
+  if (keyedBy !== undefined && !listed.every(isObject)) return [{ message: `${subject}must be an object` }];
+  const items =
+    keyedBy === undefined ? listed : listed.map((item) => (item as Record<string, unknown>)[String(keyedBy)]);
+  if (!items.every((item) => typeof item === 'string' || typeof item === 'number'))
+    return [{ message: `${subject}must be one of the allowed types: number, string` }];
+  const at = items.findIndex((item, index) => index > 0 && compareItems(items[index - 1]!, item) >= 1) - 1;
+  if (at < 0) return [];
+  if (keyedBy !== undefined) return [{ message: 'properties must follow the alphabetical order' }];
+  const message = `${printValue(items[at])} must be placed after ${printValue(items[at + 1])}`;
+  return [{ message, keys: [isList ? at : items[at]!] }];
+}
+
+/** The keys in the order of the text: objects list those that are numbers first. */
+function keysAsWritten(value: object, { place }: Node): string[] {
+  const keys = Object.keys(value);
+  if (!keys.some((key) => /^\d+$/.test(key))) return keys;
+  const base = pointerOf(place);
+  const places = new Map(keys.map((key) => [key, place.file.locate(joinPointer(base, key), 'key')]));
+  return keys.sort((a, b) => {
+    const [one, other] = [places.get(a)!, places.get(b)!];
+    return one.line - other.line || one.column - other.column;
+  });
+}
+
+const collator = new Intl.Collator('en');
+
+function compareItems(a: string | number, b: string | number): number {
+  if ((typeof a === 'number' || isNumeric(a)) && (typeof b === 'number' || isNumeric(b)))
+    return Math.sign(Number(a) - Number(b));
+  return typeof a === 'string' && typeof b === 'string' ? collator.compare(a, b) : 0;
+}
+
+function isNumeric(text: string): boolean {
+  return !Number.isNaN(Number(text));
+}
+
+function checkTypedEnum(value: unknown, { formats }: Context): Failure[] {
+  if (!isObject(value) || !Array.isArray(value['enum'])) return [];
+  const declared = value['type'];
+  const types: unknown[] = Array.isArray(declared) ? declared : [declared];
+  if (!types.every((type) => typeof type === 'string') || declared === undefined) return [];
+  const isNullable =
+    (value['nullable'] === true && formats.has('oas3_0')) || (value['x-nullable'] === true && formats.has('oas2'));
+  const allowed = new Set(isNullable ? [...types, 'null'] : types);
+  return value['enum'].flatMap((item: unknown, at) => {
+    const isFine = allowed.has(typeOf(item)) || (allowed.has('integer') && Number.isInteger(item));
+    const message = `Enum value ${printValue(item)} must be "${[...allowed].join(',')}".`;
+    return isFine ? [] : [{ message, keys: ['enum', at] }];
+  });
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}

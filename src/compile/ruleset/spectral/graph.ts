@@ -1,0 +1,182 @@
+import { isParsed, type KindInput } from '../../kind.ts';
+import { resolveReference } from '../../reference.ts';
+import { isObject } from '../../schema/schema-dialect.ts';
+import type { ParsedFile } from '../../text/parse.ts';
+import { joinPointer, parsePointer } from '../../text/pointer.ts';
+import { setMember } from '../../text/text.ts';
+
+/** Where a node is: a file of the tree and its way from the root, without references. */
+export interface Place {
+  file: ParsedFile;
+  parent: Place | null;
+  key: string | number;
+}
+
+/** A node and its place. */
+export interface Node {
+  value: unknown;
+  place: Place;
+}
+
+/**
+ * A document whose references can be followed while it is read. No copy is made, so that cycles and
+ * shared parts cost nothing.
+ */
+export interface Graph {
+  root: Node;
+  /** The node that a value is, or the target if it is a reference that resolves. */
+  follow(value: unknown): unknown;
+  /** The child of a node, behind its reference if it is one. */
+  child(parent: Place, key: string | number, value: unknown): Node;
+  /** Whether several references may lead to the value. */
+  isTarget(value: object): boolean;
+  /**
+   * The value with all references replaced, as plain data that may have cycles. The same object
+   * each time.
+   */
+  resolved(value: unknown): unknown;
+  /** Pointers of the entry that references point to, with everything above them. */
+  referenced(): ReadonlySet<string>;
+}
+
+/** Returns the JSON Pointer of a place. */
+export function pointerOf(place: Place): string {
+  const keys: (string | number)[] = [];
+  for (let at = place; at.parent !== null; at = at.parent) keys.push(at.key);
+  return joinPointer('', ...keys.reverse());
+}
+
+/** Returns the keys of a place from the root of its file. */
+export function keysOf(place: Place): (string | number)[] {
+  const keys: (string | number)[] = [];
+  for (let at = place; at.parent !== null; at = at.parent) keys.push(at.key);
+  return keys.reverse();
+}
+
+/** The document as written: `$ref` is a member like any other. */
+export function plainGraph(entry: ParsedFile, links: Graph): Graph {
+  return {
+    root: { value: entry.value, place: rootOf(entry) },
+    follow: (value) => value,
+    child: (parent, key, value) => ({ value, place: { file: parent.file, parent, key } }),
+    isTarget: () => false,
+    resolved: (value) => value,
+    referenced: links.referenced,
+  };
+}
+
+/** The document with the references that resolve within the collected files. */
+export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>): Graph {
+  const links = new Map<object, Node>();
+  const targets = new Map<object, Place>();
+  const seen = new Set<ParsedFile>();
+  const waiting: ParsedFile[] = [entry];
+  const named = new Set<string>();
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (seen.has(file)) continue;
+    seen.add(file);
+    for (const [node, reference] of referencesIn(file.value)) {
+      const target = locate(file, reference);
+      if (target === null) continue;
+      links.set(node, target);
+      if (!seen.has(target.place.file)) waiting.push(target.place.file);
+    }
+  }
+  // A reference may point to another one. A cycle of nothing but references stays as it is.
+  for (const [node, target] of links) {
+    const passed = new Set<object>([node]);
+    let last: Node | null = target;
+    while (last !== null && isObject(last.value) && links.has(last.value)) {
+      if (passed.has(last.value)) last = null;
+      else {
+        passed.add(last.value);
+        last = links.get(last.value)!;
+      }
+    }
+    if (last === null) links.delete(node);
+    else {
+      links.set(node, last);
+      if (typeof last.value === 'object' && last.value !== null) targets.set(last.value, last.place);
+    }
+  }
+
+  /** Finds a target step by step, through references on the way. */
+  function locate(from: ParsedFile, reference: string): Node | null {
+    const resolved = resolveReference(from.path, reference);
+    if (!resolved.ok) return null;
+    const file = files.get(resolved.path);
+    const fragment = resolved.fragment ?? '';
+    if (file === undefined || !isParsed(file) || (fragment !== '' && !fragment.startsWith('/'))) return null;
+    let at: Node = { value: file.value, place: rootOf(file) };
+    for (const key of parsePointer(fragment)) {
+      const found = isObject(at.value) ? links.get(at.value) : undefined;
+      if (found !== undefined) at = found;
+      const { value, place } = at;
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
+      const next = Array.isArray(value) ? Number(key) : key;
+      at = {
+        value: (value as Record<string, unknown>)[key],
+        place: { file: place.file, parent: place, key: next },
+      };
+      if (place.file === entry) named.add(pointerOf(at.place));
+    }
+    return at;
+  }
+
+  const copies = new Map<object, object>();
+  function resolved(value: unknown): unknown {
+    if (links.size === 0) return value;
+    const unfilled: object[] = [];
+    const copyOf = (written: unknown): unknown => {
+      const node = follow(written);
+      if (typeof node !== 'object' || node === null) return node;
+      const known = copies.get(node);
+      if (known !== undefined) return known;
+      const made = Array.isArray(node) ? [] : {};
+      copies.set(node, made);
+      unfilled.push(node);
+      return made;
+    };
+    const made = copyOf(value);
+    for (let node = unfilled.pop(); node !== undefined; node = unfilled.pop()) {
+      const copy = copies.get(node) as Record<string, unknown>;
+      for (const [key, child] of Object.entries(node)) setMember(copy, key, copyOf(child));
+    }
+    return made;
+  }
+
+  function follow(value: unknown): unknown {
+    const target = isObject(value) && value['$ref'] !== undefined ? links.get(value) : undefined;
+    return target === undefined ? value : target.value;
+  }
+
+  return {
+    root: { value: entry.value, place: rootOf(entry) },
+    follow,
+    child(parent, key, value) {
+      const target = isObject(value) && value['$ref'] !== undefined ? links.get(value) : undefined;
+      if (target !== undefined) return target;
+      const known = typeof value === 'object' && value !== null ? targets.get(value) : undefined;
+      return { value, place: known ?? { file: parent.file, parent, key } };
+    },
+    isTarget: (value) => targets.has(value),
+    resolved,
+    referenced: () => named,
+  };
+}
+
+function rootOf(file: ParsedFile): Place {
+  return { file, parent: null, key: '' };
+}
+
+/** All objects with a `$ref`. The rest of such an object is not read, as references replace it. */
+function* referencesIn(root: unknown): Generator<[node: object, reference: string]> {
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const reference = Array.isArray(value) ? undefined : (value as Record<string, unknown>)['$ref'];
+    if (typeof reference === 'string') yield [value, reference];
+    else for (const child of Object.values(value)) if (typeof child === 'object') open.push(child);
+  }
+}

@@ -1,0 +1,158 @@
+import type { Problem, Severity } from '../../../model/problem.ts';
+import { mostFindings, problemAt, type KindInput } from '../../kind.ts';
+import { isObject } from '../../schema/schema-dialect.ts';
+import { createBudget, TooMuchWork, type Budget } from './budget.ts';
+import type { Check, Failure, Tools } from './check.ts';
+import { coreFunctions, createTools } from './functions.ts';
+import { formatsOf, type Formats } from './formats.ts';
+import { keysOf, linkedGraph, plainGraph, pointerOf, type Graph, type Node } from './graph.ts';
+import { createMatcher, type Matcher } from './match.ts';
+import { fillMessage, subjectOf } from './message.ts';
+import { builtInFunctions } from './oas-functions.ts';
+import { withOverrides, type Overridden } from './overrides.ts';
+import { parsePath } from './path.ts';
+import { effectiveRules, expandAliases, levelOf, type EffectiveRule, type FindRuleset, type Level } from './rules.ts';
+import { targetsOf } from './targets.ts';
+
+/** A Spectral ruleset that a document is checked against. */
+export interface SpectralRuleset {
+  ruleset: Readonly<Record<string, unknown>>;
+  /** Its name in problems. */
+  name: string;
+  /** Finds what it extends by coordinate. */
+  find: FindRuleset;
+  /** The most work, if not the usual limit. */
+  work?: number;
+}
+
+const severities: Readonly<Record<Level, Severity>> = { 0: 'error', 1: 'warning', 2: 'info', 3: 'info' };
+
+/**
+ * Checks a document against a Spectral ruleset. Nothing in the ruleset is run as code. A rule that
+ * cannot be applied gives one blocking problem, `ruleset-failed`, and the others still apply.
+ */
+export function lintWithSpectral(
+  { entry, files }: Pick<KindInput, 'entry' | 'files'>,
+  { ruleset, name, find, work }: SpectralRuleset,
+): Problem[] {
+  const formats = formatsOf(entry.value);
+  const linked = linkedGraph({ entry, files });
+  const graphs = { resolved: linked, unresolved: plainGraph(entry, linked) };
+  const matchers = { resolved: createMatcher(), unresolved: createMatcher() };
+  const tools = createTools();
+  const problems: Problem[] = [];
+  const budget = createBudget(work);
+  const overridden = withOverrides(ruleset, entry.path);
+  for (const rule of effectiveRules(overridden.ruleset, find).values()) {
+    if (!rule.isEnabled || (rule.formats !== null && !intersects(rule.formats, formats))) continue;
+    const kind = rule.definition['resolved'] === false ? 'unresolved' : 'resolved';
+    try {
+      addRule(matchers[kind], { rule, graph: graphs[kind], formats, problems, budget, overridden }, tools);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      problems.push(failedRule(entry, name, rule.name, error.message));
+    }
+  }
+  try {
+    for (const kind of ['resolved', 'unresolved'] as const) matchers[kind].run(graphs[kind], graphs[kind].root, budget);
+  } catch (error) {
+    if (!(error instanceof TooMuchWork)) throw error;
+    const why = 'it takes too much work on this document. Make its "given" more specific';
+    return [failedRule(entry, name, error.rule, why)];
+  }
+  return problems;
+}
+
+function failedRule(entry: KindInput['entry'], ruleset: string, rule: string, why: string): Problem {
+  const message = `The rule ${JSON.stringify(rule)} of the ruleset ${ruleset} cannot be applied: ${why.replace(/\.$/, '')}.`;
+  return problemAt(entry, '', 'ruleset-failed', message);
+}
+
+function intersects(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  return [...some].some((one) => others.has(one));
+}
+
+interface RuleRun {
+  rule: EffectiveRule;
+  graph: Graph;
+  formats: Formats;
+  problems: Problem[];
+  budget: Budget;
+  overridden: Overridden;
+}
+
+/** Adds the expressions of a rule to the matcher. Throws an `Error` if the rule is not valid. */
+function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
+  const { rule, graph, formats, budget } = run;
+  const { given, then } = rule.definition;
+  const steps = [then].flat().filter(isObject);
+  const checks = steps.map((step): [field: string | null, check: Check] => [
+    typeof step['field'] === 'string' ? step['field'] : null,
+    checkOf(step, tools),
+  ]);
+  const fields = checks.map(([field]) => targetsOf(field, graph, budget));
+  const take = (node: Node): void => {
+    for (const [at, [, check]] of checks.entries())
+      for (const target of fields[at]!(node)) {
+        budget.spend(5);
+        const subject = subjectOf(target.property);
+        for (const failure of check(target.node.value, { graph, formats, node: target.node, subject }))
+          report(run, target.node, target.property, failure);
+      }
+  };
+  for (const expression of [given].flat().filter((one) => typeof one === 'string'))
+    for (const expanded of expandAliases(expression, rule.aliases, formats))
+      matcher.add(parsePath(expanded), { rule: rule.name, take });
+}
+
+function checkOf(step: Record<string, unknown>, tools: Tools): Check {
+  const name = String(step['function']);
+  const known = Object.hasOwn(coreFunctions, name) ? coreFunctions[name] : builtInFunctions.get(name);
+  if (known === undefined) throw new Error(`${JSON.stringify(name)} is not a core function`);
+  return known(isObject(step['functionOptions']) ? step['functionOptions'] : {}, tools);
+}
+
+function report(run: RuleRun, target: Node, property: string | number, failure: Failure): void {
+  const { rule, graph, problems, overridden } = run;
+  if (problems.length >= mostFindings) return;
+  const { node, missing } = walk(graph, target, failure.keys ?? []);
+  const { file } = node.place;
+  const pointer = pointerOf(node.place);
+  const written = overridden.severityAt(rule.name, pointer);
+  const level = written === undefined ? rule.level : levelOf(written);
+  if (level === null) return;
+  const values = {
+    property: failure.keys === undefined ? property : (missing ?? keysOf(node.place).at(-1) ?? ''),
+    error: failure.message,
+    path: `#${pointer}`,
+    description: textOf(rule.definition['description']),
+    value: node.value,
+  };
+  const { message: template, description } = rule.definition;
+  const message =
+    typeof template === 'string'
+      ? fillMessage(template, values).trim()
+      : textOf(description).trim() || fillMessage(failure.message, values);
+  const isScalar = node.value !== undefined && (typeof node.value !== 'object' || node.value === null);
+  const problem = problemAt(file, pointer, rule.name, message, {
+    severity: severities[level],
+    on: isScalar ? 'value' : 'key',
+  });
+  problems.push(rule.documentationUrl === null ? problem : { ...problem, documentationUrl: rule.documentationUrl });
+}
+
+/** Follows keys from a node as far as they exist. `missing`: the first key that does not. */
+function walk(graph: Graph, start: Node, keys: readonly (string | number)[]): { node: Node; missing: string | null } {
+  let node = start;
+  for (const key of keys) {
+    const { value, place } = node;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key))
+      return { node, missing: String(key) };
+    node = graph.child(place, key, (value as Record<string | number, unknown>)[key]);
+  }
+  return { node, missing: null };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,243 @@
+import { TooMuchWork, type Budget } from './budget.ts';
+import type { FilterScope } from './filter.ts';
+import type { Graph, Node, Place } from './graph.ts';
+import type { Step } from './path.ts';
+
+/** Receives the nodes that an expression of a rule selects. */
+export interface Sink {
+  rule: string;
+  take(node: Node): void;
+}
+
+/** What has been read of the expressions: the steps that may follow, and whose expression ends here. */
+interface State {
+  edges: Map<string, State>;
+  byName: Map<string, State[]>;
+  all: State[];
+  tests: { test: (scope: FilterScope) => boolean; to: State }[];
+  slices: { range: readonly [number, number, number]; to: State }[];
+  parent: State | null;
+  self: State | null;
+  /** The steps at any depth below. It is its own `deep`. */
+  deep: State | null;
+  /** Keys and nodes that are selected. */
+  keys: Sink[];
+  ends: Sink[];
+}
+
+/** Expressions, merged so that one traversal evaluates all of them. */
+export interface Matcher {
+  add(steps: readonly Step[], sink: Sink): void;
+  /** Calls the sinks with every node below `start` that their expressions select. */
+  run(graph: Graph, start: Node, budget: Budget): void;
+}
+
+/** An open node on the way of the traversal. */
+interface Frame {
+  value: object;
+  place: Place;
+  key: string | number | null;
+  up: Frame | null;
+  states: readonly State[];
+}
+
+export function createMatcher(): Matcher {
+  const first = newState();
+  return {
+    add(steps, sink) {
+      let state = first;
+      for (const [at, step] of steps.entries()) {
+        if (step.kind === 'key' && at === steps.length - 1) return void state.keys.push(sink);
+        state = follow(state, step);
+      }
+      state.ends.push(sink);
+    },
+    run: (graph, start, budget) => traverse(graph, start, first, budget),
+  };
+}
+
+function newState(): State {
+  return {
+    edges: new Map(),
+    byName: new Map(),
+    all: [],
+    tests: [],
+    slices: [],
+    parent: null,
+    self: null,
+    deep: null,
+    keys: [],
+    ends: [],
+  };
+}
+
+/** The state after a step, shared by all expressions that are the same so far. */
+function follow(from: State, step: Step): State {
+  let state = from;
+  if (step.deep) {
+    state.deep ??= newState();
+    state = state.deep;
+    state.deep = state;
+  }
+  const { deep: _, ...own } = step;
+  const name = JSON.stringify(own);
+  const known = state.edges.get(name);
+  if (known !== undefined) return known;
+  const to = newState();
+  state.edges.set(name, to);
+  if (step.kind === 'names')
+    for (const key of new Set(step.names)) state.byName.set(key, [...(state.byName.get(key) ?? []), to]);
+  else if (step.kind === 'all') state.all.push(to);
+  else if (step.kind === 'filter') state.tests.push({ test: step.filter, to });
+  else if (step.kind === 'slice') state.slices.push({ range: step.range, to });
+  else if (step.kind === 'self') state.self = to;
+  else if (step.kind === 'parent') state.parent = to;
+  // A key has no members: what follows selects nothing.
+  return to;
+}
+
+function traverse(graph: Graph, start: Node, first: State, budget: Budget): void {
+  const done = new Map<object, Set<State>>();
+  const prepare = createPrepare();
+  const stack: Frame[] = [];
+  const root = start.value;
+
+  /** Enters a node in some states: tells the sinks, and leaves the members for later. */
+  function enter(node: Node, key: string | number | null, up: Frame | null, states: readonly State[]): void {
+    const { value, place } = node;
+    const isContainer = typeof value === 'object' && value !== null;
+    const open = isContainer && graph.isTarget(value) ? fresh(value, states) : states;
+    const frame = isContainer ? { value, place, key, up, states: open } : null;
+    for (const state of open) for (const sink of state.ends) sink.take(node);
+    for (const state of states) arrive(state, node, key, up);
+    if (frame === null || open.length === 0) return;
+    stack.push(frame);
+    for (const { deep } of open) if (deep?.self) enter(node, key, up, [deep.self]);
+  }
+
+  /** What depends on the way to a node, and not on the node alone. */
+  function arrive(state: State, node: Node, key: string | number | null, up: Frame | null): void {
+    if (key !== null && state.keys.length > 0)
+      for (const sink of state.keys) sink.take({ value: String(key), place: node.place });
+    if (state.parent === null || up === null) return;
+    // Many members lead to the same container.
+    const isNew = graph.isTarget(up.value) || fresh(up.value, [state.parent]).length > 0;
+    if (isNew) enter({ value: up.value, place: up.place }, up.key, up.up, [state.parent]);
+  }
+
+  /** The states in which a target of references was not seen before. */
+  function fresh(value: object, states: readonly State[]): readonly State[] {
+    const seen = done.get(value);
+    if (seen === undefined) {
+      done.set(value, new Set(states));
+      return states;
+    }
+    const open = states.filter((state) => !seen.has(state));
+    for (const state of open) seen.add(state);
+    return open;
+  }
+
+  enter(start, null, null, [first]);
+  for (let frame = stack.pop(); frame !== undefined; frame = stack.pop()) {
+    try {
+      visit(frame);
+    } catch (error) {
+      if (error instanceof TooMuchWork && error.rule === '') error.rule = ruleAfter(prepare(frame.states).active);
+      throw error;
+    }
+  }
+
+  function visit(frame: Frame): void {
+    const { value, place, states } = frame;
+    const { active, carried, isOpen } = prepare(states);
+    if (!isOpen) {
+      for (const { byName } of states)
+        for (const [key, next] of byName) {
+          budget.spend(1);
+          if (!Object.hasOwn(value, key)) continue;
+          const child = (value as Record<string, unknown>)[key];
+          const own = Array.isArray(value) ? Number(key) : key;
+          enter(graph.child(place, own, child), own, frame, next);
+        }
+      return;
+    }
+    const isList = Array.isArray(value);
+    const keys = Object.keys(value);
+    budget.spend(keys.length * active.length);
+    for (const name of keys) {
+      const key = isList ? Number(name) : name;
+      const node = graph.child(place, key, (value as Record<string, unknown>)[name]);
+      let scope: FilterScope | null = null;
+      let next: State[] | null = null;
+      for (const { byName, all, tests, slices } of active) {
+        const named = byName.get(name);
+        if (named !== undefined) (next ??= [...carried]).push(...named);
+        if (all.length > 0) (next ??= [...carried]).push(...all);
+        if (tests.length > 0) {
+          scope ??= {
+            value: node.value,
+            property: key,
+            parent: value,
+            parentProperty: frame.key,
+            root,
+            follow: graph.follow,
+          };
+          budget.spend(tests.length);
+          for (const { test, to } of tests) if (test(scope)) (next ??= [...carried]).push(to);
+        }
+        for (const { range, to } of slices)
+          if (isList && isInRange(Number(name), range, keys.length)) (next ??= [...carried]).push(to);
+      }
+      if (next !== null) enter(node, key, frame, next.length > 1 ? [...new Set(next)] : next);
+      else if (carried.length > 0 && typeof node.value === 'object' && node.value !== null)
+        enter(node, key, frame, carried);
+    }
+  }
+}
+
+/** A rule that the states may lead to, preferably through a filter. */
+function ruleAfter(states: readonly State[]): string {
+  const seen = new Set<State>();
+  const open = states.toSorted((a, b) => a.tests.length - b.tests.length);
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    const sink = state.ends[0] ?? state.keys[0];
+    if (sink !== undefined) return sink.rule;
+    if (seen.has(state)) continue;
+    seen.add(state);
+    open.push(...state.edges.values(), ...(state.deep === null ? [] : [state.deep]));
+  }
+  return '';
+}
+
+interface Prepared {
+  /** All states in which members are tested. */
+  active: readonly State[];
+  /** Those that every member is entered in. */
+  carried: readonly State[];
+  /** Whether all members must be looked at, and not only some by name. */
+  isOpen: boolean;
+}
+
+/** Most containers are entered in the same list of states as the one around them. */
+function createPrepare(): (states: readonly State[]) => Prepared {
+  const known = new Map<readonly State[], Prepared>();
+  return (states) => {
+    let prepared = known.get(states);
+    if (prepared === undefined) {
+      const deep = [...new Set(states.flatMap((state) => state.deep ?? []))];
+      const isSame = deep.length === states.length && deep.every((state, at) => state === states[at]);
+      const active = isSame ? states : [...new Set([...states, ...deep])];
+      const isOpen =
+        deep.length > 0 || states.some(({ all, tests, slices }) => all.length + tests.length + slices.length > 0);
+      prepared = { active, carried: isSame ? states : deep, isOpen };
+      if (known.size < 10_000) known.set(states, prepared);
+    }
+    return prepared;
+  };
+}
+
+function isInRange(at: number, [start, end, step]: readonly [number, number, number], length: number): boolean {
+  const from = start < 0 ? Math.max(0, length + start) : start;
+  const to = end < 0 ? length + end : end;
+  return at >= from && at < to && (at - from) % Math.max(1, step) === 0;
+}

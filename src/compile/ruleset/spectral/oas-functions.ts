@@ -1,0 +1,201 @@
+import { isObject } from '../../schema/schema-dialect.ts';
+import { validateOpenapi } from '../../openapi/openapi-schema.ts';
+import { parsePointer } from '../../text/pointer.ts';
+import type { Check, Context, CoreFunction, Failure } from './check.ts';
+import { unreferenced } from './functions.ts';
+import { createExampleCheck } from './oas-examples.ts';
+import { operationsIn } from './oas-operations.ts';
+import { checkPathParameters } from './oas-path-parameters.ts';
+import { checkServerVariables } from './oas-server-variables.ts';
+
+/** The functions of `spectral:oas` besides the core functions, under Spectral's names. */
+export const builtInFunctions: ReadonlyMap<string, CoreFunction> = new Map<string, CoreFunction>([
+  ['oasOpSuccessResponse', () => checkSuccess],
+  ['oasOpFormDataConsumeCheck', () => checkConsumes],
+  ['oasOpIdUnique', () => checkOperationIds],
+  ['oasOpParams', () => checkParameters],
+  ['oasTagDefined', () => checkTags],
+  ['oasPathParam', () => checkPathParameters],
+  ['uniqueItems', () => checkUnique],
+  ['uniquenessTags', () => checkTagNames],
+  ['refSiblings', () => checkSiblings],
+  ['arrayItems', () => checkItems],
+  ['oasDiscriminator', () => checkDiscriminator],
+  ['oasSecurityDefined', ({ oasVersion }) => checkSecurity(oasVersion === 2)],
+  ['oasDocumentSchema', () => checkDocument],
+  ['oasUnusedComponent', () => checkUnused],
+  ['serverVariables', () => checkServerVariables],
+  ['oasExample', createExampleCheck],
+]);
+
+function checkSuccess(value: unknown, { formats }: Context): Failure[] {
+  if (!isObject(value)) return [];
+  const isSuccess = (code: string) =>
+    (formats.has('oas3') && /^[23]XX$/.test(code)) || (Number(code) >= 200 && Number(code) < 400);
+  if (Object.keys(value).some(isSuccess)) return [];
+  return [{ message: 'Operation must define at least a single 2xx or 3xx response' }];
+}
+
+function checkConsumes(value: unknown, { graph }: Context): Failure[] {
+  if (!isObject(value) || !Array.isArray(value['consumes']) || !Array.isArray(value['parameters'])) return [];
+  const isForm = (parameter: unknown) => isObject(parameter) && parameter['in'] === 'formData';
+  if (!value['parameters'].map(graph.follow).some(isForm)) return [];
+  const types = value['consumes'].join(',');
+  if (types.includes('application/x-www-form-urlencoded') || types.includes('multipart/form-data')) return [];
+  const message = 'Consumes must include urlencoded, multipart, or form-data media type when using formData parameter.';
+  return [{ message }];
+}
+
+function checkOperationIds(value: unknown, context: Context): Failure[] {
+  const seen = new Set<unknown>();
+  return [...operationsIn(value, context)].flatMap(({ path, method, operation }) => {
+    if (!Object.hasOwn(operation, 'operationId')) return [];
+    const isKnown = seen.has(operation['operationId']);
+    seen.add(operation['operationId']);
+    return isKnown ? [{ message: 'operationId must be unique.', keys: [path, method, 'operationId'] }] : [];
+  });
+}
+
+function checkParameters(value: unknown, { graph }: Context): Failure[] {
+  if (!Array.isArray(value)) return [];
+  const failures: Failure[] = [];
+  const seen = new Set<string>();
+  const bodies: number[] = [];
+  let hasForm = false;
+  for (const [at, written] of value.entries()) {
+    const parameter = graph.follow(written);
+    if (!isObject(parameter) || '$ref' in parameter) continue;
+    const name = JSON.stringify([parameter['in'], parameter['name']]);
+    const message = 'A parameter in this operation already exposes the same combination of "name" and "in" values.';
+    if (seen.has(name)) failures.push({ message, keys: [at] });
+    seen.add(name);
+    if (parameter['in'] === 'body') bodies.push(at);
+    if (parameter['in'] === 'formData') hasForm = true;
+  }
+  if (bodies.length > 0 && hasForm)
+    failures.push({ message: 'Operation must not have both "in:body" and "in:formData" parameters.' });
+  for (const at of bodies.slice(1))
+    failures.push({
+      message: 'Operation must not have more than a single instance of the "in:body" parameter.',
+      keys: [at],
+    });
+  return failures;
+}
+
+function checkTags(value: unknown, context: Context): Failure[] {
+  if (!isObject(value)) return [];
+  const defined = new Set(
+    listOf(value['tags']).map((tag) => (isObject(tag) && typeof tag['name'] === 'string' ? tag['name'] : null)),
+  );
+  return [...operationsIn(value['paths'], context)].flatMap(({ path, method, operation }) =>
+    listOf(operation['tags']).flatMap((tag, at) =>
+      typeof tag === 'string' && defined.has(tag)
+        ? []
+        : [{ message: 'Operation tags must be defined in global tags.', keys: ['paths', path, method, 'tags', at] }],
+    ),
+  );
+}
+
+function checkUnique(value: unknown, { subject }: Context): Failure[] {
+  if (!Array.isArray(value)) return [];
+  const seen = new Set<string>();
+  const twin = value.findIndex((item) => seen.size === seen.add(JSON.stringify(item)).size);
+  return twin < 0 ? [] : [{ message: `${subject}must NOT have duplicate items (item ${twin} is a duplicate)` }];
+}
+
+function checkTagNames(value: unknown): Failure[] {
+  const seen = new Set<unknown>();
+  const tags = listOf(value);
+  if (!tags.every((tag) => isObject(tag) && typeof tag['name'] === 'string')) return [];
+  return tags.flatMap((tag, at) => {
+    const { name } = tag as Record<string, unknown>;
+    const isKnown = seen.has(name);
+    seen.add(name);
+    const message = `"tags" object contains duplicate tag name "${String(name)}".`;
+    return isKnown ? [{ message, keys: [at, 'name'] }] : [];
+  });
+}
+
+function checkSiblings(value: unknown): Failure[] {
+  if (!isObject(value)) return [];
+  return Object.keys(value)
+    .filter((key) => key !== '$ref')
+    .map((key) => ({ message: '$ref must not be placed next to any other properties', keys: [key] }));
+}
+
+function checkItems(value: unknown, { formats }: Context): Failure[] {
+  if (!isObject(value)) return [];
+  const { type, items } = value;
+  const mayList = formats.has('oas3_1') || formats.has('oas3_2');
+  const isArray = type === 'array' || (mayList && Array.isArray(type) && type.includes('array'));
+  return isArray && !items ? [{ message: '"items" property must be truthy' }] : [];
+}
+
+function checkDiscriminator(value: unknown): Failure[] {
+  if (!isObject(value) || typeof value['discriminator'] !== 'string') return [];
+  const { discriminator: name, properties, required } = value;
+  const failures: Failure[] = [];
+  if (!isObject(properties) || !Object.hasOwn(properties, name))
+    failures.push({ message: 'The discriminator property must be defined in this schema.', keys: ['properties'] });
+  if (!listOf(required).includes(name))
+    failures.push({ message: 'The discriminator property must be in the required property list.', keys: ['required'] });
+  return failures;
+}
+
+function checkSecurity(isOld: boolean): Check {
+  const location = isOld ? 'securityDefinitions' : 'components.securitySchemes';
+  return (value, { graph, node }) => {
+    const root = graph.root.value;
+    if (!isObject(value) || !isObject(root)) return [];
+    const components = isObject(root['components']) ? root['components'] : {};
+    const schemes = isOld ? root['securityDefinitions'] : components['securitySchemes'];
+    const owner = node.place.parent?.parent?.parent === null ? 'API' : 'Operation';
+    return Object.entries(value).flatMap(([name, scopes]) => {
+      if (!isObject(schemes) || !Object.hasOwn(schemes, name)) {
+        const message = `${owner} "security" values must match a scheme defined in the "${location}" object.`;
+        return [{ message, keys: [name] }];
+      }
+      const defined = scopesOf(graph.follow(schemes[name]), isOld);
+      return listOf(scopes).flatMap((scope, at) =>
+        defined.has(String(scope))
+          ? []
+          : [{ message: `"${String(scope)}" must be listed among scopes.`, keys: [name, at] }],
+      );
+    });
+  };
+}
+
+function scopesOf(scheme: unknown, isOld: boolean): Set<string> {
+  if (!isObject(scheme)) return new Set();
+  const flows = isOld ? [scheme] : isObject(scheme['flows']) ? Object.values(scheme['flows']) : [];
+  return new Set(
+    flows.flatMap((flow) => (isObject(flow) && isObject(flow['scopes']) ? Object.keys(flow['scopes']) : [])),
+  );
+}
+
+const versions = { oas2: '2.0', oas3_0: '3.0', oas3_1: '3.1', oas3_2: '3.2' } as const;
+
+function checkDocument(value: unknown, { formats, node }: Context): Failure[] {
+  const format = (['oas2', 'oas3_2', 'oas3_1', 'oas3_0'] as const).find((one) => formats.has(one));
+  if (format === undefined) return [];
+  return validateOpenapi(value, versions[format], node.place.file.text.length).map(({ pointer, message }) => ({
+    message: message.replace(/\.$/, ''),
+    keys: parsePointer(pointer),
+  }));
+}
+
+const kinds = ['schemas', 'responses', 'parameters', 'examples', 'requestBodies', 'headers', 'links', 'callbacks'];
+
+function checkUnused(value: unknown, { graph }: Context): Failure[] {
+  if (!isObject(value)) return [];
+  return kinds.flatMap((kind) =>
+    unreferenced(value[kind], `/components/${kind}`, graph).map(({ message, keys = [] }) => ({
+      message,
+      keys: [kind, ...keys],
+    })),
+  );
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,179 @@
+import { isObject } from '../../schema/schema-dialect.ts';
+import { builtInRulesets } from './built-in.ts';
+
+/** A severity of Spectral: 0 error, 1 warning, 2 information, 3 hint. */
+export type Level = 0 | 1 | 2 | 3;
+
+/** A rule as it applies, after everything that the ruleset extends and overrides. */
+export interface EffectiveRule {
+  name: string;
+  isEnabled: boolean;
+  level: Level;
+  /** Everything that the rule's definition contains. */
+  definition: Readonly<Record<string, unknown>>;
+  isRecommended: boolean;
+  /** Formats of documents that it applies to; null for all. */
+  formats: ReadonlySet<string> | null;
+  documentationUrl: string | null;
+  /** Where its aliases are looked up. */
+  aliases: Aliases;
+}
+
+/** Aliases of a ruleset, and of those that it extends. */
+export type Aliases = ReadonlyMap<string, unknown>;
+
+/** What a ruleset extends: `null` if the name is not known. */
+export type FindRuleset = (name: string) => Readonly<Record<string, unknown>> | null;
+
+/** How deeply rulesets may extend each other. */
+export const mostLevels = 10;
+
+const levels: Readonly<Record<string, Level>> = { error: 0, warn: 1, info: 2, hint: 3 };
+
+/** Reads a severity: its name or number. Null for `off`, and for everything that is none. */
+export function levelOf(written: unknown): Level | null {
+  if (typeof written === 'string') return levels[written] ?? null;
+  return written === 0 || written === 1 || written === 2 || written === 3 ? written : null;
+}
+
+/**
+ * Applies what a ruleset extends, in order, and then its own rules, as Spectral does. Rulesets that
+ * are not found, and those that lead back to themselves, count as empty.
+ */
+export function effectiveRules(
+  ruleset: Readonly<Record<string, unknown>>,
+  find: FindRuleset,
+): ReadonlyMap<string, EffectiveRule> {
+  return collect(ruleset, find, 'recommended', false, []).rules;
+}
+
+type Which = 'recommended' | 'all' | 'off';
+
+interface Collected {
+  rules: Map<string, EffectiveRule>;
+  aliases: Map<string, unknown>;
+}
+
+function collect(
+  ruleset: Readonly<Record<string, unknown>>,
+  find: FindRuleset,
+  which: Which,
+  isExplicit: boolean,
+  path: readonly object[],
+): Collected {
+  const rules = new Map<string, EffectiveRule>();
+  const aliases = new Map<string, unknown>();
+  const within = [...path, ruleset];
+  for (const [target, mode] of extendsOf(ruleset)) {
+    const base = typeof target === 'string' ? (builtInRulesets.get(target) ?? find(target)) : target;
+    if (base === null || within.includes(base) || within.length > mostLevels) continue;
+    const found = collect(base, find, mode ?? 'recommended', mode !== null, within);
+    for (const [name, alias] of found.aliases) aliases.set(name, alias);
+    for (const [name, rule] of found.rules) {
+      if (isExplicit) rule.isEnabled = isOn(rule, which);
+      rules.set(name, rule);
+    }
+  }
+  for (const [name, alias] of Object.entries(objectOf(ruleset['aliases']))) aliases.set(name, alias);
+  for (const [name, written] of Object.entries(objectOf(ruleset['rules']))) {
+    const inherited = rules.get(name);
+    const rule = mergeRule(inherited, name, written, ruleset, aliases);
+    if (rule === null) continue;
+    if (inherited === undefined || isExplicit) rule.isEnabled = isOn(rule, which);
+    rules.set(name, rule);
+  }
+  return { rules, aliases };
+}
+
+function isOn({ isRecommended }: EffectiveRule, which: Which): boolean {
+  return which === 'all' || (which === 'recommended' && isRecommended);
+}
+
+/** The rulesets that one extends, each with the part that is on, or null if it does not say. */
+export function extendsOf(
+  ruleset: Readonly<Record<string, unknown>>,
+): [target: string | Readonly<Record<string, unknown>>, which: Which | null][] {
+  const written = ruleset['extends'];
+  const list: unknown[] = Array.isArray(written) ? written : written === undefined ? [] : [written];
+  return list.flatMap((item): [string | Readonly<Record<string, unknown>>, Which | null][] => {
+    const [target, which] = Array.isArray(item) ? (item as unknown[]) : [item, null];
+    if (typeof target !== 'string' && !isObject(target)) return [];
+    return [[target, which === 'all' || which === 'off' || which === 'recommended' ? which : null]];
+  });
+}
+
+function mergeRule(
+  inherited: EffectiveRule | undefined,
+  name: string,
+  written: unknown,
+  ruleset: Readonly<Record<string, unknown>>,
+  aliases: Aliases,
+): EffectiveRule | null {
+  if (!isObject(written)) {
+    if (inherited === undefined) return null;
+    const level = levelOf(written);
+    const isEnabled = typeof written === 'boolean' ? written : level !== null;
+    return { ...inherited, isEnabled, level: level ?? inherited.level };
+  }
+  const definition = { ...inherited?.definition, ...written };
+  const formats = formatsIn(written) ?? inherited?.formats ?? formatsIn(ruleset);
+  const level = written['severity'] === undefined ? (inherited?.level ?? 1) : levelOf(written['severity']);
+  const url = written['documentationUrl'] ?? inherited?.documentationUrl ?? null;
+  const shared = ruleset['documentationUrl'];
+  return {
+    name,
+    definition,
+    isRecommended: written['recommended'] !== false && level !== null && (inherited?.isRecommended ?? true),
+    isEnabled: written['enabled'] !== false && level !== null,
+    level: level ?? 1,
+    formats,
+    documentationUrl:
+      typeof url === 'string' ? url : typeof shared === 'string' && shared !== '' ? `${shared}#${name}` : null,
+    aliases: inherited === undefined || written['given'] !== undefined ? aliases : inherited.aliases,
+  };
+}
+
+function formatsIn({ formats }: Readonly<Record<string, unknown>>): ReadonlySet<string> | null {
+  return Array.isArray(formats) ? new Set(formats.map(String)) : null;
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+  return isObject(value) ? value : {};
+}
+
+/**
+ * Replaces the aliases in a path expression. A scoped alias has a target for each format; its last
+ * target that fits counts. Throws a `SyntaxError` for unknown aliases and those that lead back to
+ * themselves.
+ */
+export function expandAliases(
+  expression: string,
+  aliases: Aliases,
+  formats: ReadonlySet<string> | null,
+  within: readonly string[] = [],
+): string[] {
+  if (!expression.startsWith('#')) return [expression];
+  const name = /^#([A-Za-z0-9_-]+)/.exec(expression)?.[1] ?? '';
+  if (within.includes(name) || within.length > mostLevels)
+    throw new SyntaxError(`the alias #${name} leads back to itself`);
+  if (!aliases.has(name)) throw new SyntaxError('it uses an alias that the ruleset does not define');
+  const rest = expression.slice(name.length + 1);
+  const targets = aliasTargets(aliases.get(name), formats);
+  if (targets.length > mostTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
+  const found = targets.flatMap((target) => expandAliases(target + rest, aliases, formats, [...within, name]));
+  if (found.length > mostTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
+  return found;
+}
+
+const mostTargets = 500;
+
+/** The expressions of an alias. Without formats, all of them. */
+function aliasTargets(alias: unknown, formats: ReadonlySet<string> | null): string[] {
+  if (!isObject(alias)) return [alias].flat().filter((item) => typeof item === 'string');
+  const scoped = Array.isArray(alias['targets']) ? alias['targets'].filter(isObject) : [];
+  const fitting =
+    formats === null
+      ? scoped
+      : scoped.filter((target) => [...(formatsIn(target) ?? [])].some((format) => formats.has(format))).slice(-1);
+  return fitting.flatMap(({ given }) => [given].flat().filter((item) => typeof item === 'string'));
+}

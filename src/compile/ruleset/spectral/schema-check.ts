@@ -1,0 +1,102 @@
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import { Ajv2019 } from 'ajv/dist/2019.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import ajv04 from 'ajv-draft-04';
+import addFormats from 'ajv-formats';
+import { isObject } from '../../schema/schema-dialect.ts';
+import { parsePointer } from '../../text/pointer.ts';
+import type { Failure, Tools } from './check.ts';
+import { compileRegex } from './pattern.ts';
+
+const dialects: Readonly<Record<string, typeof Ajv>> = {
+  draft4: ajv04.default as unknown as typeof Ajv,
+  'draft2019-09': Ajv2019 as unknown as typeof Ajv,
+  'draft2020-12': Ajv2020 as unknown as typeof Ajv,
+};
+
+/** The most failures that one value is reported for. */
+const mostFailures = 50;
+
+/** Creates the check, with validators of its own for each run: schemas may have the same `$id`. */
+export function createSchemaCheck(): Tools['schema'] {
+  const compiled = new Map<unknown, ValidateFunction>();
+  const instances = new Map<string, Ajv>();
+  return (options) => {
+    const { schema } = options;
+    let validate = compiled.get(schema);
+    if (validate === undefined) {
+      const dialect = dialectNameOf(options);
+      const name = `${dialect} ${String(options['allErrors'] === true)}`;
+      const ajv = instances.get(name) ?? createAjv(dialect, options['allErrors'] === true);
+      instances.set(name, ajv);
+      validate = ajv.compile(isObject(schema) ? withoutDialect(schema) : schema !== false);
+      compiled.set(schema, validate);
+    }
+    const check = validate;
+    return (value, subject) => (check(value) ? [] : failuresOf(check.errors ?? [], subject));
+  };
+}
+
+/** Creates a validator that follows no references to elsewhere and matches patterns in linear time. */
+export function createAjv(dialect: string, allErrors: boolean): Ajv {
+  const Dialect = dialects[dialect] ?? Ajv;
+  const regExp = Object.assign(
+    (source: string) => {
+      const matches = compileRegex(source, '');
+      return { test: matches };
+    },
+    { code: 'none' },
+  ) as unknown as NonNullable<Options['code']>['regExp'];
+  const ajv = new Dialect({
+    allErrors,
+    strict: false,
+    validateSchema: false,
+    meta: false,
+    logger: false,
+    unicodeRegExp: false,
+    code: { regExp: regExp! },
+  });
+  addFormats.default(ajv);
+  return ajv;
+}
+
+function dialectNameOf({ dialect, schema }: Readonly<Record<string, unknown>>): string {
+  if (typeof dialect === 'string' && dialect !== 'auto') return dialect;
+  const uri = isObject(schema) ? String(schema['$schema'] ?? '') : '';
+  if (uri.includes('draft-04')) return 'draft4';
+  return /(2019-09|2020-12)/.exec(uri)?.[1]?.replace(/^/, 'draft') ?? 'draft7';
+}
+
+/** The dialect was chosen already; ajv looks for its meta-schema, which is not loaded. */
+function withoutDialect(schema: Record<string, unknown>): Record<string, unknown> {
+  const { $schema: _, ...rest } = schema;
+  return rest;
+}
+
+/** Of a choice that nothing matches, the choice alone. */
+function mainErrors(errors: readonly ErrorObject[]): ErrorObject[] {
+  const choices = errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf');
+  const isInside = ({ schemaPath }: ErrorObject) =>
+    choices.some((choice) => schemaPath !== choice.schemaPath && schemaPath.startsWith(`${choice.schemaPath}/`));
+  return errors.filter((error) => error.keyword !== 'if' && !isInside(error)).slice(0, mostFailures);
+}
+
+/** The errors of a validator as failures. `subject`: the beginning of a message about the value itself. */
+export function failuresOf(errors: readonly ErrorObject[], subject: string): Failure[] {
+  return mainErrors(errors).map((error) => failureOf(error, subject));
+}
+
+function failureOf({ instancePath, message = 'is not valid', params }: ErrorObject, subject: string): Failure {
+  const keys = parsePointer(instancePath).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+  const last = keys.at(-1);
+  const name =
+    last === undefined ? subject : typeof last === 'number' ? `Item ${last} ` : `${JSON.stringify(last)} property `;
+  const { additionalProperty, allowedValues } = params as { additionalProperty?: string; allowedValues?: unknown[] };
+  const more =
+    additionalProperty !== undefined
+      ? `: ${JSON.stringify(additionalProperty)}`
+      : allowedValues !== undefined
+        ? `: ${allowedValues.map((value) => JSON.stringify(value)).join(', ')}`
+        : '';
+  return { message: `${name}${message}${more}`, keys };
+}
