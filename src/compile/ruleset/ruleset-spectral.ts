@@ -237,7 +237,7 @@ function checkPaths(entry: ParsedFile, at: string, value: unknown, aliases: Alia
 }
 
 /** The message for a name in `extends` that leads to nothing. */
-export function cannotExtend(name: string, presets: Iterable<string>): string {
+function cannotExtend(name: string, presets: Iterable<string>): string {
   const shown = JSON.stringify(name.slice(0, 200));
   if (/^https?:/.test(name))
     return `${shown} is a URL, and URLs are not fetched. Publish that ruleset and extend its coordinate, such as "@acme/rulesets/style", or copy its rules into this one.`;

@@ -24,6 +24,7 @@ export const builtInRulesets: ReadonlyMap<string, Ruleset> = new Map([
 ]);
 
 function named(format: string, names: readonly string[]): Ruleset {
+  // oxlint-disable-next-line unicorn/no-thenable -- `then` is a word of the format
   const rule = { given: '$', then: { function: 'defined' } };
   return { formats: [format], rules: Object.fromEntries(names.map((name) => [name, rule])) };
 }

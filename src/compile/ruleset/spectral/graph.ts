@@ -102,10 +102,10 @@ export function linkedGraph({ entry, files }: Pick<KindInput, 'entry' | 'files'>
 
   /** Finds a target step by step, through references on the way. */
   function locate(from: ParsedFile, reference: string): Node | null {
-    const resolved = resolveReference(from.path, reference);
-    if (!resolved.ok) return null;
-    const file = files.get(resolved.path);
-    const fragment = resolved.fragment ?? '';
+    const target = resolveReference(from.path, reference);
+    if (!target.ok) return null;
+    const file = files.get(target.path);
+    const fragment = target.fragment ?? '';
     if (file === undefined || !isParsed(file) || (fragment !== '' && !fragment.startsWith('/'))) return null;
     let at: Node = { value: file.value, place: rootOf(file) };
     for (const key of parsePointer(fragment)) {

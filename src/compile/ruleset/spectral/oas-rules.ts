@@ -37,6 +37,7 @@ function rule(description: string, given: string | string[], then: Then | Then[]
     description,
     given,
     recommended: isExtra !== true,
+    // oxlint-disable-next-line unicorn/no-thenable -- `then` is a word of the format
     then: list.map(([field, name, functionOptions]) => ({
       ...(field !== null && { field }),
       function: name,

@@ -16,12 +16,12 @@ async function lint(ruleset: string, files: Record<string, unknown> = { 'a.json'
 }
 
 /** One rule that checks one field of one place. */
-function rule(given: string, then: string, more = ''): string {
-  return `rules: {r: {given: "${given}", severity: error, ${more} then: ${then}}}`;
+function rule(path: string, then: string, more = ''): string {
+  return `rules: {r: {given: "${path}", severity: error, ${more} then: ${then}}}`;
 }
 
 describe('core functions', () => {
-  test.each<[given: string, then: string, found: string[]]>([
+  test.each<[path: string, then: string, found: string[]]>([
     ['$.info', '{field: contact.name, function: truthy}', ['3:3 "contact.name" property must be truthy']],
     ['$.info', '{field: title, function: falsy}', ['4:14 "title" property must be falsy']],
     ['$.info', '{field: license, function: defined}', ['3:3 "license" property must be defined']],
@@ -72,8 +72,8 @@ describe('core functions', () => {
       ['13:11 "a" must match the pattern "b"'],
     ],
     ['$.info.title', '{field: any, function: truthy}', []],
-  ])('%s %s', async (given, then, found) => {
-    expect(await lint(rule(given, then))).toEqual(found.map((line) => `a.json:${line.replace(' ', ' error r: ')}`));
+  ])('%s %s', async (path, then, found) => {
+    expect(await lint(rule(path, then))).toEqual(found.map((line) => `a.json:${line.replace(' ', ' error r: ')}`));
   });
 
   test('unused components are those that nothing references', async () => {
@@ -176,7 +176,9 @@ overrides:
   });
 
   test('a ruleset that is extended by coordinate; one that leads back to itself is applied once', async () => {
-    const base = { extends: ['@acme/rulesets/r'], rules: { base: { given: '$.info', then: { function: 'falsy' } } } };
+    const base = parse(
+      "extends: ['@acme/rulesets/r']\nrules: {base: {given: $.info, then: {function: falsy}}}",
+    ) as unknown;
     const extended = { '@acme/rulesets/base@1': JSON.stringify(base), '@acme/rulesets/r': JSON.stringify(base) };
     const ruleset = 'extends: ["@acme/rulesets/base@1"]\nrules: {base: error}';
     expect(await lint(ruleset, { 'a.json': document }, extended)).toEqual([expect.stringContaining(' error base: ')]);
@@ -200,9 +202,10 @@ test('a finding in another file is reported there', async () => {
 });
 
 test('a rule that takes too much work is named, and blocks', () => {
-  const slow = { given: '$..[?(@.x == 1)]', then: { function: 'falsy' } };
-  const quick = { given: '$.info', then: { function: 'falsy' } };
-  const ruleset = { rules: { quick, slow } };
+  const ruleset = parse(`
+rules:
+  quick: {given: $.info, then: {function: falsy}}
+  slow: {given: "$..[?(@.x == 1)]", then: {function: falsy}}`) as Record<string, unknown>;
   const found = lintWithSpectral(given({ 'a.json': document }, 'apis'), {
     ruleset,
     name: 'r',
