@@ -5,6 +5,7 @@ import { discoverCommand } from './discover-command.ts';
 import { importCommand } from './import-command.ts';
 import { backupCommand } from './keep/backup-command.ts';
 import { fsckCommand } from './keep/fsck-command.ts';
+import { gcCommand } from './keep/gc-command.ts';
 import { restoreCommand } from './keep/restore-command.ts';
 import { keysCommand } from './keys-command.ts';
 import { lintCommand } from './lint-command.ts';
@@ -45,6 +46,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     fsckCommand(),
     backupCommand(),
     restoreCommand(),
+    gcCommand(),
     buildCommand(),
   ]) {
     program.addCommand(withCommonOptions(command, json));

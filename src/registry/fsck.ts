@@ -1,14 +1,13 @@
-import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
-import { decodeJson, parseJson } from '../model/json.ts';
+import { parseJson } from '../model/json.ts';
 import { resourceRef, type Resource, type Version } from '../model/resource.ts';
 import { listAll } from '../store/bucket.ts';
 import { checkLog, itemsIn, listLogs } from '../store/log/check.ts';
 import { objectKey, packKey } from '../store/objects.ts';
-import { decodePack, type Pieces } from '../store/pack.ts';
+import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
 import { parseWorkKey } from '../store/work.ts';
+import { digestsOfVersion } from './keep/references.ts';
 import type { Registry } from './registry.ts';
-import { readJson } from './stored.ts';
 
 /** One thing that is not as it was written. */
 export interface Damage {
@@ -61,8 +60,7 @@ export async function fsck(
     const pieces = bytes && decodePack(manifest, bytes);
     checked.objects += pieces?.size ?? 1;
     checked.bytes += bytes?.byteLength ?? 0;
-    const isWhole = pieces?.values().every((piece) => piece !== null) === true;
-    if (!isWhole) damaged(packKey(manifest), 'The bytes do not match their digests.');
+    if (!isWholePack(pieces)) damaged(packKey(manifest), 'The bytes do not match their digests.');
     if (pieces?.get(manifest)) missing.set(manifest, await missingOf(registry, manifest, pieces, sound));
     progress(checked);
   }
@@ -96,10 +94,9 @@ async function missingOf(
   sound: ReadonlySet<Digest>,
 ): Promise<Digest[]> {
   const isSound = (digest: Digest) => Boolean(pieces.get(digest)) || (!pieces.has(digest) && sound.has(digest));
-  const { config, layers } = decodeJson<Manifest>(pieces.get(manifest)!);
-  const digests = [config.digest, ...layers.map(({ digest }) => digest)];
-  if (isSound(config.digest)) digests.push((await readJson<ArtifactConfig>(registry, config.digest, manifest)).report);
-  return digests.filter((digest) => !isSound(digest));
+  const read = async (digest: Digest) => (isSound(digest) ? registry.objects.get(digest, manifest) : null);
+  const digests = await digestsOfVersion(manifest, read);
+  return [...digests].filter((digest) => !isSound(digest));
 }
 
 function checkResource(resource: Resource, missing: ReadonlyMap<Digest, Digest[]>, checked: Checked): void {

@@ -1,11 +1,10 @@
-import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
 import { followUpFailed } from '../store/after-commit.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
-import { decodeJson } from '../model/json.ts';
+import { digestsOfVersion, referencesOf } from './keep/references.ts';
 
 /** Running purges of all processes, each as `host/pid/id`. The value of one ref. */
 interface Purges {
@@ -64,13 +63,23 @@ async function announce(registry: Registry, id: string, isRunning: boolean): Pro
  * this purge, and stores them again.
  */
 export async function purgeVersion(registry: Registry, manifest: Digest): Promise<void> {
-  const id = `${processName()}/${newId(registry)}`;
-  await announce(registry, id, true);
-  try {
+  await whileDeleting(registry, async () => {
     await purge(registry, manifest);
     // The cache has pages and outlines of the withdrawn document. Other machines have their own
     // caches; the documentation says so.
     await registry.cache.clear();
+  });
+}
+
+/**
+ * Runs work that deletes bytes. Whoever publishes meanwhile stores theirs again after the commit, so
+ * the work must only bring back what is committed before it ends.
+ */
+export async function whileDeleting(registry: Registry, work: () => Promise<void>): Promise<void> {
+  const id = `${processName()}/${newId(registry)}`;
+  await announce(registry, id, true);
+  try {
+    await work();
   } finally {
     await announce(registry, id, false);
   }
@@ -99,23 +108,8 @@ async function purge(registry: Registry, manifest: Digest): Promise<void> {
 
 type Kept = ReadonlyMap<Digest, Uint8Array>;
 
-/**
- * Every digest that a version needs: its manifest, its config, and what they refer to, in this
- * order. Looks in `kept` first.
- */
-async function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
-  const read = async <T>(digest: Digest): Promise<T | null> => {
-    const bytes = kept.get(digest) ?? (await registry.objects.get(digest, manifest));
-    return bytes && decodeJson<T>(bytes);
-  };
-  const digests = new Set<Digest>([manifest]);
-  const named = await read<Manifest>(manifest);
-  if (named === null) return digests;
-  digests.add(named.config.digest);
-  const config = await read<ArtifactConfig>(named.config.digest);
-  if (config) digests.add(config.report);
-  for (const { digest } of named.layers) digests.add(digest);
-  return digests;
+function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
+  return digestsOfVersion(manifest, async (digest) => kept.get(digest) ?? registry.objects.get(digest, manifest));
 }
 
 /**
@@ -127,10 +121,9 @@ async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>>
   // A damaged log may hide versions that need the bytes: then nothing is deleted.
   await registry.refs.refresh('resources/');
   for await (const name of registry.refs.list('resources/')) {
-    const resource = (await registry.refs.read<Resource>(name))?.value;
-    for (const version of resource?.versions ?? []) {
-      if (version.status.state === 'withdrawn') continue;
-      for (const digest of await digestsOf(registry, version.manifest, kept)) held.add(digest);
+    const newest = await registry.refs.read<Resource>(name);
+    for (const manifest of newest ? referencesOf(name, newest.value).manifests : []) {
+      for (const digest of await digestsOf(registry, manifest, kept)) held.add(digest);
     }
   }
   return held;

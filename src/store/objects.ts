@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
-import { decodePack, dividePieces, encodePack, type Pieces } from './pack.ts';
+import { decodePack, dividePieces, encodePack, isWholePack, type Pieces } from './pack.ts';
+import { bringBack, quarantineKey } from './quarantine.ts';
 
 /** Immutable bytes under their digest (design §5). */
 export interface Objects {
@@ -43,6 +44,11 @@ export function packKey(root: Digest): string {
   return keyIn('packs', root);
 }
 
+/** Returns the digest in the key of an object or a pack. Of a file that somebody left there, it is none. */
+export function digestInKey(key: string): Digest {
+  return `sha256:${key.slice(key.indexOf('/sha256/') + '/sha256/'.length).replace('/', '')}`;
+}
+
 function keyIn(folder: string, digest: Digest): string {
   const hex = hexOf(digest);
   return `${folder}/sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
@@ -78,11 +84,16 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
     return digest;
   }
 
+  /** What garbage collection took away, and somebody needs again, is in quarantine. */
+  async function read(key: string): Promise<Uint8Array | null> {
+    return (await bucket.get(key)) ?? bringBack(bucket, key);
+  }
+
   async function openPack(root: Digest): Promise<Pieces | null> {
     const key = packKey(root);
     const cached = cache.get(key);
     if (cached instanceof Map) return cached;
-    const bytes = await bucket.get(key);
+    const bytes = await read(key);
     if (bytes === null) return null;
     const pieces = decodePack(root, bytes);
     if (pieces === null) throw damaged(root);
@@ -94,7 +105,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
     const key = objectKey(digest);
     const cached = cache.get(key);
     if (cached instanceof Uint8Array) return cached;
-    const bytes = await bucket.get(key);
+    const bytes = await read(key);
     if (bytes === null) return null;
     if (digestOf(bytes) !== digest) throw damaged(digest);
     cache.set(key, bytes);
@@ -110,7 +121,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
       const stored = await store(packKey(digest), encodePack(root, packed));
       if (stored === null) return digest;
       const found = decodePack(digest, stored);
-      if (found === null || found.values().some((piece) => piece === null)) throw damaged(digest);
+      if (found === null || !isWholePack(found)) throw damaged(digest);
       // A pack that was divided by other limits.
       await Promise.all(packed.filter((piece) => !found.has(digestOf(piece))).map(put));
       return digest;
@@ -125,6 +136,8 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
     async delete(digest) {
       for (const key of [objectKey(digest), packKey(digest)]) {
         cache.delete(key);
+        // First, or a reader could bring it back.
+        await bucket.delete(quarantineKey(key));
         await bucket.delete(key);
       }
     },
@@ -133,7 +146,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
 
 async function* digestsIn(bucket: Bucket, folder: string): AsyncGenerator<Digest> {
   const prefix = `${folder}/sha256/`;
-  for await (const key of listAll(bucket, prefix)) yield `sha256:${key.slice(prefix.length).replace('/', '')}`;
+  for await (const key of listAll(bucket, prefix)) yield digestInKey(key);
 }
 
 function sizeOf(value: Uint8Array | Pieces): number {

@@ -47,3 +47,8 @@ export function decodePack(root: Digest, bytes: Uint8Array): Pieces | null {
   }
   return pieces.has(root) && at === bytes.byteLength ? pieces : null;
 }
+
+/** Whether a pack is as it was written. */
+export function isWholePack(pieces: Pieces | null): boolean {
+  return pieces?.values().every((piece) => piece !== null) === true;
+}

@@ -101,7 +101,7 @@ test('a version that is withdrawn while a backup runs is withdrawn in it', async
   const busy: Bucket = {
     ...registry.bucket,
     async list(prefix, options) {
-      if (prefix === 'objects/' && isFirst) {
+      if (prefix === 'packs/sha256/' && isFirst) {
         isFirst = false;
         const { coordinate } = parseCoordinate('@acme/apis/one')!;
         await changeStatus(registry, coordinate, '1.0.0', { state: 'withdrawn', reason: 'leak' }, author);
@@ -116,7 +116,7 @@ test('a version that is withdrawn while a backup runs is withdrawn in it', async
   expect(value.versions[0]!.status.state).toBe('withdrawn');
 });
 
-test.each([1, 10, 30])(
+test.each([1, 3, 7])(
   'a backup that was stopped after %i writes is no store, and the next one completes it',
   async (count) => {
     const registry = await createStore();

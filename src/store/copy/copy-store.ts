@@ -1,9 +1,11 @@
-import { digestOf, hexOf } from '../../model/digest.ts';
+import { digestOf } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
 import { expiringKinds } from '../../model/records.ts';
 import type { Bucket } from '../bucket.ts';
 import { beginStore, finishStore, hasFormat } from '../format.ts';
 import type { SealedEntry } from '../log/entry.ts';
+import { digestInKey } from '../objects.ts';
+import { decodePack, isWholePack } from '../pack.ts';
 import { parseWorkKey } from '../work.ts';
 import { copyKeys, deleteOthers, type CopyListener } from './copy-keys.ts';
 import { copyLog, readTips, type Tips } from './copy-log.ts';
@@ -66,12 +68,13 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   let tips: Tips = new Map();
   await undisturbed(async () => {
     tips = await readTips(from);
-    copied.damages = copied.damages.filter(({ key }) => !key.startsWith('objects/'));
+    copied.damages = copied.damages.filter(({ key }) => !/^(?:objects|packs)\//.test(key));
     const object = listener((bytes) => {
       copied.objects++;
       copied.bytes += bytes;
     });
-    await copyKeys(from, into, 'objects/', faultOfObject, object);
+    await copyKeys(from, into, 'objects/sha256/', faultOfObject, object);
+    await copyKeys(from, into, 'packs/sha256/', faultOfPack, object);
   });
   const entry = listener(() => void copied.entries++);
   for (const [log, tip] of tips) await copyLog(from, into, log, tip, takes(log, until), entry);
@@ -85,9 +88,11 @@ function takes(log: string, until: readonly Until[]): (entry: SealedEntry) => bo
 }
 
 function faultOfObject(key: string, bytes: Uint8Array): string | null {
-  return key.slice('objects/sha256/'.length).replace('/', '') === hexOf(digestOf(bytes))
-    ? null
-    : 'The bytes do not match the digest.';
+  return digestOf(bytes) === digestInKey(key) ? null : 'The bytes do not match the digest.';
+}
+
+function faultOfPack(key: string, bytes: Uint8Array): string | null {
+  return isWholePack(decodePack(digestInKey(key), bytes)) ? null : 'The bytes do not match their digests.';
 }
 
 function faultOfRecord(key: string, bytes: Uint8Array): string | null {

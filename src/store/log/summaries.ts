@@ -1,4 +1,5 @@
 import type { Digest } from '../../model/digest.ts';
+import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import { corrupt } from '../generations.ts';
 import type { Objects } from '../objects.ts';
@@ -51,6 +52,17 @@ export function createSummaries(
     return written !== null && state.index === written.instead ? written.digest : state.index;
   }
 
+  /** An index that is damaged or gone is made again, from all entries. */
+  async function readKnown(digest: Digest | null): Promise<Index> {
+    if (digest === null) return nothing;
+    try {
+      return await readIndex(objects, digest);
+    } catch (error) {
+      if (isRegistryError(error, 'corrupt')) return nothing;
+      throw error;
+    }
+  }
+
   /** The index with the entries up to a number: in one segment, or in several where they are long. */
   async function append(index: Index, to: number): Promise<Index> {
     let { sequence, digest } = index;
@@ -70,7 +82,7 @@ export function createSummaries(
 
   async function makeDue(): Promise<void> {
     const named = newest();
-    let index: Index = named === null ? nothing : await readIndex(objects, named);
+    let index = await readKnown(named);
     const instead = state.index;
     const end = { sequence: state.sequence, digest: state.digest! };
     const isDue = isCheckpointDue(index, end.sequence);
@@ -109,7 +121,7 @@ export function createSummaries(
 
   async function makeIfDue(): Promise<void> {
     const digest = newest();
-    const sequence = digest === null ? 0 : (await readIndex(objects, digest)).sequence;
+    const { sequence } = await readKnown(digest);
     reach = { digest, sequence };
     // Entries that come meanwhile may make more due.
     while (state.sequence - reach.sequence >= segmentLength) await makeDue();

@@ -1,0 +1,50 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { withRegistry, type CommonOptions } from '../command-context.ts';
+import { print, printJson, withProgress } from '../output.ts';
+
+interface GcCommandOptions extends CommonOptions {
+  grace: number;
+  quarantine: number;
+  dryRun?: boolean;
+}
+
+const hour = 60 * 60_000;
+
+/** `stele gc`: deletes what nothing refers to. */
+export function gcCommand(): Command {
+  return new Command('gc')
+    .description('Delete objects that nothing refers to. Also while servers run.')
+    .option('--grace <hours>', 'hours for which nothing may have referred to an object', hours, 24)
+    .option('--quarantine <hours>', 'hours after which an object is deleted from quarantine', hours, 168)
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .action(async (_options: unknown, command: Command) => {
+      const { json, grace, quarantine, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
+      const collected = await withRegistry(command, async (registry) => {
+        const { collectGarbage } = await import('../../registry/keep/gc.ts');
+        return withProgress(
+          'Looking for objects that nothing refers to',
+          (say) =>
+            collectGarbage(registry, {
+              grace: grace * hour,
+              quarantine: quarantine * hour,
+              dryRun,
+              progress: ({ kept, quarantined }) => say(`${kept} objects kept, ${quarantined} put into quarantine`),
+            }),
+          json ? null : process.stderr,
+        );
+      });
+      if (json) return printJson(collected);
+      const { kept, waiting, quarantined, bytes, deleted, broughtBack } = collected;
+      const back = broughtBack > 0 ? `, ${broughtBack} brought back` : '';
+      const size = dryRun ? '' : ` (${bytes} bytes)`;
+      print(
+        `${dryRun ? 'Would be: ' : ''}${kept} objects kept, ${waiting} waiting, ${quarantined} put into quarantine${size}, ${deleted} deleted${back}`,
+      );
+    });
+}
+
+function hours(text: string): number {
+  const number = Number(text);
+  if (text.trim() === '' || !(number >= 0)) throw new InvalidArgumentError('It must be a number of hours.');
+  return number;
+}

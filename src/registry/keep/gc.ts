@@ -1,0 +1,192 @@
+import { hexOf, isDigest, type Digest } from '../../model/digest.ts';
+import { encodeJson, parseJson } from '../../model/json.ts';
+import { expiringKinds } from '../../model/records.ts';
+import { listAll } from '../../store/bucket.ts';
+import { listLogs } from '../../store/log/check.ts';
+import { readLogContents } from '../../store/log/references.ts';
+import { digestInKey } from '../../store/objects.ts';
+import { bringBack, putIntoQuarantine, quarantineKey } from '../../store/quarantine.ts';
+import { whileDeleting } from '../purge.ts';
+import { newId, type Registry } from '../registry.ts';
+import { readObject } from '../stored.ts';
+import { digestsOfVersion, referencesOf } from './references.ts';
+
+export interface GcOptions {
+  /** Milliseconds for which nothing may have referred to an object before it is put into quarantine. */
+  grace: number;
+  /** Milliseconds for which it stays there. */
+  quarantine: number;
+  /** Say what would be done, and do nothing. */
+  dryRun?: boolean;
+  progress?: (collected: Collected) => void;
+}
+
+/** What garbage collection did. Numbers of objects. */
+export interface Collected {
+  /** Objects that something refers to. */
+  kept: number;
+  /** Objects that nothing refers to, and has not for long enough. */
+  waiting: number;
+  quarantined: number;
+  /** Bytes of those that were put into quarantine. */
+  bytes: number;
+  /** Those that left quarantine for good. */
+  deleted: number;
+  /** Those that something refers to again. */
+  broughtBack: number;
+}
+
+/** Since when nothing refers to what stands under a key, and since when it is in quarantine: milliseconds since 1970. */
+interface Seen {
+  unreferenced: Record<string, number>;
+  quarantined: Record<string, number>;
+}
+
+const folders = ['objects/sha256/', 'packs/sha256/'];
+const marks = 'gc/';
+/** Keys that one run remembers. More wait for a later run, so that the memory stays bounded. */
+const mostSeen = 200_000;
+const atOnce = 16;
+
+/**
+ * Deletes what nothing refers to. Two runs with the grace period between them must find that nothing
+ * refers to an object; then it is put into quarantine, where every reader finds it, and deleted by a
+ * run after that period. Safe beside publishers in all processes: whoever publishes what this deletes
+ * either committed before this looks again, or finds that this ran and stores the bytes again
+ * (`watchPurges`); and what is missed by a crash of either is read out of quarantine. Entries of logs
+ * stay. Rejects with `corrupt`, and deletes nothing, if a log or a manifest is damaged.
+ */
+export async function collectGarbage(registry: Registry, options: GcOptions): Promise<Collected> {
+  const { grace, quarantine, dryRun = false, progress = () => undefined } = options;
+  const collected: Collected = { kept: 0, waiting: 0, quarantined: 0, bytes: 0, deleted: 0, broughtBack: 0 };
+  const { bucket } = registry;
+  const now = registry.now().getTime();
+  const { seen: before, names } = await readSeen(registry);
+  const after: Seen = { unreferenced: {}, quarantined: {} };
+  const live = await markLive(registry);
+  const doomed: string[] = [];
+  let count = 0;
+  for (const folder of folders) {
+    for await (const key of listAll(bucket, folder)) {
+      // A file that somebody left there is none of ours.
+      if (!isDigest(digestInKey(key))) continue;
+      if (live.has(nameOf(key))) collected.kept++;
+      else if (count++ < mostSeen) {
+        // A clock that was set back makes it wait longer.
+        const since = Math.min(before.unreferenced[key] ?? now, now);
+        if (now - since >= grace && key in before.unreferenced) doomed.push(key);
+        else after.unreferenced[key] = since;
+      }
+      progress(collected);
+    }
+  }
+  collected.waiting = Object.keys(after.unreferenced).length;
+  await sweepQuarantine(registry, live, { before, after, now, collected, quarantine, dryRun });
+  if (dryRun) return { ...collected, quarantined: doomed.length };
+  if (doomed.length > 0) {
+    await whileDeleting(registry, async () => {
+      for (const key of doomed) {
+        const bytes = await putIntoQuarantine(bucket, key);
+        if (bytes === null) continue;
+        after.quarantined[key] = now;
+        collected.quarantined++;
+        collected.bytes += bytes;
+        progress(collected);
+      }
+      // What was committed before this is seen here; what is committed later stores its bytes again.
+      const still = await markLive(registry);
+      for (const key of doomed) {
+        if (still.has(nameOf(key)) && (await bringBack(bucket, key)) !== null) collected.broughtBack++;
+      }
+    });
+  }
+  await bucket.putIfAbsent(`${marks}${String(now).padStart(15, '0')}-${newId(registry)}`, encodeJson(after));
+  for (const name of names) await bucket.delete(name);
+  return collected;
+}
+
+interface Sweep {
+  before: Seen;
+  after: Seen;
+  now: number;
+  collected: Collected;
+  quarantine: number;
+  dryRun: boolean;
+}
+
+/** Brings back what something refers to again, and deletes what was in quarantine long enough. */
+async function sweepQuarantine(
+  { bucket }: Registry,
+  live: ReadonlySet<string>,
+  { before, after, now, collected, quarantine, dryRun }: Sweep,
+): Promise<void> {
+  for await (const kept of listAll(bucket, quarantineKey(''))) {
+    const key = kept.slice(quarantineKey('').length);
+    const since = Math.min(before.quarantined[key] ?? now, now);
+    const isOver = now - since >= quarantine;
+    const isLive = live.has(nameOf(key));
+    const isThere = isLive && (await bucket.get(key)) !== null;
+    if (isLive && !isThere) {
+      collected.broughtBack++;
+      if (!dryRun) await bringBack(bucket, key);
+    } else if (isOver) {
+      if (!isLive) collected.deleted++;
+      if (!dryRun) await bucket.delete(kept);
+    }
+    if (!isOver || (isLive && !isThere)) after.quarantined[key] = since;
+  }
+}
+
+/** The digest in a key. */
+function nameOf(key: string): string {
+  return compact(digestInKey(key));
+}
+
+/** A digest in 32 bytes: there may be millions of them in memory. */
+function compact(digest: Digest): string {
+  return Buffer.from(hexOf(digest), 'hex').toString('latin1');
+}
+
+/** Kinds of records that expire and name no object. They may be many. */
+const withoutObjects = ['deliveries', 'idempotency', 'key-uses', 'leases', 'sessions', 'tokens'];
+
+/** Everything that something refers to. */
+async function markLive(registry: Registry): Promise<Set<string>> {
+  const { bucket, objects } = registry;
+  const live = new Set<string>();
+  const add = (digest: Digest): void => void live.add(compact(digest));
+  for (const { kind } of expiringKinds()) {
+    if (withoutObjects.includes(kind)) continue;
+    for await (const key of listAll(bucket, `work/${kind}/`)) {
+      const bytes = await bucket.get(key);
+      referencesOf(key.slice('work/'.length), bytes && parseJson(bytes)).objects.forEach(add);
+    }
+  }
+  for await (const log of listLogs(bucket)) {
+    const { records, summaries } = await readLogContents(bucket, objects, log);
+    summaries.forEach(add);
+    const manifests: Digest[] = [];
+    for (const { name, value } of records) {
+      const found = referencesOf(name, value);
+      found.objects.forEach(add);
+      manifests.push(...found.manifests);
+    }
+    for (let from = 0; from < manifests.length; from += atOnce) {
+      const some = manifests.slice(from, from + atOnce);
+      const needed = await Promise.all(
+        some.map((manifest) => digestsOfVersion(manifest, (digest) => readObject(registry, digest, manifest))),
+      );
+      for (const digests of needed) digests.forEach(add);
+    }
+  }
+  return live;
+}
+
+/** What earlier runs saw, and the keys that say so. */
+async function readSeen({ bucket }: Registry): Promise<{ seen: Seen; names: string[] }> {
+  const names = await Array.fromAsync(listAll(bucket, marks));
+  const newest = names.at(-1);
+  const bytes = newest === undefined ? null : await bucket.get(newest);
+  const seen = (bytes && (parseJson(bytes) as Seen | undefined)) || { unreferenced: {}, quarantined: {} };
+  return { seen, names };
+}

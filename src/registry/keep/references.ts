@@ -1,0 +1,50 @@
+import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
+import { isDigest, type Digest } from '../../model/digest.ts';
+import { decodeJson } from '../../model/json.ts';
+import { parseResourceRef, type Resource } from '../../model/resource.ts';
+
+/** What a record refers to. */
+export interface References {
+  /** Manifests of versions. What a manifest refers to belongs to the version too. */
+  manifests: Digest[];
+  /** Other objects. A digest that is here may also be none of an object. */
+  objects: Digest[];
+}
+
+/**
+ * What a record refers to. In a resource, the manifests of its versions that are not withdrawn, also
+ * if it was deleted. In any other record, every digest, so that no kind is ever forgotten.
+ */
+export function referencesOf(name: string, value: unknown): References {
+  if (parseResourceRef(name) === null) return { manifests: [], objects: [...digestsIn(value)] };
+  const { versions } = value as Resource;
+  const held = versions.filter(({ status }) => status.state !== 'withdrawn');
+  return { manifests: held.map(({ manifest }) => manifest), objects: [] };
+}
+
+function* digestsIn(value: unknown): Generator<Digest> {
+  if (typeof value === 'string') {
+    if (isDigest(value)) yield value;
+  } else if (typeof value === 'object' && value !== null) {
+    for (const member of Object.values(value)) yield* digestsIn(member);
+  }
+}
+
+/**
+ * Every digest that a version needs: its manifest, its config, the report and the layers. `read`
+ * returns the bytes of the first two, or null; what only they could tell is then left out.
+ */
+export async function digestsOfVersion(
+  manifest: Digest,
+  read: (digest: Digest) => Promise<Uint8Array | null>,
+): Promise<Set<Digest>> {
+  const digests = new Set<Digest>([manifest]);
+  const named = await read(manifest);
+  if (named === null) return digests;
+  const { config, layers } = decodeJson<Manifest>(named);
+  digests.add(config.digest);
+  const described = await read(config.digest);
+  if (described) digests.add(decodeJson<ArtifactConfig>(described).report);
+  for (const { digest } of layers) digests.add(digest);
+  return digests;
+}
