@@ -2,6 +2,7 @@ import type { ResourceType, Format } from '../model/address.ts';
 import type { Coding } from '../model/artifact.ts';
 import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
+import type { Comparison } from '../model/comparison.ts';
 import type { Outline } from '../model/outline.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { Validation } from '../model/problem.ts';
@@ -204,7 +205,7 @@ export interface Turn {
 export interface Compiler {
   /** Name, version and runtime. Part of every artifact's provenance. */
   readonly id: string;
-  /** Identifies the rendering code. Cached output of another renderer is not used. */
+  /** Identifies the code that renders and compares. Cached output of another is not used. */
   readonly renderer: string;
   /** How documents are isolated. Absent where they are not, as in tests. */
   isolation?(): Promise<{ kind: 'bwrap' | 'node' }>;
@@ -241,6 +242,11 @@ export interface Compiler {
   outline(document: Published, limits: CompileLimits, turn?: Turn): Promise<Outline | null>;
   /** Renders a published document. Returns null if it exceeds the limits. */
   render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
+  /**
+   * Compares two published documents. If that exceeds the limits, the verdict is `unknown` and
+   * `reason` says why.
+   */
+  compare(before: Published, after: Published, limits: CompileLimits, turn?: Turn): Promise<Comparison>;
   /** Stops the sandboxes. Running and queued jobs reject with `unavailable`. */
   close(): Promise<void>;
 }

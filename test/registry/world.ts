@@ -1,3 +1,4 @@
+import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { parseDocument } from 'yaml';
@@ -195,6 +196,7 @@ function createFakeCompiler(): FakeCompiler {
     id: 'fake/1',
     renderer: 'fake-1',
     outline: async (document) => fakeOutline(document.json),
+    compare: async (before, after) => compareDocuments(before, after),
     render: async () => null,
     compiled,
     async compile({ entry, type, ruleset }, load): Promise<Compiled> {

@@ -1,3 +1,4 @@
+import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { checkConfig, type UserConfig } from '../../src/config.ts';
@@ -83,6 +84,7 @@ function createFakeCompiler(): Compiler {
     id: 'fake 1',
     renderer: 'fake-1',
     outline: async () => null,
+    compare: async (before, after) => compareDocuments(before, after),
     render: async () => null,
     async compile({ type, entry }, load) {
       const [file] = await load([entry]);

@@ -9,7 +9,7 @@ import { watchLimits, type Breach } from './watch-limits.ts';
 
 export type Answer = Extract<
   ChildMessage,
-  { type: 'compiled' | 'detected' | 'ignored' | 'settings' | 'version' | 'outlined' | 'rendered' }
+  { type: 'compiled' | 'detected' | 'ignored' | 'settings' | 'version' | 'outlined' | 'rendered' | 'compared' }
 >;
 
 export type Job = Exclude<ParentMessage, { type: 'files' }>;
@@ -262,6 +262,7 @@ const answers: Readonly<Record<Job['type'], Answer['type']>> = {
   version: 'version',
   outline: 'outlined',
   render: 'rendered',
+  compare: 'compared',
 };
 
 /**

@@ -2,9 +2,12 @@ import { resourceTypes } from '../../model/address.ts';
 import type { Coding } from '../../model/artifact.ts';
 import { isKind } from '../../model/kinds.ts';
 import { isDigest } from '../../model/digest.ts';
+import type { Comparison } from '../../model/comparison.ts';
 import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
 import type { Problem, Report } from '../../model/problem.ts';
 import type { LoadedFile } from '../collect.ts';
+import { isCount, isList, isRecord, isText, isTextOrNull, readAll } from './checked-values.ts';
+import { readComparison } from './read-comparison.ts';
 import type {
   Artifact,
   CompileInput,
@@ -29,6 +32,7 @@ export type ParentMessage =
   | { type: 'version'; file: VersionFile; limits: CompileLimits }
   | { type: 'outline'; document: Published; limits: CompileLimits }
   | { type: 'render'; document: Published; limits: CompileLimits }
+  | { type: 'compare'; before: Published; after: Published; limits: CompileLimits }
   | { type: 'files'; files: LoadedFile[] };
 
 /** Messages from the sandbox. `rss`: its memory in bytes after the job. */
@@ -42,10 +46,10 @@ export type ChildMessage =
   | { type: 'version'; version: string; rss: number }
   | { type: 'version'; problem: Problem; rss: number }
   | { type: 'outlined'; outline: Outline | null; rss: number }
-  | { type: 'rendered'; rendered: Rendered | null; rss: number };
+  | { type: 'rendered'; rendered: Rendered | null; rss: number }
+  | { type: 'compared'; comparison: Comparison; rss: number };
 
 const codings: readonly Coding[] = ['identity', 'gzip', 'br', 'zstd'];
-const longestText = 10_000_000;
 const longestPage = 64_000_000;
 
 /**
@@ -81,6 +85,10 @@ export function readChildMessage(value: unknown): ChildMessage | null {
   if (value['type'] === 'rendered') {
     const rendered = value['rendered'] === null ? null : readRendered(value['rendered']);
     return { type: 'rendered', rendered, rss };
+  }
+  if (value['type'] === 'compared') {
+    const comparison = readComparison(value['comparison']);
+    return comparison && { type: 'compared', comparison, rss };
   }
   const report = readReport(value['report']);
   if (value['type'] === 'settings') {
@@ -253,30 +261,4 @@ function readRendered(value: unknown): Rendered | null {
 /** A whole page. The renderer limits its length too. */
 function isLongText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= longestPage;
-}
-
-function readAll<T>(value: unknown, read: (item: unknown) => T | null): T[] | null {
-  if (!Array.isArray(value)) return null;
-  const items = value.map(read);
-  return items.every((item): item is Awaited<T> & T => item !== null) ? items : null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value is T[] {
-  return Array.isArray(value) && value.every(isItem);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= longestText;
-}
-
-function isTextOrNull(value: unknown): value is string | null {
-  return value === null || isText(value);
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

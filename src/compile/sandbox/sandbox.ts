@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { notCompared } from '../../model/comparison.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
 import type { JobOptions } from './child.ts';
@@ -97,18 +98,26 @@ export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: 
       return 'answer' in outcome && outcome.answer.type === 'rendered' ? outcome.answer.rendered : null;
     },
 
+    async compare(before, after, limits, turn = {}) {
+      const outcome = await run({ type: 'compare', before, after, limits }, limits, turn);
+      if ('answer' in outcome && outcome.answer.type === 'compared') return outcome.answer.comparison;
+      const why = 'died' in outcome && outcome.died === 'sandbox-memory' ? 'memory' : 'CPU time';
+      return notCompared(`Comparing the documents took more ${why} than the limit.`);
+    },
+
     close,
   };
 }
 
-/**
- * A digest of the rendering code, so that cached output of older code is not used.
- */
+/** A digest of the code that makes derived values, so that cached output of older code is not used. */
 function rendererName(): string {
-  const folder = new URL('../../render/', import.meta.url);
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.[jt]s$/.test(name))
-    .sort();
+  const folder = new URL('../../', import.meta.url);
+  const names = ['render', 'diff'].flatMap((room) =>
+    readdirSync(new URL(`${room}/`, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.[jt]s$/.test(name))
+      .map((name) => `${room}/${name}`)
+      .sort(),
+  );
   return hexOf(digestOf(names.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n'))).slice(0, 16);
 }
 

@@ -5,6 +5,7 @@ import { findIgnored } from '../ignored.ts';
 import { closeProcess } from './close-process.ts';
 import type { ParentMessage } from './sandbox-messages.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
+import { compareDocuments } from '../../diff/compare-documents.ts';
 import { renderDocument } from '../../render/render.ts';
 import { limitRounds } from '../openapi/redocly-rounds.ts';
 import { runCompile } from '../run.ts';
@@ -50,6 +51,8 @@ async function receive(message: ParentMessage): Promise<void> {
     return send({ type: 'outlined', outline: outlineDocument(message.document), rss: rss() });
   if (message.type === 'render')
     return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
+  if (message.type === 'compare')
+    return send({ type: 'compared', comparison: compareDocuments(message.before, message.after), rss: rss() });
   beginRounds();
   const result = await runCompile(message.input, load);
   send({ type: 'compiled', ...result, rss: rss() });

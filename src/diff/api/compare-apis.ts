@@ -1,0 +1,110 @@
+import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../../render/json-value.ts';
+import { reportPart, reportTexts } from './report-part.ts';
+import { pairOperations } from './operations.ts';
+import { compareOperation } from './compare-operations.ts';
+import { dialectOfApi } from '../dialect.ts';
+import { quote } from '../report.ts';
+import { textOfValue } from '../schema/schema-view.ts';
+import { createSide, placeAt, rootOf } from '../side.ts';
+import { createWalk, type Unit, type Walk } from '../walk.ts';
+
+/** What changed in an API: what belongs to none of its operations, and each of them. */
+export interface ComparedApis {
+  walk: Walk;
+  root: Unit;
+  operations: { name: string; unit: Unit }[];
+}
+
+/** Compares two OpenAPI documents of any versions. */
+export function compareApis(before: JsonObject, after: JsonObject): ComparedApis {
+  const walk = createWalk(createSide(before, dialectOfApi(before)), createSide(after, dialectOfApi(after)));
+  const root: Unit = { facts: [], children: [] };
+  compareHeads(walk, root);
+  const operations = pairOperations(walk.before, walk.after).map((pair) => {
+    const unit: Unit = { facts: [], children: [] };
+    walk.spend(20);
+    compareOperation(walk, unit, pair);
+    return { name: (pair.after ?? pair.before)!.name, unit };
+  });
+  walk.finish();
+  return { walk, root, operations };
+}
+
+function compareHeads(walk: Walk, root: Unit): void {
+  const { before, after } = walk;
+  const [old, current] = [before, after].map(
+    ({ document }) => textOf(document['swagger']) || textOf(document['openapi']),
+  );
+  if (old !== current) {
+    const at = {
+      before: before.dialect.name === '2.0' ? '/swagger' : '/openapi',
+      after: after.dialect.name === '2.0' ? '/swagger' : '/openapi',
+    };
+    reportPart(root, {
+      verdict: 'docs',
+      code: 'specification-changed',
+      message: `The document is written in OpenAPI ${current} instead of ${old}.`,
+      before: old!,
+      after: current!,
+      at,
+    });
+  }
+  const infos = {
+    before: placeAt(before, ['info']) ?? rootOf(before),
+    after: placeAt(after, ['info']) ?? rootOf(after),
+  };
+  const keys = ['title', 'summary', 'description', 'version', 'termsOfService', 'contact', 'license'];
+  reportTexts(walk, root, { ...infos, subject: 'The API', role: 'info', keys });
+  reportTexts(walk, root, {
+    before: rootOf(before),
+    after: rootOf(after),
+    subject: 'The document',
+    role: 'document',
+    keys: ['externalDocs'],
+  });
+  compareTags(walk, root);
+  compareNames(walk, root);
+}
+
+function compareTags(walk: Walk, root: Unit): void {
+  const read = (document: JsonObject) =>
+    new Map(listOf(document['tags']).map((tag) => [textOf(objectOf(tag)['name']), textOfValue(tag)]));
+  const [old, current] = [read(walk.before.document), read(walk.after.document)];
+  const at = { before: old.size > 0 ? '/tags' : null, after: current.size > 0 ? '/tags' : null };
+  const add = (code: string, message: string) => reportPart(root, { verdict: 'docs', code, message, at });
+  for (const [name, text] of old) {
+    const named = `The tag ${quote(JSON.stringify(name))}`;
+    if (!current.has(name)) add('tag-removed', `${named} was removed.`);
+    else if (current.get(name) !== text) add('tag-changed', `${named} is described in another way.`);
+  }
+  for (const name of current.keys())
+    if (!old.has(name)) add('tag-added', `The tag ${quote(JSON.stringify(name))} was added.`);
+}
+
+/** Schemas that came or went. What they contain is compared where operations use them. */
+function compareNames(walk: Walk, root: Unit): void {
+  const folder = (document: JsonObject) =>
+    document['swagger'] === undefined ? ['components', 'schemas'] : ['definitions'];
+  const [old, current] = [walk.before, walk.after].map((side) => {
+    const place = placeAt(side, folder(side.document));
+    return new Map(entriesOf(place?.value).map(([name]) => [name, place!.pointer]));
+  });
+  for (const [name, pointer] of old!)
+    if (!current!.has(name))
+      reportPart(root, {
+        verdict: 'safe',
+        code: 'schema-removed',
+        message: `Schema ${quote(JSON.stringify(name))} was removed; no reference needs it.`,
+        before: name,
+        at: { before: `${pointer}/${name}`, after: null },
+      });
+  for (const [name, pointer] of current!)
+    if (!old!.has(name))
+      reportPart(root, {
+        verdict: 'safe',
+        code: 'schema-added',
+        message: `Schema ${quote(JSON.stringify(name))} was added.`,
+        after: name,
+        at: { before: null, after: `${pointer}/${name}` },
+      });
+}

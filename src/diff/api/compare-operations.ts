@@ -1,0 +1,224 @@
+import type { Direction } from '../../model/comparison.ts';
+import { listOf, objectOf, textOf } from '../../render/json-value.ts';
+import { reportPart, reportTexts } from './report-part.ts';
+import { pairItems, type Operation, type OperationPair } from './operations.ts';
+import { bodyOf } from './operation-parts.ts';
+import { compareContents } from './compare-contents.ts';
+import { compareParameters } from './compare-parameters.ts';
+import { compareResponses } from './compare-responses.ts';
+import { compareSecurity } from './compare-security.ts';
+import { compareServers } from './compare-servers.ts';
+import { memberOf, membersOf, resolvePlace } from '../side.ts';
+import type { Unit, Walk } from '../walk.ts';
+
+/** Compares one operation of two documents. A webhook's request is sent to the reader. */
+export function compareOperation(walk: Walk, unit: Unit, { before, after, isWebhook }: OperationPair): void {
+  const at = { before: before?.place.pointer ?? null, after: after?.place.pointer ?? null };
+  const thing = isWebhook ? 'webhook' : 'operation';
+  if (after === null) {
+    const isDeprecated = objectOf(before!.place.value)['deprecated'] === true;
+    const code = `${isDeprecated ? 'deprecated-' : ''}${thing}-removed`;
+    const message = `${before!.name} was removed${isDeprecated ? '; it was deprecated' : ''}.`;
+    return reportPart(unit, { verdict: 'breaking', code, message, before: before!.name, at });
+  }
+  if (before === null)
+    return reportPart(unit, {
+      verdict: 'safe',
+      code: `${thing}-added`,
+      message: `${after.name} was added.`,
+      after: after.name,
+      at,
+    });
+  if (!isWebhook) {
+    compareSecurity(walk, unit, before, after);
+    compareServers(walk, unit, before, after);
+  }
+  const isSame =
+    walk.same(before.place.value, after.place.value) && sameItems(walk, before, after) && before.name === after.name;
+  if (isSame && walk.before.dialect.name !== '2.0') return;
+  compareHead(walk, unit, before, after);
+  const [sent, received]: [Direction, Direction] = isWebhook ? ['response', 'request'] : ['request', 'response'];
+  compareParameters(walk, unit, before, after, sent);
+  compareBody(walk, unit, before, after, sent);
+  compareResponses(walk, unit, before, after, received);
+  compareCallbacks(walk, unit, before, after, isWebhook);
+}
+
+/** Whether the path items have equal parameters. */
+function sameItems(walk: Walk, before: Operation, after: Operation): boolean {
+  if (before.items.length !== after.items.length) return false;
+  return before.items.every((item, at) => {
+    const [old, current] = [
+      memberOf(walk.before, item, 'parameters'),
+      memberOf(walk.after, after.items[at]!, 'parameters'),
+    ];
+    return walk.same(old?.value ?? null, current?.value ?? null);
+  });
+}
+
+function compareHead(walk: Walk, unit: Unit, before: Operation, after: Operation): void {
+  const places = { before: before.place, after: after.place };
+  const [old, current] = [objectOf(before.place.value), objectOf(after.place.value)];
+  const at = { before: before.place.pointer, after: after.place.pointer };
+  reportTexts(walk, unit, {
+    ...places,
+    subject: after.name,
+    role: 'operation',
+    keys: ['summary', 'description', 'externalDocs'],
+  });
+  const [from, to] = [textOf(old['operationId']) || null, textOf(current['operationId']) || null];
+  if (from !== to) {
+    const says =
+      from === null
+        ? `has operationId ${to}; it had none`
+        : to === null
+          ? `no longer has operationId ${from}`
+          : `has operationId ${to} instead of ${from}`;
+    const told = { message: `${after.name} ${says}.`, before: from, after: to, at };
+    // Requests are the same, but generated clients name their functions after it.
+    if (from === null) reportPart(unit, { verdict: 'safe', code: 'operation-id-set', ...told });
+    else
+      reportPart(unit, {
+        verdict: 'risky',
+        code: to === null ? 'operation-id-unset' : 'operation-id-changed',
+        ...told,
+      });
+  }
+  const [was, is] = [old['deprecated'] === true, current['deprecated'] === true];
+  if (was !== is) {
+    const message = `${after.name} is ${is ? '' : 'no longer '}deprecated.`;
+    reportPart(unit, {
+      verdict: 'safe',
+      code: is ? 'operation-deprecated' : 'operation-reactivated',
+      message,
+      before: `${was}`,
+      after: `${is}`,
+      at,
+    });
+  }
+  compareTags(unit, before, after);
+  compareSunset(unit, before, after);
+}
+
+function compareTags(unit: Unit, before: Operation, after: Operation): void {
+  const [old, current] = [before, after].map(({ place }) => listOf(objectOf(place.value)['tags']).map(textOf));
+  const at = { before: before.place.pointer, after: after.place.pointer };
+  const removed = old!.filter((tag) => !current!.includes(tag)).join(', ');
+  const added = current!.filter((tag) => !old!.includes(tag)).join(', ');
+  if (removed !== '')
+    reportPart(unit, {
+      verdict: 'docs',
+      code: 'operation-tag-removed',
+      message: `${after.name} no longer has the tag ${removed}.`,
+      before: removed,
+      at,
+    });
+  if (added !== '')
+    reportPart(unit, {
+      verdict: 'docs',
+      code: 'operation-tag-added',
+      message: `${after.name} has the tag ${added}.`,
+      after: added,
+      at,
+    });
+}
+
+/** The end that was announced may be moved to a later day, not to an earlier one. */
+function compareSunset(unit: Unit, before: Operation, after: Operation): void {
+  const [old, current] = [before, after].map(({ place }) => textOf(objectOf(place.value)['x-sunset']) || null);
+  if (old === current) return;
+  const at = { before: before.place.pointer, after: after.place.pointer };
+  const told = { before: old!, after: current!, at };
+  if (old === null)
+    return reportPart(unit, {
+      verdict: 'safe',
+      code: 'operation-sunset-set',
+      message: `${after.name} ends on ${current}.`,
+      ...told,
+    });
+  if (current === null)
+    return reportPart(unit, {
+      verdict: 'risky',
+      code: 'operation-sunset-unset',
+      message: `${after.name} no longer says that it ends on ${old}.`,
+      ...told,
+    });
+  const [from, to] = [Date.parse(old!), Date.parse(current!)];
+  const message = `${after.name} ends on ${current} instead of ${old}.`;
+  if (Number.isNaN(from) || Number.isNaN(to))
+    return reportPart(unit, { verdict: 'unknown', code: 'operation-sunset-changed', message, ...told });
+  const isEarlier = to < from;
+  reportPart(unit, {
+    verdict: isEarlier ? 'risky' : 'safe',
+    code: `operation-sunset-${isEarlier ? 'earlier' : 'later'}`,
+    message,
+    ...told,
+  });
+}
+
+function compareBody(walk: Walk, parent: Unit, old: Operation, current: Operation, direction: Direction): void {
+  const [before, after] = [bodyOf(walk.before, old), bodyOf(walk.after, current)];
+  if (before === null && after === null) return;
+  const at = {
+    before: before?.place.pointer ?? old.place.pointer,
+    after: after?.place.pointer ?? current.place.pointer,
+  };
+  if (before === null) {
+    const { isRequired } = after!;
+    const code = `${direction}-body-added${isRequired ? '-as-required' : ''}`;
+    const message = `The request body was added and is ${isRequired ? 'required' : 'optional'}.`;
+    return reportPart(parent, { effect: isRequired ? 'narrows' : 'widens', code, message, at, direction });
+  }
+  if (after === null)
+    return reportPart(parent, {
+      verdict: 'breaking',
+      code: `${direction}-body-removed`,
+      message: 'The request body was removed.',
+      at,
+      direction,
+    });
+  const shared = /^\/components\/requestBodies\/([^/]+)$/.exec(after.place.pointer)?.[1];
+  const subject = shared === undefined ? 'the request body' : `request body ${JSON.stringify(shared)}`;
+  const types = [...before.content.keys(), '|', ...after.content.keys()].join();
+  walk.below(parent, `body ${direction} ${at.before} | ${at.after} | ${types}`, (unit) => {
+    const start = subject.slice(0, 1).toUpperCase() + subject.slice(1);
+    if (before.isRequired !== after.isRequired) {
+      const [from, to] = after.isRequired ? ['optional', 'required'] : ['required', 'optional'];
+      reportPart(unit, {
+        effect: after.isRequired ? 'narrows' : 'widens',
+        code: `${direction}-body-became-${to}`,
+        message: `${start} is ${to}; it was ${from}.`,
+        before: from,
+        after: to,
+        at,
+        direction,
+      });
+    }
+    reportTexts(walk, unit, {
+      before: before.place,
+      after: after.place,
+      subject: start,
+      role: 'body',
+      keys: ['description'],
+    });
+    compareContents(walk, unit, before, after, { direction, subject, role: 'body' });
+  });
+}
+
+/** Callbacks are matched by name and expression. Each is the other side's request, as a webhook is. */
+function compareCallbacks(walk: Walk, parent: Unit, before: Operation, after: Operation, isWebhook: boolean): void {
+  const [old, current] = [
+    memberOf(walk.before, before.place, 'callbacks'),
+    memberOf(walk.after, after.place, 'callbacks'),
+  ];
+  const names = new Set([...membersOf(walk.before, old), ...membersOf(walk.after, current)].map(([name]) => name));
+  for (const name of names) {
+    const one = old && memberOf(walk.before, old, name);
+    const other = current && memberOf(walk.after, current, name);
+    const [from, to] = [one && resolvePlace(walk.before, one), other && resolvePlace(walk.after, other)];
+    for (const pair of pairItems(walk.before, walk.after, from, to, false)) {
+      const key = `callback ${isWebhook} ${pair.before?.place.pointer} | ${pair.after?.place.pointer}`;
+      walk.below(parent, key, (unit) => compareOperation(walk, unit, { ...pair, isWebhook: !isWebhook }));
+    }
+  }
+}

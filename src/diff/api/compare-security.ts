@@ -1,0 +1,225 @@
+import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
+import { reportPart } from './report-part.ts';
+import type { Operation } from './operations.ts';
+import { memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
+import type { Unit, Walk } from '../walk.ts';
+
+/** Schemes that are used together, by identity, with the scopes that are needed. Empty: nobody signs in. */
+type Alternative = ReadonlyMap<string, { name: string; scopes: readonly string[] }>;
+
+/**
+ * Compares who may call an operation: a list of alternatives, each of which needs all of its
+ * schemes. Whoever satisfied one before must satisfy one now. A scheme is known by what is sent,
+ * not by its name.
+ */
+export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after: Operation): void {
+  const [old, current] = [read(walk.before, before, walk), read(walk.after, after, walk)];
+  const at = { before: old.pointer, after: current.pointer };
+  const told = { before: describe(old.alternatives), after: describe(current.alternatives), at };
+  if (old.isOpen && !current.isOpen)
+    return reportPart(unit, {
+      verdict: 'breaking',
+      code: 'security-added',
+      message: `Requests need ${told.after}; they needed nothing.`,
+      ...told,
+    });
+  if (!old.isOpen && current.isOpen)
+    return reportPart(unit, {
+      verdict: 'safe',
+      code: 'security-removed',
+      message: `Requests need nothing; they needed ${told.before}.`,
+      ...told,
+    });
+  const used = new Set<Alternative>();
+  for (const one of old.alternatives) {
+    const kept = current.alternatives.find((other) => satisfies(one, other));
+    if (kept) {
+      used.add(kept);
+      if (!satisfies(kept, one))
+        reportPart(unit, {
+          verdict: 'safe',
+          code: 'security-relaxed',
+          message: `Requests need ${describe([kept])} instead of ${describe([one])}.`,
+          ...told,
+        });
+      continue;
+    }
+    const isAlike = (other: Alternative) => other.size === one.size && [...one.keys()].every((id) => other.has(id));
+    const scoped = current.alternatives.find(isAlike);
+    const wider = current.alternatives.find((other) => [...one.keys()].every((id) => other.has(id)));
+    const instead = scoped ?? wider;
+    if (instead) used.add(instead);
+    const message = instead
+      ? `Requests need ${describe([instead])} instead of ${describe([one])}.`
+      : `Requests may no longer use ${describe([one])}.`;
+    const code = scoped ? 'security-scope-added' : wider ? 'security-scheme-added' : 'security-alternative-removed';
+    reportPart(unit, { verdict: 'breaking', code, message, ...told });
+  }
+  for (const other of current.alternatives) {
+    if (used.has(other) || old.isOpen || old.alternatives.some((one) => satisfies(one, other))) continue;
+    reportPart(unit, {
+      verdict: 'safe',
+      code: 'security-alternative-added',
+      message: `Requests may also use ${describe([other])}.`,
+      ...told,
+    });
+  }
+  compareSchemes(walk, unit, old.alternatives, current.alternatives);
+}
+
+/** Whether who satisfies `one` also satisfies `other`. */
+function satisfies(one: Alternative, other: Alternative): boolean {
+  return [...other].every(
+    ([id, { scopes }]) => scopes.every((scope) => one.get(id)?.scopes.includes(scope)) && one.has(id),
+  );
+}
+
+function describe(alternatives: readonly Alternative[]): string {
+  if (alternatives.length === 0) return 'nothing';
+  const one = (alternative: Alternative) =>
+    [...alternative.values()]
+      .map(({ name, scopes }) => (scopes.length > 0 ? `${name} (${scopes.join(', ')})` : name))
+      .join(' and ') || 'nothing';
+  return alternatives.map(one).join(' or ');
+}
+
+function read(
+  side: Side,
+  operation: Operation,
+  walk: Walk,
+): { alternatives: Alternative[]; isOpen: boolean; pointer: string } {
+  const place = memberOf(side, operation.place, 'security') ?? placeAt(side, ['security']);
+  const alternatives = listOf(place?.value).map((written): Alternative => {
+    return new Map(
+      entriesOf(written).map(([name, scopes]) => [
+        identityOf(walk, side, name),
+        { name, scopes: listOf(scopes).map(textOf).sort() },
+      ]),
+    );
+  });
+  const isOpen = alternatives.length === 0 || alternatives.some(({ size }) => size === 0);
+  return {
+    alternatives: alternatives.filter(({ size }) => size > 0),
+    isOpen,
+    pointer: place?.pointer ?? operation.place.pointer,
+  };
+}
+
+function schemePlace(side: Side, name: string): Place | null {
+  const folder = side.dialect.name === '2.0' ? ['securityDefinitions'] : ['components', 'securitySchemes'];
+  const place = placeAt(side, [...folder, name]);
+  return place && resolvePlace(side, place);
+}
+
+/** What a client sends to satisfy a scheme. */
+function kindOf(side: Side, name: string): string {
+  const place = schemePlace(side, name);
+  if (place === null) return `undefined ${name}`;
+  const { type, in: where, name: key, scheme } = objectOf(place.value);
+  if (type === 'basic') return 'http basic';
+  if (type === 'http') return `http ${textOf(scheme).toLowerCase()}`;
+  if (type === 'apiKey')
+    return `apiKey ${textOf(where)} ${textOf(where) === 'header' ? textOf(key).toLowerCase() : textOf(key)}`;
+  return textOf(type);
+}
+
+/** Schemes that are told apart by their name (OAuth, OpenID Connect) keep it where both have it. */
+function identityOf(walk: Walk, side: Side, name: string): string {
+  const kind = kindOf(side, name);
+  if (/^(?:http|apiKey)/.test(kind)) return kind;
+  const other = side === walk.before ? walk.after : walk.before;
+  return schemePlace(other, name) === null ? kind : `${kind} ${name}`;
+}
+
+function compareSchemes(walk: Walk, parent: Unit, old: readonly Alternative[], current: readonly Alternative[]): void {
+  const names = new Set(old.flatMap((alternative) => [...alternative.values()].map(({ name }) => name)));
+  for (const name of names) {
+    if (!current.some((alternative) => [...alternative.values()].some((used) => used.name === name))) continue;
+    const [before, after] = [schemePlace(walk.before, name), schemePlace(walk.after, name)];
+    if (before === null || after === null || walk.same(before.value, after.value)) continue;
+    walk.below(parent, `security-scheme ${name}`, (unit) => compareScheme(walk, unit, name, before, after));
+  }
+}
+
+const flowNames: Readonly<Record<string, string>> = {
+  application: 'clientCredentials',
+  accessCode: 'authorizationCode',
+};
+
+function compareScheme(walk: Walk, unit: Unit, name: string, before: Place, after: Place): void {
+  const at = { before: before.pointer, after: after.pointer };
+  const subject = `Security scheme ${JSON.stringify(name)}`;
+  const change = (
+    verdict: 'breaking' | 'risky' | 'safe' | 'docs',
+    code: string,
+    says: string,
+    from: string | null,
+    to: string | null,
+  ) =>
+    reportPart(unit, {
+      verdict,
+      code: `security-scheme-${code}`,
+      message: `${subject} ${says}.`,
+      before: from,
+      after: to,
+      at,
+    });
+  for (const [key, verdict] of [
+    ['description', 'docs'],
+    ['bearerFormat', 'docs'],
+    ['openIdConnectUrl', 'risky'],
+    ['oauth2MetadataUrl', 'risky'],
+  ] as const) {
+    const [old, current] = [before, after].map(({ value }) => textOf(objectOf(value)[key]) || null);
+    const code = `${key.replace(/[A-Z0-9]+/g, (part) => `-${part.toLowerCase()}`)}-changed`;
+    if (old !== current)
+      change(verdict, code, `has ${key} ${current ?? 'absent'} instead of ${old ?? 'absent'}`, old!, current!);
+  }
+  const [flows, others] = [flowsOf(walk.before, before), flowsOf(walk.after, after)];
+  for (const [flow, old] of flows) {
+    const current = others.get(flow);
+    if (current === undefined) {
+      change('breaking', 'flow-removed', `no longer has the flow ${flow}`, flow, null);
+      continue;
+    }
+    for (const key of ['authorizationUrl', 'tokenUrl', 'refreshUrl', 'deviceAuthorizationUrl']) {
+      const [from, to] = [textOf(old[key]) || null, textOf(current[key]) || null];
+      if (from !== to)
+        change(
+          'risky',
+          'url-changed',
+          `has ${key} ${to ?? 'absent'} instead of ${from ?? 'absent'} in the flow ${flow}`,
+          from,
+          to,
+        );
+    }
+    const [was, is] = [objectOf(old['scopes']), objectOf(current['scopes'])];
+    for (const scope of Object.keys(was))
+      if (!Object.hasOwn(is, scope))
+        change('risky', 'scope-removed', `no longer has the scope ${scope} in the flow ${flow}`, scope, null);
+    for (const scope of Object.keys(is)) {
+      if (!Object.hasOwn(was, scope))
+        change('safe', 'scope-added', `has the scope ${scope} in the flow ${flow}`, null, scope);
+      else if (was[scope] !== is[scope])
+        change(
+          'docs',
+          'scope-description-changed',
+          `describes the scope ${scope} in another way`,
+          textOf(was[scope]),
+          textOf(is[scope]),
+        );
+    }
+  }
+  for (const flow of others.keys())
+    if (!flows.has(flow)) change('safe', 'flow-added', `has the flow ${flow}`, null, flow);
+}
+
+function flowsOf(side: Side, place: Place): Map<string, Record<string, unknown>> {
+  const flow = textOf(objectOf(place.value)['flow']);
+  if (flow !== '') return new Map([[flowNames[flow] ?? flow, objectOf(place.value)]]);
+  return new Map(
+    membersOf(side, memberOf(side, place, 'flows'))
+      .filter(([name]) => !name.startsWith('x-'))
+      .map(([name, { value }]) => [name, objectOf(value)]),
+  );
+}

@@ -1,0 +1,203 @@
+// Reads the parts of an operation from any version of OpenAPI into one form. Places stay those of
+// the document as published.
+import { isObject, listOf, objectOf, textOf, type JsonObject } from '../../render/json-value.ts';
+import { fromItems, textAt, type Operation } from './operations.ts';
+import { itemsOf, memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
+
+/** A parameter or a response's header. */
+export interface Parameter {
+  in: string;
+  name: string;
+  isRequired: boolean;
+  place: Place;
+  schema: Place | null;
+  /** By media type, where it has content instead of a schema. */
+  content: Content;
+  /** How lists and objects are written: `form`, `form exploded`, … */
+  style: string;
+}
+
+export type Content = ReadonlyMap<string, Media>;
+
+export interface Media {
+  place: Place;
+  schema: Place | null;
+}
+
+export interface Body {
+  place: Place;
+  isRequired: boolean;
+  content: Content;
+}
+
+export interface Response {
+  place: Place;
+  headers: ReadonlyMap<string, Parameter>;
+  content: Content;
+}
+
+function isSwagger({ dialect }: Side): boolean {
+  return dialect.name === '2.0';
+}
+
+/** The parameters of an operation by `in` and name. Its own win over those of its path. */
+export function parametersOf(side: Side, operation: Operation): Map<string, Parameter> {
+  const parameters = new Map<string, Parameter>();
+  for (const place of rawParameters(side, operation)) {
+    const parameter = readParameter(side, place, textAt(side, place, 'in'), textAt(side, place, 'name'));
+    if (!['body', 'formData'].includes(parameter.in)) parameters.set(parameterKey(parameter), parameter);
+  }
+  return parameters;
+}
+
+/** Header names ignore case. */
+export function parameterKey({ in: where, name }: Pick<Parameter, 'in' | 'name'>): string {
+  return `${where} ${where === 'header' ? name.toLowerCase() : name}`;
+}
+
+function rawParameters(side: Side, operation: Operation): Place[] {
+  const lists = [...operation.items.toReversed(), operation.place].map((owner) => memberOf(side, owner, 'parameters'));
+  return lists
+    .flatMap((list) => itemsOf(side, list))
+    .map((place) => resolvePlace(side, place))
+    .filter((place) => place !== null && isObject(place.value)) as Place[];
+}
+
+function readParameter(side: Side, place: Place, where: string, name: string): Parameter {
+  const value = objectOf(place.value);
+  const isRequired = value['required'] === true || where === 'path';
+  const common = { in: where, name, isRequired, place };
+  if (isSwagger(side)) return { ...common, schema: place, content: new Map(), style: swaggerStyle(value, where) };
+  const content = contentOf(side, memberOf(side, place, 'content'));
+  return { ...common, schema: memberOf(side, place, 'schema'), content, style: styleOf(value, where) };
+}
+
+const defaultStyles: Readonly<Record<string, string>> = {
+  query: 'form',
+  cookie: 'form',
+  path: 'simple',
+  header: 'simple',
+};
+
+function styleOf({ style, explode }: JsonObject, where: string): string {
+  const name = textOf(style) || (defaultStyles[where] ?? 'form');
+  return `${name}${explode === true || (explode === undefined && name === 'form') ? ' exploded' : ''}`;
+}
+
+const collectionStyles: Readonly<Record<string, string>> = {
+  multi: 'form exploded',
+  ssv: 'spaceDelimited',
+  pipes: 'pipeDelimited',
+  tsv: 'tabDelimited',
+};
+
+function swaggerStyle({ collectionFormat }: JsonObject, where: string): string {
+  return collectionStyles[textOf(collectionFormat)] ?? defaultStyles[where] ?? 'form';
+}
+
+/** The body of a request: `requestBody`, or the parameters in `body` and `formData` of 2.0. */
+export function bodyOf(side: Side, operation: Operation): Body | null {
+  if (isSwagger(side)) return swaggerBody(side, operation);
+  const written = memberOf(side, operation.place, 'requestBody');
+  const place = written && resolvePlace(side, written);
+  if (place === null) return null;
+  const isRequired = objectOf(place.value)['required'] === true;
+  return { place, isRequired, content: contentOf(side, memberOf(side, place, 'content')) };
+}
+
+function swaggerBody(side: Side, operation: Operation): Body | null {
+  const all = rawParameters(side, operation);
+  const body = all.findLast((place) => textAt(side, place, 'in') === 'body');
+  const isRequired = (place: Place) => objectOf(place.value)['required'] === true;
+  if (body !== undefined) {
+    const media = { place: body, schema: memberOf(side, body, 'schema') };
+    const types = mediaTypes(side, operation, 'consumes', ['application/json']);
+    return { place: body, isRequired: isRequired(body), content: new Map(types.map((type) => [type, media])) };
+  }
+  const fields = all.filter((place) => textAt(side, place, 'in') === 'formData');
+  if (fields.length === 0) return null;
+  for (const { value, pointer } of fields) side.moved.set(value as object, pointer);
+  const schema = {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((place) => [textAt(side, place, 'name'), place.value])),
+    required: fields.filter(isRequired).map((place) => textAt(side, place, 'name')),
+  };
+  const hasFile = fields.some((place) => textAt(side, place, 'type') === 'file');
+  const types = mediaTypes(side, operation, 'consumes', [
+    hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded',
+  ]);
+  const place: Place = { value: schema, pointer: `${operation.place.pointer}/parameters` };
+  const content = new Map(types.map((type): [string, Media] => [type, { place, schema: place }]));
+  return { place, isRequired: schema.required.length > 0, content };
+}
+
+function mediaTypes(side: Side, operation: Operation, key: 'consumes' | 'produces', none: string[]): string[] {
+  const written = memberOf(side, operation.place, key) ?? placeAt(side, [key]);
+  const types = listOf(written?.value)
+    .map(textOf)
+    .filter((type) => type !== '');
+  return types.length > 0 ? types : none;
+}
+
+/** The responses of an operation by status. */
+export function responsesOf(side: Side, operation: Operation): Map<string, Response> {
+  const responses = membersOf(side, memberOf(side, operation.place, 'responses')).filter(
+    ([status]) => !status.startsWith('x-'),
+  );
+  return new Map(
+    responses.map(([status, written]): [string, Response] => {
+      const place = resolvePlace(side, written) ?? written;
+      const headers = membersOf(side, memberOf(side, place, 'headers')).map(([name, header]): [string, Parameter] => {
+        const found = resolvePlace(side, header) ?? header;
+        return [name.toLowerCase(), readParameter(side, found, 'header', name)];
+      });
+      return [
+        normalStatus(status),
+        { place, headers: new Map(headers), content: responseContent(side, operation, place) },
+      ];
+    }),
+  );
+}
+
+function normalStatus(status: string): string {
+  return /^[1-5]xx$/i.test(status) ? status.toUpperCase() : status;
+}
+
+function responseContent(side: Side, operation: Operation, place: Place): Content {
+  if (!isSwagger(side)) return contentOf(side, memberOf(side, place, 'content'));
+  const schema = memberOf(side, place, 'schema');
+  if (schema === null) return new Map();
+  const types = mediaTypes(side, operation, 'produces', ['application/json']);
+  return new Map(types.map((type) => [type, { place, schema }]));
+}
+
+function contentOf(side: Side, content: Place | null): Content {
+  return new Map(
+    membersOf(side, content).map(([type, written]): [string, Media] => {
+      const place = resolvePlace(side, written) ?? written;
+      return [type, { place, schema: memberOf(side, place, 'schema') ?? memberOf(side, place, 'itemSchema') }];
+    }),
+  );
+}
+
+/** The servers of an operation: its own, its path's, or the document's. */
+export function serversOf(side: Side, operation: Operation): { urls: string[]; pointer: string } {
+  if (isSwagger(side)) return swaggerServers(side);
+  const place =
+    memberOf(side, operation.place, 'servers') ?? fromItems(side, operation, 'servers') ?? placeAt(side, ['servers']);
+  const urls = itemsOf(side, place)
+    .map((server) => textAt(side, server, 'url'))
+    .filter((url) => url !== '');
+  return { urls, pointer: place === null ? '' : place.pointer };
+}
+
+function swaggerServers(side: Side): { urls: string[]; pointer: string } {
+  const [host, base] = ['host', 'basePath'].map((key) => textOf(side.document[key]));
+  if (host === '' && base === '') return { urls: [], pointer: '' };
+  const schemes = listOf(side.document['schemes']).map(textOf);
+  if (host === '') return { urls: [base!], pointer: '/basePath' };
+  return {
+    urls: (schemes.length > 0 ? schemes : ['https']).map((scheme) => `${scheme}://${host}${base}`),
+    pointer: '/host',
+  };
+}

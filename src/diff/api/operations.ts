@@ -1,0 +1,89 @@
+import { textOf } from '../../render/json-value.ts';
+import { memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
+
+/** One operation of one document. */
+export interface Operation {
+  /** For people: `GET /pets/{id}`, `WEBHOOK POST order`. */
+  name: string;
+  path: string;
+  place: Place;
+  /** The path items that it belongs to: its own, and the one that this refers to. */
+  items: readonly Place[];
+}
+
+/** The same operation in both documents. */
+export interface OperationPair {
+  before: Operation | null;
+  after: Operation | null;
+  isWebhook: boolean;
+}
+
+const methods = new Set('get put post delete options head patch trace query'.split(' '));
+
+/** All operations of both documents, in the order of the new one; then those that were removed. */
+export function pairOperations(before: Side, after: Side): OperationPair[] {
+  const paths = pairItems(before, after, placeAt(before, ['paths']), placeAt(after, ['paths']), false);
+  const webhooks = [before, after].map((side) => placeAt(side, ['webhooks']) ?? placeAt(side, ['x-webhooks']));
+  return [...paths, ...pairItems(before, after, webhooks[0]!, webhooks[1]!, true)];
+}
+
+/** The operations of two maps of path items: paths, webhooks, or one callback. */
+export function pairItems(
+  before: Side,
+  after: Side,
+  old: Place | null,
+  current: Place | null,
+  isWebhook: boolean,
+): OperationPair[] {
+  const left = new Map(operationsOf(before, old, isWebhook).map((operation) => [operation.name, operation]));
+  const found = operationsOf(after, current, isWebhook);
+  const pairs = found.map((operation): OperationPair => {
+    const same = left.get(operation.name) ?? null;
+    left.delete(operation.name);
+    return { before: same, after: operation, isWebhook };
+  });
+  // A parameter of a path may have another name: only its position is sent.
+  const byShape = Map.groupBy(left.values(), ({ name }) => shapeOf(name));
+  for (const pair of pairs) {
+    if (pair.before !== null) continue;
+    pair.before = byShape.get(shapeOf(pair.after!.name))?.shift() ?? null;
+    if (pair.before !== null) left.delete(pair.before.name);
+  }
+  return [...pairs, ...[...left.values()].map((operation) => ({ before: operation, after: null, isWebhook }))];
+}
+
+function shapeOf(name: string): string {
+  return name.replace(/\{[^{}]*\}/g, '{}').replace(/\/$/, '');
+}
+
+/** The names of a path's parameters in order. */
+export function templateNames(path: string): string[] {
+  return [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
+}
+
+function operationsOf(side: Side, map: Place | null, isWebhook: boolean): Operation[] {
+  return membersOf(side, map).flatMap(([path, written]) => {
+    if (path.startsWith('x-')) return [];
+    const target = memberOf(side, written, '$ref') === null ? null : resolvePlace(side, written);
+    const items = target === null ? [written] : [written, target];
+    const make = (method: string, place: Place): Operation => {
+      const name = `${isWebhook ? 'WEBHOOK ' : ''}${method} ${path}`;
+      return { name, path, place, items };
+    };
+    const own = items.flatMap((item) => membersOf(side, item));
+    const plain = own.filter(([key]) => methods.has(key)).map(([key, place]) => make(key.toUpperCase(), place));
+    const more = items.flatMap((item) => membersOf(side, memberOf(side, item, 'additionalOperations')));
+    const all = [...plain, ...more.map(([method, place]) => make(method, place))];
+    return all.filter(({ name }, at) => all.findIndex((other) => other.name === name) === at);
+  });
+}
+
+/** The first of these path items' members of this name. */
+export function fromItems(side: Side, { items }: Operation, key: string): Place | null {
+  return items.map((item) => memberOf(side, item, key)).find((place) => place !== null) ?? null;
+}
+
+/** A text member of a place. Empty if it has none. */
+export function textAt(side: Side, place: Place, key: string): string {
+  return textOf(memberOf(side, place, key)?.value);
+}

@@ -1,0 +1,37 @@
+import { notCompared, type Comparison } from '../model/comparison.ts';
+import type { Published } from '../compile/compile.ts';
+import { parseObject, type JsonObject } from '../render/json-value.ts';
+import { compareApis } from './api/compare-apis.ts';
+import { conclude } from './conclude.ts';
+import { compareJsonSchemas } from './compare-json-schemas.ts';
+import { compareRulesets } from './compare-rulesets.ts';
+import { createSide } from './side.ts';
+import { dialectOfSchema } from './dialect.ts';
+import { createWalk, TooMuch } from './walk.ts';
+
+/**
+ * Compares two published documents. Pure: the same documents give the same changes, whatever the
+ * order of their members. Never throws because of a document; one that cannot be compared gives the
+ * verdict `unknown` and a reason.
+ */
+export function compareDocuments(before: Published, after: Published): Comparison {
+  if (before.kind !== after.kind)
+    return notCompared(`The documents are of different kinds: ${before.kind} and ${after.kind}.`);
+  const [old, current] = [parseObject(before.json), parseObject(after.json)];
+  if (old === null || current === null) return notCompared('One of the documents is not a JSON object.');
+  try {
+    return compareValues(before.kind, old, current);
+  } catch (error) {
+    if (error instanceof TooMuch) return notCompared(error.message);
+    if (error instanceof RangeError) return notCompared('The documents are nested too deep to be compared.');
+    throw error;
+  }
+}
+
+function compareValues(kind: Published['kind'], before: JsonObject, after: JsonObject): Comparison {
+  if (kind === 'openapi') return conclude(compareApis(before, after));
+  if (kind === 'json-schema') return conclude({ ...compareJsonSchemas(before, after), operations: [] });
+  const root = compareRulesets(before, after, kind === 'redocly-ruleset' ? 'redocly' : 'spectral');
+  const walk = createWalk(createSide(before, dialectOfSchema(before)), createSide(after, dialectOfSchema(after)));
+  return conclude({ walk, root, operations: [] });
+}

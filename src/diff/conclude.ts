@@ -1,0 +1,121 @@
+import {
+  mostChanges,
+  mostOperations,
+  noCounts,
+  verdicts,
+  worstOf,
+  type Change,
+  type Comparison,
+} from '../model/comparison.ts';
+import type { ComparedApis } from './api/compare-apis.ts';
+import type { JsonObject } from '../render/json-value.ts';
+import type { Fact, Unit } from './walk.ts';
+
+/** A change, and the operations that it reaches by their numbers. */
+interface Found {
+  fact: Fact;
+  order: number;
+  operations: Set<number>;
+}
+
+/** Steps from operations to what changed. More would take seconds; the rest is not named then. */
+const mostSteps = 5_000_000;
+/** Names of operations in one comparison. */
+const mostNames = 50_000;
+
+/** Puts the changes together: each once, with all operations that it reaches, the worst first. */
+export function conclude({ walk, root, operations }: ComparedApis): Comparison {
+  const found = new Map<string, Found>();
+  const collect = (unit: Unit, operation: number | null) => {
+    for (const fact of unit.facts) {
+      const key = [
+        fact.code,
+        fact.pointers.before,
+        fact.pointers.after,
+        fact.direction,
+        fact.before,
+        fact.after,
+        fact.message,
+      ].join('\n');
+      const known = found.get(key) ?? { fact, order: found.size, operations: new Set() };
+      found.set(key, known);
+      if (operation !== null) known.operations.add(operation);
+    }
+  };
+  const hot = unitsWithChanges([root, ...operations.map(({ unit }) => unit)]);
+  let steps = 0;
+  [{ unit: root }, ...operations].forEach(({ unit }, at) => {
+    const seen = new Set([unit]);
+    const stack = [unit];
+    for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
+      collect(next, at === 0 ? null : at - 1);
+      if (++steps > mostSteps) return;
+      for (const child of next.children.toReversed())
+        if (hot.has(child) && !seen.has(child)) stack.push((seen.add(child), child));
+    }
+  });
+  const counts = noCounts();
+  for (const { fact } of found.values()) counts[fact.verdict]++;
+  const rank = ({ fact }: Found) => verdicts.indexOf(fact.verdict);
+  const first = ({ operations: reached }: Found) => Math.min(...[...reached].slice(0, 1), Infinity);
+  const sorted = [...found.values()].sort(
+    (a, b) =>
+      rank(a) - rank(b) || compareNumbers(first(a), first(b)) || compareTexts(a.fact, b.fact) || a.order - b.order,
+  );
+  let left = mostNames;
+  const changes = sorted.slice(0, mostChanges).map(({ fact, operations: reached }): Change => {
+    const names = [...reached].sort((a, b) => a - b).slice(0, Math.min(mostOperations, left));
+    left -= names.length;
+    const pointers = {
+      before: existing(walk.before.document, fact.pointers.before),
+      after: existing(walk.after.document, fact.pointers.after),
+    };
+    return { ...fact, pointers, operations: names.map((at) => operations[at]!.name), reach: reached.size };
+  });
+  return { verdict: worstOf(counts), counts, changes, truncated: sorted.length > mostChanges, reason: null };
+}
+
+function compareNumbers(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function compareTexts(a: Fact, b: Fact): number {
+  const text = ({ pointers, code, message }: Fact) => `${pointers.after ?? pointers.before ?? ''}\n${code}\n${message}`;
+  const [one, other] = [text(a), text(b)];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** The units that changed, or from which one that changed can be reached. */
+function unitsWithChanges(roots: readonly Unit[]): Set<Unit> {
+  const parents = new Map<Unit, Unit[]>();
+  const seen = new Set(roots);
+  const stack = [...roots];
+  const hot: Unit[] = [];
+  for (let unit = stack.pop(); unit !== undefined; unit = stack.pop()) {
+    if (unit.facts.length > 0) hot.push(unit);
+    for (const child of unit.children) {
+      const known = parents.get(child);
+      if (known) known.push(unit);
+      else parents.set(child, [unit]);
+      if (!seen.has(child)) stack.push((seen.add(child), child));
+    }
+  }
+  const all = new Set(hot);
+  for (let unit = hot.pop(); unit !== undefined; unit = hot.pop())
+    for (const parent of parents.get(unit) ?? []) if (!all.has(parent)) hot.push((all.add(parent), parent));
+  return all;
+}
+
+/** The pointer, or that of the nearest place around it which is there. */
+function existing(document: JsonObject, pointer: string | null): string | null {
+  if (pointer === null) return null;
+  let value: unknown = document;
+  let found = '';
+  for (const key of pointer.split('/').slice(1)) {
+    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return found;
+    value = (value as JsonObject)[name];
+    found += `/${key}`;
+  }
+  return found;
+}

@@ -1,0 +1,125 @@
+import type { Direction, Verdict } from '../model/comparison.ts';
+import { describePlace } from './describe-place.ts';
+import type { Schema } from './schema/schema-parts.ts';
+import { viewOf, type SchemaView } from './schema/schema-view.ts';
+import type { Fact, Unit, Walk } from './walk.ts';
+
+/** Compares schemas further below. */
+export type Below = (before: Schema, after: Schema) => void;
+
+/** What a change does to the set of valid values. `changes`: some are refused, others are new. */
+export type Effect = 'narrows' | 'widens' | 'changes' | 'unknown';
+
+/**
+ * The rule of contracts: who sends may be restricted no further, and who reads may get nothing new.
+ * A JSON Schema has both: what was valid must stay valid, and new values surprise only some readers.
+ */
+export const rule: Readonly<Record<Direction, Readonly<Record<Effect, Verdict>>>> = {
+  request: { narrows: 'breaking', widens: 'safe', changes: 'breaking', unknown: 'unknown' },
+  response: { narrows: 'safe', widens: 'breaking', changes: 'breaking', unknown: 'unknown' },
+  both: { narrows: 'breaking', widens: 'risky', changes: 'breaking', unknown: 'unknown' },
+};
+
+/** A pair of schemas that is compared, seen from one direction. */
+export interface Pair {
+  walk: Walk;
+  unit: Unit;
+  direction: Direction;
+  before: SchemaView;
+  after: SchemaView;
+}
+
+export function createPair(walk: Walk, unit: Unit, direction: Direction, before: Schema, after: Schema): Pair {
+  return { walk, unit, direction, before: viewOf(walk.before, before), after: viewOf(walk.after, after) };
+}
+
+/** One change to report. `effect` is judged by the rule; `verdict` is an exception from it. */
+export type Finding = ({ effect: Effect } | { verdict: Verdict }) & {
+  /** The end of the code: `max-length-decreased`. */
+  name: string;
+  /** The end of the sentence: `has maxLength 20 instead of 50`. */
+  says: string;
+  before?: string | null;
+  after?: string | null;
+  /** Pointers of what changed. Default: those of the schemas. */
+  at?: Pointers;
+  /** Pointers of what the sentence is about. Default: those of the schemas. */
+  about?: Pointers;
+  /** Whether it means the same in requests and responses. So do changes of texts. */
+  isSideless?: boolean;
+};
+
+/** Null: absent in that document. One of them is set. */
+export interface Pointers {
+  before: string | null;
+  after: string | null;
+}
+
+/** Reports a change of a schema. */
+export function report({ unit, direction, walk, before, after }: Pair, finding: Finding): void {
+  const schemas = { before: before.pointer, after: after.pointer };
+  const about = finding.about ?? schemas;
+  const place =
+    about.after === null ? describePlace(walk.before, about.before!) : describePlace(walk.after, about.after);
+  const verdict = 'verdict' in finding ? finding.verdict : rule[direction][finding.effect];
+  const side = verdict === 'docs' || finding.isSideless === true ? null : direction;
+  const hasSide = side === 'request' || side === 'response';
+  addFact(unit, {
+    verdict,
+    code: `${hasSide ? `${side}-` : ''}${place.isProperty ? 'property' : place.role}-${finding.name}`,
+    message: `${place.text}${hasSide && place.role === 'schema' ? ` in ${side}s` : ''} ${finding.says}.`,
+    before: finding.before ?? null,
+    after: finding.after ?? null,
+    pointers: align(before, after, finding.at ?? about),
+    direction: side,
+  });
+}
+
+/**
+ * Where one document lacks what changed, the schema of the other that lacks it: a part of `allOf`
+ * if both documents have it. So a change of a shared part is the same change wherever it is used.
+ */
+function align(before: SchemaView, after: SchemaView, at: Pointers): Pointers {
+  if (at.before === before.pointer && at.after !== null)
+    return { ...at, before: ownerIn(before, after, at.after) ?? at.before };
+  if (at.after === after.pointer && at.before !== null)
+    return { ...at, after: ownerIn(after, before, at.before) ?? at.after };
+  return at;
+}
+
+function ownerIn(lacking: SchemaView, having: SchemaView, pointer: string): string | null {
+  const owner = having.flat.parts
+    .map((part) => part.pointer)
+    .filter((start) => pointer === start || pointer.startsWith(`${start}/`))
+    .reduce<string | null>(
+      (longest, start) => (longest === null || start.length > longest.length ? start : longest),
+      null,
+    );
+  return owner !== null && lacking.flat.parts.some((part) => part.pointer === owner) ? owner : null;
+}
+
+const longestMessage = 600;
+const longestValue = 200;
+
+/** Adds a change, with its texts shortened. */
+export function addFact(unit: Unit, fact: Fact): void {
+  unit.facts.push({
+    ...fact,
+    message: capitalize(cut(fact.message, longestMessage)),
+    before: fact.before === null ? null : cut(fact.before, longestValue),
+    after: fact.after === null ? null : cut(fact.after, longestValue),
+  });
+}
+
+/** A value in a sentence, shortened. */
+export function quote(value: string): string {
+  return cut(value, 80);
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}

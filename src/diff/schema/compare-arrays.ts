@@ -1,0 +1,38 @@
+import { report, type Below, type Pair } from '../report.ts';
+import type { Schema } from './schema-parts.ts';
+import type { SchemaView } from './schema-view.ts';
+
+/** Compares the schemas of a list's items: the first ones one by one, then the others. */
+export function compareArrays(pair: Pair, below: Below): void {
+  const { before, after } = pair;
+  const length = Math.max(before.items.first.length, after.items.first.length);
+  for (let at = 0; at < length; at++) below(itemAt(before, at), itemAt(after, at));
+  const [old, current] = [before.items, after.items];
+  const pointers = { before: old.pointer, after: current.pointer };
+  if (old.isClosed !== current.isClosed) {
+    if (current.isClosed)
+      report(pair, {
+        effect: 'narrows',
+        name: 'additional-items-forbidden',
+        says: `allows no more than ${length} items`,
+        at: pointers,
+      });
+    else
+      report(pair, {
+        effect: 'widens',
+        name: 'additional-items-allowed',
+        says: `allows more than ${length} items`,
+        at: pointers,
+      });
+  } else if (!current.isClosed && (old.rest.length > 0 || current.rest.length > 0))
+    below(restOf(before), restOf(after));
+}
+
+function itemAt(view: SchemaView, at: number): Schema {
+  const { first, isClosed } = view.items;
+  return first[at] ?? (isClosed ? [{ value: false, pointer: view.items.pointer }] : restOf(view));
+}
+
+function restOf({ items, pointer }: SchemaView): Schema {
+  return items.rest.length > 0 ? items.rest : [{ value: true, pointer: `${pointer}/items` }];
+}

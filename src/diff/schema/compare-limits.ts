@@ -1,0 +1,147 @@
+import { compareFormats } from './compare-formats.ts';
+import { report, type Effect, type Pair } from '../report.ts';
+import { statedIn, type SchemaView } from './schema-view.ts';
+
+/** A limit of a schema: the tightest of those that apply together. */
+interface Limit {
+  keyword: string;
+  value: number;
+  isExclusive: boolean;
+  pointer: string;
+}
+
+interface Kind {
+  /** In codes. */
+  name: string;
+  keyword: string;
+  /** The keyword of the same limit without its own value. */
+  exclusive: string | null;
+  isUpper: boolean;
+}
+
+const kinds: readonly Kind[] = [
+  { name: 'max-length', keyword: 'maxLength', exclusive: null, isUpper: true },
+  { name: 'max-items', keyword: 'maxItems', exclusive: null, isUpper: true },
+  { name: 'max-properties', keyword: 'maxProperties', exclusive: null, isUpper: true },
+  { name: 'max-contains', keyword: 'maxContains', exclusive: null, isUpper: true },
+  { name: 'maximum', keyword: 'maximum', exclusive: 'exclusiveMaximum', isUpper: true },
+  { name: 'min-length', keyword: 'minLength', exclusive: null, isUpper: false },
+  { name: 'min-items', keyword: 'minItems', exclusive: null, isUpper: false },
+  { name: 'min-properties', keyword: 'minProperties', exclusive: null, isUpper: false },
+  { name: 'min-contains', keyword: 'minContains', exclusive: null, isUpper: false },
+  { name: 'minimum', keyword: 'minimum', exclusive: 'exclusiveMinimum', isUpper: false },
+];
+
+/** Compares limits of numbers, texts, lists and objects, formats and patterns. */
+export function compareLimits(pair: Pair): void {
+  for (const kind of kinds) compareLimit(pair, kind);
+  compareMultiples(pair);
+  compareUnique(pair);
+  compareFormats(pair);
+}
+
+function compareLimit(pair: Pair, kind: Kind): void {
+  const [old, current] = [limitOf(pair.before, kind), limitOf(pair.after, kind)];
+  const at = { before: old?.pointer ?? pair.before.pointer, after: current?.pointer ?? pair.after.pointer };
+  const said = { before: old && `${old.value}`, after: current && `${current.value}`, at };
+  const text = (limit: Limit) => `${limit.keyword} ${limit.value}`;
+  if (old === null && current === null) return;
+  if (old === null)
+    return report(pair, {
+      effect: 'narrows',
+      name: `${kind.name}-set`,
+      says: `has ${text(current!)}; it had no such limit`,
+      ...said,
+    });
+  if (current === null)
+    return report(pair, { effect: 'widens', name: `${kind.name}-unset`, says: `no longer has ${text(old)}`, ...said });
+  const difference = current.value - old.value || Number(current.isExclusive) - Number(old.isExclusive);
+  if (difference === 0) return;
+  // An exclusive limit of the same value is tighter, in both kinds.
+  const isTighter = current.value === old.value ? current.isExclusive : kind.isUpper === current.value < old.value;
+  const isIncreased = current.value === old.value ? kind.isUpper !== current.isExclusive : current.value > old.value;
+  const effect: Effect = isTighter ? 'narrows' : 'widens';
+  const name = `${kind.name}-${isIncreased ? 'increased' : 'decreased'}`;
+  const instead = current.keyword === old.keyword ? `${old.value}` : text(old);
+  report(pair, { effect, name, says: `has ${text(current)} instead of ${instead}`, ...said });
+}
+
+function limitOf({ flat, side, types, keywords }: SchemaView, { keyword, exclusive, isUpper }: Kind): Limit | null {
+  if (!keywords.has(keyword) && (exclusive === null || !keywords.has(exclusive))) return null;
+  const { hasExclusiveFlags } = side.dialect;
+  const found: Limit[] = statedIn(flat.parts, keyword).flatMap(({ value, pointer }) =>
+    typeof value === 'number' ? [{ keyword, value, isExclusive: false, pointer }] : [],
+  );
+  if (exclusive !== null && hasExclusiveFlags) {
+    for (const limit of found) {
+      const owner = flat.parts.find((part) => `${part.pointer}/${keyword}` === limit.pointer);
+      if (owner?.value[exclusive] === true) Object.assign(limit, { isExclusive: true, keyword: exclusive });
+    }
+  } else if (exclusive !== null) {
+    for (const { value, pointer } of statedIn(flat.parts, exclusive))
+      if (typeof value === 'number') found.push({ keyword: exclusive, value, isExclusive: true, pointer });
+  }
+  // `minLength: 0` demands nothing.
+  const telling = found.filter(({ value }) => isUpper || exclusive !== null || value > 0 || keyword === 'minContains');
+  const isInteger = types !== null && [...types.value].every((type) => type === 'integer' || type === 'null');
+  const tightest = telling.sort(
+    (a, b) => (isUpper ? a.value - b.value : b.value - a.value) || Number(b.isExclusive) - Number(a.isExclusive),
+  )[0];
+  if (tightest === undefined) return null;
+  if (!isInteger || !tightest.isExclusive || !Number.isInteger(tightest.value)) return tightest;
+  return { ...tightest, keyword, value: tightest.value + (isUpper ? -1 : 1), isExclusive: false };
+}
+
+function compareMultiples(pair: Pair): void {
+  const [before, after] = [pair.before.first('multipleOf'), pair.after.first('multipleOf')];
+  const old = typeof before?.value === 'number' ? before.value : null;
+  const current = typeof after?.value === 'number' ? after.value : null;
+  if (old === current) return;
+  const at = { before: before?.pointer ?? pair.before.pointer, after: after?.pointer ?? pair.after.pointer };
+  const said = { before: old === null ? null : `${old}`, after: current === null ? null : `${current}`, at };
+  if (old === null)
+    return report(pair, {
+      effect: 'narrows',
+      name: 'multiple-of-set',
+      says: `must be a multiple of ${current}`,
+      ...said,
+    });
+  if (current === null)
+    return report(pair, {
+      effect: 'widens',
+      name: 'multiple-of-unset',
+      says: `need not be a multiple of ${old} any more`,
+      ...said,
+    });
+  const effect = Number.isInteger(old / current) ? 'widens' : Number.isInteger(current / old) ? 'narrows' : 'changes';
+  report(pair, {
+    effect,
+    name: 'multiple-of-changed',
+    says: `must be a multiple of ${current} instead of ${old}`,
+    ...said,
+  });
+}
+
+function compareUnique(pair: Pair): void {
+  const [before, after] = [pair.before.first('uniqueItems'), pair.after.first('uniqueItems')];
+  if ((before?.value === true) === (after?.value === true)) return;
+  const at = { before: before?.pointer ?? pair.before.pointer, after: after?.pointer ?? pair.after.pointer };
+  if (after?.value === true)
+    report(pair, {
+      effect: 'narrows',
+      name: 'unique-items-set',
+      says: 'no longer allows equal items',
+      before: 'false',
+      after: 'true',
+      at,
+    });
+  else
+    report(pair, {
+      effect: 'widens',
+      name: 'unique-items-unset',
+      says: 'allows equal items',
+      before: 'true',
+      after: 'false',
+      at,
+    });
+}

@@ -1,0 +1,60 @@
+import type { Direction } from '../../model/comparison.ts';
+import { compareArrays } from './compare-arrays.ts';
+import { compareLimits } from './compare-limits.ts';
+import { compareObjects } from './compare-objects.ts';
+import { compareOthers } from './compare-others.ts';
+import { compareTexts } from './compare-texts.ts';
+import { compareTypes } from './compare-types.ts';
+import { compareUnions } from './compare-unions.ts';
+import { compareValues } from './compare-values.ts';
+import { createPair, report, type Below, type Pair } from '../report.ts';
+import { deref, keyOf, type Schema } from './schema-parts.ts';
+import type { Unit, Walk } from '../walk.ts';
+
+/**
+ * Compares two schemas, below a unit. A pair of schemas is compared once for each direction,
+ * wherever it is used.
+ */
+export function compareSchemas(walk: Walk, parent: Unit, direction: Direction, before: Schema, after: Schema): void {
+  const old = before.map((place) => deref(walk.before, place));
+  const current = after.map((place) => deref(walk.after, place));
+  const isSame = old.length === current.length && old.every(({ value }, at) => walk.same(value, current[at]!.value));
+  if (isSame) return;
+  walk.below(parent, `${direction} ${keyOf(old)} | ${keyOf(current)}`, (unit) => {
+    const pair = createPair(walk, unit, direction, old, current);
+    walk.spend(pair.before.flat.parts.length + pair.after.flat.parts.length);
+    comparePair(pair, (one, other) => compareSchemas(walk, unit, direction, one, other));
+  });
+}
+
+function comparePair(pair: Pair, below: Below): void {
+  const { before, after } = pair;
+  if (before.flat.isNever !== after.flat.isNever) {
+    const isNarrower = after.flat.isNever;
+    const says = isNarrower ? 'no longer allows any value' : 'allows values; it allowed none';
+    report(pair, {
+      effect: isNarrower ? 'narrows' : 'widens',
+      name: isNarrower ? 'became-impossible' : 'became-possible',
+      says,
+    });
+    return;
+  }
+  compareReferences(pair);
+  if (compareTypes(pair)) {
+    compareValues(pair);
+    compareLimits(pair);
+    compareObjects(pair, below);
+    compareArrays(pair, below);
+    compareUnions(pair, below);
+    compareOthers(pair, below);
+  }
+  compareTexts(pair);
+}
+
+/** References that lead to nothing can only be compared as they are written. */
+function compareReferences(pair: Pair): void {
+  const [old, current] = [pair.before.flat.unresolved.join(', '), pair.after.flat.unresolved.join(', ')];
+  if (old === current) return;
+  const says = `refers to ${current || 'nothing'} instead of ${old || 'nothing'}, which cannot be compared`;
+  report(pair, { effect: 'unknown', name: 'reference-changed', says, before: old || null, after: current || null });
+}

@@ -1,0 +1,133 @@
+import { isObject, textOf, type JsonObject } from '../render/json-value.ts';
+import { pointerKeys, resolveLocal } from '../render/local-reference.ts';
+import type { Dialect } from './dialect.ts';
+
+/** A value of a document and its JSON Pointer. */
+export interface Place {
+  value: unknown;
+  pointer: string;
+}
+
+/** One of the two documents that are compared. */
+export interface Side {
+  document: JsonObject;
+  dialect: Dialect;
+  /** Names of places for people, by pointer: `query parameter "limit"`. */
+  labels: Map<string, Label>;
+  /**
+   * Pointers of values that are read in another place than they stand, such as a form's fields.
+   */
+  moved: Map<object, string>;
+  /** Targets of references from the root, once found. */
+  targets: Map<string, Place>;
+  /** Places by their `$id` and `$anchor`. Made when first needed. */
+  ids: Map<string, Place> | null;
+}
+
+/** What a place is. */
+export interface Label {
+  /** Part of a change's code: `parameter`, `body`, `header`, `schema`. */
+  role: string;
+  /** Within a sentence: `the request body`. */
+  text: string;
+}
+
+export function createSide(document: JsonObject, dialect: Dialect): Side {
+  return { document, dialect, labels: new Map(), moved: new Map(), targets: new Map(), ids: null };
+}
+
+/** The member of a place, or null if it has none of this name. */
+export function memberOf(side: Side, { value, pointer }: Place, key: string | number): Place | null {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return null;
+  const member = (value as JsonObject)[key];
+  const isMoved = side.moved.size > 0 && typeof member === 'object' && member !== null;
+  const moved = isMoved ? side.moved.get(member) : undefined;
+  return { value: member, pointer: moved ?? `${pointer}/${escapeKey(String(key))}` };
+}
+
+/** The members of a place that is an object, in document order. */
+export function membersOf(side: Side, place: Place | null): [string, Place][] {
+  if (place === null || !isObject(place.value)) return [];
+  return Object.keys(place.value).map((key) => [key, memberOf(side, place, key)!]);
+}
+
+/** The items of a place that is a list. */
+export function itemsOf(side: Side, place: Place | null): Place[] {
+  if (place === null || !Array.isArray(place.value)) return [];
+  return place.value.map((_, index) => memberOf(side, place, index)!);
+}
+
+/** Reads along keys from the root. Null if a member is absent. */
+export function placeAt(side: Side, keys: readonly (string | number)[]): Place | null {
+  return keys.reduce<Place | null>((place, key) => place && memberOf(side, place, key), rootOf(side));
+}
+
+export function rootOf({ document }: Side): Place {
+  return { value: document, pointer: '' };
+}
+
+/** The reference of an object: `$ref`, `$dynamicRef` or `$recursiveRef`. Empty if it has none. */
+export function referenceOf(value: unknown): string {
+  if (!isObject(value)) return '';
+  const { $ref, $dynamicRef, $recursiveRef } = value;
+  return textOf($ref) || textOf($dynamicRef) || textOf($recursiveRef);
+}
+
+/** Follows references, at most 20 of them. Null if they lead to nothing. */
+export function resolvePlace(side: Side, place: Place): Place | null {
+  let found: Place | null = place;
+  for (let hops = 0; found !== null && referenceOf(found.value) !== ''; hops++) {
+    if (hops === 20) return null;
+    found = targetOf(side, referenceOf(found.value), found.pointer);
+  }
+  return found;
+}
+
+/** The target of a reference that stands at `from`. Null if it leads to nothing. */
+export function targetOf(side: Side, reference: string, from: string): Place | null {
+  if (reference === '#') return rootOf(side);
+  if (reference.startsWith('#/')) {
+    const found = side.targets.get(reference) ?? placeAt(side, pointerKeys(reference));
+    if (found !== null) side.targets.set(reference, found);
+    if (found !== null) return found;
+    return resourceAround(side, from, reference);
+  }
+  return idsOf(side).get(reference.replace(/#$/, '')) ?? null;
+}
+
+/** The target within the nearest enclosing schema that has an `$id`. */
+function resourceAround(side: Side, from: string, reference: string): Place | null {
+  for (let at = from.lastIndexOf('/'); at > 0; at = from.lastIndexOf('/', at - 1)) {
+    const pointer = from.slice(0, at);
+    const around = resolveLocal(side.document, `#${pointer}`);
+    if (!isObject(around) || (around['$id'] ?? around['id']) === undefined) continue;
+    const start: Place = { value: around, pointer };
+    return pointerKeys(reference).reduce<Place | null>((place, key) => place && memberOf(side, place, key), start);
+  }
+  return null;
+}
+
+function idsOf(side: Side): Map<string, Place> {
+  if (side.ids !== null) return side.ids;
+  const ids = new Map<string, Place>();
+  const stack = [rootOf(side)];
+  for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+    if (isObject(place.value)) {
+      const { $id, id, $anchor, $dynamicAnchor } = place.value;
+      for (const uri of [$id, id])
+        if (typeof uri === 'string' && uri !== '') setOnce(ids, uri.replace(/#$/, ''), place);
+      for (const name of [$anchor, $dynamicAnchor]) if (typeof name === 'string') setOnce(ids, `#${name}`, place);
+    }
+    if (typeof place.value !== 'object' || place.value === null) continue;
+    for (const key of Object.keys(place.value)) stack.push(memberOf(side, place, key)!);
+  }
+  return (side.ids = ids);
+}
+
+function setOnce(ids: Map<string, Place>, name: string, place: Place): void {
+  if (!ids.has(name)) ids.set(name, place);
+}
+
+export function escapeKey(key: string): string {
+  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
+}

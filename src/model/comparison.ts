@@ -1,0 +1,77 @@
+// What changed between two versions of a document (design §7), as every room sees it.
+
+/**
+ * What a change means for somebody who kept to the old document, worst first. `unknown`: it cannot
+ * be judged, so it may break. `risky`: it breaks some of them, depending on how they use it.
+ */
+export const verdicts = ['breaking', 'unknown', 'risky', 'safe', 'docs'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** The worst verdict of a comparison. `none`: nothing changed. */
+export type WorstVerdict = Verdict | 'none';
+
+/** Who sends the data that changed: the reader of the document, or the other side. */
+export type Direction = 'request' | 'response' | 'both';
+
+/** One change between two documents. */
+export interface Change {
+  verdict: Verdict;
+  /** A stable name in kebab case: `request-property-became-required`. */
+  code: string;
+  /** A sentence in plain English, with the values before and after. */
+  message: string;
+  /** The values, shortened. Null: absent. */
+  before: string | null;
+  after: string | null;
+  /** JSON Pointers (RFC 6901) into the old and the new document. Null: absent there. */
+  pointers: { before: string | null; after: string | null };
+  /**
+   * Names of the operations it reaches (`GET /pets/{id}`), as the new document writes them, in its
+   * order. Empty for what belongs to none. Cut after 1,000.
+   */
+  operations: string[];
+  /** The number of operations it reaches. */
+  reach: number;
+  /** Null: it does not concern data. */
+  direction: Direction | null;
+}
+
+/** The changes between two documents. */
+export interface Comparison {
+  /** The worst verdict. */
+  verdict: WorstVerdict;
+  /** Number of changes by verdict, including those not kept in `changes`. */
+  counts: Record<Verdict, number>;
+  /** The worst first, then in the order of the new document. */
+  changes: Change[];
+  /** Whether `changes` was cut at its limit of 1,000. */
+  truncated: boolean;
+  /** Why the documents could not be compared; the verdict is then `unknown`. Null: they were. */
+  reason: string | null;
+}
+
+/** The most changes that a comparison keeps. */
+export const mostChanges = 1000;
+
+/** The most operations that one change names. */
+export const mostOperations = 1000;
+
+/** No changes of any verdict. */
+export function noCounts(): Record<Verdict, number> {
+  return { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 0 };
+}
+
+/** The worst verdict that occurs. */
+export function worstOf(counts: Readonly<Record<Verdict, number>>): WorstVerdict {
+  return verdicts.find((verdict) => counts[verdict] > 0) ?? 'none';
+}
+
+/** The comparison of documents that could not be compared. */
+export function notCompared(reason: string): Comparison {
+  return { verdict: 'unknown', counts: noCounts(), changes: [], truncated: false, reason };
+}
+
+/** Whether a verdict is as bad as this one, or worse. What cannot be judged is worse than risky. */
+export function isAtLeast(verdict: WorstVerdict, least: Verdict): boolean {
+  return verdict !== 'none' && verdicts.indexOf(verdict) <= verdicts.indexOf(least);
+}

@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { api, compare, giving, only, taking, told, type Json } from './given.ts';
+
+const pet: Json = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: { type: 'string', maxLength: 50 },
+    kind: { enum: ['cat', 'dog'] },
+    owner: { $ref: '#/components/schemas/Owner' },
+  },
+};
+const owner: Json = {
+  type: 'object',
+  properties: { city: { type: 'string' }, pets: { type: 'array', items: { $ref: '#/components/schemas/Pet' } } },
+};
+
+function petstore(changed: { pet?: Json; owner?: Json } = {}): Json {
+  const body = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } };
+  const response = { 200: { description: 'A pet.', ...body } };
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Pets', version: '1' },
+    paths: {
+      '/pets': { post: { requestBody: body, responses: response } },
+      '/pets/{id}': {
+        parameters: [{ in: 'path', name: 'id', required: true, schema: { type: 'string' } }],
+        get: { responses: response },
+      },
+      '/health': { get: { responses: { 204: { description: 'Well.' } } } },
+    },
+    components: { schemas: { Pet: { ...pet, ...changed.pet }, Owner: { ...owner, ...changed.owner } } },
+  };
+}
+
+describe('a comparison', () => {
+  test('of a document with itself is empty', () => {
+    expect(compare(petstore(), petstore())).toEqual({
+      verdict: 'none',
+      counts: { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 0 },
+      changes: [],
+      truncated: false,
+      reason: null,
+    });
+  });
+
+  test('does not depend on the order of members', () => {
+    const shuffle = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(shuffle);
+      if (typeof value !== 'object' || value === null) return value;
+      return Object.fromEntries(
+        Object.entries(value)
+          .reverse()
+          .map(([key, member]) => [key, shuffle(member)]),
+      );
+    };
+    const after = petstore({
+      owner: { properties: { city: { type: 'string', minLength: 1 }, street: { type: 'string' } } },
+    });
+    expect(compare(petstore(), shuffle(petstore()) as Json).changes).toEqual([]);
+    expect(told(compare(petstore(), shuffle(after) as Json))).toEqual(told(compare(petstore(), after)));
+  });
+
+  test('has the place in both documents, and the values', () => {
+    const after = petstore({
+      pet: { properties: { ...(pet['properties'] as Json), name: { type: 'string', maxLength: 20 } } },
+    });
+    const pointer = '/components/schemas/Pet/properties/name/maxLength';
+    const { changes } = compare(petstore(), after);
+    expect(changes).toHaveLength(2);
+    expect(changes[0]).toEqual({
+      verdict: 'breaking',
+      code: 'request-property-max-length-decreased',
+      message: 'Property "name" of schema "Pet" in requests has maxLength 20 instead of 50.',
+      before: '50',
+      after: '20',
+      pointers: { before: pointer, after: pointer },
+      operations: ['POST /pets'],
+      reach: 1,
+      direction: 'request',
+    });
+    expect(changes[1]).toMatchObject({
+      verdict: 'safe',
+      operations: ['POST /pets', 'GET /pets/{id}'],
+      direction: 'response',
+    });
+  });
+
+  test('reports a change of a shared schema once, with every operation that it reaches', () => {
+    const after = petstore({
+      owner: { properties: { ...(owner['properties'] as Json), city: { type: 'string', enum: ['Oslo'] } } },
+    });
+    const { changes } = compare(petstore(), after);
+    expect(changes.map(({ verdict, code, operations, reach }) => [verdict, code, operations, reach])).toEqual([
+      ['breaking', 'request-property-became-enum', ['POST /pets'], 1],
+      ['safe', 'response-property-became-enum', ['POST /pets', 'GET /pets/{id}'], 2],
+    ]);
+  });
+
+  test('judges a narrower request and a wider response as breaking, and the reverse as safe', () => {
+    const [wide, narrow] = [{ type: 'string' }, { type: 'string', maxLength: 5 }];
+    expect(only(compare(taking(wide), taking(narrow))).verdict).toBe('breaking');
+    expect(only(compare(taking(narrow), taking(wide))).verdict).toBe('safe');
+    expect(only(compare(giving(narrow), giving(wide))).verdict).toBe('breaking');
+    expect(only(compare(giving(wide), giving(narrow))).verdict).toBe('safe');
+  });
+
+  test('shows a typo as a change of texts only', () => {
+    const before = api({ summary: 'Adds a thign' });
+    const after = api({ summary: 'Adds a thing' });
+    expect(told(compare(before, after))).toEqual(['docs operation-summary-changed']);
+    expect(compare(before, after).verdict).toBe('docs');
+  });
+
+  test('never counts what it cannot judge as safe', () => {
+    const of = (pattern: string) => taking({ type: 'string', pattern });
+    expect(told(compare(of('^[a-z]+$'), of('^[a-z]*$')))).toEqual(['unknown request-body-pattern-changed']);
+    expect(told(compare(taking({ 'my-keyword': 1 }), taking({ 'my-keyword': 2 })))).toEqual([
+      'unknown request-body-my-keyword-changed',
+    ]);
+    const conditional = (limit: number) => taking({ if: { type: 'string' }, then: { maxLength: limit } });
+    expect(told(compare(conditional(1), conditional(2)))).toEqual(['unknown request-body-then-changed']);
+  });
+
+  test('turns directions around for webhooks and callbacks', () => {
+    const webhook = (schema: Json): Json => ({
+      ...api(),
+      webhooks: { added: { post: { requestBody: { content: { 'application/json': { schema } } }, responses: {} } } },
+    });
+    const callback = (schema: Json): Json =>
+      api({
+        callbacks: {
+          done: {
+            '{$request.body#/url}': {
+              post: { requestBody: { content: { 'application/json': { schema } } }, responses: {} },
+            },
+          },
+        },
+      });
+    for (const of of [webhook, callback]) {
+      expect(only(compare(of({ type: 'string' }), of({ type: 'string', maxLength: 5 }))).verdict).toBe('safe');
+      expect(only(compare(of({ type: 'string', maxLength: 5 }), of({ type: 'string' }))).verdict).toBe('breaking');
+    }
+  });
+
+  test('matches paths whatever their parameters are called', () => {
+    const of = (name: string): Json => ({
+      ...api(),
+      paths: {
+        [`/things/{${name}}`]: {
+          get: { parameters: [{ in: 'path', name, required: true, schema: { type: 'string' } }], responses: {} },
+        },
+      },
+    });
+    expect(told(compare(of('id'), of('thingId')))).toEqual(['safe path-parameter-renamed']);
+  });
+
+  test('merges allOf, so that moving a property into a shared schema changes nothing', () => {
+    const flat = taking({
+      type: 'object',
+      required: ['a'],
+      properties: { a: { type: 'string' }, b: { type: 'integer' } },
+    });
+    const split = taking(
+      { allOf: [{ $ref: '#/components/schemas/A' }, { type: 'object', properties: { b: { type: 'integer' } } }] },
+      { components: { schemas: { A: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } } } } },
+    );
+    expect(told(compare(flat, split))).toEqual(['safe schema-added']);
+  });
+
+  test('follows schemas that contain themselves', () => {
+    const tree = (limit: number): Json =>
+      giving(
+        { $ref: '#/components/schemas/Tree' },
+        {
+          components: {
+            schemas: {
+              Tree: {
+                type: 'object',
+                properties: {
+                  name: { type: 'string', maxLength: limit },
+                  children: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
+                },
+              },
+            },
+          },
+        },
+      );
+    expect(only(compare(tree(5), tree(9))).message).toBe(
+      'Property "name" of schema "Tree" in responses has maxLength 9 instead of 5.',
+    );
+  });
+
+  test('follows a chain of two thousand references', () => {
+    const chain = (type: string): Json => {
+      const schemas = Object.fromEntries(
+        Array.from({ length: 2000 }, (_, at): [string, Json] => [
+          `S${at}`,
+          { type: 'object', properties: { next: { $ref: `#/components/schemas/S${at + 1}` } } },
+        ]),
+      );
+      return giving({ $ref: '#/components/schemas/S0' }, { components: { schemas: { ...schemas, S2000: { type } } } });
+    };
+    expect(told(compare(chain('string'), chain('integer')))).toEqual(['breaking response-schema-type-changed']);
+  });
+
+  test('says why where a document is too large for it', () => {
+    const wide = (type: string): Json => {
+      const names = Array.from({ length: 2001 }, (_, at) => `P${at}`);
+      const schemas = Object.fromEntries(names.map((name) => [name, { title: name }]));
+      return taking(
+        { type, allOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) },
+        { components: { schemas } },
+      );
+    };
+    const { verdict, reason, changes } = compare(wide('string'), wide('object'));
+    expect([verdict, reason, changes]).toEqual(['unknown', 'A schema combines more than 2000 others.', []]);
+  });
+
+  test('keeps the worst thousand changes, and counts all', () => {
+    const many = (limit: number): Json =>
+      taking({
+        properties: Object.fromEntries(
+          Array.from({ length: 1200 }, (_, at) => [
+            `p${at}`,
+            { type: 'string', description: `${limit}`, maxLength: limit },
+          ]),
+        ),
+      });
+    const { counts, changes, truncated } = compare(many(2), many(1));
+    expect(counts).toMatchObject({ breaking: 1200, docs: 1200 });
+    expect([changes.length, truncated, changes.at(-1)!.verdict]).toEqual([1000, true, 'breaking']);
+  });
+});
+
+describe('JSON Schemas', () => {
+  const of = (schema: Json) => ({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema });
+  const compared = (before: Json, after: Json) => told(compare(of(before), of(after), 'json-schema'));
+
+  test('break where valid data is refused, and are risky where new data is valid', () => {
+    expect(compared({ type: 'string' }, { type: 'string', maxLength: 3 })).toEqual(['breaking schema-max-length-set']);
+    expect(compared({ enum: ['a'] }, { enum: ['a', 'b'] })).toEqual(['risky schema-enum-value-added']);
+    expect(compared({ properties: {} }, { properties: { a: { type: 'string' } } })).toEqual(['safe property-added']);
+    expect(compared({ properties: { a: true } }, { properties: { a: true }, required: ['a'] })).toEqual([
+      'breaking property-became-required',
+    ]);
+  });
+
+  test('compare each definition once, on its own', () => {
+    const defs = (limit: number) => ({ $ref: '#/$defs/a', $defs: { a: { type: 'string', maxLength: limit } } });
+    expect(compared(defs(5), defs(4))).toEqual(['breaking schema-max-length-decreased']);
+    expect(compared({ $defs: { a: {} } }, { $defs: { b: {} } })).toEqual([
+      'risky definition-removed',
+      'safe definition-added',
+    ]);
+  });
+
+  test('read each draft by its own rules', () => {
+    const four = (schema: Json) => ({ $schema: 'http://json-schema.org/draft-04/schema#', ...schema });
+    const result = compare(four({ minimum: 1, exclusiveMinimum: true }), four({ minimum: 1 }), 'json-schema');
+    expect(told(result)).toEqual(['risky schema-minimum-decreased']);
+    expect(only(result).message).toBe('The schema has minimum 1 instead of exclusiveMinimum 1.');
+    const seven = { $schema: 'http://json-schema.org/draft-07/schema#' };
+    expect(
+      told(
+        compare(
+          { ...seven, items: [{ type: 'string' }] },
+          { ...seven, items: [{ type: 'string' }], additionalItems: false },
+          'json-schema',
+        ),
+      ),
+    ).toEqual(['breaking schema-additional-items-forbidden']);
+  });
+});
+
+describe('rulesets', () => {
+  test('are compared by their rules', () => {
+    const before = { rules: { a: 'error', b: 'warn', c: 'warn', gone: 'error' } };
+    const after = { rules: { a: 'warn', b: 'error', c: 'warn', fresh: 'error' } };
+    expect(
+      compare(before, after, 'redocly-ruleset').changes.map(({ verdict, message }) => `${verdict}: ${message}`),
+    ).toEqual([
+      'breaking: The rule "fresh" was added with severity error.',
+      'breaking: The rule "b" has severity error instead of warn.',
+      'safe: The rule "gone" was removed; its severity was error.',
+      'safe: The rule "a" has severity warn instead of error.',
+    ]);
+  });
+});
