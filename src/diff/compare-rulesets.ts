@@ -49,7 +49,7 @@ export function compareRulesets(before: JsonObject, after: JsonObject, form: 're
     ]);
   }
   for (const key of Object.keys({ ...before, ...after })) {
-    if (['rules', 'overrides'].includes(key) || /Rules$/.test(key)) continue;
+    if (['rules', 'overrides'].includes(key) || key.endsWith('Rules')) continue;
     if (digestOfValue(before[key] ?? null) === digestOfValue(after[key] ?? null)) continue;
     const isText = /^(?:x-)?(?:title|description|version|documentationUrl)$/.test(key) || key.startsWith('x-');
     const [from, to] = [short(before[key]), short(after[key])];

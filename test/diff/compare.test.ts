@@ -118,8 +118,8 @@ describe('a comparison', () => {
     expect(told(compare(taking({ 'my-keyword': 1 }), taking({ 'my-keyword': 2 })))).toEqual([
       'unknown request-body-my-keyword-changed',
     ]);
-    const conditional = (limit: number) => taking({ if: { type: 'string' }, then: { maxLength: limit } });
-    expect(told(compare(conditional(1), conditional(2)))).toEqual(['unknown request-body-then-changed']);
+    const conditional = (limit: number) => taking({ if: { maxLength: limit }, else: false });
+    expect(told(compare(conditional(1), conditional(2)))).toEqual(['unknown request-body-if-changed']);
   });
 
   test('turns directions around for webhooks and callbacks', () => {

@@ -130,7 +130,7 @@ function match(before: Side, after: Side, old: readonly Place[], current: readon
   const pairs: [Place, Place][] = [];
   for (const mark of marks) {
     const others = Map.groupBy(left.after, (place) => mark(after, place));
-    for (const place of [...left.before]) {
+    for (const place of left.before.slice()) {
       const key = mark(before, place);
       const found = key === null ? undefined : others.get(key)?.shift();
       if (found === undefined) continue;
