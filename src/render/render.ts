@@ -17,7 +17,10 @@
 //   values        <p> or <details>: an enum's values or short examples, each a <code>
 //   response      <details>, or <p> where there is no more to say: <b class="status s2"> (s1 to s5; sx for others) and a description
 //   media         <div>: one body: <code> of each media type, .type, then the schema and examples
-//   samples       <details>: code samples; each a <p> naming the language and <pre><code>
+//   parts         <div> of an operation: everything but its title, .url and .samples
+//   base          <span>: the URL of the server, before the path
+//   samples       <div> of an operation: the request with curl, in <pre><code>; then .example of its body, and .answer
+//   answer        <details>: the body of a response, <pre><code>
 //   example       <details>: one example, <pre><code>
 //   severity      <b> of a rule, with error, warn, info, hint or off beside it
 //   more          <p>: says that something was cut, and how much

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import MarkdownIt from 'markdown-it';
 import { expect, it } from 'vitest';
-import { curlOf, fetchOf } from '../../src/render/openapi/sample-code.ts';
+import { curlOf } from '../../src/render/openapi/sample-code.ts';
 import { outlineDocument } from '../../src/render/outline-document.ts';
 import { renderDocument } from '../../src/render/render.ts';
 import { fullDocuments } from './full-documents.ts';
@@ -71,28 +71,7 @@ function structureOf(text: string): { headings: number; strange: string[] } {
   };
 }
 
-it('code samples are code whatever the document says: a shell and JavaScript read it as text', () => {
-  for (const payload of payloads) {
-    const request = {
-      method: payload,
-      url: `https://example.com/${payload}`,
-      headers: [{ name: payload, value: payload, secret: 'TOKEN' }],
-      body: { kind: 'json', value: { [payload]: payload } } as const,
-    };
-    const calls: unknown[][] = [];
-    const run = new Function('fetch', 'TOKEN', `return (async () => { ${fetchOf(request)} })()`) as (
-      fetch: (...call: unknown[]) => void,
-      token: string,
-    ) => void;
-    run((...call) => calls.push(call), 'secret');
-    const text = payload.toWellFormed();
-    expect(calls).toEqual([
-      [
-        `https://example.com/${text}`,
-        { method: text, headers: { [text]: `${text}secret` }, body: JSON.stringify({ [payload]: payload }) },
-      ],
-    ]);
-  }
+it('a curl command is text for a shell whatever the document says', () => {
   // One shell for all: it prints the arguments that curl would be given, a NUL after each.
   const commands = payloads.map((payload) =>
     curlOf({ method: 'GET', url: payload, headers: [{ name: 'x', value: payload, secret: 'TOKEN' }], body: null }),

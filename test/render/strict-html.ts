@@ -34,12 +34,13 @@ const children: Record<string, readonly string[]> = {
 
 /** The classes of the list at the top of `src/render/render.ts`. */
 const classes =
-  /^(?:reference|intro|operation|schema|rule|url|description|props|options|type|limits|values|response|media|samples|example|more|nav|method(?: (?:get|put|post|delete|patch))?|flag(?: (?:required|deprecated))?|status s[1-5x]|severity (?:error|warn|info|hint|off))$/;
+  /^(?:reference|intro|operation|schema|rule|url|description|props|options|type|limits|values|response|media|samples|answer|parts|base|example|more|nav|method(?: (?:get|put|post|delete|patch))?|flag(?: (?:required|deprecated))?|status s[1-5x]|severity (?:error|warn|info|hint|off))$/;
 
 const attributes: Record<string, RegExp> = {
   'a href': /^(?:#[A-Za-z0-9._/-]+|https?:\/\/\S+|mailto:\S+)$/i,
   'a rel': /^nofollow noopener noreferrer$/,
   'th scope': /^(?:col|row)$/,
+  'pre tabindex': /^0$/,
   'ol start': /^\d{1,9}$/,
   ...Object.fromEntries(['section', 'h2', 'dt', 'tr'].map((name) => [`${name} id`, /^[A-Za-z0-9._/-]+$/])),
   ...Object.fromEntries(Object.keys(children).map((name) => [`${name} class`, classes])),

@@ -10,7 +10,8 @@ import {
   type Response,
 } from './operation-view.ts';
 import type { Page } from '../page.ts';
-import { samplesHtml } from './sample-html.ts';
+import { samplesHtml, statusHtml } from './sample-html.ts';
+import { baseOf } from './sample-request.ts';
 import { flagHtml, giveBack, roomFor, rowHtml, shareOf, wholeSchemaHtml, type Room } from '../schema/schema-html.ts';
 import { nameText, shorten } from '../plain-text.ts';
 
@@ -21,7 +22,9 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
     <h3>
       <a href="#${anchor}">${titleOf(view.summary, operation)}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
     </h3>
-    ${urlHtml(operation)}${partsHtml(page, operation, view)}
+    ${urlHtml(operation, baseOf(page.document, view))}
+    <div class="parts">${partsHtml(page, operation, view)}</div>
+    ${samplesHtml(page, operation, view, securityOf(page, operation, view))}
   </section>`;
 }
 
@@ -31,7 +34,7 @@ export function operationLine(operation: ApiOperation, anchor: string): Html {
   const summary = typeof value['summary'] === 'string' ? value['summary'] : '';
   return markup`<section class="operation" id="${anchor}">
     <h3>${titleOf(summary, operation)}</h3>
-    ${urlHtml(operation)}
+    ${urlHtml(operation, '')}
   </section>`;
 }
 
@@ -47,21 +50,26 @@ export function methodHtml(method: string): Html {
     : markup`<b class="method">${method.slice(0, 50)}</b>`;
 }
 
-function urlHtml({ method, path }: ApiOperation): Html {
-  return markup`<p class="url">${methodHtml(method)} <code>${path.slice(0, 2000)}</code></p>`;
+/** The method and the path, after the URL of the server. */
+function urlHtml({ method, path, isWebhook }: ApiOperation, base: string): Html {
+  const server = base === '' || isWebhook ? nothing : markup`<span class="base">${base.slice(0, 200)}</span>`;
+  return markup`<p class="url">${methodHtml(method)} <code>${server}${path.slice(0, 2000)}</code></p>`;
+}
+
+function securityOf(page: Page, { isWebhook }: ApiOperation, view: OperationView): readonly Requirement[] {
+  return view.security ?? (isWebhook ? [] : page.security);
 }
 
 function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Html {
-  const security = view.security ?? (operation.isWebhook ? [] : page.security);
   const room = roomFor(page.inlineRows);
   return markup`${page.descriptions.block(view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
     page,
-    security,
+    securityOf(page, operation, view),
   )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${responsesHtml(page, view.responses, room)}${view.callbacks.map(
     ({ name, operations }) =>
       markup`<h4>Callback ${name}</h4>
         ${operations.slice(0, 20).map((one) => callbackHtml(page, one))}`,
-  )}${operation.isWebhook ? nothing : samplesHtml(page, operation, view, security)}`;
+  )}`;
 }
 
 /** A callback inside its operation: folded, and without callbacks of its own. */
@@ -73,7 +81,9 @@ function callbackHtml(page: Page, operation: ApiOperation): Html {
     ${page.descriptions.block(
       view.description || view.summary,
       5,
-    )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${responsesHtml(page, view.responses, room)}
+    )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${examplesHtml(
+      (view.body?.media ?? []).flatMap(({ examples }) => examples),
+    )}${responsesHtml(page, view.responses, room)}
   </details>`;
 }
 
@@ -161,11 +171,11 @@ function bodyHtml(page: Page, { body }: OperationView, room: Room): Html {
 function mediaHtml(page: Page, all: readonly Media[], room: Room, part: number, hides: Room['hides']): Html {
   const share = { ...shareOf(room, part), hides };
   const html = joinHtml(
-    all.map(({ types, schema, itemSchema, examples }) => {
+    all.map(({ types, schema, itemSchema }) => {
       const names = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code> `);
       const whole = schema === undefined ? nothing : treeHtml(page, schema, share);
       const items = itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share)}`;
-      return markup`<div class="media">${names}${whole}${items}${examplesHtml(examples)}</div>`;
+      return markup`<div class="media">${names}${whole}${items}</div>`;
     }),
   );
   giveBack(room, share);
@@ -198,7 +208,7 @@ function responsesHtml(page: Page, responses: readonly Response[], room: Room): 
 function responseHtml(page: Page, response: Response, isOpen: boolean, room: Room, part: number): Html {
   const { status, description, headers, media, links } = response;
   const brief = shorten(description, 200);
-  const start = markup`<b class="status s${/^[1-5]/.exec(status)?.[0] ?? 'x'}">${nameText(status, 20)}</b> ${brief}`;
+  const start = markup`${statusHtml(status)} ${brief}`;
   const rest = brief === description.trim() ? nothing : page.descriptions.block(description, 5);
   const list =
     headers.length === 0

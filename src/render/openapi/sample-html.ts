@@ -1,20 +1,89 @@
-import { markup, type Html } from '../html.ts';
-import type { OperationView, Requirement } from './operation-view.ts';
+import { exampleText } from '../schema/example.ts';
+import type { Example } from '../schema/example-html.ts';
+import { isSmall, sampleOf } from '../schema/sample-value.ts';
+import { joinHtml, markup, nothing, type Html } from '../html.ts';
+import type { Media, OperationView, Requirement, Response } from './operation-view.ts';
 import type { ApiOperation } from './operations.ts';
 import type { Page } from '../page.ts';
-import { curlOf, fetchOf } from './sample-code.ts';
-import { sampleRequest } from './sample-request.ts';
+import { nameText } from '../plain-text.ts';
+import { curlOf } from './sample-code.ts';
+import { isJson, sampleRequest } from './sample-request.ts';
 
-/** Folded samples of calling an operation with curl and fetch. */
+// Most examples of a body, and most bodies of responses.
+const mostExamples = 10;
+const mostAnswers = 20;
+
+/**
+ * Samples of one operation: a request with curl, the other examples of its body, and the bodies of
+ * its responses. Scripts write the request in other languages.
+ */
 export function samplesHtml(
   { schemas }: Page,
   operation: ApiOperation,
   view: OperationView,
   security: readonly Requirement[],
 ): Html {
-  const request = sampleRequest(schemas, operation, view, security);
-  return markup`<details class="samples"><summary>Code samples</summary>
-    <p>curl</p><pre><code>${curlOf(request)}</code></pre>
-    <p>JavaScript</p><pre><code>${fetchOf(request)}</code></pre>
-  </details>`;
+  const request = operation.isWebhook
+    ? nothing
+    : markup`<pre><code>${curlOf(sampleRequest(schemas, operation, view, security))}</code></pre>`;
+  const bodies = (view.body?.media ?? []).flatMap((media) => bodyExamples(media));
+  // A small JSON example is in the request already.
+  const others = bodies.filter(
+    ({ example, media }, at) => operation.isWebhook || at > 0 || !media.types.some(isJson) || !isSmall(example.value),
+  );
+  const main = view.responses.find(({ status }) => status.startsWith('2'));
+  const answers = view.responses
+    .flatMap((response) => answersOf(schemas, response, response === main))
+    .slice(0, mostAnswers);
+  if (operation.isWebhook && others.length + answers.length === 0) return nothing;
+  return markup`<div class="samples">${request}${others
+    .slice(0, mostExamples)
+    .map(({ example, media }) =>
+      exampleHtml(
+        markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`,
+        example.value,
+        'example',
+        false,
+      ),
+    )}${joinHtml(answers)}</div>`;
+}
+
+function bodyExamples(media: Media): { media: Media; example: Example }[] {
+  return media.examples.map((example) => ({ media, example }));
+}
+
+/** The examples of a response; without any, one made from its schema. */
+function answersOf(schemas: Page['schemas'], { status, media }: Response, isMain: boolean): Html[] {
+  return media.flatMap((one, index) => {
+    const examples = one.examples.length > 0 ? one.examples.slice(0, mostExamples) : generated(schemas, one);
+    return examples.map(({ name, value }, at) => {
+      const title = name === '' ? nameText(one.types[0] ?? '', 100) : name.slice(0, 300);
+      return exampleHtml(markup`${statusHtml(status)} ${title}`, value, 'answer', isMain && index + at === 0);
+    });
+  });
+}
+
+function generated(schemas: Page['schemas'], { types, schema }: Media): Example[] {
+  if (schema === undefined || !types.some(isJson)) return [];
+  const value = sampleOf(schemas, schema, 'response');
+  return value === null || typeof value !== 'object' ? [] : [{ name: '', value }];
+}
+
+function exampleHtml(title: Html, value: unknown, kind: 'example' | 'answer', isOpen: boolean): Html {
+  const { text, left } = exampleText(value);
+  const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
+  // A long one scrolls in its box, which the keyboard must reach.
+  const code =
+    text.split('\n', 20).length < 20 && text.length < 1000
+      ? markup`<pre><code>${text}</code></pre>`
+      : markup`<pre tabindex="0"><code>${text}</code></pre>`;
+  const inside = markup`<summary>${title}</summary>${code}${more}`;
+  return isOpen
+    ? markup`<details class="${kind}" open>${inside}</details>`
+    : markup`<details class="${kind}">${inside}</details>`;
+}
+
+/** The status of a response, with its class: 2 to 5, or x for a name such as `default`. */
+export function statusHtml(status: string): Html {
+  return markup`<b class="status s${/^[1-5]/.exec(status)?.[0] ?? 'x'}">${nameText(status, 20)}</b>`;
 }

@@ -36,18 +36,23 @@ export function sampleRequest(
   for (const [name, value] of given('path'))
     target = target.replaceAll(`{${name}}`, () => encodeURIComponent(value.toWellFormed()) || '-');
   const query = new URLSearchParams(given('query')).toString();
-  const headers = given('header').map(([name, value]) => ({ name, value, secret: null }));
+  const headers = given('header').map(([name, value]) => ({
+    name,
+    value: value.replace(/[^ -~]/g, '?'),
+    secret: null,
+  }));
   const body = bodyOf(schemas, view);
   const keys = credentials(document, security);
   return {
     method,
     url: `${baseOf(document, view)}${target}${keys.query}${query === '' ? '' : `${keys.query === '' ? '?' : '&'}${query}`}`,
-    headers: [...keys.headers, ...headers, ...contentType(body, view)].slice(0, 30),
+    headers: [...keys.headers, ...headers, ...contentType(body, view)].filter(({ name }) => isToken(name)).slice(0, 30),
     body,
   };
 }
 
-function baseOf(document: Record<string, unknown>, view: OperationView): string {
+/** The URL of the first server, with the defaults of its variables and without a slash at its end. */
+export function baseOf(document: Record<string, unknown>, view: Pick<OperationView, 'servers'>): string {
   const written = view.servers[0] ?? serverUrls(document)[0] ?? '';
   const variables = objectOf(objectOf(listOf(document['servers'])[0])['variables']);
   const url = entriesOf(variables)
@@ -60,6 +65,11 @@ function baseOf(document: Record<string, unknown>, view: OperationView): string 
     ? url
     : `https://example.com${url.startsWith('/') || url === '' ? '' : '/'}${url}`;
   return whole.slice(0, 2000).replace(/\/$/, '');
+}
+
+/** A name of a header (RFC 9110 §5.1). curl would read files for `@name`. */
+function isToken(name: string): boolean {
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name);
 }
 
 function parameterText(schemas: Schemas, { name, schema, examples }: Parameter): string {
@@ -79,7 +89,8 @@ function bodyOf(schemas: Schemas, { body }: OperationView): SampleRequest['body'
   return { kind: 'form', fields: entriesOf(value).map(([name, one]) => [name, textOf(one)]) };
 }
 
-function isJson(type: string): boolean {
+/** Whether it is a media type of JSON (RFC 6839 §3.1). */
+export function isJson(type: string): boolean {
   return /^application\/(?:[\w.+-]*\+)?json\b/i.test(type);
 }
 

@@ -3,20 +3,24 @@ import { dereference } from '../local-reference.ts';
 import type { Schemas } from './schemas.ts';
 
 const deepest = 4;
-const mostMembers = 12;
+const mostMembers = { request: 12, response: 40 };
 const mostSchemas = 200;
+
+/** What a sample is of: a request has what is required and no read-only members. */
+type Side = 'request' | 'response';
 
 /** How many more schemas to read. */
 interface Progress {
   left: number;
+  side: Side;
 }
 
 /**
  * An example value for a schema: its own example, otherwise one made from its types. Small for any
  * schema.
  */
-export function sampleOf(schemas: Schemas, schema: unknown): unknown {
-  return sample(schemas, schema, 0, { left: mostSchemas });
+export function sampleOf(schemas: Schemas, schema: unknown, side: Side = 'request'): unknown {
+  return sample(schemas, schema, 0, { left: mostSchemas, side });
 }
 
 function sample(schemas: Schemas, schema: unknown, depth: number, progress: Progress): unknown {
@@ -36,7 +40,10 @@ function sample(schemas: Schemas, schema: unknown, depth: number, progress: Prog
   if (type === 'integer' || type === 'number') return typeof found['minimum'] === 'number' ? found['minimum'] : 1;
   if (type === 'boolean') return true;
   const members = membersOf(schemas, found, depth, progress);
-  return members.length === 0 && type !== 'object' ? null : Object.fromEntries(members);
+  if (members.length > 0) return Object.fromEntries(members);
+  const { additionalProperties: others } = found;
+  if (isObject(others) && depth < deepest) return { key: sample(schemas, others, depth + 1, progress) };
+  return type === 'object' ? {} : null;
 }
 
 function membersOf(
@@ -47,12 +54,14 @@ function membersOf(
 ): [string, unknown][] {
   if (depth >= deepest) return [];
   const inherited = listOf(schema['allOf'])
-    .slice(0, mostMembers)
+    .slice(0, 12)
     .flatMap((part) => Object.entries(objectSample(schemas, part, depth + 1, progress)));
   const required = new Set(listOf(schema['required']));
-  const writable = entriesOf(schema['properties']).filter(([, one]) => !isObject(one) || one['readOnly'] !== true);
-  const needed = writable.filter(([name]) => required.has(name));
-  const own = (needed.length > 0 ? needed : writable).slice(0, mostMembers);
+  const { side } = progress;
+  const hidden = side === 'request' ? 'readOnly' : 'writeOnly';
+  const all = entriesOf(schema['properties']).filter(([, one]) => !isObject(one) || one[hidden] !== true);
+  const needed = all.filter(([name]) => required.has(name));
+  const own = (side === 'request' && needed.length > 0 ? needed : all).slice(0, mostMembers[side]);
   return [
     ...inherited,
     ...own.map(([name, one]): [string, unknown] => [name, sample(schemas, one, depth + 1, progress)]),

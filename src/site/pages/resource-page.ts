@@ -119,7 +119,7 @@ export async function resourcePage(
     validator:
       resource.type === 'schemas' && preview === null ? validatorOf(site, config, pinnedPath(site, granted)) : null,
     users: related.users,
-    scripts: resource.type === 'schemas' && preview === null ? ['validate.js'] : [],
+    scripts: ['reference.js', ...(resource.type === 'schemas' && preview === null ? ['validate.js'] : [])],
   });
   return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
 }

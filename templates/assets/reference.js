@@ -1,0 +1,238 @@
+// What the reference of an API can do with JavaScript and is readable without: samples in other languages, copying, colours, links to
+// fields, unfolding all of an operation.
+
+const page = document.querySelector('[data-languages]:has(.samples)');
+const { languages, parseCurl } = page === null ? { languages: {} } : await import(page.dataset.languages);
+
+const kept = 'stele-language';
+let chosen = read() ?? 'curl';
+const shown = new Set();
+
+whenNear('.operation', prepare);
+whenNear('.description pre code, .schema pre code', colour);
+addFieldLinks();
+addUnfoldAll();
+goToField();
+addEventListener('hashchange', goToField);
+
+function read() {
+  try {
+    const value = localStorage.getItem(kept);
+    return Object.hasOwn(languages, value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Calls back once for each element when a reader comes near it: a page may have a thousand operations. */
+function whenNear(selector, act) {
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        if (!isIntersecting) continue;
+        observer.unobserve(target);
+        act(target);
+      }
+    },
+    { rootMargin: '600px' },
+  );
+  for (const element of document.querySelectorAll(selector)) observer.observe(element);
+}
+
+/** Adds the tools of an operation and its samples. */
+function prepare(operation) {
+  const folds = operation.querySelectorAll('.parts details');
+  if (folds.length > 1) addUnfold(operation.querySelector('.url'), operation.querySelector('.parts'));
+  const samples = operation.querySelector('.samples');
+  if (samples === null) return;
+  for (const code of samples.querySelectorAll('details code')) {
+    colour(code);
+    addCopy(code.parentElement, code);
+  }
+  const code = samples.querySelector(':scope > pre > code');
+  if (code !== null) addRequest(samples, code);
+}
+
+/** The request: a choice of language and example, and a button that copies. */
+function addRequest(samples, code) {
+  const curl = code.textContent;
+  const request = parseCurl(curl);
+  const own = request.body;
+  const bodies = [...samples.querySelectorAll(':scope > .example')].filter(
+    (example) => own?.kind === 'json' && isJson(example.querySelector('code').textContent),
+  );
+  const tools = document.createElement('div');
+  tools.className = 'tools';
+  const language = select(
+    'Language',
+    Object.entries(languages).map(([key, [name]]) => [key, name]),
+  );
+  language.value = chosen;
+  language.addEventListener('change', () => choose(language.value));
+  tools.append(language);
+  if (bodies.length > 0) {
+    const names = bodies.map((example, at) => [String(at), example.querySelector('summary').textContent.slice(6)]);
+    const body = select('Example', [['', 'Example'], ...names]);
+    body.addEventListener('change', () => {
+      const example = bodies[Number(body.value)];
+      request.body = body.value === '' ? own : { kind: 'json', text: example.querySelector('code').textContent };
+      show();
+    });
+    tools.append(body);
+    for (const example of bodies) example.hidden = true;
+  }
+  function show() {
+    const isWritten = chosen === 'curl' && request.body === own;
+    code.textContent = isWritten ? curl : languages[chosen][1](request);
+    language.value = chosen;
+    colour(code);
+  }
+  shown.add(show);
+  show();
+  code.parentElement.before(tools);
+  addCopy(code.parentElement, code);
+}
+
+function isJson(text) {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function select(label, options) {
+  const element = document.createElement('select');
+  element.setAttribute('aria-label', label);
+  for (const [value, text] of options) element.append(new Option(text, value));
+  return element;
+}
+
+function choose(language) {
+  chosen = language;
+  try {
+    localStorage.setItem(kept, language);
+  } catch {
+    // The choice is for this page then.
+  }
+  for (const show of shown) show();
+}
+
+function addCopy(pre, code) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'copy-code';
+  button.textContent = 'Copy';
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection().selectAllChildren(code);
+      button.textContent = 'Selected';
+    }
+    setTimeout(() => (button.textContent = 'Copy'), 2000);
+  });
+  const box = document.createElement('div');
+  box.className = 'code';
+  pre.replaceWith(box);
+  box.append(pre, button);
+}
+
+/** Unfolds or folds everything in one part. */
+function addUnfold(place, part) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'unfold';
+  button.textContent = 'Expand all';
+  button.addEventListener('click', () => {
+    const isOpen = button.textContent === 'Expand all';
+    for (const details of part.querySelectorAll('details')) details.open = isOpen;
+    button.textContent = isOpen ? 'Collapse all' : 'Expand all';
+  });
+  place.append(button);
+}
+
+function addUnfoldAll() {
+  const place = document.querySelector('.filter');
+  const part = document.querySelector('.reference');
+  if (place !== null && part !== null && part.querySelector('details') !== null) addUnfold(place, part);
+}
+
+/**
+ * Colours code without elements (CSS Custom Highlight API): a page of a thousand samples stays as light as its text. Browsers
+ * without it show the text in one colour.
+ */
+function colour(code) {
+  if (typeof Highlight === 'undefined') return;
+  for (const [name, ranges] of Object.entries(code.ranges ?? {}))
+    for (const range of ranges) CSS.highlights.get(`code-${name}`)?.delete(range);
+  code.ranges = {};
+  const node = code.firstChild;
+  if (node === null || node.nodeType !== Node.TEXT_NODE || node.data.length > 20_000) return;
+  const tokens =
+    /(?<comment>(?<=^|\s)(?:#|\/\/).*)|(?<key>"(?:[^"\\\n]|\\.)*"(?=\s*:))|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.|\\(?=$))*'|`[^`]*`)|(?<number>\b\d+(?:\.\d+)?\b)|(?<word>\b(?:await|const|curl|echo|false|for|func|import|if|let|new|nil|null|None|print|puts|require|return|true|True|False|using|var)\b)|(?<flag>(?<=\s)--?[A-Za-z][\w-]*)/gm;
+  for (const match of node.data.matchAll(tokens)) {
+    const [name] = Object.entries(match.groups).find(([, value]) => value !== undefined);
+    const range = new StaticRange({
+      startContainer: node,
+      startOffset: match.index,
+      endContainer: node,
+      endOffset: match.index + match[0].length,
+    });
+    const key = `code-${name}`;
+    if (!CSS.highlights.has(key)) CSS.highlights.set(key, new Highlight());
+    CSS.highlights.get(key).add(range);
+    (code.ranges[name] ??= []).push(range);
+  }
+}
+
+/** A click on the name of a field puts the link to it into the address. */
+function addFieldLinks() {
+  document.querySelector('.reference')?.addEventListener('click', ({ target }) => {
+    if (!target.matches('.props > li > code:first-child')) return;
+    const link = linkTo(target.parentElement);
+    if (link === null) return;
+    history.replaceState(null, '', `#${link}`);
+    mark(target.parentElement);
+  });
+}
+
+/** `schema/Pet/address/street`: the part of the page, then the names of fields. */
+function linkTo(field) {
+  const part = field.closest('.operation, .schema');
+  if (part === null) return null;
+  const names = [];
+  for (let at = field; at !== null && at !== part; at = at.parentElement.closest('.props > li, .operation, .schema'))
+    if (at !== part) names.unshift(nameOf(at));
+  return [part.id, ...names].join('/');
+}
+
+function nameOf(field) {
+  const text = field.querySelector(':scope > code:first-child')?.textContent ?? 'x';
+  return text.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '') || 'x';
+}
+
+/** Shows the field that the address names. Browsers find only what has an id. */
+function goToField() {
+  const names = decodeURIComponent(location.hash.slice(1)).split('/');
+  const rest = [];
+  while (names.length > 1 && document.getElementById(names.join('/')) === null) rest.unshift(names.pop());
+  const part = document.getElementById(names.join('/'));
+  if (rest.length === 0 || part === null) return;
+  let found = part;
+  for (const name of rest) {
+    const next = [...found.querySelectorAll('.props > li')].find((field) => nameOf(field) === name);
+    if (next === undefined) break;
+    found = next;
+  }
+  for (let at = found.parentElement; at !== null; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
+  found.scrollIntoView({ block: found === part ? 'start' : 'center' });
+  if (found !== part) mark(found);
+}
+
+function mark(field) {
+  document.querySelector('.props > li.here')?.classList.remove('here');
+  field.classList.add('here');
+}
