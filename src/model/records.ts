@@ -19,6 +19,8 @@ const places: Readonly<Record<string, Place>> = {
   repositories: organization,
   webhooks: organization,
   publishers: organization,
+  // Raised when a lease is taken over (`sync/lease.ts`).
+  fences: organization,
   keys: registry,
   // These records expire. The defaults are documented in `content/docs/operating.md`.
   runs: daysFor(90),

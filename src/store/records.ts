@@ -33,6 +33,12 @@ export interface UpdateOptions {
    * any more when their first generation has expired, because its number is then free.
    */
   isNew?: boolean;
+  /**
+   * Only while a record has this generation (0: while there is none); else the update rejects with
+   * `unavailable`. Both are decided by the same entry, so that nothing comes in between. For records
+   * in the same log; elsewhere it is not looked at.
+   */
+  fence?: { name: string; generation: number };
 }
 
 /** What records need besides a bucket. */

@@ -53,8 +53,8 @@ export async function importHistory(
   if (!repository?.commit) throw new RegistryError('conflict', `${name} was never synced. Run stele sync first.`);
   const tip = repository.commit;
   const run: Run = { ...newRun(registry, repository, id, 'import'), state: 'running', to: tip };
-  const lease = `imports/${coordinate.org}/${coordinate.type}/${coordinate.slug}`;
-  return withLease(registry, lease, signal, async (_hasWaited, held) => {
+  const lease = { org: coordinate.org, name: `${coordinate.type}/${coordinate.slug}` };
+  return withLease(registry, lease, signal, async ({ registry: fenced, signal: held }) => {
     await recordRun(registry, run);
     const end = async (documents: RunDocument[], detail: string | null): Promise<Run> => {
       const state = detail === null ? 'succeeded' : 'failed';
@@ -68,7 +68,7 @@ export async function importHistory(
       const newest = await registry.refs.readFresh<Resource>(resourceRef(coordinate));
       const connected = { ...(newest?.value ?? resource), connection };
       const work: ImportWork = {
-        registry,
+        registry: fenced,
         repository,
         connected,
         remote,

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import { beginWork, mayWork, type Worker } from '../store/process.ts';
+import type { UpdateOptions } from '../store/records.ts';
 
 /** The holder of a lease: the value of one ref. */
 interface Lease extends Worker {
@@ -23,53 +24,86 @@ interface Seeker {
   seen: { generation: number; at: number };
 }
 
+/** What the holder of a lease works with. */
+export interface Held {
+  /** Changes nothing in the organization's log any more once another process has taken over. */
+  registry: Registry;
+  /** Aborts soon after another process has taken over. */
+  signal: AbortSignal;
+  /** Whether another process held the lease first. */
+  hasWaited: boolean;
+}
+
 /**
- * Runs the work while holding a lease (`leases/<name>`), so that no other process runs under the
+ * Runs the work while holding a lease of an organization, so that no other process runs under the
  * same name. Without it, two syncs of one repository could publish an older commit after a newer
  * one. Waits until the lease is free: released, held by a process of this machine that has ended,
  * or not renewed for a minute while this process watched. Only monotonic clocks are compared, so
- * machines need not agree on the time. `hasWaited` says whether another process held the lease
- * first; the work's signal aborts when another process takes it over. Rejects when `signal` aborts.
- * There is no fencing token: a process that was suspended for more than a minute can take one more
- * step before it notices that it lost the lease.
+ * machines need not agree on the time.
+ *
+ * A process that was suspended meanwhile does not know that it lost the lease. Who takes over
+ * raises a fence in the organization's log first, and every change through `Held.registry` is
+ * refused by the log itself unless the fence is where it was. Rejects when `signal` aborts.
  */
 export async function withLease<T>(
   registry: Registry,
-  name: string,
+  { org, name }: { org: string; name: string },
   signal: AbortSignal,
-  work: (hasWaited: boolean, signal: AbortSignal) => Promise<T>,
+  work: (held: Held) => Promise<T>,
 ): Promise<T> {
-  const ref = `leases/${name}`;
+  const ref = `leases/${org}/${name}`;
+  const fence = `fences/${org}/${name}`;
   const { worker, end } = beginWork();
   const seeker: Seeker = { worker, seen: { generation: 0, at: 0 } };
   try {
     let hasWaited = false;
-    for (let pause = 50; !(await take(registry, ref, seeker)); pause = Math.min(pause * 2, 1000)) {
+    for (let pause = 50; ; pause = Math.min(pause * 2, 1000)) {
+      // Before the lease: a fence that is raised later stops this process.
+      const standing = (await registry.refs.readFresh(fence))?.generation ?? 0;
+      const taken = await take(registry, ref, seeker);
+      if (taken !== null) {
+        const generation = taken.isTakenOver ? await raise(registry, fence, worker) : standing;
+        const fenced = withFence(registry, { name: fence, generation });
+        return await holding(registry, ref, seeker, signal, (held) =>
+          work({ registry: fenced, signal: held, hasWaited }),
+        );
+      }
       hasWaited = true;
       await delay(pause, undefined, { signal });
     }
-    return await holding(registry, name, seeker, signal, (held) => work(hasWaited, held));
   } finally {
     end();
   }
 }
 
+/** Raises the fence, so that who held the lease changes nothing more. */
+async function raise(registry: Registry, fence: string, { process }: Worker): Promise<number> {
+  const change = { actor, origin: null, action: 'take over' };
+  return (await registry.refs.update(fence, () => ({ value: { process }, change })))!.generation;
+}
+
+function withFence(registry: Registry, fence: NonNullable<UpdateOptions['fence']>): Registry {
+  const { refs } = registry;
+  const update: Registry['refs']['update'] = (name, decide, options) =>
+    refs.update(name, decide, { ...options, fence });
+  return { ...registry, refs: { ...refs, update } };
+}
+
 /** Does the work, renews the lease meanwhile, and releases it. */
 async function holding<T>(
   registry: Registry,
-  name: string,
+  ref: string,
   seeker: Seeker,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const ref = `leases/${name}`;
   const lost = new AbortController();
   const renew = async (): Promise<void> => {
-    if (await take(registry, ref, seeker)) return;
+    if ((await take(registry, ref, seeker)) !== null) return;
     lost.abort(new RegistryError('unavailable', 'Another process took over this work. The next run continues it.'));
   };
   const renewal = setInterval(() => {
-    renew().catch((error: unknown) => registry.log('warn', 'lease not renewed', { name, error: String(error) }));
+    renew().catch((error: unknown) => registry.log('warn', 'lease not renewed', { ref, error: String(error) }));
   }, term / 3);
   renewal.unref();
   try {
@@ -80,20 +114,26 @@ async function holding<T>(
   }
 }
 
-/** Takes or renews the lease. False while another process holds it. */
-async function take(registry: Registry, ref: string, seeker: Seeker): Promise<boolean> {
+/**
+ * Takes or renews the lease; null while another process holds it. `isTakenOver`: another process
+ * did not renew it, but may still be at work.
+ */
+async function take(registry: Registry, ref: string, seeker: Seeker): Promise<{ isTakenOver: boolean } | null> {
   const time = registry.monotonic();
   const { worker, seen } = seeker;
+  let isTakenOver = false;
   const newest = await registry.refs.update<Lease>(ref, (current) => {
     const isStill = current?.generation === seen.generation && time - seen.at >= term;
     const isOurs = current?.value.holder === worker.holder;
-    if (current && !isOurs && !isStill && !current.value.isReleased && mayWork(current.value)) return null;
+    const isFree = current === null || isOurs || current.value.isReleased || !mayWork(current.value);
+    if (!isFree && !isStill) return null;
+    isTakenOver = !isFree;
     const value = { ...worker, at: registry.now().toISOString(), isReleased: false };
     return { value, change: { actor, origin: null, action: 'take' } };
   });
   const { generation, value } = newest!;
   if (generation !== seen.generation) seeker.seen = { generation, at: time };
-  return value.holder === worker.holder;
+  return value.holder === worker.holder ? { isTakenOver } : null;
 }
 
 async function release(registry: Registry, ref: string, { worker }: Seeker): Promise<void> {

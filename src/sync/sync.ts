@@ -74,14 +74,15 @@ export async function syncRepository(
     return recordProgress(registry, repository, run, isGone ? {} : following, []);
   }
   onNews();
-  return withLease(registry, `${repository.org}/${run.repository}`, signal, async (hasWaited, held) => {
+  const lease = { org: repository.org, name: run.repository };
+  return withLease(registry, lease, signal, async ({ hasWaited, ...held }) => {
     // Read fresh: another process may just have synced a newer commit.
     const current = await registry.refs.readFresh<Repository>(repositoryRef(repository.org, run.repository));
     const isStale = hasWaited || current?.value.commit !== repository.commit;
-    const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held) : tip;
+    const now = isStale ? await registry.source.tip(await remoteOf(registry, repository), held.signal) : tip;
     const standing = current?.value ?? repository;
     try {
-      return await syncTip({ registry, repository: standing, run, signal: held, onProgress }, now);
+      return await syncTip({ ...held, repository: standing, run, onProgress }, now);
     } catch (error) {
       if (!now.found || !isSandboxLost(error)) throw error;
       const lost = { commit: now.commit, detail: error.message };

@@ -1,23 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
-import { withLease } from '../../src/sync/lease.ts';
+import { withLease, type Held } from '../../src/sync/lease.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { createWorld, type World } from '../registry/world.ts';
 
 const never = new AbortController().signal;
+const lease = { org: 'acme', name: 'a' };
 
 test('of two processes one works at a time', async () => {
   const { registry, another } = createWorld();
   const log: string[] = [];
-  const work = (name: string) => async (hasWaited: boolean) => {
-    log.push(`${name} ${hasWaited}`);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    log.push(name);
-  };
+  const work =
+    (name: string) =>
+    async ({ hasWaited }: Held) => {
+      log.push(`${name} ${hasWaited}`);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      log.push(name);
+    };
   const other = another();
   await Promise.all([
-    withLease(registry, 'acme/a', never, work('one')),
-    withLease(other, 'acme/a', never, work('two')),
-    withLease(other, 'acme/b', never, async () => void log.push('another name')),
+    withLease(registry, lease, never, work('one')),
+    withLease(other, lease, never, work('two')),
+    withLease(other, { org: 'acme', name: 'b' }, never, async () => void log.push('another name')),
   ]);
   const ours = log.filter((line) => line !== 'another name');
   expect(ours[1]).toBe(ours[0]!.replace(' false', ''));
@@ -27,10 +31,10 @@ test('of two processes one works at a time', async () => {
 
 test('a lease is given back when the work fails, and waiting ends with the signal', async () => {
   const { registry, another } = createWorld();
-  await expect(withLease(registry, 'acme/a', never, async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  await expect(withLease(registry, lease, never, async () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   const stop = new AbortController();
-  await withLease(registry, 'acme/a', never, async () => {
-    const waiting = withLease(another(), 'acme/a', stop.signal, async () => 'got it');
+  await withLease(registry, lease, never, async () => {
+    const waiting = withLease(another(), lease, stop.signal, async () => 'got it');
     setTimeout(() => stop.abort(new Error('stop')), 100);
     await expect(waiting).rejects.toThrow('aborted');
   });
@@ -44,19 +48,19 @@ test('a lease that nobody renewed for a minute, and one of a process that is gon
       change: { actor: 'operator:test', origin: null, action: 'take' },
     }));
   await held('elsewhere/1');
-  const work = withLease(registry, 'acme/a', never, async (hasWaited) => hasWaited);
-  pass(61_000);
+  const work = withLease(registry, lease, never, async ({ hasWaited }) => hasWaited);
+  for (const ended = work.then(() => true); !(await Promise.race([ended, pause(100)]));) pass(61_000);
   expect(await work).toBe(true);
   const { hostname } = await import('node:os');
   await held(`${hostname()}/999999999`);
-  expect(await withLease(registry, 'acme/a', never, async (hasWaited) => hasWaited)).toBe(false);
+  expect(await withLease(registry, lease, never, async ({ hasWaited }) => hasWaited)).toBe(false);
 });
 
 test.each([3_600_000, -3_600_000])('a clock that is set by %i ms frees no lease and holds none', async (step) => {
   const world = createWorld();
   await holdElsewhere(world, {});
   let got = false;
-  const work = withLease(world.registry, 'acme/a', never, async () => void (got = true));
+  const work = withLease(world.registry, lease, never, async () => void (got = true));
   await pause(100);
   world.step(step);
   await pause(300);
@@ -78,7 +82,7 @@ test('a process whose clock is ahead does not take what is renewed by a slower c
   // For this clock, it was taken two hours ago.
   const at = new Date(world.registry.now().getTime() - 7_200_000).toISOString();
   await holdElsewhere(world, { at });
-  const work = withLease(world.registry, 'acme/a', stop.signal, async () => void (got = true));
+  const work = withLease(world.registry, lease, stop.signal, async () => void (got = true));
   for (let renewed = 0; renewed < 3; renewed++) {
     await pause(300);
     world.pass(50_000);
@@ -97,7 +101,7 @@ test('a process of another container of the same name and number is not taken fo
   const stop = new AbortController();
   for (const name of [`${hostname()}/999999999`, `${hostname()}/${process.pid}`]) {
     await holdElsewhere(world, { process: name, space: 'another' });
-    const work = withLease(world.registry, 'acme/a', stop.signal, async () => 'got it');
+    const work = withLease(world.registry, lease, stop.signal, async () => 'got it');
     await expect(Promise.race([work, pause(400).then(() => 'waits')])).resolves.toBe('waits');
     work.catch(() => undefined);
   }
@@ -108,7 +112,7 @@ test('work whose lease was taken over, since its process was suspended, is stopp
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   try {
     const world = createWorld();
-    const work = withLease(world.registry, 'acme/a', never, async (_hasWaited, signal) => {
+    const work = withLease(world.registry, lease, never, async ({ signal }) => {
       await holdElsewhere(world, {});
       await vi.advanceTimersByTimeAsync(20_000);
       await new Promise((_resolve, reject) => {
@@ -120,4 +124,45 @@ test('work whose lease was taken over, since its process was suspended, is stopp
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('whoever was suspended and lost the lease changes nothing more, whatever it was about to do', async () => {
+  const world = createWorld();
+  const other = world.another();
+  const change = { actor: 'operator:test', origin: null, action: 'write' };
+  const write = (registry: Registry, name: string, by: string) =>
+    registry.refs.update(name, () => ({ value: { by, versions: [] }, change }));
+  const outcome = withLease(world.registry, lease, never, async ({ registry }) => {
+    await write(registry, 'resources/acme/apis/pay', 'the first');
+    // As if on another machine: nobody can tell whether it still runs.
+    await holdElsewhere(world, {});
+    const second = withLease(other, lease, never, (held) =>
+      write(held.registry, 'resources/acme/apis/pay', 'the second'),
+    );
+    for (const ended = second.then(() => true); !(await Promise.race([ended, pause(100)]));) world.pass(61_000);
+    await expect(write(registry, 'resources/acme/apis/pay', 'the first again')).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    await write(registry, 'resources/other/apis/pay', 'another organization');
+  });
+  await outcome;
+  expect((await other.refs.readFresh('resources/acme/apis/pay'))?.value).toMatchObject({ by: 'the second' });
+  // Who takes it next is not hindered.
+  await withLease(world.another(), lease, never, ({ registry }) => write(registry, 'resources/acme/apis/pay', 'third'));
+});
+
+test('a fence that is raised while its change waits for the log stops that change', async () => {
+  const { registry, another } = createWorld();
+  const change = { actor: 'operator:test', origin: null, action: 'write' };
+  const fence = { name: 'fences/acme/a', generation: 0 };
+  const update = registry.refs.update(
+    'resources/acme/apis/pay',
+    async (current) => {
+      if (current === null) await another().refs.update(fence.name, () => ({ value: {}, change }));
+      return { value: { name: 'late', versions: [] }, change };
+    },
+    { fence },
+  );
+  await expect(update).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await another().refs.readFresh('resources/acme/apis/pay')).toBeNull();
 });

@@ -3,7 +3,7 @@ import { placeOf } from '../../model/records.ts';
 import type { Bucket } from '../bucket.ts';
 import type { Decide, Generation } from '../generations.ts';
 import { createObjects } from '../objects.ts';
-import type { Records, RecordsOptions } from '../records.ts';
+import type { Records, RecordsOptions, UpdateOptions } from '../records.ts';
 import { logOf, shared } from './entry.ts';
 import { openPartition, type Partition } from './partition.ts';
 import type { Noted } from './trail.ts';
@@ -112,11 +112,17 @@ export function createLog(
   }
 
   /** Changes a record. Its log stays in memory meanwhile: one that is opened again would not have the change. */
-  async function change(id: string, name: string, decide: Decide<unknown>): Promise<Generation<unknown> | null> {
+  async function change(
+    id: string,
+    name: string,
+    decide: Decide<unknown>,
+    fence?: UpdateOptions['fence'],
+  ): Promise<Generation<unknown> | null> {
     const used = use(id);
     used.changes++;
     try {
-      return await (await used.partition).update(name, decide);
+      const own = fence && logOf(fence.name) === id ? fence : undefined;
+      return await (await used.partition).update(name, decide, own);
     } finally {
       used.changes--;
       measure(id, used);
@@ -154,10 +160,10 @@ export function createLog(
       return (await exact(logOf(name), 0)).get(name) as Generation<T> | null;
     },
 
-    async update<T>(name: string, decide: Decide<T>) {
+    async update<T>(name: string, decide: Decide<T>, { fence }: UpdateOptions = {}) {
       const id = logOf(name);
       await note(id);
-      return (await change(id, name, decide as Decide<unknown>)) as Generation<T> | null;
+      return (await change(id, name, decide as Decide<unknown>, fence)) as Generation<T> | null;
     },
 
     async *newest(prefix, after) {

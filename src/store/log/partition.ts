@@ -5,6 +5,7 @@ import type { Bucket } from '../bucket.ts';
 import { putOwn } from '../put-own.ts';
 import { corrupt, type Decide, type Generation } from '../generations.ts';
 import type { Objects } from '../objects.ts';
+import type { UpdateOptions } from '../records.ts';
 import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
 import { changesTo, generationOf, type Held } from './held.ts';
 import { historyOf } from './history.ts';
@@ -26,8 +27,8 @@ export interface Partition {
    * with `corrupt` at a damaged entry.
    */
   refresh(maxAge: number): Promise<void>;
-  /** Appends the change that `decide` makes of the record. See `Refs.update`. */
-  update(name: string, decide: Decide<unknown>): Promise<Generation<unknown> | null>;
+  /** Appends the change that `decide` makes of the record. See `Refs.update` and `UpdateOptions`. */
+  update(name: string, decide: Decide<unknown>, fence?: UpdateOptions['fence']): Promise<Generation<unknown> | null>;
   /** Every generation of a record, newest first. Throws `corrupt` if an entry is damaged or gone. */
   history(name: string): AsyncGenerator<Generation<unknown>>;
   /** All changes so far, oldest first. Read when it is first asked for. */
@@ -51,6 +52,7 @@ export interface PartitionOptions {
 interface Waiting {
   name: string;
   decide: Decide<unknown>;
+  fence: UpdateOptions['fence'];
   resolve: (newest: Generation<unknown> | null) => void;
   reject: (error: unknown) => void;
 }
@@ -186,8 +188,12 @@ export async function openPartition(
 
   /** Decides one change. Returns the characters that it adds to the entry. */
   async function decideOne(draft: Draft, waiting: Waiting): Promise<number> {
-    const { name, decide, resolve, reject } = waiting;
+    const { name, decide, fence, resolve, reject } = waiting;
     const { records } = draft;
+    if (fence && ((records.get(fence.name) ?? state.get(fence.name))?.bare.generation ?? 0) !== fence.generation) {
+      reject(takenOver());
+      return 0;
+    }
     const held = records.get(name) ?? state.get(name);
     const current = held && generationOf(held);
     // An answer that rests on a change that is not durable waits for it.
@@ -249,9 +255,9 @@ export async function openPartition(
     generation: (name) => state.get(name)?.bare.generation ?? 0,
     names: state.names,
     refresh,
-    update(name, decide) {
+    update(name, decide, fence) {
       return new Promise((resolve, reject) => {
-        queue.push({ name, decide, resolve, reject });
+        queue.push({ name, decide, fence, resolve, reject });
         if (!isCommitting) void commitAll();
       });
     },
@@ -266,6 +272,10 @@ export async function openPartition(
 
 function isEntry(stored: Uint8Array, sequence: number, key: string, digest: Digest): boolean {
   return decodeEntry(stored, sequence, key).digest === digest;
+}
+
+function takenOver(): RegistryError {
+  return new RegistryError('unavailable', 'Another process took over this work. The next run continues it.');
 }
 
 function tooManyRivals(partition: string): RegistryError {
