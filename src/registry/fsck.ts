@@ -1,8 +1,9 @@
 import { digestOf, type Digest } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
-import { resourceRef, type Resource, type Version } from '../model/resource.ts';
+import type { Version } from '../model/resource.ts';
 import { listAll } from '../store/bucket.ts';
 import { checkLog, itemsIn, listLogs } from '../store/log/check.ts';
+import type { SealedEntry } from '../store/log/entry.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
 import { parseWorkKey } from '../store/work.ts';
@@ -11,9 +12,18 @@ import type { Registry } from './registry.ts';
 
 /** One thing that is not as it was written. */
 export interface Damage {
-  /** Bucket key. */
+  /** Bucket key; of a version, the name of its resource's record. */
   key: string;
   detail: string;
+  /** The version that cannot be read because of it. */
+  version?: LostVersion;
+}
+
+export interface LostVersion {
+  label: string;
+  manifest: Digest;
+  /** The digest that is missing or damaged. */
+  needs: Digest;
 }
 
 /** What a check of the whole store found. */
@@ -35,8 +45,8 @@ export interface Checked {
 
 /**
  * Reads everything that is stored: hashes every object again, follows every log from its first
- * entry, compares its checkpoint with what its entries lead to, and follows every version that a
- * resource offers down to its last byte. Changes nothing. Calls `progress` now and then.
+ * entry, compares its checkpoint with what its entries lead to, and follows every version that is
+ * not withdrawn down to its last byte. Changes nothing. Calls `progress` now and then.
  */
 export async function fsck(
   registry: Registry,
@@ -65,17 +75,21 @@ export async function fsck(
     progress(checked);
   }
   const named = new Set<Digest>();
-  const entry = (found: Parameters<typeof itemsIn>[0]): void => {
-    checked.entries++;
-    for (const version of itemsIn(found) as Version[]) named.add(version.manifest);
-    progress(checked);
-  };
   for await (const log of listLogs(bucket)) {
+    // Of all entries, also of those behind a damaged one.
+    const versions = new Map<string, { owner: string; version: Version }>();
+    const entry = (found: SealedEntry): void => {
+      checked.entries++;
+      for (const { name, owner, value } of itemsIn(found)) {
+        const version = value as Version;
+        versions.set(name, { owner, version });
+        named.add(version.manifest);
+      }
+      progress(checked);
+    };
     const records = await checkLog(bucket, objects, log, { entry, damaged });
     checked.records += records.size;
-    for (const [name, { value }] of records) {
-      if (name.startsWith('resources/')) checkResource(value as Resource, missing, checked);
-    }
+    for (const { owner, version } of versions.values()) checkVersion(owner, version, missing, checked);
   }
   for await (const key of listAll(bucket, 'work/')) {
     const bytes = parseWorkKey(key) && (await bucket.get(key));
@@ -99,13 +113,16 @@ async function missingOf(
   return [...digests].filter((digest) => !isSound(digest));
 }
 
-function checkResource(resource: Resource, missing: ReadonlyMap<Digest, Digest[]>, checked: Checked): void {
-  for (const version of resource.versions) {
-    if (version.status.state === 'withdrawn') continue;
-    checked.versions++;
-    for (const digest of missing.get(version.manifest) ?? [version.manifest]) {
-      const detail = `Version ${version.label} needs ${digest}, which is missing or damaged.`;
-      checked.damages.push({ key: resourceRef(resource), detail });
-    }
+function checkVersion(
+  key: string,
+  { label, manifest, status }: Version,
+  missing: ReadonlyMap<Digest, Digest[]>,
+  checked: Checked,
+): void {
+  if (status.state === 'withdrawn') return;
+  checked.versions++;
+  for (const needs of missing.get(manifest) ?? [manifest]) {
+    const detail = `Version ${label} needs ${needs}, which is missing or damaged.`;
+    checked.damages.push({ key, detail, version: { label, manifest, needs } });
   }
 }

@@ -1,18 +1,39 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
+import { RegistryError } from '../../model/errors.ts';
 import type { Checked } from '../../registry/fsck.ts';
+import type { Repaired } from '../../registry/keep/repair.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { withRegistry, type CommonOptions } from '../command-context.ts';
+import { operator, withRegistry, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
 
-/** `stele fsck`: reads the whole store and reports what is missing or damaged. */
+interface FsckOptions extends CommonOptions {
+  repair?: boolean;
+  from?: string;
+  giveUp?: boolean;
+}
+
+/** `stele fsck`: reads the whole store and reports what is missing or damaged. Repairs it if that is asked for. */
 export function fsckCommand(): Command {
   return new Command('fsck')
-    .description('Check the whole store: hash every object and verify every log.')
+    .description('Check the whole store: hash every object and verify every log. Repair what is damaged.')
+    .option('--repair', 'repair what is damaged, from quarantine, from the copy, or by giving it up')
+    .option('--from <folder>', 'a copy of the store to repair from, such as a backup')
+    .option('--give-up', 'withdraw versions whose bytes no copy has, and delete what is damaged')
     .action(async (_options: unknown, command: Command) => {
-      const { json = false } = command.optsWithGlobals<CommonOptions>();
-      const checked = await withRegistry(command, (registry) => checkStore(registry, json));
+      const options = command.optsWithGlobals<FsckOptions>();
+      const { json = false, repair = false, from, giveUp } = options;
+      if (!repair && (from !== undefined || giveUp))
+        throw new RegistryError('malformed', '--from and --give-up need --repair.');
+      if (from !== undefined && !existsSync(join(from, 'format')))
+        throw new RegistryError('malformed', `${from} holds no store. Name a folder of \`stele backup\`.`);
+      const { checked, repairs } = await withRegistry(command, async (registry) => {
+        if (repair) return checkAndRepair(registry, options);
+        return { checked: await checkStore(registry, json), repairs: [] };
+      });
       const { objects, bytes, entries, records, versions, damages, unnamed } = checked;
-      if (json) printJson(checked);
+      if (json) printJson(repair ? { ...checked, repairs } : checked);
       else {
         printDamages(damages);
         if (unnamed.length > 0) {
@@ -26,6 +47,28 @@ export function fsckCommand(): Command {
       }
       if (damages.length > 0) process.exitCode = 1;
     });
+}
+
+/** Repairs the store, and prints a line for each thing that is done or left. */
+async function checkAndRepair(
+  registry: Registry,
+  { json = false, from, giveUp = false }: FsckOptions,
+): Promise<{ checked: Checked; repairs: Repaired[] }> {
+  const [{ repairStore }, { openBucket }] = await Promise.all([
+    import('../../registry/keep/repair.ts'),
+    import('../../open.ts'),
+  ]);
+  const repairs: Repaired[] = [];
+  const checked = await repairStore(registry, () => checkStore(registry, json), {
+    from: from === undefined ? null : await openBucket({ kind: 'fs', path: from }),
+    giveUp,
+    author: operator,
+    tell(repaired) {
+      repairs.push(repaired);
+      if (!json) print(`${repaired.outcome}: ${repaired.what}. ${repaired.detail}`);
+    },
+  });
+  return { checked, repairs };
 }
 
 /** Checks the whole store and shows how far it is. */

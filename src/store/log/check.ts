@@ -3,7 +3,16 @@ import { isRegistryError } from '../../model/errors.ts';
 import { listAll, type Bucket } from '../bucket.ts';
 import type { Generation } from '../generations.ts';
 import type { Objects } from '../objects.ts';
-import { decodeEntry, entryKey, isItem, logFolder, logOf, parseEntryKey, type SealedEntry } from './entry.ts';
+import {
+  decodeEntry,
+  entryKey,
+  isItem,
+  logFolder,
+  logOf,
+  parseEntryKey,
+  type ItemChange,
+  type SealedEntry,
+} from './entry.ts';
 import { generationOf } from './held.ts';
 import { openState } from './open-state.ts';
 import { createState, type State } from './state.ts';
@@ -104,7 +113,7 @@ function isSame(replayed: State, summary: State): boolean {
   );
 }
 
-/** The values of the list items that an entry changes. */
-export function itemsIn(entry: SealedEntry): unknown[] {
-  return entry.changes.filter(isItem).map(({ value }) => value);
+/** The changes of list items in an entry. */
+export function itemsIn(entry: SealedEntry): ItemChange[] {
+  return entry.changes.filter(isItem);
 }

@@ -1,0 +1,216 @@
+/**
+ * Damages many objects and log entries of one organization: a bit flipped, cut in half, emptied, deleted. Checks that `fsck` finds each, that the
+ * server sends none of the damaged bytes, that another organization is served as before, and that a repair from a copy makes every file as it was;
+ * then, without a copy, that giving up leaves a sound store.
+ *
+ *   node scripts/faults/damage.ts [--damages 1000] [--versions 600] [--seed 1]
+ *
+ * Exit code 1: one of that did not hold. The same seed damages the same files.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { argv, echo } from 'zx';
+import { digestOf } from '../../src/model/digest.ts';
+import type { Resource } from '../../src/model/resource.ts';
+import { fsck } from '../../src/registry/fsck.ts';
+import { repairStore, type Repaired } from '../../src/registry/keep/repair.ts';
+import { newId, type Registry } from '../../src/registry/registry.ts';
+import { createApp } from '../../src/server/app.ts';
+import { listen } from '../../src/server/listen.ts';
+import { listAll, type Bucket } from '../../src/store/bucket.ts';
+import { parseEntryKey } from '../../src/store/log/entry.ts';
+import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
+import { createObjects } from '../../src/store/objects.ts';
+import { createRefs } from '../../src/store/refs.ts';
+import { createTestQueue, createTestRegistry, publishVersion } from '../../test/server/registry.ts';
+
+const count = Number(argv['damages'] ?? 1000);
+const versions = Number(argv['versions'] ?? 600);
+let seed = Number(argv['seed'] ?? 1);
+const wrong: string[] = [];
+const author = { actor: 'operator:faults', origin: null };
+
+/** A number from 0 to below `most`; the same sequence for the same seed (a linear congruential generator). */
+function random(most: number): number {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+  return Math.floor((seed / 2 ** 32) * most);
+}
+
+type Files = Map<string, Uint8Array>;
+
+async function filesOf(bucket: Bucket): Promise<Files> {
+  const files: Files = new Map();
+  for await (const key of listAll(bucket, '')) files.set(key, (await bucket.get(key))!);
+  return files;
+}
+
+async function bucketOf(files: Files): Promise<MemoryBucket> {
+  const bucket = createMemoryBucket();
+  for (const [key, bytes] of files) await bucket.putIfAbsent(key, bytes);
+  return bucket;
+}
+
+const plain = createTestRegistry({ rateLimit: { address: 1e9 } });
+function openOn(bucket: Bucket): Registry {
+  const refs = createRefs(bucket, { ...plain, uniqueId: () => newId(plain), maxAge: 0 });
+  return { ...plain, bucket, objects: createObjects(bucket), refs };
+}
+
+const damages = ['flipped', 'cut', 'emptied', 'deleted'] as const;
+
+/** Damages so many of the keys. Returns how each was. */
+function damage(files: Files, keys: readonly string[], most: number): Map<string, (typeof damages)[number]> {
+  const left = [...keys];
+  const done = new Map<string, (typeof damages)[number]>();
+  while (done.size < most && left.length > 0) {
+    const [key] = left.splice(random(left.length), 1) as [string];
+    const bytes = files.get(key)!;
+    const sequence = parseEntryKey(key)?.sequence;
+    // Of missing entries in a row only the first is told by its key. The newest one is missed only by its versions.
+    const how = sequence === undefined ? damages[random(4)]! : damages[random(3)]!;
+    const at = random(bytes.length);
+    if (how === 'flipped')
+      files.set(
+        key,
+        bytes.map((byte, index) => (index === at ? byte ^ (1 << random(8)) : byte)),
+      );
+    else if (how === 'cut') files.set(key, bytes.subarray(0, bytes.length >> 1));
+    else if (how === 'emptied') files.set(key, new Uint8Array());
+    else files.delete(key);
+    done.set(key, how);
+  }
+  return done;
+}
+
+// What is published, with the digest of each document.
+const published = new Map<string, string>();
+const isNames = { acme: new Set<string>(), beta: new Set<string>() };
+const startedAt = performance.now();
+for (const [org, most] of [
+  ['acme', versions],
+  ['beta', Math.ceil(versions / 10)],
+] as const) {
+  const before = new Set((await filesOf(plain.bucket)).keys());
+  for (let number = 0; number < most; number++) {
+    const name = `@${org}/apis/api-${number % 30}`;
+    const label = `1.${Math.floor(number / 30)}.0`;
+    // Every tenth is too large for its pack.
+    const filler = number % 10 === 0 ? `${org} ${number} `.repeat(8000) : `${org} ${number}`;
+    const { text } = await publishVersion(plain, name, label, { document: { filler } });
+    published.set(`${name}@${label}`, digestOf(text));
+  }
+  for (const key of (await filesOf(plain.bucket)).keys()) {
+    if (!before.has(key) && /^(?:objects|packs)\/|^log\/@/.test(key)) isNames[org].add(key);
+  }
+}
+const original = await filesOf(plain.bucket);
+echo(
+  `${original.size} files of ${published.size} versions, in ${Math.round((performance.now() - startedAt) / 1000)} s`,
+);
+
+/** Reads every version through the server. Returns how many were refused; other bytes than the published ones are wrong. */
+async function readAll(registry: Registry, title: string): Promise<number> {
+  const context = { registry, queue: createTestQueue(registry), url: 'http://registry.test', isReady: () => true };
+  const listening = await listen(createApp(context), { host: '127.0.0.1', port: 0 });
+  let refused = 0;
+  for (const [name, digest] of published) {
+    const response = await fetch(`${listening.url}/${name}.json`, { headers: { 'accept-encoding': 'identity' } });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (response.status !== 200) refused++;
+    if (response.status === 200 && digestOf(bytes) !== digest)
+      wrong.push(`${title}: ${name} was served with other bytes`);
+    if (response.status !== 200 && name.startsWith('@beta')) wrong.push(`${title}: ${name} was not served`);
+  }
+  await listening.close(1000);
+  return refused;
+}
+
+/** Whether a check tells of a damaged key. */
+async function unfound(bucket: Bucket, done: ReadonlyMap<string, string>): Promise<string[]> {
+  const checked = await fsck(openOn(bucket));
+  const keys = new Set(checked.damages.map(({ key }) => key));
+  const needs = new Set(checked.damages.flatMap(({ version }) => (version ? [version.needs, version.manifest] : [])));
+  const unknown = new Set<string>();
+  for (const [key, bytes] of original) {
+    if (!done.has(key) || parseEntryKey(key) === null) continue;
+    for (const [digest] of Buffer.from(bytes)
+      .toString()
+      .matchAll(/sha256:[0-9a-f]{64}/g))
+      unknown.add(digest);
+  }
+  for (const { key } of checked.damages) if (key.includes('beta')) wrong.push(`fsck tells of ${key}, which is sound`);
+  return [...done].flatMap(([key, how]) => {
+    if (keys.has(key)) return [];
+    const digest = `sha256:${key.slice(key.indexOf('/sha256/') + 8).replace('/', '')}`;
+    // What is deleted is missed by its version, unless the entry that names the version is damaged too, or its pack.
+    const isMissed = how === 'deleted' && (needs.has(digest as never) || unknown.has(digest) || isBehind(digest));
+    return isMissed ? [] : [`${key} ${how}`];
+    function isBehind(layer: string): boolean {
+      return (
+        [...done.keys()].some(
+          (pack) => pack.startsWith('packs/') && Buffer.from(original.get(pack)!).includes(layer),
+        ) ||
+        [...original].some(
+          ([pack, bytes]) =>
+            pack.startsWith('packs/') &&
+            unknown.has(`sha256:${pack.slice(13).replace('/', '')}`) &&
+            Buffer.from(bytes).includes(layer),
+        )
+      );
+    }
+  });
+}
+
+// Objects and entries, and a repair from a copy.
+const files: Files = new Map(original);
+const done = damage(files, [...isNames.acme], count);
+const bucket = await bucketOf(files);
+const missed = await unfound(bucket, done);
+wrong.push(...missed.map((text) => `not found: ${text}`));
+const refused = await readAll(openOn(bucket), 'damaged');
+const repairs: Repaired[] = [];
+const options = {
+  from: await bucketOf(original),
+  giveUp: false,
+  author,
+  tell: (each: Repaired) => void repairs.push(each),
+};
+const repaired = await repairStore(openOn(bucket), () => fsck(openOn(bucket)), options);
+if (repaired.damages.length > 0) wrong.push(`${repaired.damages.length} damages are left after the repair`);
+const digests = (each: Files) => Object.fromEntries([...each].map(([key, bytes]) => [key, digestOf(bytes)]));
+if (!isDeepStrictEqual(digests(await filesOf(bucket)), digests(original)))
+  wrong.push('the repaired store is another one');
+echo(
+  `${done.size} damaged: ${done.size - missed.length} found, ${refused} of ${published.size} versions refused, ${repairs.length} repaired from the copy`,
+);
+
+// Objects only, given up.
+const givenUp = new Map(original);
+const lost = damage(
+  givenUp,
+  [...isNames.acme].filter((key) => !key.startsWith('log/')),
+  Math.ceil(count / 3),
+);
+const second = await bucketOf(givenUp);
+const told: Repaired[] = [];
+const after = await repairStore(openOn(second), () => fsck(openOn(second)), {
+  from: null,
+  giveUp: true,
+  author,
+  tell: (each) => void told.push(each),
+});
+if (after.damages.length > 0) wrong.push(`${after.damages.length} damages are left after giving up`);
+const registry = openOn(second);
+let withdrawn = 0;
+for await (const name of registry.refs.list('resources/acme/')) {
+  const { value } = (await registry.refs.read<Resource>(name))!;
+  withdrawn += value.versions.filter(({ status }) => status.state === 'withdrawn').length;
+}
+const gone = await readAll(registry, 'given up');
+if (gone !== withdrawn) wrong.push(`${gone} versions are not served, but ${withdrawn} were withdrawn`);
+echo(`${lost.size} lost: ${withdrawn} versions given up, ${told.length} lines told`);
+echo(
+  wrong.length === 0
+    ? 'All damage was found, none of it was served, nothing else was touched.'
+    : wrong.slice(0, 40).join('\n'),
+);
+if (wrong.length > 0) process.exitCode = 1;

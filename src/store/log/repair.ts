@@ -1,0 +1,63 @@
+import { isRegistryError } from '../../model/errors.ts';
+import type { Bucket } from '../bucket.ts';
+import { decodeEntry, entryKey, type SealedEntry } from './entry.ts';
+import { newestSequence } from './open-state.ts';
+
+/**
+ * Writes the entries of a log that are damaged or missing again, out of a copy, also those after the
+ * newest one. An entry of the copy is taken only if it is whole and stands between its neighbours.
+ * Tells of each, whether it is repaired, and why not.
+ */
+export async function repairLog(
+  bucket: Bucket,
+  from: Bucket | null,
+  log: string,
+  tell: (key: string, isRepaired: boolean, detail: string) => void,
+): Promise<void> {
+  const newest = await newestSequence(bucket, log);
+  const end = from === null ? newest : Math.max(newest, await newestSequence(from, log));
+  let previous: SealedEntry | null = null;
+  for (let sequence = 1; sequence <= end; sequence++) {
+    const entry = await read(bucket, log, sequence);
+    if (entry !== null && follows(previous, entry)) {
+      previous = entry;
+      continue;
+    }
+    const key = entryKey(log, sequence);
+    const known = from && (await read(from, log, sequence));
+    const next = sequence < newest ? await read(bucket, log, sequence + 1) : null;
+    const fits = known !== null && follows(previous, known) && (next === null || next.previous === known.digest);
+    if (!fits) {
+      tell(key, false, known === null ? nowhere(log, sequence) : `The copy has another entry ${sequence} of ${log}.`);
+      previous = entry;
+      continue;
+    }
+    const bytes = (await from!.get(key))!;
+    await bucket.delete(key);
+    const isOurs = (await bucket.putIfAbsent(key, bytes)) === 'created';
+    tell(key, isOurs, isOurs ? 'Replaced from the copy.' : 'A server wrote another entry. Stop all servers first.');
+    previous = isOurs ? known : null;
+  }
+}
+
+function nowhere(log: string, sequence: number): string {
+  return `No copy has it. To go on with what stands before it, back the store up and restore the backup with --to ${log}:${sequence - 1}.`;
+}
+
+/** Whether an entry stands after another; true where the one before is not known. */
+function follows(previous: SealedEntry | null, entry: SealedEntry): boolean {
+  if (entry.sequence === 1) return entry.previous === null;
+  return previous === null || entry.previous === previous.digest;
+}
+
+/** An entry as it was written; null if it is damaged or missing. */
+async function read(bucket: Bucket, log: string, sequence: number): Promise<SealedEntry | null> {
+  const key = entryKey(log, sequence);
+  const bytes = await bucket.get(key);
+  try {
+    return bytes && decodeEntry(bytes, sequence, key);
+  } catch (error) {
+    if (isRegistryError(error, 'corrupt')) return null;
+    throw error;
+  }
+}
