@@ -26,8 +26,8 @@ export interface WatchedFiles extends Files {
   plan: (call: FileCall) => FileFault | null;
   /** Files under the root that a power cut would take, and deleted ones that it would bring back. `.tmp` does not count. */
   lostByPowerCut(): string[];
-  /** Copies what a power cut would leave to another folder. */
-  copyAfterPowerCut(folder: string): Promise<void>;
+  /** Copies what a power cut would leave to another folder. `isKept`: whether the disk has a name all the same, though no fsync asked for it. */
+  copyAfterPowerCut(folder: string, isKept?: () => boolean): Promise<void>;
 }
 
 /** A file or folder as the disk has it. A failed fsync drops what was changed; the next one then says yes, as on Linux. */
@@ -131,11 +131,19 @@ export function watchFiles(root: string): WatchedFiles {
     };
   }
 
-  function survives(path: string): boolean {
+  function survives(path: string, isKept = () => false): boolean {
     if (path === root || !path.startsWith(root)) return true;
     const entry = folders.get(dirname(path))?.names.get(basename(path));
-    if (entry === undefined) return survives(dirname(path));
-    return entry.there && entry.durable && (entry.disk?.isDurable ?? true) && survives(dirname(path));
+    if (entry === undefined) return survives(dirname(path), isKept);
+    const isDurable = entry.durable && (entry.disk?.isDurable ?? true);
+    return entry.there && (isDurable || isKept()) && survives(dirname(path), isKept);
+  }
+
+  /** Files below the root whose bytes no fsync asked for. */
+  function torn(): string[] {
+    return [...folders].flatMap(([folder, { names }]) =>
+      [...names].flatMap(([file, { there, disk }]) => (there && disk?.isDurable === false ? [join(folder, file)] : [])),
+    );
   }
 
   const watched: WatchedFiles = {
@@ -178,9 +186,11 @@ export function watchFiles(root: string): WatchedFiles {
       );
       return all.filter((path) => !path.split('/').some((part) => part.startsWith('.'))).sort();
     },
-    async copyAfterPowerCut(folder) {
+    async copyAfterPowerCut(folder, isKept) {
       await mkdir(folder, { recursive: true });
-      await cp(root, folder, { recursive: true, filter: survives });
+      await cp(root, folder, { recursive: true, filter: (path) => survives(path, isKept) });
+      // A name that the disk has may be that of an empty file.
+      for (const path of torn()) await nodeFiles.truncate(join(folder, relative(root, path))).catch(() => undefined);
     },
   };
   return watched;
