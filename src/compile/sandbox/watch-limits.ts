@@ -17,16 +17,18 @@ export interface Watch {
 }
 
 const lookMilliseconds = 200;
-/**
- * A job that works gets its CPU time long before this many times as much has passed, also on
- * a busy machine.
- */
+/** A job that does nothing is ended after this many times its CPU time. */
 const patience = 10;
+/**
+ * A job that has a smaller part of a processor than this does nothing. One that works gets more even
+ * where everything else goes before it.
+ */
+const smallestPart = 0.002;
 
 /**
  * Watches one job of a process, and calls `tell` with the first limit that it exceeds. The limit of
- * seconds is one of CPU time, so that a busy machine rejects nothing. A process that is still within
- * it after ten times as many seconds counts as stalled. On systems that do not report CPU time
+ * seconds is one of CPU time, so that a busy machine rejects nothing. A process that has hardly used
+ * any after ten times as many seconds counts as stalled. On systems that do not report CPU time
  * (macOS, Windows), elapsed time counts instead, and only V8's heap is limited.
  */
 export function watchLimits(
@@ -58,8 +60,9 @@ export function watchLimits(
     const usage = usageOf(pid);
     if (usage === null) return null;
     if (usage.residentBytes > memoryMegabytes * 1024 * 1024) return 'memory';
-    if (usage.processorSeconds - atStart.processorSeconds > seconds) return 'processor';
-    return elapsed > patience * seconds ? 'stalled' : null;
+    const used = usage.processorSeconds - atStart.processorSeconds;
+    if (used > seconds) return 'processor';
+    return elapsed > patience * seconds && used < elapsed * smallestPart ? 'stalled' : null;
   }
 
   return {
