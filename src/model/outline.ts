@@ -10,6 +10,8 @@ export interface OutlineOperation {
   id: string | null;
   summary: string;
   tags: string[];
+  /** Names of its parameters, those of its path included. */
+  parameters: string[];
   deprecated: boolean;
   /**
    * Digest of the operation as written in the document, with its path's parameters. Shows whether

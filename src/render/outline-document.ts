@@ -5,6 +5,7 @@ import type { Digest } from '../model/digest.ts';
 import { digestOfValue } from './canonical.ts';
 import { entriesOf, isObject, listOf, objectOf, parseObject, textOf, type JsonObject } from './json-value.ts';
 import { listLimit, operationsOf, type ApiOperation } from './openapi/operations.ts';
+import { dereference } from './local-reference.ts';
 import { definitionFolders, definitionsOf } from './schema/schemas.ts';
 import { firstParagraph, shorten } from './plain-text.ts';
 import { rulesOf } from './ruleset/rules.ts';
@@ -14,6 +15,8 @@ const nameLength = 1000;
 const titleLength = 200;
 const summaryLength = 300;
 const descriptionLength = 500;
+/** The most parameters of one operation that are named. */
+const mostParameters = 100;
 
 /**
  * Returns the outline of a published document, or null if it is not a document of its kind. Pure.
@@ -51,7 +54,7 @@ function outlineApi(document: JsonObject): Outline {
     ...empty,
     title: shorten(textOf(info['title']), titleLength),
     description: firstParagraph(textOf(info['summary']) || textOf(info['description']), descriptionLength),
-    operations: operations.map((operation) => outlineOperation(operation, digest)),
+    operations: operations.map((operation) => outlineOperation(document, operation, digest)),
     schemas: named.slice(0, listLimit).map(([name, schema]) => namedSchema(name, schema)),
     tags: tags.slice(0, listLimit).map(({ name, description }) => ({
       name: shorten(textOf(name), titleLength),
@@ -71,16 +74,28 @@ export function outlineNames({ method, path, isWebhook, value }: ApiOperation) {
   };
 }
 
-function outlineOperation(operation: ApiOperation, digest: (value: object) => Digest): OutlineOperation {
+function outlineOperation(
+  document: JsonObject,
+  operation: ApiOperation,
+  digest: (value: object) => Digest,
+): OutlineOperation {
   const { item, value } = operation;
   const { parameters } = item;
   return {
     ...outlineNames(operation),
     summary: shorten(textOf(value['summary']), summaryLength) || firstParagraph(textOf(value['description']), 120),
     tags: listOf(value['tags']).map((tag) => shorten(textOf(tag), titleLength)),
+    parameters: parameterNames(document, [...listOf(parameters), ...listOf(value['parameters'])]),
     deprecated: value['deprecated'] === true,
     digest: isList(parameters) ? digestOfValue([digest(value), digest(parameters)]) : digest(value),
   };
+}
+
+function parameterNames(document: JsonObject, written: readonly unknown[]): string[] {
+  const names = written
+    .slice(0, mostParameters)
+    .map((parameter) => shorten(textOf(dereference(document, parameter)?.['name']), titleLength));
+  return [...new Set(names.filter((name) => name !== ''))];
 }
 
 function isList(value: unknown): value is object {

@@ -1,11 +1,7 @@
 import { createAnchors } from '../model/anchor.ts';
 import { operationName, type Outline } from '../model/outline.ts';
-import type { Resource } from '../model/resource.ts';
-import { wordsOf } from './search-words.ts';
-
-/** The fields that are searched, by descending weight. */
-export const searchFields = ['name', 'operations', 'schemas', 'properties', 'text'] as const;
-export type SearchField = (typeof searchFields)[number];
+import { nameOf, type Resource } from '../model/resource.ts';
+import { keyOf, keyTerm, wordsOf } from './ranking/words.js';
 
 /** A part of a document that a search can find. */
 export interface SearchItem {
@@ -14,111 +10,186 @@ export interface SearchItem {
   name: string;
   /** Its anchor in the document's page. */
   anchor: string;
-  /** Other texts that find it: an operationId, a summary, tags. */
-  also: string[];
+  /** What the document says of it in a few words, or ''. */
+  summary: string;
 }
 
 /**
- * The most words indexed for one resource; later ones are dropped. (The largest of the corpus has
- * 2,400.)
+ * What one document gives to the index. Record 0 is the document itself, record n the nth line of
+ * `lines` (see `itemsOf`). The postings of `terms[i]` are those from `starts[i]` to `starts[i + 1]`
+ * (see `Part` in ranking/rank.js), by record.
  */
-export const mostWords = 5_000;
-/** The most characters of one resource that are scanned for words. */
-const mostRead = 1_000_000;
-/** The most characters of one resource's items, and the most properties of one schema. */
-const mostCharacters = 400_000;
-const mostProperties = 1_000;
-
-/** The words that find a resource, separated by spaces, each once per field. At most 5,000. */
-export function fieldsOf(
-  { org, type, slug, name, description }: Pick<Resource, 'org' | 'type' | 'slug' | 'name' | 'description'>,
-  outline: Outline | null,
-  most = mostWords,
-): { fields: Record<SearchField, string>; words: number } {
-  let words = 0;
-  let left = mostRead;
-  function collect(texts: Iterable<string>): string {
-    const found = new Set<string>();
-    for (const text of texts) {
-      left -= text.length + 1;
-      if (left < 0) break;
-      for (const word of wordsOf(text)) {
-        if (words >= most) return [...found].join(' ');
-        if (found.has(word)) continue;
-        found.add(word);
-        words++;
-      }
-    }
-    return [...found].join(' ');
-  }
-  const { operations, schemas, rules, tags } = outline ?? { operations: [], schemas: [], rules: [], tags: [] };
-  const fields = {
-    name: collect([slug, name, outline?.title ?? '', org, type]),
-    text: collect([description, outline?.description ?? '']),
-    operations: collect(operationTexts(operations)),
-    schemas: collect([...names(schemas), ...names(rules), ...names(tags)]),
-    properties: collect(propertyTexts(schemas)),
-  };
-  return { fields, words };
+export interface SearchEntry {
+  lines: string[];
+  terms: string[];
+  starts: Uint32Array;
+  postings: Uint32Array;
+  /** Whether something was left out at a limit. */
+  isCut: boolean;
 }
 
-function* operationTexts(operations: Outline['operations']): Generator<string> {
-  for (const { method, path, id, summary, tags } of operations) {
-    yield method;
-    yield path;
-    yield id ?? '';
-    yield summary;
-    yield* tags;
-  }
+/** Facts of a resource that are searched besides its document. */
+export type SearchedResource = Pick<Resource, 'org' | 'type' | 'slug' | 'name' | 'description'>;
+
+/** The weight of a word by the field that it is in. Of a whole name: what it adds to the score. */
+const weights = {
+  title: 10,
+  description: 2,
+  id: 10,
+  path: 9,
+  summary: 8,
+  method: 4,
+  tag: 3,
+  parameter: 2,
+  name: 9,
+  property: 2.5,
+};
+const keys = { path: 30, id: 30, name: 26 };
+/** What the last segment of a path adds, and how much less each further word of a text counts. */
+const lastSegment = 2.5;
+const fading = 0.06;
+
+/** The most postings of one document, and characters of its lines. */
+export const mostPostings = 250_000;
+const mostCharacters = 2_000_000;
+/** The most postings of a resource's names and descriptions. */
+const postingsOfName = 200;
+
+/** The entry of a resource's names and descriptions: record 0. `about`: what its document says of itself. */
+export function makeOwnEntry(resource: SearchedResource, about: Pick<Outline, 'title' | 'description'>): SearchEntry {
+  const collected = createCollected(postingsOfName);
+  const { org, type, slug, name, description } = resource;
+  for (const text of [about.title, name, slug, org, type]) collected.words(text, 0, weights.title);
+  for (const text of [description, about.description]) collected.words(text, 0, weights.description);
+  for (const whole of [about.title, name, slug, nameOf(resource)]) collected.key(whole, 0, keys.name);
+  return collected.pack();
 }
 
-function* propertyTexts(schemas: Outline['schemas']): Generator<string> {
-  for (const { properties } of schemas) yield* properties;
-}
-
-function names(items: readonly { name: string }[]): string[] {
-  return items.map(({ name }) => name);
-}
-
-/**
- * The parts of a document as one string, to save memory over thousands of documents. Each line
- * holds kind, anchor, name and the other texts, separated by tabs; for a schema, the other texts
- * are its properties.
- */
-export function packItems(outline: Outline | null): string {
-  if (outline === null) return '';
+/** The entry of a document: a record for each of its parts. `most`: the postings that it may have. */
+export function makeEntry(outline: Outline, most = mostPostings): SearchEntry {
+  const collected = createCollected(most);
+  const { words, key, add } = collected;
   const anchors = createAnchors();
-  const lines: string[] = [];
-  let left = mostCharacters;
-  /** Returns false when there is no more room. */
-  function add(...cells: string[]): boolean {
-    const line = cells.map((cell) => cell.replace(/[\t\n\r]/g, ' ')).join('\t');
-    left -= line.length + 1;
-    if (left >= 0) lines.push(line);
-    return left > 0;
-  }
   for (const operation of outline.operations) {
-    const { id, summary, tags } = operation;
-    const name = operationName(operation);
-    if (!add('operation', anchors.operation(operation), name, id ?? '', summary, tags.join(' '))) break;
+    const { method, path, id, summary, tags, parameters } = operation;
+    const record = add('operation', anchors.operation(operation), operationName(operation), summary);
+    if (record === null) break;
+    words(id ?? '', record, weights.id);
+    addPath(collected, path, record);
+    words(summary, record, weights.summary);
+    words(method, record, weights.method);
+    for (const tag of tags) words(tag, record, weights.tag);
+    for (const parameter of parameters) words(parameter, record, weights.parameter);
+    key(path, record, keys.path);
+    key(id ?? '', record, keys.id);
   }
-  for (const { name, properties } of left > 0 ? outline.schemas : [])
-    if (!add('schema', anchors.schema(name), name, ...properties.slice(0, mostProperties))) break;
-  for (const { name, description } of left > 0 ? outline.rules : [])
-    if (!add('rule', anchors.rule(name), name, description)) break;
-  for (const { name } of left > 0 ? outline.tags : []) if (!add('tag', anchors.tag(name), name)) break;
-  return lines.join('\n');
+  for (const { name, properties } of outline.schemas) {
+    const record = add('schema', anchors.schema(name), name, ...properties);
+    if (record === null) break;
+    words(name, record, weights.name);
+    key(name, record, keys.name);
+    for (const property of properties) words(property, record, weights.property);
+  }
+  for (const { name, description } of outline.rules) {
+    const record = add('rule', anchors.rule(name), name, description);
+    if (record === null) break;
+    words(name, record, weights.name);
+    words(description, record, weights.description);
+    key(name, record, keys.name);
+  }
+  for (const { name, description } of outline.tags) {
+    const record = add('tag', anchors.tag(name), name, description);
+    if (record === null) break;
+    words(name, record, weights.tag);
+    words(description, record, weights.description);
+  }
+  return collected.pack();
 }
 
-/** The parts in one line of a packed string. */
-export function unpackLine(line: string): SearchItem[] {
-  const [kind, anchor, name, ...rest] = line.split('\t') as [SearchItem['kind'], string, string, ...string[]];
-  if (kind !== 'schema') return [{ kind, anchor, name, also: rest }];
-  const properties = rest.map((property) => ({
-    kind: 'property' as const,
-    anchor,
-    name: name === '' ? property : `${name}.${property}`,
-    also: [property],
-  }));
-  return name === '' ? properties : [{ kind, anchor, name, also: [] }, ...properties];
+/**
+ * The words of a path. Its parameters count as such, and the last other segment counts more, the
+ * less the more words it has.
+ */
+function addPath({ words }: Collected, path: string, record: number): void {
+  const segments = path.replace(/\{[^{}]*\}/g, ' ').split('/');
+  const last = segments.findLastIndex((segment) => segment.trim() !== '');
+  let from = 0;
+  for (const [at, segment] of segments.entries())
+    from = words(segment, record, weights.path, { from, last: at === last });
+  for (const [, parameter] of path.matchAll(/\{([^{}]*)\}/g)) words(parameter!, record, weights.parameter);
+}
+
+type Collected = ReturnType<typeof createCollected>;
+
+/** Collects postings, at most so many. */
+function createCollected(most: number) {
+  const lines: string[] = [];
+  const found = new Map<string, number[]>();
+  let left = most;
+  let characters = mostCharacters;
+  let isCut = false;
+  const terms = new Map<string, string[]>();
+
+  /** The terms of a text. Documents repeat many of theirs. */
+  function termsOf(text: string): string[] {
+    const known = terms.get(text);
+    if (known !== undefined) return known;
+    const made = wordsOf(text).map(({ term }) => term);
+    terms.set(text, made);
+    return made;
+  }
+
+  /** Keeps the highest weight of a term in a record. */
+  function post(term: string, record: number, weight: number): void {
+    const postings = found.get(term) ?? [];
+    const last = postings.at(-1);
+    const posting = record * 256 + weight;
+    if (last !== undefined && last >>> 8 === record) postings[postings.length - 1] = Math.max(last, posting);
+    else if (left > 0) {
+      left--;
+      postings.push(posting);
+      if (last === undefined) found.set(term, postings);
+    } else isCut = true;
+  }
+
+  return {
+    /** Adds a line. Returns the number of its record, or null if there is no more room. */
+    add(...cells: string[]): number | null {
+      const line = cells.map((cell) => cell.replace(/[\t\n\r]/g, ' ')).join('\t');
+      characters -= line.length + 1;
+      if (characters >= 0 && left > 0) return lines.push(line);
+      isCut = true;
+      return null;
+    },
+
+    /** Adds the words of a text. `from`: how many came before them. Returns how many there are now. */
+    words(text: string, record: number, weight: number, { from = 0, last = false } = {}): number {
+      const written = termsOf(text);
+      const more = last ? lastSegment / written.length : 0;
+      let at = from;
+      for (const term of written)
+        post(term, record, Math.min(255, Math.round(20 * (weight / (1 + fading * at++) + more))));
+      return at;
+    },
+
+    /** Adds a whole name. */
+    key(name: string, record: number, bonus: number): void {
+      const whole = keyOf(name);
+      if (whole !== '') post(keyTerm(whole), record, bonus);
+    },
+
+    pack(): SearchEntry {
+      const terms = [...found.keys()];
+      const starts = new Uint32Array(terms.length + 1);
+      const postings = new Uint32Array(most - left);
+      let at = 0;
+      for (const [index, list] of [...found.values()].entries()) {
+        starts[index] = at;
+        postings.set(list, at);
+        at += list.length;
+      }
+      starts[terms.length] = at;
+      return { lines, terms, starts, postings, isCut };
+    },
+  };
 }

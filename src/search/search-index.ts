@@ -1,11 +1,11 @@
-import MiniSearch, { type SearchResult } from 'minisearch';
-import { coordinateOf, type Resource } from '../model/resource.ts';
+import type { Coordinate } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
-import type { Coordinate } from '../model/address.ts';
-import { fieldsOf, mostWords, packItems, searchFields, type SearchField, type SearchItem } from './search-entry.ts';
-import { bestItems, scoreName, scoreWords, type ScoredItem } from './search-rank.ts';
-import type { Query } from './search-words.ts';
+import { coordinateOf, type Resource } from '../model/resource.ts';
+import { lookUp, rank, type LookedUp, type Part, type Ranked, type Storage } from './ranking/rank.js';
+import { correct, itemsOf } from './ranking/hits.js';
+import { placeOf, type Query } from './ranking/words.js';
+import { makeEntry, makeOwnEntry, mostPostings, type SearchEntry, type SearchItem } from './search-entry.ts';
 
 /** A resource in the index. */
 export interface Indexed {
@@ -19,14 +19,29 @@ export interface Indexed {
   /** Manifest of the version whose document is indexed, or null. */
   manifest: Digest | null;
   title: string;
-  /** The document's parts (see `packItems`). */
-  items: string;
+  /** When the resource was created. ISO 8601. */
+  createdAt: string;
+  /** Its names and descriptions. */
+  own: SearchEntry;
+  /** The parts of its document, or null. */
+  entry: SearchEntry | null;
 }
 
-/** A resource that matches a search, and the matching parts of its document. */
+/** A resource that matches a search. */
 export interface Found {
   indexed: Indexed;
-  matches: SearchItem[];
+  /** How well its own names and descriptions fit; 0 if they do not. */
+  own: number;
+  /** What of its document fits, best first. `score`: comparable between resources. */
+  matches: () => (SearchItem & { score: number })[];
+}
+
+/** The answer of the index. */
+export interface Answer {
+  /** Best first, at most 200. */
+  found: Found[];
+  /** The query with the words that were taken instead of those that occur nowhere, or null. */
+  instead: string | null;
 }
 
 /**
@@ -35,7 +50,7 @@ export interface Found {
 export interface SearchIndex {
   /** Adds a resource, or replaces the one with this name. */
   set(name: string, resource: Resource, outline: Outline | null, manifest: Digest | null): void;
-  /** Updates a resource's name and visibility, and keeps its indexed document. */
+  /** Updates a resource's facts, and keeps its indexed document. */
   update(name: string, resource: Resource): void;
   get(name: string): Indexed | null;
   delete(name: string): void;
@@ -43,147 +58,190 @@ export interface SearchIndex {
   revision(): number;
   /** All entries, by name. */
   entries(): [string, Indexed][];
-  /** The 200 best resources among `names` that contain all words of the query, best first. */
-  find(query: Query, names: ReadonlySet<string>): Found[];
+  /**
+   * The 200 best of the resources that fit the query, best first. Looks at nothing in resources that
+   * are not readable.
+   */
+  find(query: Query, isReadable: (indexed: Indexed) => boolean): Answer;
 }
-
-type Match = Record<string, string[]>;
 
 const mostFound = 200;
 const mostMatches = 8;
-/** The most characters of items that one search scans. The rest is ranked by words alone. */
-const mostScanned = 1_000_000;
 
 /**
- * The most words in total, and of one organization. Later resources are found by name only.
- * Measured on documents of the corpus: 235 words and 8,500 characters of parts each, 36 MB for a
- * thousand of them. So the index stays below about 300 MB.
+ * The most postings in total, and of one organization. Later resources are found by name only.
+ * Three hundred real APIs have 800,000; a posting takes some 10 bytes.
  */
-const wordBudget = { all: 2_000_000, organization: 1_000_000 };
-const wordsOfName = 200;
+const postingBudget = { all: 20_000_000, organization: 10_000_000 };
 
-/** An entry, with the data needed to remove it. */
+type About = Pick<Outline, 'title' | 'description'>;
+
 interface Kept extends Indexed {
-  about: string;
-  fields: Record<SearchField, string>;
-  words: number;
+  ref: string;
+  /** What its document says of itself. */
+  about: About;
 }
 
-/** Creates an empty index. `budget`: the most words in total, and of one organization. */
-export function createSearchIndex(budget = wordBudget): SearchIndex {
+/**
+ * The resources with a term, each followed by the number of the term: in its own entry, or -1 less
+ * in that of its document.
+ */
+type Places = (Kept | number)[];
+
+/** Creates an empty index. `budget`: the most postings in total, and of one organization. */
+export function createSearchIndex(budget = postingBudget): SearchIndex {
   const known = new Map<string, Kept>();
+  const places = new Map<string, Places>();
+  const termsAt = new Map<string, Set<string>>();
   const spent = new Map<string, number>();
   let spentInAll = 0;
   let revision = 0;
-  const index = new MiniSearch<{ id: string } & Record<SearchField, string>>({
-    fields: [...searchFields],
-    tokenize: (text) => text.split(' '),
-    processTerm: (term) => term || null,
-    // minisearch's `discard` cleans up later, by timers that throw when words are added meanwhile.
-    // `remove` cleans up at once.
-    autoVacuum: false,
-  });
+  let sorted: [string, Indexed][] | null = null;
 
-  function spend(org: string, words: number): void {
-    spentInAll += words;
-    spent.set(org, (spent.get(org) ?? 0) + words);
-  }
-
-  function remove(name: string): void {
-    const old = known.get(name);
-    if (old === undefined) return;
-    revision++;
-    index.remove({ id: name, ...old.fields });
-    known.delete(name);
-    spend(old.coordinate.org, -old.words);
-  }
-
-  /**
-   * The ids of entries with all words, and the fields that contain each. A word without a match
-   * stands for similar words.
-   */
-  function lookUp({ words }: Query, names: ReadonlySet<string>): Map<string, Match> {
-    let found = new Map<string, Match>();
-    // Long words are rare, so they come first and leave fewer entries for the others.
-    for (const [rank, word] of words.toSorted((a, b) => b.length - a.length).entries()) {
-      const among: ReadonlySet<string> | Map<string, Match> = rank === 0 ? names : found;
-      const next = new Map<string, Match>();
-      for (const { id, match } of lookUpWord(word, among))
-        next.set(id as string, { ...found.get(id as string), ...match });
-      found = next;
-      if (found.size === 0) break;
+  function add(kept: Kept, entry: SearchEntry | null): void {
+    if (entry === null) return;
+    spend(kept.coordinate.org, entry.postings.length);
+    for (const [number, term] of entry.terms.entries()) {
+      const list = places.get(term);
+      const at = entry === kept.own ? number : ~number;
+      if (list !== undefined) {
+        list.push(kept, at);
+        continue;
+      }
+      places.set(term, [kept, at]);
+      const others = termsAt.get(placeOf(term));
+      if (others === undefined) termsAt.set(placeOf(term), new Set([term]));
+      else others.add(term);
     }
-    return found;
   }
 
-  function lookUpWord(word: string, among: { has(id: string): boolean }): SearchResult[] {
-    const options = {
-      tokenize: () => [word],
-      prefix: word.length >= 3 || /[^\x00-\x7f]/.test(word),
-      // Excluded entries are dropped before they are scored or counted.
-      boostDocument: (id: string) => (among.has(id) ? 1 : 0),
+  function removeTerms(kept: Kept, entry: SearchEntry | null): void {
+    if (entry === null) return;
+    spend(kept.coordinate.org, -entry.postings.length);
+    for (const [number, term] of entry.terms.entries()) {
+      const list = places.get(term)!;
+      const at = entry === kept.own ? number : ~number;
+      list.splice(
+        list.findIndex((each, index) => each === kept && list[index + 1] === at),
+        2,
+      );
+      if (list.length > 0) continue;
+      places.delete(term);
+      termsAt.get(placeOf(term))!.delete(term);
+    }
+  }
+
+  function spend(org: string, postings: number): void {
+    spentInAll += postings;
+    spent.set(org, (spent.get(org) ?? 0) + postings);
+  }
+
+  function remove(ref: string): void {
+    const kept = known.get(ref);
+    if (kept === undefined) return;
+    removeTerms(kept, kept.own);
+    removeTerms(kept, kept.entry);
+    known.delete(ref);
+  }
+
+  function changed(): void {
+    revision++;
+    sorted = null;
+  }
+
+  /** What is in the index, as far as it is readable. */
+  function storageFor(isReadable: (indexed: Indexed) => boolean): Storage<Kept> {
+    const asked = new Map<Kept, boolean>();
+    const mayRead = (kept: Kept): boolean => {
+      const answered = asked.get(kept);
+      if (answered !== undefined) return answered;
+      const answer = isReadable(kept);
+      asked.set(kept, answer);
+      return answer;
     };
-    const found = index.search(word, options);
-    const mayBeMistyped = found.length === 0 && word.length >= 5 && !/\d/.test(word);
-    return mayBeMistyped ? index.search(word, { ...options, fuzzy: 1 }) : found;
+    return {
+      terms: (place) => termsAt.get(place) ?? [],
+      parts(term) {
+        const list = places.get(term) ?? [];
+        const parts: Part<Kept>[] = [];
+        for (let at = 0; at < list.length; at += 2) {
+          const source = list[at] as Kept;
+          if (!mayRead(source)) continue;
+          const number = list[at + 1] as number;
+          const { postings, starts } = number < 0 ? source.entry! : source.own;
+          const index = number < 0 ? ~number : number;
+          parts.push({ source, postings, from: starts[index]!, to: starts[index + 1]! });
+        }
+        return parts;
+      },
+    };
   }
 
   return {
-    set(name, resource, outline, manifest) {
-      remove(name);
-      const { org } = resource;
-      const left = Math.min(budget.all - spentInAll, budget.organization - (spent.get(org) ?? 0));
-      const { fields, words } = fieldsOf(resource, outline, Math.max(wordsOfName, Math.min(left, mostWords)));
-      index.add({ id: name, ...fields });
-      revision++;
-      spend(org, words);
-      const title = outline?.title || resource.name;
-      const about = outline?.description ?? '';
-      const items = left > words ? packItems(outline) : '';
-      known.set(name, { ...factsOf(resource, about), about, manifest, title, items, fields, words });
+    set(ref, resource, outline, manifest) {
+      remove(ref);
+      const about = { title: outline?.title ?? '', description: outline?.description ?? '' };
+      const own = makeOwnEntry(resource, about);
+      const left = Math.min(budget.all - spentInAll, budget.organization - (spent.get(resource.org) ?? 0));
+      const entry = outline === null || left <= 0 ? null : makeEntry(outline, Math.min(left, mostPostings));
+      const kept = { ...factsOf(resource, about), ref, manifest, own, entry, about };
+      known.set(ref, kept);
+      add(kept, own);
+      add(kept, entry);
+      changed();
     },
-    update(name, resource) {
-      const old = known.get(name);
-      if (old === undefined) return;
-      revision++;
-      known.set(name, { ...old, ...factsOf(resource, old.about) });
+    update(ref, resource) {
+      const kept = known.get(ref);
+      if (kept === undefined) return;
+      removeTerms(kept, kept.own);
+      Object.assign(kept, factsOf(resource, kept.about), { own: makeOwnEntry(resource, kept.about) });
+      add(kept, kept.own);
+      changed();
     },
-    get: (name) => known.get(name) ?? null,
-    delete: remove,
+    get: (ref) => known.get(ref) ?? null,
+    delete(ref) {
+      remove(ref);
+      changed();
+    },
     revision: () => revision,
-    entries: () => [...known].sort(([a], [b]) => (a < b ? -1 : 1)),
+    entries: () => (sorted ??= [...known].sort(([a], [b]) => (a < b ? -1 : 1))),
 
-    find(query, names) {
-      if (query.words.length === 0) return [];
-      const candidates = [...lookUp(query, names)].map(([id, match]) => {
-        const indexed = known.get(id)!;
-        const { slug } = indexed.coordinate;
-        const score =
-          scoreWords(query, match) +
-          scoreName(query, [slug, indexed.name, indexed.title, id.replace('resources/', '@')]);
-        return { id, indexed, match, score, items: [] as ScoredItem[] };
-      });
-      const best = candidates.sort(inOrder).slice(0, mostFound);
-      let left = mostScanned;
-      for (const candidate of best) {
-        left -= candidate.indexed.items.length;
-        if (left < 0) break;
-        const alike = Object.keys(candidate.match).filter((term) => !query.words.some((word) => term.startsWith(word)));
-        candidate.items = bestItems(candidate.indexed.items, query, alike, mostMatches);
-        candidate.score += candidate.items[0]?.score ?? 0;
-      }
-      return best.sort(inOrder).map(({ indexed, items }) => ({ indexed, matches: items.map(({ item }) => item) }));
+    find(query, isReadable) {
+      const storage = storageFor(isReadable);
+      const words = query.words.map((word) => lookUp(word, storage));
+      const ranked = rank(query, words, storage, mostMatches).sort(inOrder).slice(0, mostFound);
+      return { found: ranked.map((each) => describe(each, words)), instead: correct(query, words) };
     },
   };
 }
 
-type Facts = Pick<Indexed, 'coordinate' | 'name' | 'description' | 'visibility' | 'version'>;
+type Facts = Pick<Indexed, 'coordinate' | 'name' | 'description' | 'visibility' | 'version' | 'title' | 'createdAt'>;
 
-function factsOf(resource: Resource, about: string): Facts {
-  const { name, description, visibility, latest } = resource;
-  return { coordinate: coordinateOf(resource), name, description: description || about, visibility, version: latest };
+function factsOf(resource: Resource, about: About): Facts {
+  const { name, description, visibility, latest, createdAt } = resource;
+  return {
+    coordinate: coordinateOf(resource),
+    name,
+    description: description || about.description,
+    visibility,
+    version: latest,
+    title: about.title || name,
+    createdAt,
+  };
 }
 
-function inOrder(a: { id: string; score: number }, b: { id: string; score: number }): number {
-  return b.score - a.score || (a.id < b.id ? -1 : 1);
+function describe({ source, records }: Ranked<Kept>, words: readonly LookedUp<Kept>[]): Found {
+  let made: ReturnType<Found['matches']> | null = null;
+  const matches = () =>
+    (made ??= records
+      .filter(({ record }) => record > 0)
+      .flatMap((each) =>
+        itemsOf(source.entry!.lines[each.record - 1]!, words).map((item) => ({ ...item, score: each.score })),
+      )
+      .slice(0, mostMatches));
+  return { indexed: source, own: records.find(({ record }) => record === 0)?.score ?? 0, matches };
+}
+
+function inOrder(a: Ranked<Kept>, b: Ranked<Kept>): number {
+  return b.score - a.score || (a.source.ref < b.source.ref ? -1 : 1);
 }

@@ -1,4 +1,5 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
 import type { Principal } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
@@ -7,14 +8,17 @@ import { selectVersion, type Resource, type Version } from '../model/resource.ts
 import { outlineVersion } from '../registry/derived.ts';
 import { findReadable, mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
-import { createSearchIndex, type Found, type Indexed } from './search-index.ts';
-import { parseQuery } from './search-words.ts';
+import { parseQuery } from './ranking/words.js';
+import { createSearchIndex, type Answer, type Found, type Indexed } from './search-index.ts';
 
 export type { Found, Indexed } from './search-index.ts';
 
 /** A search request. */
 export interface SearchRequest {
-  /** Words, a path, an operationId, or the name of a schema or property. Empty: everything. */
+  /**
+   * Words, a path, an operationId, or the name of a schema or property. Empty: everything. `org:`
+   * and `type:` in it count before those beside it.
+   */
   text: string;
   org: string | null;
   type: ResourceType | null;
@@ -22,6 +26,16 @@ export interface SearchRequest {
 
 /** Selects the page of results to show. */
 export type Choose = (all: readonly Found[]) => { items: Found[]; next: string | null };
+
+/** The results that were chosen. */
+export interface SearchResults {
+  items: Found[];
+  next: string | null;
+  /** False while something that the principal may read is not indexed yet. */
+  complete: boolean;
+  /** The query with the words that were taken instead of those that occur nowhere, or null. */
+  instead: string | null;
+}
 
 /**
  * Searches the latest version of each resource: name, title, description, paths, operationIds,
@@ -31,15 +45,10 @@ export type Choose = (all: readonly Found[]) => { items: Found[]; next: string |
 export interface Search {
   /**
    * Finds what the principal may read, best first (at most 200); an empty query returns everything,
-   * in order. `complete` is false while something that the principal may read is not indexed yet.
-   * Nothing in the result, not even the order, depends on what the principal may not read. A change
+   * in order. Nothing in the result, not even the order, depends on what the principal may not read. A change
    * of visibility takes effect within a second. Waits briefly for recent changes.
    */
-  find(
-    principal: Principal,
-    request: SearchRequest,
-    choose: Choose,
-  ): Promise<{ items: Found[]; next: string | null; complete: boolean }>;
+  find(principal: Principal, request: SearchRequest, choose: Choose): Promise<SearchResults>;
   /**
    * Everything that the principal may read, in order, once it is all indexed. The same `revision`
    * means the same entries.
@@ -48,6 +57,9 @@ export interface Search {
 }
 
 type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
+
+/** Answers to anonymous readers that are kept until something changes. */
+const answersKept = 200;
 
 /**
  * Milliseconds until the refs are listed again. Together with the age of a cached ref it stays
@@ -69,6 +81,7 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
   let walk: { startedAt: number; done: boolean; end: Promise<void> } | null = null;
   let isBuilt = false;
   let idle: Promise<void> | null = null;
+  const answers = new LRUCache<string, { revision: number; answer: Answer }>({ max: answersKept });
 
   /** Resolves when no outline is being made. */
   function settled(): Promise<void> {
@@ -148,24 +161,38 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
     return manifest === null || isServed(resource, manifest) ? [found] : [];
   }
 
+  function answer(principal: Principal, request: SearchRequest): Answer {
+    if (principal.kind !== 'anonymous') return makeAnswer(principal, request);
+    const key = JSON.stringify([request.text, request.org, request.type]);
+    const revision = index.revision();
+    const kept = answers.get(key);
+    if (kept?.revision === revision) return kept.answer;
+    const made = makeAnswer(principal, request);
+    answers.set(key, { revision, answer: made });
+    return made;
+  }
+
+  function makeAnswer(principal: Principal, request: SearchRequest): Answer {
+    const query = parseQuery(request.text);
+    const org = query.org ?? request.org;
+    const type = query.type ?? request.type;
+    const mayShow = (indexed: Indexed) =>
+      (org === null || indexed.coordinate.org === org) &&
+      (type === null || indexed.coordinate.type === type) &&
+      mayFind(principal, indexed);
+    if (query.text !== '') return index.find(query, mayShow);
+    const all = index.entries().filter(([, indexed]) => mayShow(indexed));
+    return { found: all.map(([, indexed]) => ({ indexed, own: 0, matches: () => [] })), instead: null };
+  }
+
   return {
     async find(principal, { text, org, type }, choose) {
       const isFresh = await within(patience, follow());
       if (!isComplete(principal)) await within(patience, settled());
-      const readable = index
-        .entries()
-        .filter(
-          ([, entry]) =>
-            (org === null || entry.coordinate.org === org) && (type === null || entry.coordinate.type === type),
-        )
-        .filter(([, entry]) => mayFind(principal, entry));
-      const all =
-        text.trim() === ''
-          ? readable.map(([, indexed]) => ({ indexed, matches: [] }))
-          : index.find(parseQuery(text), new Set(readable.map(([name]) => name)));
+      const { found: all, instead } = answer(principal, { text, org, type });
       const { items, next } = choose(all);
       const shown = isFresh ? items : (await Promise.all(items.map((found) => confirm(principal, found)))).flat();
-      return { items: shown, next, complete: isFresh && isComplete(principal) };
+      return { items: shown, next, complete: isFresh && isComplete(principal), instead };
     },
 
     async all(principal) {

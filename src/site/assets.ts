@@ -34,15 +34,15 @@ const ours = fileURLToPath(new URL('../../templates/assets/', import.meta.url));
 const packaged: Readonly<Record<string, () => string>> = {
   'swagger-ui-bundle.js': () => beside(import.meta.resolve('swagger-ui-dist'), 'swagger-ui-bundle.js'),
   'swagger-ui.css': () => beside(import.meta.resolve('swagger-ui-dist'), 'swagger-ui.css'),
-  'minisearch.js': () => fileURLToPath(import.meta.resolve('minisearch')),
 };
 
 /**
- * Modules of packages that import each other by relative names. Each gets a folder named by the
- * digest of its content.
+ * Modules of packages, and of the search, that import each other by relative names. Each gets a
+ * folder named by the digest of its content.
  */
 const packagedFolders: Readonly<Record<string, () => string>> = {
   'json-schema': () => dirname(fileURLToPath(import.meta.resolve('@cfworker/json-schema'))),
+  ranking: () => fileURLToPath(new URL('../search/ranking', import.meta.url)),
 };
 
 const mediaTypes: Readonly<Record<string, string>> = {

@@ -66,6 +66,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false }
         name: 'Stele',
         home: links.path('/'),
         search: links.path('/search'),
+        shards: asset('ranking/shards.js'),
         account: hasLogin ? links.path('/account') : null,
         feed: links.path('/feed.atom'),
         docs: links.path('/docs/'),

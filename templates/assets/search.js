@@ -1,130 +1,252 @@
-// Searches where no server does: on a static host the page of a search comes without results, and they are found here, in the index that was
-// written with the site. Where a server has answered, this does nothing.
+// Searching: suggestions while somebody types, a dialog under Ctrl-K or ⌘K, and, on a static host, the results themselves. Everything works without this
+// file where a server searches: the form is sent, and the page has the results. What a server does not answer is looked up in the files of the index.
 
-const place = document.getElementById('found');
-const asked = new URLSearchParams(location.search);
-const query = (asked.get('q') ?? '').trim().slice(0, 200);
+const top = document.querySelector('.top');
+const { search: page, shards: module } = top.dataset;
+const most = 8;
+const pause = 120;
 
-if (place !== null && query !== '' && place.dataset.query !== query) {
-  document.getElementById('search').value = query;
+let index = null;
+
+for (const input of document.querySelectorAll('.find input, form.search input[type="search"]')) suggest(input);
+addDialog();
+showFound();
+
+/** The index of a host without a server. */
+function openIndex() {
+  const load = async (path) => {
+    const answer = await fetch(`${page}/${path}`, { credentials: 'omit' });
+    if (!answer.ok) throw new Error(`${path} could not be loaded.`);
+    return answer.json();
+  };
+  index ??= import(module).then(({ openShards }) => openShards(load));
+  return index;
+}
+
+/** What to suggest for a text. */
+async function ask(text) {
+  if (index === null) {
+    const answer = await fetch(`${page}/suggest.json?q=${encodeURIComponent(text)}`, { credentials: 'same-origin' });
+    if (!answer.ok) return { items: [], didYouMean: null };
+    const found = await answer.json();
+    // A static host sends the same file whatever is asked.
+    if (found.query === text) return found;
+  }
+  const found = await (await openIndex()).search(text);
+  return { items: (await found.hits(0, most)).slice(0, most).map(asItem), didYouMean: found.instead };
+}
+
+function asItem({ resource, item }) {
+  const { title, coordinate, url, description } = resource;
+  if (item === null) return { kind: 'API', name: title, summary: description, title, coordinate, url };
+  return { ...item, title, coordinate, url: `${url}#${item.anchor}` };
+}
+
+/** Shows suggestions below a search field (ARIA's combobox with a list). */
+function suggest(input) {
+  const list = element('ul', 'suggestions');
+  list.id = `${input.id}-list`;
+  list.setAttribute('role', 'listbox');
+  list.setAttribute('aria-label', 'Suggestions');
+  list.hidden = true;
+  input.after(list);
+  for (const [name, value] of [
+    ['role', 'combobox'],
+    ['aria-autocomplete', 'list'],
+    ['aria-expanded', 'false'],
+    ['aria-controls', list.id],
+  ])
+    input.setAttribute(name, value);
+  let chosen = -1;
+  let soon = 0;
+  let asked = '';
+
+  function show(options) {
+    list.replaceChildren(...options);
+    list.hidden = options.length === 0;
+    input.setAttribute('aria-expanded', String(options.length > 0));
+    choose(-1);
+  }
+
+  function choose(next) {
+    const options = [...list.children];
+    chosen = options.length === 0 ? -1 : ((next + 1 + options.length + 1) % (options.length + 1)) - 1;
+    for (const [at, option] of options.entries()) option.setAttribute('aria-selected', String(at === chosen));
+    if (chosen < 0) return input.removeAttribute('aria-activedescendant');
+    input.setAttribute('aria-activedescendant', options[chosen].id);
+    options[chosen].scrollIntoView({ block: 'nearest' });
+  }
+
+  async function update() {
+    const text = input.value.trim();
+    if (text === asked) return;
+    asked = text;
+    if (text.length < 2) return show([]);
+    const { items, didYouMean } = await ask(text).catch(() => ({ items: [], didYouMean: null }));
+    if (asked !== text) return;
+    const options = items.map(suggestion);
+    if (didYouMean !== null) options.unshift(correction(didYouMean));
+    for (const [at, option] of options.entries()) option.id = `${list.id}-${at}`;
+    show(options);
+  }
+
+  input.addEventListener('input', () => {
+    clearTimeout(soon);
+    soon = setTimeout(update, pause);
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
+    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault();
+      choose(chosen + (event.key === 'ArrowDown' ? 1 : -1));
+    } else if (event.key === 'Enter' && chosen >= 0) {
+      event.preventDefault();
+      list.children[chosen].querySelector('a').click();
+    } else if (event.key === 'Escape' && !list.hidden && input.closest('dialog') === null) {
+      event.preventDefault();
+      show([]);
+    }
+  });
+  // Not at once: a click on a suggestion takes the focus first.
+  input.addEventListener('blur', () => setTimeout(() => input.closest('dialog') === null && show([]), 200));
+}
+
+function suggestion({ kind, name, summary, title, url }) {
+  const link = element(
+    'a',
+    '',
+    ...named(kind, name),
+    summary ? element('span', 'summary', summary) : '',
+    ' ',
+    element('span', 'of', title),
+  );
+  link.href = url;
+  link.tabIndex = -1;
+  return option(link);
+}
+
+function correction(text) {
+  const link = element('a', '', 'Did you mean ', element('strong', '', text), '?');
+  link.href = `${page}?q=${encodeURIComponent(text)}`;
+  link.tabIndex = -1;
+  return option(link);
+}
+
+function option(link) {
+  const made = element('li', '', link);
+  made.setAttribute('role', 'option');
+  return made;
+}
+
+/** A dialog for searching from anywhere. Made when it is first opened. */
+function addDialog() {
+  let dialog = null;
+  document.addEventListener('keydown', (event) => {
+    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    dialog ??= makeDialog();
+    if (dialog.open) return dialog.close();
+    dialog.showModal();
+    dialog.querySelector('input').select();
+  });
+}
+
+function makeDialog() {
+  const input = element('input', '');
+  Object.assign(input, { type: 'search', name: 'q', id: 'anywhere', autocomplete: 'off', maxLength: 200 });
+  input.placeholder = 'Search the registry';
+  const label = element('label', 'away', 'Search the registry');
+  label.htmlFor = 'anywhere';
+  const form = element('form', '', label, input);
+  form.action = page;
+  form.setAttribute('role', 'search');
+  const keys = element('p', 'keys', '↑ ↓ to choose, Enter to open, Esc to close');
+  const dialog = element('dialog', 'anywhere', form, keys);
+  dialog.setAttribute('aria-label', 'Search the registry');
+  dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  suggest(input);
+  return dialog;
+}
+
+/** The results, where the page came without them. */
+async function showFound() {
+  const place = document.getElementById('found');
+  const asked = new URLSearchParams(location.search);
+  const text = (asked.get('q') ?? '').trim().slice(0, 200);
+  if (place === null || text === '' || place.dataset.query === text) return;
+  document.querySelector('.hints')?.remove();
   const type = document.getElementById('type');
+  document.getElementById('search').value = text;
   type.value = asked.get('type') ?? '';
   say('Searching…');
-  search(query, type.value, asked.get('org')).then(show, () => say('The search index could not be loaded.'));
-}
-
-/** The best 50 resources, each with the parts of its document that fit. */
-async function search(text, type, org) {
-  const [{ default: MiniSearch }, { items }] = await Promise.all([
-    import(place.dataset.minisearch),
-    fetch(place.dataset.index, { credentials: 'omit' }).then((answer) => answer.json()),
-  ]);
-  const index = new MiniSearch({
-    fields: ['names', 'description', 'parts'],
-    tokenize: (written) => [...wordsOf(written)],
-    processTerm: (word) => word,
-    searchOptions: {
-      combineWith: 'AND',
-      tokenize: (written) => fold(written).match(/[\p{L}\p{N}]+/gu) ?? [],
-      prefix: (word) => word.length >= 3,
-      fuzzy: (word) => (word.length >= 5 && !/\d/.test(word) ? 1 : false),
-      boost: { names: 6, parts: 2 },
-    },
-  });
-  const chosen = items.filter(
-    (item) => (!type || item.type === type) && (!org || item.coordinate.startsWith(`@${org}/`)),
-  );
-  index.addAll(
-    chosen.map(({ coordinate, name, title, description, parts }, id) => ({
-      id,
-      names: `${coordinate} ${name} ${title}`,
-      description,
-      parts: parts.replace(/^\S+\t\S+/gm, ''),
-    })),
-  );
-  const phrase = fold(text);
-  const words = [...new Set(phrase.match(/[\p{L}\p{N}]+/gu) ?? [])];
-  const found = index.search(text).map(({ id, score, terms }) => {
-    const alike = terms.filter((term) => !words.some((word) => term.startsWith(word)));
-    const matches = partsOf(chosen[id].parts)
-      .map((part) => ({ ...part, score: fit(part, phrase, words, alike) }))
-      .filter((part) => part.score > 0)
-      .sort((a, b) => b.score - a.score)
-      .slice(0, 8);
-    return { item: chosen[id], matches, score: score + (matches[0]?.score ?? 0) * 10 };
-  });
-  return found.sort((a, b) => b.score - a.score).slice(0, 50);
-}
-
-/** How well a part fits: by its whole name, by a piece of it, by all the words, by one that is like them. */
-function fit({ name, also }, phrase, words, alike) {
-  const own = fold(name);
-  const whole = `${own} ${fold(also)}`;
-  if (!words.every((word) => whole.includes(word))) return alike.some((word) => whole.includes(word)) ? 0.5 : 0;
-  if (own === phrase || own.endsWith(` ${phrase}`) || own.endsWith(`.${phrase}`) || fold(also) === phrase) return 8;
-  return own.includes(phrase) ? 2 + phrase.length / own.length : 1;
-}
-
-function partsOf(packed) {
-  return packed.split('\n').flatMap((line) => {
-    const [kind, anchor, name, ...rest] = line.split('\t');
-    if (kind === '') return [];
-    if (kind === 'operation') return [{ kind, anchor, name, also: rest[0] || rest.join(' ') }];
-    if (kind !== 'schema') return [{ kind, anchor, name, also: rest.join(' ') }];
-    const properties = rest.map((property) => ({
-      kind: 'property',
-      anchor,
-      name: name === '' ? property : `${name}.${property}`,
-      also: '',
-    }));
-    return name === '' ? properties : [{ kind, anchor, name, also: '' }, ...properties];
-  });
-}
-
-function fold(written) {
-  return written
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase();
-}
-
-function* wordsOf(written) {
-  for (const [run] of written
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .matchAll(/[\p{L}\p{N}]+/gu)) {
-    yield run.toLowerCase();
-    const parts = run.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u);
-    if (parts.length > 1) for (const part of parts) yield part.toLowerCase();
-  }
-}
-
-function show(found) {
-  if (found.length === 0) return say('No contract contains all of these words.');
-  const rows = element('ul', 'rows');
-  for (const { item, matches } of found) {
-    const row = element('li', 'row');
-    const link = element('a', '', element('strong', '', item.name), element('span', 'coordinate', item.coordinate));
-    link.href = item.url;
-    row.append(link);
-    if (item.description) row.append(element('p', '', item.description.slice(0, 160)));
-    if (matches.length > 0) {
-      const list = element('ul', 'matches');
-      for (const { kind, name, anchor } of matches) {
-        const target = element('a', '', element('code', '', name));
-        target.href = `${item.url}#${anchor}`;
-        list.append(element('li', '', element('span', 'kind', kind), ' ', target));
-      }
-      row.append(list);
+  try {
+    const shards = await openIndex();
+    const found = await shards.search(text, { org: asked.get('org'), type: type.value || null });
+    if (found.count === 0) return say('Nothing contains one of these words.');
+    place.replaceChildren();
+    if (found.instead !== null) {
+      const link = element('a', '', found.instead);
+      link.href = `?q=${encodeURIComponent(found.instead)}`;
+      place.append(element('p', 'instead', 'Not every word was found as written. These are results for ', link, '.'));
     }
-    row.append(element('p', 'facts', item.version === null ? 'no version yet' : element('code', '', item.version)));
-    rows.append(row);
+    const rows = element('ul', 'rows');
+    place.append(rows);
+    await more(place, rows, found, 0);
+  } catch {
+    say('The search index could not be loaded.');
   }
-  place.replaceChildren(rows);
+
+  function say(words) {
+    place.replaceChildren(element('p', 'empty', words));
+  }
 }
 
-function say(words) {
-  place.replaceChildren(element('p', 'empty', words));
+/** The next ten hits, each below its resource. */
+async function more(place, rows, found, from) {
+  const to = from + 10;
+  for (const { resource, item } of await found.hits(from, to)) addHit(rows, resource, item);
+  if (to >= found.count) return;
+  const button = element('button', '', 'More');
+  button.type = 'button';
+  button.addEventListener('click', () => {
+    button.remove();
+    more(place, rows, found, to);
+  });
+  place.append(button);
+}
+
+function addHit(rows, resource, item) {
+  const known = [...rows.children].find((row) => row.dataset.coordinate === resource.coordinate);
+  const row = known ?? rowOf(resource);
+  if (known === undefined) rows.append(row);
+  if (item === null) return;
+  const link = element(
+    'a',
+    '',
+    ...named(item.kind, item.name),
+    item.summary ? element('span', 'summary', item.summary) : '',
+  );
+  link.href = `${resource.url}#${item.anchor}`;
+  row.querySelector('.matches').append(element('li', '', link));
+}
+
+function rowOf({ coordinate, title, description, version, url }) {
+  const link = element('a', '', element('strong', '', title), element('span', 'coordinate', coordinate));
+  link.href = url;
+  const about = description === '' ? [] : [element('p', '', description)];
+  const facts = element('p', 'facts', version === null ? 'no version yet' : element('code', '', version));
+  const row = element('li', 'row', link, ...about, element('ul', 'matches'), facts);
+  row.dataset.coordinate = coordinate;
+  return row;
+}
+
+/** `GET` as a badge before its path; else the kind before the name. */
+function named(kind, name) {
+  if (kind !== 'operation') return [element('span', 'kind', kind), ' ', element('code', '', name), ' '];
+  const [method, ...path] = name.split(' ');
+  const known = /^[a-z]+$/i.test(method) ? method.toLowerCase() : '';
+  return [element('b', `method ${known}`, method), ' ', element('code', '', path.join(' ')), ' '];
 }
 
 /** An element of text and elements: nothing that comes from the index is ever read as HTML. */

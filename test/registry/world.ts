@@ -285,6 +285,7 @@ function fakeOutline(json: Uint8Array): Outline {
       id: null,
       summary: '',
       tags: [],
+      parameters: [],
       deprecated: false,
       digest: digestOf(JSON.stringify(operation)),
     })),

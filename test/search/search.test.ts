@@ -30,6 +30,7 @@ function outlineOf({ title = '', description = '', operations = [], schemas = {}
       id,
       summary,
       tags,
+      parameters: [],
       deprecated: false,
       digest,
     })),
@@ -92,7 +93,11 @@ async function found(
   const { items } = await search.find(principal, { text, org: null, type: null, ...part }, choose as never);
   return items.map(({ indexed: { coordinate }, matches }) => {
     const name = `@${coordinate.org}/${coordinate.type}/${coordinate.slug}`;
-    return matches.length === 0 ? name : `${name}: ${matches.map((item) => item.name).join(', ')}`;
+    return matches().length === 0
+      ? name
+      : `${name}: ${matches()
+          .map((item) => item.name)
+          .join(', ')}`;
   });
 }
 
@@ -117,22 +122,29 @@ describe('what is found', () => {
     ['shop', '@acme/apis/shop'],
     ['vertebrates', '@acme/apis/shop'],
     ['Animals', '@acme/apis/shop'],
-    ['/pets', '@acme/apis/shop: GET /pets, GET /pets/{petId}'],
+    ['/pets', '@acme/apis/shop: GET /pets, GET /pets/{petId}, Pet'],
     ['GET /pets', '@acme/apis/shop: GET /pets, GET /pets/{petId}'],
     ['/pets/{petId}', '@acme/apis/shop: GET /pets/{petId}'],
-    ['listPets', '@acme/apis/shop: GET /pets'],
+    ['listPets', '@acme/apis/shop: GET /pets, GET /pets/{petId}'],
     ['LISTPETS', '@acme/apis/shop: GET /pets'],
-    ['list pets', '@acme/apis/shop: GET /pets'],
-    ['showPet', '@acme/apis/shop: GET /pets/{petId}'],
+    ['list pets', '@acme/apis/shop: GET /pets, GET /pets/{petId}'],
+    ['showPet', '@acme/apis/shop: GET /pets/{petId}, GET /pets'],
     ['zoology', '@acme/apis/shop: GET /pets'],
     ['bark', '@acme/apis/shop: GET /pets'],
-    ['Order', '@acme/apis/shop: Order, POST /orders, Order.nickname, Order.total_amount'],
+    ['Order', '@acme/apis/shop: Order, POST /orders'],
     ['birthDate', '@acme/apis/shop: Pet.birthDate'],
     ['birth', '@acme/apis/shop: Pet.birthDate'],
     ['total_amount', '@acme/apis/shop: Order.total_amount'],
     ['Pet.nickname', '@acme/apis/shop: Pet.nickname'],
     ['vertebrate', '@acme/apis/shop'],
-    ['vertebratse', null],
+    ['vertebratse', '@acme/apis/shop'],
+    ['pubmit', null],
+    ['POST /orders', '@acme/apis/shop: POST /orders'],
+    ['place an order', '@acme/apis/shop: POST /orders'],
+    ['create order', '@acme/apis/shop: POST /orders'],
+    ['order of animals', '@acme/apis/shop: POST /orders, Order'],
+    ['shop pet', '@acme/apis/shop: GET /pets, GET /pets/{petId}, Pet'],
+    ['odrers', '@acme/apis/shop: POST /orders, Order'],
     ['vertebratas', '@acme/apis/shop'],
     ['Grün', '@acme/schemas/colour: Grün'],
     ['grun', '@acme/schemas/colour: Grün'],
@@ -288,10 +300,10 @@ describe('the index', () => {
     const choose = (all: readonly never[]) => ({ items: [...all], next: null });
     const ask = (text: string, principal: Principal) =>
       search.find(principal, { text, org: null, type: null }, choose as never);
-    expect(await ask('shop', anonymous)).toMatchObject({ items: [{ matches: [] }], complete: false });
+    expect(await ask('shop', anonymous)).toMatchObject({ items: [{ own: expect.any(Number) }], complete: false });
     outlines.resolve(outlineOf(pets));
     await search.all(anonymous);
-    expect(await ask('listPets', anonymous)).toMatchObject({ items: [{ matches: [{}] }], complete: true });
+    expect(await ask('listPets', anonymous)).toMatchObject({ items: [{}], complete: true });
   });
 
   test('tells nobody that something which they may not read is being outlined', async () => {
@@ -302,7 +314,7 @@ describe('the index', () => {
     const choose = (all: readonly never[]) => ({ items: [...all], next: null });
     const ask = (principal: Principal) =>
       search.find(principal, { text: 'secret', org: null, type: null }, choose as never);
-    expect(await ask(anonymous)).toEqual({ items: [], next: null, complete: true });
+    expect(await ask(anonymous)).toEqual({ items: [], next: null, complete: true, instead: null });
     expect(await ask(acme)).toMatchObject({ complete: false });
   });
 
@@ -347,7 +359,7 @@ describe('the index', () => {
     other.bucket.get = (key) => (calls.read++, get(key));
     expect(await found(search, 'getOther')).toEqual(['@acme/apis/api-777: GET /other']);
     other.bucket.get = get;
-    expect(await found(search, 'getThing777')).toEqual([]);
+    expect(await found(search, 'thing777')).toEqual([]);
     expect(calls.outline).toBe(1001);
     expect(calls.read).toBeLessThan(10);
   });
@@ -403,6 +415,5 @@ test('hostile words are words', async () => {
   expect(await found(search, 'line break')).toEqual(['@acme/apis/hostile: constructor __proto__']);
   expect((await found(search, 'valueOf'))[0]).toBe('@acme/apis/hostile: a b c.valueOf');
   expect(await found(search, words[0]!)).toHaveLength(1);
-  // Past the most that is kept of one document.
-  expect(await found(search, words.at(-1)!)).toEqual([]);
+  expect(await found(search, words.at(-1)!)).toHaveLength(1);
 });

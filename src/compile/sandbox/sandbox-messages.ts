@@ -225,10 +225,11 @@ function readOutline(value: unknown): Outline | null {
 
 function readOperation(value: unknown): OutlineOperation | null {
   if (!isRecord(value)) return null;
-  const { method, path, id, summary, tags, deprecated, digest } = value;
+  const { method, path, id, summary, tags, parameters, deprecated, digest } = value;
   if (!isText(method) || !isText(path) || !(id === null || isText(id)) || !isText(summary)) return null;
-  if (!isList(tags, isText) || typeof deprecated !== 'boolean' || !isText(digest) || !isDigest(digest)) return null;
-  return { method, path, id, summary, tags: [...tags], deprecated, digest };
+  if (!isList(tags, isText) || !isList(parameters, isText) || typeof deprecated !== 'boolean') return null;
+  if (!isText(digest) || !isDigest(digest)) return null;
+  return { method, path, id, summary, tags: [...tags], parameters: [...parameters], deprecated, digest };
 }
 
 function readSchema(value: unknown): OutlineSchema | null {

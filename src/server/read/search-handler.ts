@@ -1,18 +1,20 @@
 import { everywhereKey } from '../../model/cache-key.ts';
 import { Router } from 'express';
+import { LRUCache } from 'lru-cache';
 import { anonymous } from '../../model/access.ts';
 import { isResourceType, isSlug, type ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { nameOf } from '../../model/resource.ts';
-import { createSearch } from '../../search/search.ts';
-import { searchIndexText } from '../../site/search-index-file.ts';
+import { createSearch, type Found } from '../../search/search.ts';
+import { searchShards, type SearchShards } from '../../site/search-shards.ts';
 import { searchPage } from '../../site/pages/search-page.ts';
-import { searchResult } from '../../site/pages/search-results.ts';
+import { searchResult, suggestionsOf } from '../../site/pages/search-results.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import type { Fields } from '../headers.ts';
 import { sharing } from './lifetime.ts';
 import { onlyGet } from '../methods.ts';
+import { nothingHere } from '../nothing-here.ts';
 import { prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadLimit } from './read-limit.ts';
@@ -26,14 +28,27 @@ const longestQuery = 200;
 /** Milliseconds to wait for the public index. */
 const indexPatience = 10_000;
 
+/** The files of the public index whose bytes are kept in memory. */
+const filesKept = 200;
+/** The resources that suggestions come from at most, and how many there are. */
+const suggested = 8;
+
 /**
- * `/search` as JSON or as a page, and `/search/index.json`: the public index, for browsers to
- * search in a static build.
+ * `/search` as JSON or as a page, `/search/suggest.json` while somebody types, and the files of the
+ * public index (`/search/index.json` names them), for browsers to search in a static build.
  */
 export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router {
-  const { registry, links } = site;
+  const { registry } = site;
   const search = createSearch(registry);
-  let kept: { revision: number; page: PageBytes } | null = null;
+  let index: { revision: number; shards: SearchShards; pages: LRUCache<string, PageBytes> } | null = null;
+
+  /** The public index, of the same bytes for everybody. */
+  async function publicIndex(): Promise<NonNullable<typeof index>> {
+    const { entries, revision } = await inTime(search.all(anonymous));
+    if (index?.revision !== revision)
+      index = { revision, shards: searchShards(site, entries), pages: new LRUCache({ max: filesKept }) };
+    return index;
+  }
 
   const router = Router({ caseSensitive: true, strict: true });
   router.get('/search', async (request, response) => {
@@ -55,19 +70,42 @@ export function createSearchRoutes(site: Site, limit: ReadLimit | null): Router 
       });
     }
     const items = found.items.map((each) => searchResult(site, each, { isWhole: true }));
+    const { instead, ...rest } = found;
     // Results differ by reader, so caches must not share them.
     const shared = sharing(registry.config, isPublic ? 'public' : 'private', 'latest', { by: 'reader' });
-    await sendJson({ request, response, query }, { ...found, items }, whenComplete(found, shared));
+    const body = { ...rest, items, didYouMean: instead };
+    await sendJson({ request, response, query }, body, whenComplete(found, shared));
   });
-  router.get('/search/index.json', async (request, response) => {
+  router.get('/search/suggest.json', async (request, response) => {
     limit?.(request, response);
-    const { entries, revision } = await inTime(search.all(anonymous));
-    if (kept?.revision !== revision) kept = { revision, page: bytesOf(searchIndexText({ links }, entries)) };
-    const headers = sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] });
-    await sendPage({ request, response }, registry.cache, kept.page, { mediaType: 'application/json', headers });
+    const principal = principalOf(request);
+    const { query } = splitTarget(request.url);
+    const asked = readQuery(query);
+    const choose = (all: readonly Found[]) => ({ items: all.slice(0, asked.text === '' ? 0 : suggested), next: null });
+    const found = await search.find(principal, asked, choose);
+    const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
+    const shared = sharing(registry.config, visibility, 'latest', { by: 'reader' });
+    const items = suggestionsOf(site, found.items, suggested);
+    const body = { query: asked.text, items, didYouMean: found.instead };
+    await sendJson({ request, response, query }, body, whenComplete(found, shared));
   });
-  router.all(['/search', '/search/index.json'], onlyGet);
+  router.get(/^\/search\/(.+\.json)$/, async (request, response) => {
+    limit?.(request, response);
+    const { shards, pages } = await publicIndex();
+    const path = request.params[0] as unknown as string;
+    const page = pages.get(path) ?? pageOfShard(shards, path);
+    pages.set(path, page);
+    const headers = sharing(registry.config, 'public', 'latest', { keys: [everywhereKey] });
+    await sendPage({ request, response }, registry.cache, page, { mediaType: 'application/json', headers });
+  });
+  router.all(['/search', /^\/search\/.+\.json$/], onlyGet);
   return router;
+}
+
+function pageOfShard(shards: SearchShards, path: string): PageBytes {
+  const text = shards.find(path);
+  if (text === null) throw new RegistryError('not_found', nothingHere);
+  return bytesOf(text);
 }
 
 /** No cache keeps a response while the index is still being built. */

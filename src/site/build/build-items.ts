@@ -40,6 +40,8 @@ export interface Item {
   status?: number;
   /** Whether it is a list with further pages, requested by cursor. */
   isList?: boolean;
+  /** Whether it names the other files of the search index. */
+  isIndex?: boolean;
 }
 
 /** File extensions of the codings, besides the plain file. */
@@ -121,8 +123,13 @@ export function discoveryItem(path: string): Item {
 
 /** The home page, the search page, and the search index for browsers. */
 export function frontItems(): Item[] {
-  const index: Item = { ask: '/search/index.json', file: 'search/index.json', kind: 'index', isCoded: true };
-  return [pageItem('/', 'home'), pageItem('/search', 'home'), index];
+  const suggest = shardItem('suggest.json');
+  return [pageItem('/', 'home'), pageItem('/search', 'home'), { ...shardItem('index.json'), isIndex: true }, suggest];
+}
+
+/** A file of the search index. */
+export function shardItem(path: string): Item {
+  return { ask: `/search/${path}`, file: `search/${path}`, kind: 'index', isCoded: true };
 }
 
 /** The documentation, for people and in Markdown. */

@@ -3,7 +3,8 @@ import { digestOf, isDigest } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Answered, Answers, Asked } from '../answers.ts';
 import type { Beginnings } from './build-folder.ts';
-import { codingEndings, type Item } from './build-items.ts';
+import { resourcesPerFile } from '../../search/ranking/shards.js';
+import { codingEndings, shardItem, type Item } from './build-items.ts';
 import type { BuiltFile, BuiltUnit, Fields } from './build-manifest.ts';
 import type { Unit } from './build-plan.ts';
 import { decodeJson } from '../../model/json.ts';
@@ -50,7 +51,24 @@ async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, B
     const made = await makeFile(making, item, coding, known);
     if (made !== null) files.push(made);
   }
-  return item.isList ? [...files, ...(await makePages(making, item))] : files;
+  if (item.isList) files.push(...(await makePages(making, item)));
+  if (item.isIndex)
+    for (const each of await shardItems(making, item)) files.push(...(await makeItem(making, each, known)));
+  return files;
+}
+
+/** The files of the search index that its first one names. */
+async function shardItems(making: Making, item: Item): Promise<Item[]> {
+  const read = async <T>(path: string) => decodeJson<T>((await ask(making, { path: `/search/${path}` }, item)).body);
+  const { places, resources } = await read<{ places: string[]; resources: number }>('index.json');
+  const paths = places.map((place) => `terms/${place}.json`);
+  for (let number = 0; number < resources; number += resourcesPerFile) {
+    const path = `resources/${number / resourcesPerFile}.json`;
+    const found = await read<{ chunks: number[] }[]>(path);
+    const records = found.flatMap(({ chunks }, at) => chunks.map((_, chunk) => `records/${number + at}-${chunk}.json`));
+    paths.push(path, ...records);
+  }
+  return paths.map(shardItem);
 }
 
 /** Builds one file. Null if the registry does not have this coding. */

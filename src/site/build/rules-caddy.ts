@@ -38,7 +38,7 @@ const kinds: readonly { path: string; accept?: string; kind: string; file: strin
   { path: `^/docs/[a-z0-9-]+$`, kind: 'plain-page', file: '{path}/index.html', type: 'text/html' },
   { path: `^/$`, kind: 'home', file: '/index.html', type: 'text/html' },
   { path: `^/search$`, kind: 'home', file: '/search/index.html', type: 'text/html' },
-  { path: `^/search/index\\.json$`, kind: 'index', file: '{path}', type: 'application/json' },
+  { path: `^/search/.+\\.json$`, kind: 'index', file: '{path}', type: 'application/json' },
   { path: `^/assets/.+\\.css$`, kind: 'asset', file: '{path}', type: 'text/css' },
   { path: `^/assets/.+\\.js$`, kind: 'asset', file: '{path}', type: 'text/javascript' },
   { path: `^/assets/.+\\.svg$`, kind: 'asset', file: '{path}', type: 'image/svg+xml' },

@@ -72,7 +72,7 @@ function kindRows(): Row[] {
     ['~^/ ', 'home'],
     ['~^/search  text/html$', 'home'],
     ['~^/search ', 'unacceptable'],
-    ['~^/search/index\\.json ', 'index'],
+    ['~^/search/[^ ]+\\.json ', 'index'],
     ['~^/assets/[^ ]+\\.(?:css|js|svg) ', 'asset'],
     ['~^/\\.well-known/api-catalog ', 'catalog'],
     ['~^/(?:llms\\.txt|robots\\.txt|sitemap(?:-[0-9]+)?\\.xml|feed\\.(?:atom|json)) ', 'discovery'],

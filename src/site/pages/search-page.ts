@@ -12,19 +12,19 @@ export interface Searched {
   items: readonly Found[];
   next: string | null;
   complete: boolean;
+  instead: string | null;
 }
 
 /**
  * The search page, with results if there is a query. On a static host its script does the search.
  */
-export function searchPage(site: Site, { text, type, org, items, next, complete }: Searched): string {
+export function searchPage(site: Site, { text, type, org, items, next, complete, instead }: Searched): string {
   const parameters = new URLSearchParams({ q: text, ...(type && { type }), ...(org && { org }) });
   return site.page('search', {
     title: text === '' ? 'Search' : `${text}: search`,
     crumbs: [{ text: 'Search' }],
     hidden: text !== '',
     canonical: `${site.url}/search`,
-    scripts: ['search.js'],
     // Hides the search field of the header, which would be a second one.
     isHome: true,
     query: text,
@@ -34,6 +34,6 @@ export function searchPage(site: Site, { text, type, org, items, next, complete 
     results: items.map((found) => searchResult(site, found)),
     next: next === null ? null : `${site.links.path('/search')}?${parameters}&cursor=${encodeURIComponent(next)}`,
     complete,
-    index: site.links.path('/search/index.json'),
+    instead: instead && { text: instead, href: `${site.links.path('/search')}?${new URLSearchParams({ q: instead })}` },
   });
 }

@@ -1,6 +1,15 @@
+import { types } from '../../model/kinds.ts';
 import { nameOf } from '../../model/resource.ts';
 import type { Found, Indexed } from '../../search/search.ts';
 import type { Site } from '../site.ts';
+
+/** A matching part of a document. `url`: its position on its page. */
+export interface SearchMatch {
+  kind: string;
+  name: string;
+  summary: string;
+  url: string;
+}
 
 /** A resource in search results. */
 export interface SearchResult {
@@ -13,8 +22,8 @@ export interface SearchResult {
   /** Label of the latest version, or null. */
   version: string | null;
   url: string;
-  /** Matching parts of the document, best first. `url`: their position on its page. */
-  matches: { kind: string; name: string; url: string }[];
+  /** Matching parts of the document, best first. */
+  matches: SearchMatch[];
 }
 
 /** The results with links: paths under the registry's base, or absolute URLs with `isWhole`. */
@@ -34,6 +43,41 @@ export function searchResult(
     description,
     version,
     url,
-    matches: matches.map((item) => ({ kind: item.kind, name: item.name, url: `${url}#${item.anchor}` })),
+    matches: matches().map((item) => ({
+      kind: item.kind,
+      name: item.name,
+      summary: item.summary,
+      url: `${url}#${item.anchor}`,
+    })),
   };
+}
+
+/** A place to go to while somebody types. */
+export interface Suggestion extends SearchMatch {
+  /** The resource that it is in, for people. */
+  title: string;
+  coordinate: string;
+}
+
+/** The best parts and resources, whichever they belong to, best first. */
+export function suggestionsOf({ links }: Pick<Site, 'links'>, found: readonly Found[], most: number): Suggestion[] {
+  return found
+    .flatMap(({ indexed, own, matches }) => {
+      const { coordinate, title, description } = indexed;
+      const of = { title, coordinate: nameOf(coordinate) };
+      const url = links.to(coordinate);
+      const itself = { ...of, kind: types[coordinate.type].one, name: title, summary: description, url, score: own };
+      const parts = matches().map(({ kind, name, summary, anchor, score }) => ({
+        ...of,
+        kind,
+        name,
+        summary,
+        url: `${url}#${anchor}`,
+        score,
+      }));
+      return own > 0 ? [itself, ...parts] : parts;
+    })
+    .sort((a, b) => b.score - a.score)
+    .slice(0, most)
+    .map(({ score: _, ...suggestion }) => suggestion);
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../../src/server/app.ts';
 import { listen, type Listening } from '../../../src/server/listen.ts';
 import { createKey } from '../../../src/registry/keys.ts';
+import { openShards } from '../../../src/search/ranking/shards.js';
 import { outlineDocument } from '../../../src/render/outline-document.ts';
 import { ask, type Answer } from '../http.ts';
 import { changeResource, createTestQueue, createTestRegistry, publishVersion, type TestRegistry } from '../registry.ts';
@@ -77,13 +78,21 @@ describe('as JSON', () => {
             {
               kind: 'operation',
               name: 'GET /pets',
+              summary: 'All of them',
               url: 'http://registry.test/base/@acme/apis/shop#operation/listPets',
+            },
+            {
+              kind: 'operation',
+              name: 'GET /pets/{petId}',
+              summary: '',
+              url: 'http://registry.test/base/@acme/apis/shop#operation/showPetById',
             },
           ],
         },
       ],
       next: null,
       complete: true,
+      didYouMean: null,
     });
   });
 
@@ -127,6 +136,10 @@ describe('as JSON', () => {
     ['?q=%', 200],
     [`?q=${encodeURIComponent('"()*:^~ AND OR NOT')}`, 200],
     [`?q=${'a+'.repeat(99)}`, 200],
+    ['?q=org:ACME%20type:api', 200],
+    ['/suggest.json?q=a&q=b', 400],
+    ['/terms/zz.json', 404],
+    ['/terms/..%2fpe.json', 404],
     ['/', 404],
     ['/index.html', 404],
   ])('%s', async (query, status) => {
@@ -150,6 +163,8 @@ describe('as JSON', () => {
     await expect.poll(has, { timeout: 20_000 }).toBe(false);
     await changeResource(registry, '@acme/apis/moody', (resource) => ({ ...resource, visibility: 'public' }));
     await expect.poll(has, { timeout: 20_000 }).toBe(true);
+    await changeResource(registry, '@acme/apis/moody', (resource) => ({ ...resource, visibility: 'private' }));
+    await expect.poll(has, { timeout: 20_000 }).toBe(false);
   });
 });
 
@@ -182,23 +197,69 @@ describe('the index for browsers', () => {
     const open = await get('/index.json');
     expect(open.status).toBe(200);
     expect(open.headers.get('content-type')).toBe('application/json');
-    const { items, truncated } = JSON.parse(open.body.toString()) as {
-      items: { coordinate: string; url: string; parts: string }[];
-      truncated: boolean;
-    };
-    expect(truncated).toBe(false);
-    const [first] = items.filter(({ coordinate }) => coordinate === '@acme/apis/shop');
-    expect(first).toMatchObject({ url: '/base/@acme/apis/shop' });
-    expect(first!.parts.split('\n').map((line) => line.split('\t').slice(0, 4))).toEqual([
-      ['operation', 'operation/listPets', 'GET /pets', 'listPets'],
-      ['operation', 'operation/showPetById', 'GET /pets/{petId}', 'showPetById'],
-      ['schema', 'schema/Pet', 'Pet', 'nickname'],
+    const shards = openShards(async (path) => {
+      const file = await get(`/${path}`);
+      expect([path, file.status]).toEqual([path, 200]);
+      expect(file.body.toString()).not.toContain('secret');
+      return JSON.parse(file.body.toString());
+    });
+    const search = await shards.search('listpets');
+    expect(search.instead).toBe(null);
+    expect(await search.hits(0, 10)).toMatchObject([
+      {
+        resource: { coordinate: '@acme/apis/shop', url: '/base/@acme/apis/shop' },
+        item: { anchor: 'operation/listPets' },
+      },
     ]);
-    expect(open.body.toString()).not.toContain('secret');
+    expect((await shards.search('secret')).count).toBe(0);
     expect((await get('/index.json', { key: 'acme' })).body.equals(open.body)).toBe(true);
     const tag = open.headers.get('etag')!;
     const again = await ask(server.port, { target: '/search/index.json', headers: [['If-None-Match', tag]] });
     expect(again.status).toBe(304);
+  });
+});
+
+describe('suggestions', () => {
+  interface Suggested {
+    query: string;
+    items: { kind: string; name: string; coordinate: string; title: string; url: string }[];
+    didYouMean: string | null;
+  }
+  const suggested = async (text: string, options: Parameters<typeof get>[1] = {}): Promise<Suggested> => {
+    const answer = await get(`/suggest.json?q=${encodeURIComponent(text)}`, options);
+    expect(answer.status).toBe(200);
+    return JSON.parse(answer.body.toString()) as Suggested;
+  };
+
+  test('are the best parts, whichever documents they are in', async () => {
+    const { query, items } = await suggested('pets');
+    expect(query).toBe('pets');
+    expect(items.slice(0, 3).map(({ kind, name }) => [kind, name])).toEqual([
+      ['operation', 'GET /pets'],
+      ['operation', 'GET /pets/{petId}'],
+      ['schema', 'Pet'],
+    ]);
+    expect(items[0]!.url).toBe('/base/@acme/apis/shop#operation/listPets');
+    expect(await suggested('')).toEqual({ query: '', items: [], didYouMean: null });
+  });
+
+  test('show nothing of what the reader may not read: no part, and no word that is only there', async () => {
+    const coordinates = async (text: string, options = {}) =>
+      new Set((await suggested(text, options)).items.map(({ coordinate }) => coordinate));
+    expect(await coordinates('pets')).toEqual(new Set(['@acme/apis/shop']));
+    expect(await coordinates('pets', { key: 'acme' })).toEqual(
+      new Set(['@acme/apis/shop', '@acme/apis/secret', '@acme/apis/stock', '@acme/apis/moody']),
+    );
+    expect(await suggested('secrte')).toMatchObject({ items: [], didYouMean: null });
+    expect(await suggested('secrte', { key: 'acme' })).toMatchObject({ didYouMean: 'secret' });
+    expect((await suggested('secret', { key: 'narrow' })).items).toEqual([]);
+  });
+
+  test('may be kept by anybody only where nobody in particular asked', async () => {
+    expect((await get('/suggest.json?q=pets')).headers.get('cache-control')).toBe(
+      'public, max-age=60, must-revalidate',
+    );
+    expect((await get('/suggest.json?q=pets', { key: 'acme' })).headers.get('cache-control')).toBe('private, no-store');
   });
 });
 
