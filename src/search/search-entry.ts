@@ -128,14 +128,14 @@ function createCollected(most: number) {
   let left = most;
   let characters = mostCharacters;
   let isCut = false;
-  const terms = new Map<string, string[]>();
+  const split = new Map<string, string[]>();
 
   /** The terms of a text. Documents repeat many of theirs. */
   function termsOf(text: string): string[] {
-    const known = terms.get(text);
+    const known = split.get(text);
     if (known !== undefined) return known;
     const made = wordsOf(text).map(({ term }) => term);
-    terms.set(text, made);
+    split.set(text, made);
     return made;
   }
 

@@ -42,39 +42,20 @@ function asItem({ resource, item }) {
   return { ...item, title, coordinate, url: `${url}#${item.anchor}` };
 }
 
-/** Shows suggestions below a search field (ARIA's combobox with a list). */
+/** Shows suggestions below a search field: links, which the arrow keys go through. */
 function suggest(input) {
+  const status = element('p', 'away');
+  status.setAttribute('role', 'status');
   const list = element('ul', 'suggestions');
-  list.id = `${input.id}-list`;
-  list.setAttribute('role', 'listbox');
-  list.setAttribute('aria-label', 'Suggestions');
   list.hidden = true;
-  input.after(list);
-  for (const [name, value] of [
-    ['role', 'combobox'],
-    ['aria-autocomplete', 'list'],
-    ['aria-expanded', 'false'],
-    ['aria-controls', list.id],
-  ])
-    input.setAttribute(name, value);
-  let chosen = -1;
+  input.after(status, list);
   let soon = 0;
   let asked = '';
 
-  function show(options) {
-    list.replaceChildren(...options);
-    list.hidden = options.length === 0;
-    input.setAttribute('aria-expanded', String(options.length > 0));
-    choose(-1);
-  }
-
-  function choose(next) {
-    const options = [...list.children];
-    chosen = options.length === 0 ? -1 : ((next + 1 + options.length + 1) % (options.length + 1)) - 1;
-    for (const [at, option] of options.entries()) option.setAttribute('aria-selected', String(at === chosen));
-    if (chosen < 0) return input.removeAttribute('aria-activedescendant');
-    input.setAttribute('aria-activedescendant', options[chosen].id);
-    options[chosen].scrollIntoView({ block: 'nearest' });
+  function show(links) {
+    list.replaceChildren(...links.map((link) => element('li', '', link)));
+    list.hidden = links.length === 0;
+    status.textContent = links.length === 0 ? '' : `${links.length} suggestions. The arrow keys go through them.`;
   }
 
   async function update() {
@@ -83,59 +64,51 @@ function suggest(input) {
     asked = text;
     if (text.length < 2) return show([]);
     const { items, didYouMean } = await ask(text).catch(() => ({ items: [], didYouMean: null }));
-    if (asked !== text) return;
-    const options = items.map(suggestion);
-    if (didYouMean !== null) options.unshift(correction(didYouMean));
-    for (const [at, option] of options.entries()) option.id = `${list.id}-${at}`;
-    show(options);
+    if (asked === text) show([...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)]);
+  }
+
+  function close() {
+    asked = '';
+    show([]);
   }
 
   input.addEventListener('input', () => {
     clearTimeout(soon);
     soon = setTimeout(update, pause);
   });
-  input.addEventListener('keydown', (event) => {
-    if (event.isComposing) return;
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+  input.form.addEventListener('keydown', (event) => {
+    const isDown = event.key === 'ArrowDown';
+    if (list.hidden || event.isComposing) return;
+    if (isDown || event.key === 'ArrowUp') {
       event.preventDefault();
-      choose(chosen + (event.key === 'ArrowDown' ? 1 : -1));
-    } else if (event.key === 'Enter' && chosen >= 0) {
+      const stops = [input, ...list.querySelectorAll('a')];
+      const at = stops.indexOf(document.activeElement);
+      stops.at((at + (isDown ? 1 : -1)) % stops.length).focus();
+    } else if (event.key === 'Escape' && input.closest('dialog') === null) {
       event.preventDefault();
-      list.children[chosen].querySelector('a').click();
-    } else if (event.key === 'Escape' && !list.hidden && input.closest('dialog') === null) {
-      event.preventDefault();
-      show([]);
+      input.focus();
+      close();
     }
   });
-  // Not at once: a click on a suggestion takes the focus first.
-  input.addEventListener('blur', () => setTimeout(() => input.closest('dialog') === null && show([]), 200));
+  // Where the focus goes is known only afterwards.
+  input.form.addEventListener('focusout', () => {
+    setTimeout(() => {
+      if (!input.form.contains(document.activeElement) && input.closest('dialog') === null) close();
+    }, 200);
+  });
 }
 
 function suggestion({ kind, name, summary, title, url }) {
-  const link = element(
-    'a',
-    '',
-    ...named(kind, name),
-    summary ? element('span', 'summary', summary) : '',
-    ' ',
-    element('span', 'of', title),
-  );
+  const about = summary ? element('span', 'summary', summary) : '';
+  const link = element('a', '', ...named(kind, name), about, ' ', element('span', 'of', title));
   link.href = url;
-  link.tabIndex = -1;
-  return option(link);
+  return link;
 }
 
 function correction(text) {
   const link = element('a', '', 'Did you mean ', element('strong', '', text), '?');
   link.href = `${page}?q=${encodeURIComponent(text)}`;
-  link.tabIndex = -1;
-  return option(link);
-}
-
-function option(link) {
-  const made = element('li', '', link);
-  made.setAttribute('role', 'option');
-  return made;
+  return link;
 }
 
 /** A dialog for searching from anywhere. Made when it is first opened. */
@@ -246,7 +219,7 @@ function named(kind, name) {
   if (kind !== 'operation') return [element('span', 'kind', kind), ' ', element('code', '', name), ' '];
   const [method, ...path] = name.split(' ');
   const known = /^[a-z]+$/i.test(method) ? method.toLowerCase() : '';
-  return [element('b', `method ${known}`, method), ' ', element('code', '', path.join(' ')), ' '];
+  return [element('span', `method ${known}`, method), ' ', element('code', '', path.join(' ')), ' '];
 }
 
 /** An element of text and elements: nothing that comes from the index is ever read as HTML. */

@@ -79,5 +79,5 @@ export function suggestionsOf({ links }: Pick<Site, 'links'>, found: readonly Fo
     })
     .sort((a, b) => b.score - a.score)
     .slice(0, most)
-    .map(({ score: _, ...suggestion }) => suggestion);
+    .map(({ kind, name, summary, title, coordinate, url }) => ({ kind, name, summary, title, coordinate, url }));
 }
