@@ -6,6 +6,7 @@ import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../open.ts';
 import { createPulls } from '../pulls/pulls.ts';
 import { openExpiry } from '../registry/expire.ts';
+import { openRenderAhead } from '../registry/render-ahead.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import { openServer } from '../server/server.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
@@ -68,6 +69,7 @@ async function serveOnce(
   const deliveries = openDeliveries(registry, config.url ?? server.url);
   const purger = openPurger(registry);
   const expiry = openExpiry(registry);
+  const ahead = openRenderAhead(registry);
   const reconciler = await openReconciler(registry, queue);
   const now = () => configure(`${Date.now()}`);
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
@@ -80,10 +82,12 @@ async function serveOnce(
   await server.close(dev === null ? undefined : 500);
   await reconciler.close();
   await queue.close();
+  const rendered = ahead.close();
   await deliveries.close();
   await purger?.close();
   expiry.close();
   await registry.close();
+  await rendered;
   return next;
 }
 

@@ -5,7 +5,7 @@ import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createPlaces, type Places } from '../scheduling/organization-places.ts';
-import { findRepresentation, openRepresentation, readManifest, type GrantedVersion } from './read.ts';
+import type { GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
 import { readJson, readManifestOf, readObject } from './stored.ts';
 import { findLayer } from '../model/artifact.ts';
@@ -18,20 +18,24 @@ export async function outlineOf(registry: Registry, granted: GrantedVersion): Pr
   return outlineVersion(registry, granted.resource, granted.version);
 }
 
+/** Whose work it is to make something: the readers', or the organization's that published it. */
+type Lane = 'read' | 'publish';
+
 /**
  * As `outlineOf`, without an access check. Only for code that decides itself what a reader may see
- * (comparing, the search index).
+ * (comparing, the search index), or that shows nothing.
  */
 export async function outlineVersion(
   registry: Registry,
   { org }: Pick<Resource, 'org'>,
   version: Version,
+  lane: Lane = 'read',
 ): Promise<Outline | null> {
   const { compiler, config } = registry;
   return derive(registry, 'outline', org, version, async () => {
     const manifest = await readManifestOf(registry, version);
     const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
-    return compiler.outline(await publishedOf(registry, version, manifest, json), config.limits, { org, lane: 'read' });
+    return compiler.outline(await publishedOf(registry, version, manifest, json), config.limits, { org, lane });
   });
 }
 
@@ -40,13 +44,21 @@ export async function outlineVersion(
  * then cached.
  */
 export async function renderedOf(registry: Registry, granted: GrantedVersion): Promise<Rendered | null> {
+  return renderVersion(registry, granted.resource, granted.version, 'read');
+}
+
+/** As `renderedOf`, without an access check. Only for code that shows nothing. */
+export async function renderVersion(
+  registry: Registry,
+  { org }: Pick<Resource, 'org'>,
+  version: Version,
+  lane: Lane,
+): Promise<Rendered | null> {
   const { compiler, config } = registry;
-  const { org } = granted.resource;
-  return derive(registry, 'rendered', org, granted.version, async () => {
-    const manifest = await readManifest(registry, granted);
-    const json = await openRepresentation(registry, granted, findRepresentation(manifest, 'json', 'identity')!);
-    const document = await publishedOf(registry, granted.version, manifest, json);
-    return compiler.render(document, config.limits, { org, lane: 'read' });
+  return derive(registry, 'rendered', org, version, async () => {
+    const manifest = await readManifestOf(registry, version);
+    const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
+    return compiler.render(await publishedOf(registry, version, manifest, json), config.limits, { org, lane });
   });
 }
 

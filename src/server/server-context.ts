@@ -26,6 +26,8 @@ export interface ServerContext {
   description?: Description;
   /** Texts about the commands for the documentation; absent to leave them out. */
   commands?: readonly CommandText[];
+  /** Milliseconds that readers wait for a page that is being made. Default: until it is made. */
+  pagePatience?: number;
   /** Reloads pages when their sources change (`--dev`). */
   dev?: Dev;
 }

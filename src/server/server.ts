@@ -23,6 +23,9 @@ export interface Server {
   close(deadline?: number): Promise<void>;
 }
 
+/** Milliseconds that readers wait for a page that is being made, before they are told so. */
+const pagePatience = 5_000;
+
 /**
  * Starts to serve. Rejects with `unavailable` if the address cannot be used, and with `malformed`
  * if the configured sign-in cannot work there.
@@ -46,6 +49,7 @@ export async function openServer(
       queue,
       url,
       isReady: () => isReady,
+      pagePatience,
       description: readDescription(),
       ...(login && { login }),
       ...(commands && { commands }),

@@ -35,6 +35,8 @@ export interface PageData {
   alternates?: { href: string; type: string; title: string }[];
   /** Whether search engines should skip the page. */
   hidden?: boolean;
+  /** What the page is about, in terms of schema.org. */
+  structured?: object;
   /** Names of additional scripts (assets), all of them modules. */
   scripts?: string[];
   /** Names of additional stylesheets. */
@@ -71,7 +73,14 @@ export function createSite(registry: Registry, url: string, { hasLogin = false }
         feed: links.path('/feed.atom'),
         docs: links.path('/docs/'),
       };
-      return templates.render(template, { crumbs: [], scripts: [], styles: [], alternates: [], ...data, site, asset });
+      const structuredText = data.structured === undefined ? null : structuredData(data.structured);
+      const common = { crumbs: [], scripts: [], styles: [], alternates: [], reload: null };
+      return templates.render(template, { ...common, ...data, structuredText, site, asset });
     },
   };
+}
+
+/** JSON-LD for a `script` element: no text in it can end the element. */
+function structuredData(value: object): string {
+  return JSON.stringify({ '@context': 'https://schema.org', ...value }).replaceAll('<', '\\u003c');
 }

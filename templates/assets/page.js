@@ -8,6 +8,7 @@ addFilter();
 addKeys();
 addMenu();
 markPlace();
+reloadSoon();
 
 /**
  * Has the first Tab start at the top of the page. Chromium would find that out itself by looking at every element of the page, and lay out each part that
@@ -169,4 +170,10 @@ function markPlace() {
     const part = document.getElementById(id);
     if (part !== null && part.tagName !== 'MAIN') observer.observe(part);
   }
+}
+
+/** Asks again for a page that is still being made. */
+function reloadSoon() {
+  const seconds = Number(document.querySelector('main')?.dataset.reload);
+  if (seconds > 0) setTimeout(() => location.reload(), 1000 * seconds);
 }

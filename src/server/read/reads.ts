@@ -43,7 +43,10 @@ export function createReads(
   limit: ReadLimit | null,
 ): Read {
   const { links } = context.site;
-  const send = { document: createSendDocument(links), page: createSendResourcePage(context.site) };
+  const send = {
+    document: createSendDocument(links),
+    page: createSendResourcePage(context.site, context.pagePatience),
+  };
   const addressOf = memoize(parseAddress);
   return async (request, response) => {
     const { path, query } = splitTarget(request.url!);

@@ -6,6 +6,7 @@ import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import type { View } from '../../model/address.ts';
 import type { Granted, GrantedVersion } from '../../registry/read.ts';
 import { statusHeaders, versionLinks } from '../../site/links.ts';
+import { messagePage } from '../../site/pages/message-pages.ts';
 import { relatedTo, type Related } from '../../site/pages/related.ts';
 import { resourceMarkdown } from '../../site/pages/resource-markdown.ts';
 import { resourcePage, type Made } from '../../site/pages/resource-page.ts';
@@ -39,9 +40,9 @@ interface Kept {
 /**
  * Creates the sender of pages. A rendered page is valid while the resource object is the same (a
  * change creates a new one): it depends only on the version's bytes and on what it shows of other
- * resources.
+ * resources. `patience`: milliseconds until a reader is told that the page is being made.
  */
-export function createSendResourcePage(site: Site): SendResourcePage {
+export function createSendResourcePage(site: Site, patience = Infinity): SendResourcePage {
   const { cache, config } = site.registry;
   const kept = new LRUCache<string, Kept>({ max: pagesKept });
 
@@ -97,7 +98,8 @@ export function createSendResourcePage(site: Site): SendResourcePage {
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
     const related = view === 'page' ? await relatedTo(site, resource, read.principal) : null;
-    const page = await pageOf(granted, view, related);
+    const page = await inTime(pageOf(granted, view, related), patience);
+    if (page === null) return sendWaiting(read, site, view);
     const where = site.links.to(coordinate, { label: version.label, view });
     const sharing = pageSharing(config, {
       isPublic: isForAll,
@@ -107,6 +109,26 @@ export function createSendResourcePage(site: Site): SendResourcePage {
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
     return sendPage(read, cache, page, { headers: { 'Content-Location': where, ...about, ...sharing }, ...mediaType });
   };
+}
+
+/** The page, or null if it takes too long. It is made all the same. */
+async function inTime(page: Promise<PageBytes>, patience: number): Promise<PageBytes | null> {
+  if (patience === Infinity) return page;
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(() => resolve(null), patience);
+  return Promise.race([page, late]).finally(() => clearTimeout(timer));
+}
+
+/** Seconds after which a reader should ask again for a page that is being made. */
+const retryAfter = 3;
+
+/** Says that the page is being made: in a page that reloads itself, or as an error to programs. */
+async function sendWaiting(read: ReadRequest, site: Site, view: View): Promise<void> {
+  const text = 'This page is being made for the first time. It takes up to a minute for a long document.';
+  if (view !== 'page') throw new RegistryError('unavailable', text, { retryAfter });
+  const html = messagePage(site, { title: 'One moment', text, reload: retryAfter });
+  const headers = { 'Retry-After': String(retryAfter), ...pageSharing(site.registry.config, { isPublic: false }) };
+  await sendPage(read, site.registry.cache, bytesOf(html), { status: 503, headers });
 }
 
 /** Sends the page of a resource without a latest version. Its members read the reason there. */

@@ -5,19 +5,22 @@ import { formatAddress, resourceTypes, type ResourceType } from '../../model/add
 import { coordinateOf, findVersion, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
+import { docPath } from '../docs/docs.ts';
 import { feedLink } from '../feeds.ts';
+import { newestPublications } from '../publications.ts';
 import type { Site } from '../site.ts';
 
 /**
  * The most resources listed per organization on the home page and per type on its page. Others are
  * only counted.
  */
-const shown = { home: 50, listing: 2000 };
+const shown = { home: 50, listing: 2000, changes: 12 };
 
 /** The home page: the organizations, with the resources that the reader may see. */
 export async function homePage(site: Site, principal: Principal): Promise<string> {
   const byOrganization = new Map<string, Resource[]>();
-  for (const resource of await listReadable(site.registry, principal)) {
+  const all = await listReadable(site.registry, principal);
+  for (const resource of all) {
     const of = byOrganization.get(resource.org) ?? [];
     of.push(resource);
     byOrganization.set(resource.org, of);
@@ -30,13 +33,32 @@ export async function homePage(site: Site, principal: Principal): Promise<string
     resources: resources.slice(0, shown.home).map((resource) => rowOf(site, resource)),
     more: Math.max(0, resources.length - shown.home),
   }));
+  const feed = feedLink(site, { kind: 'registry' });
   return site.page('home', {
     title: 'Contracts',
     description: 'APIs, schemas and rulesets, each version at an address of its own.',
     canonical: `${site.url}/`,
-    alternates: [feedLink(site, { kind: 'registry' })],
+    alternates: [feed],
     isHome: true,
+    structured: {
+      '@type': 'WebSite',
+      name: 'Stele',
+      url: `${site.url}/`,
+      potentialAction: {
+        '@type': 'SearchAction',
+        target: `${site.url}/search?q={query}`,
+        'query-input': 'required name=query',
+      },
+    },
     organizations,
+    changes: changesOf(site, all),
+    example: exampleOf(site, all),
+    feed: feed.href,
+    docs: {
+      first: site.links.path(docPath('first-steps')),
+      consumers: site.links.path(docPath('start-consumers')),
+      subscribe: site.links.path(docPath('events')),
+    },
     total: organizations.reduce((sum, { count }) => sum + count, 0),
   });
 }
@@ -74,8 +96,36 @@ export function organizationPage(
     org,
     name,
     type,
+    changes: changesOf(site, resources),
+    feed: feedLink(site, { kind: 'organization', org }).href,
+    events: site.links.path(docPath('events')),
+    isOpen: resources.some(({ visibility }) => visibility === 'public'),
     groups: groups.filter(({ count }) => count > 0 || type !== null),
   });
+}
+
+/** The versions that were published last, newest first. */
+function changesOf({ links }: Site, resources: readonly Resource[]): object[] {
+  return newestPublications(resources, shown.changes).map(({ resource, version }) => ({
+    name: resource.name,
+    coordinate: nameOf(resource),
+    label: version.label,
+    href: links.to(coordinateOf(resource), { label: version.label }),
+    date: dayOf(version.publishedAt),
+    isPrivate: resource.visibility === 'private',
+  }));
+}
+
+/** A document to try the registry with: its URLs, of the newest publication. */
+function exampleOf({ links }: Site, resources: readonly Resource[]): object | null {
+  const [newest] = newestPublications(
+    resources.filter(({ type, visibility, latest }) => type === 'apis' && visibility === 'public' && latest !== null),
+    1,
+  );
+  if (newest === undefined) return null;
+  const { resource, version } = newest;
+  const to = (options: Parameters<typeof links.to>[1]) => links.whole(links.to(coordinateOf(resource), options));
+  return { slug: resource.slug, pinned: to({ label: version.label, format: 'yaml' }), latest: to({ format: 'json' }) };
 }
 
 /** The display name of an organization: from the configuration, or its name in URLs. */
@@ -96,6 +146,7 @@ export function rowOf(site: Site, resource: Resource): object {
     latest: latest?.label ?? null,
     isDeprecated: latest?.status.state === 'deprecated',
     updated: latest && dayOf(latest.publishedAt),
+    versions: resource.versions.filter(({ status }) => status.state !== 'withdrawn').length,
     isPrivate: resource.visibility === 'private',
   };
 }

@@ -13,6 +13,8 @@ export interface Message {
   reference?: string;
   /** More about this kind of message. */
   about?: string;
+  /** Seconds until the page reloads itself. */
+  reload?: number;
 }
 
 export function messagePage(site: Site, message: Message): string {
@@ -21,6 +23,7 @@ export function messagePage(site: Site, message: Message): string {
     reference: null,
     about: null,
     status: null,
+    reload: null,
     ...message,
     hidden: true,
   });

@@ -64,6 +64,7 @@ export async function resourcePage(
     crumbs: crumbsOf(site, resource),
     ...(preview === null && { canonical: links.whole(canonicalOf(links, resource, version)) }),
     hidden: preview !== null || resource.visibility === 'private',
+    ...(preview === null && resource.visibility === 'public' && { structured: structuredOf(site, granted, config) }),
     preview,
     alternates:
       preview !== null
@@ -122,6 +123,21 @@ export async function resourcePage(
     scripts: ['reference.js', ...(resource.type === 'schemas' && preview === null ? ['validate.js'] : [])],
   });
   return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
+}
+
+/** What search engines read of a version. */
+function structuredOf(site: Site, { resource, version }: GrantedVersion, { description }: ArtifactConfig): object {
+  const url = site.links.whole(canonicalOf(site.links, resource, version));
+  return {
+    '@type': resource.type === 'apis' ? 'WebAPI' : 'TechArticle',
+    name: resource.name,
+    description: description.replace(/\s+/g, ' ').trim().slice(0, 500),
+    version: version.label,
+    url,
+    ...(resource.type === 'apis' && { documentation: url }),
+    dateModified: version.publishedAt,
+    provider: { '@type': 'Organization', name: organizationTitle(site, resource.org) },
+  };
 }
 
 /** The breadcrumbs of a resource, from its organization. */

@@ -113,3 +113,23 @@ test('a ruleset is not put together again for each reader', async () => {
   await changeResource(registry, '@acme/apis/pay', (resource) => ({ ...resource, ruleset: '@acme/rulesets/large' }));
   expect((await page()).body.toString()).toContain('@acme/apis/pay');
 });
+
+test('a reader who comes before the page is made is told so, and gets it later', async () => {
+  await using served = await openServed({}, { pagePatience: 0 });
+  const { registry, port } = served;
+  const made = Promise.withResolvers<Rendered>();
+  registry.compiler.render = () => made.promise;
+  const early = await ask(port, { target: pay, headers: [html] });
+  expect(early.status).toBe(503);
+  expect(early.headers.get('retry-after')).toBe('3');
+  expect(early.headers.get('cache-control')).toBe('private, no-store');
+  expect(early.body.toString()).toContain('This page is being made');
+  expect(early.body.toString()).toContain('data-reload="3"');
+  const program = await ask(port, { target: `${pay}/index.md` });
+  expect([program.status, program.headers.get('retry-after')]).toEqual([503, '3']);
+  expect(program.headers.get('content-type')).toBe('application/problem+json');
+  made.resolve(rendered);
+  await expect
+    .poll(async () => (await ask(port, { target: pay, headers: [html] })).body.toString(), { timeout: 20_000 })
+    .toContain('All of it');
+});

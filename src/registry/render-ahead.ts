@@ -1,0 +1,66 @@
+import { setImmediate as othersTurn } from 'node:timers/promises';
+import { findVersion, parseResourceRef, type Resource, type Version } from '../model/resource.ts';
+import { outlineVersion, renderVersion } from './derived.ts';
+import type { Registry } from './registry.ts';
+
+/** Renders what this process publishes, before anybody asks. */
+export interface RenderAhead {
+  /** Resolves when all that was published until now is rendered. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Renders the latest and the newest version of each resource after its record changed: as the work
+ * of its organization, one at a time, so that neither readers nor other organizations wait for it.
+ * Code that publishes does not know about it. What fails is left to the first reader.
+ */
+export function openRenderAhead(registry: Registry): RenderAhead {
+  const changed = new Set<string>();
+  let running: Promise<void> | null = null;
+  let isOpen = true;
+
+  async function renderChanged(): Promise<void> {
+    // Lets the publisher's answer go first.
+    await othersTurn();
+    for (const name of changed) {
+      changed.delete(name);
+      if (!isOpen) return;
+      await renderNewest(registry, name).catch((error: unknown) => {
+        registry.log('debug', 'a page was not made ahead', { ref: name, error: String(error) });
+      });
+    }
+  }
+
+  const unwatch = registry.refs.watch((name) => {
+    if (parseResourceRef(name) === null) return;
+    changed.add(name);
+    running ??= renderChanged().finally(() => (running = null));
+  });
+
+  return {
+    async settled() {
+      while (running !== null) await running;
+    },
+    async close() {
+      isOpen = false;
+      unwatch();
+      await running;
+    },
+  };
+}
+
+async function renderNewest(registry: Registry, name: string): Promise<void> {
+  const resource = (await registry.refs.read<Resource>(name))?.value ?? null;
+  if (resource === null || resource.deletedAt !== null) return;
+  const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
+  for (const version of new Set([latest, resource.versions.at(-1) ?? null])) {
+    if (version === null || version.status.state === 'withdrawn') continue;
+    await deriveAll(registry, resource, version);
+  }
+}
+
+async function deriveAll(registry: Registry, resource: Resource, version: Version): Promise<void> {
+  await outlineVersion(registry, resource, version, 'publish');
+  await renderVersion(registry, resource, version, 'publish');
+}
