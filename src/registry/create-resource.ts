@@ -62,3 +62,10 @@ export async function createResource(
   });
   return { resource: made!.value, generation: made!.generation };
 }
+
+/** The resource, named by the title of its first document if it was created with its slug as name. */
+export function withTitle(resource: Resource, title: string | null): Resource {
+  const name = title?.trim().slice(0, 200) ?? '';
+  const isUnnamed = resource.versions.length === 0 && resource.name === resource.slug;
+  return isUnnamed && name !== '' ? { ...resource, name } : resource;
+}

@@ -15,7 +15,7 @@ import { resolveRuleset, rulesetName } from './gate.ts';
 import { addVersion, placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
-import { newResource, type NewResource } from './create-resource.ts';
+import { newResource, withTitle, type NewResource } from './create-resource.ts';
 import { encodeJson } from '../model/json.ts';
 
 /** What to publish, and how. */
@@ -143,20 +143,10 @@ function statedOf({ stated }: PublishRequest, artifact: Artifact): string | null
   return stated === undefined ? artifact.version : stated;
 }
 
-/** The resource, with its first document's title if nobody named it: it was created with its slug. */
-function named(resource: Resource, title: string | null): Resource {
-  const isUnnamed = resource.versions.length === 0 && resource.name === resource.slug;
-  return isUnnamed && title?.trim() ? { ...resource, name: nameFrom(title) } : resource;
-}
-
-function nameFrom(title: string): string {
-  return title.trim().slice(0, 200);
-}
-
 function createFor(registry: Registry, { coordinate, create }: PublishRequest, title: string | null): Resource {
   return newResource(registry, coordinate, {
     ...create,
-    name: create?.name ?? (nameFrom(title ?? '') || coordinate.slug),
+    name: create?.name ?? (title?.trim().slice(0, 200) || coordinate.slug),
   });
 }
 
@@ -246,7 +236,7 @@ async function appendVersion(
   const decide = (current: Resource | null): Resource | null => {
     if (current?.deletedAt) throw slugTaken(request.coordinate);
     if (current !== null && request.connection !== undefined) assertConnectable(current, request.connection);
-    const resource = current === null ? createFor(registry, request, made.title) : named(current, made.title);
+    const resource = current === null ? createFor(registry, request, made.title) : withTitle(current, made.title);
     const placed = placeVersion(resource, {
       version: request.version,
       isTag: request.isTag ?? false,

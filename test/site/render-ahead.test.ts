@@ -3,8 +3,8 @@ import { parseCoordinate } from '../../src/model/address.ts';
 import type { Turn } from '../../src/compile/compile.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { publish } from '../../src/registry/publish.ts';
-import { openRenderAhead } from '../../src/registry/render-ahead.ts';
-import { createWorld, snapshotOf, type World } from './world.ts';
+import { openRenderAhead } from '../../src/site/render-ahead.ts';
+import { createWorld, snapshotOf, type World } from '../registry/world.ts';
 
 const { coordinate } = parseCoordinate('@acme/apis/pay')!;
 

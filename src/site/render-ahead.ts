@@ -1,7 +1,7 @@
 import { setImmediate as othersTurn } from 'node:timers/promises';
 import { findVersion, parseResourceRef, type Resource, type Version } from '../model/resource.ts';
-import { outlineVersion, renderVersion } from './derived.ts';
-import type { Registry } from './registry.ts';
+import { outlineVersion, renderVersion } from '../registry/derived.ts';
+import type { Registry } from '../registry/registry.ts';
 
 /** Renders what this process publishes, before anybody asks. */
 export interface RenderAhead {
