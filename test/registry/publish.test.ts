@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { resourceRef, selectVersion, type Resource } from '../../src/model/resource.ts';
+import { createResource } from '../../src/registry/create-resource.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { publish, type PublishRequest } from '../../src/registry/publish.ts';
 import type { Registry } from '../../src/registry/registry.ts';
@@ -51,6 +52,20 @@ async function withdraw(registry: Registry, label: string): Promise<void> {
     return { value: { ...value, versions }, change: { actor: 'operator:test', origin: null, action: 'withdraw' } };
   });
 }
+
+test('a resource that was created with its slug as name takes the title of its first document, and keeps it', async () => {
+  const { registry } = createWorld();
+  const author = { actor: 'operator:test', origin: null };
+  await createResource(registry, coordinate, { name: 'pay' }, author);
+  await published(registry, upload(api('1.0.0'), { create: null }));
+  expect((await resourceOf(registry)).name).toBe('Pay');
+  await published(registry, upload(api('1.1.0').replace('Pay', 'Pay now'), { create: null }));
+  expect((await resourceOf(registry)).name).toBe('Pay');
+  const other = { ...coordinate, slug: 'other' };
+  await createResource(registry, other, { name: 'Ours' }, author);
+  await published(registry, upload(api('1.0.0'), { coordinate: other, create: null }));
+  expect((await registry.refs.read<Resource>(resourceRef(other)))!.value.name).toBe('Ours');
+});
 
 describe('labels (design §7)', () => {
   test('come from the request, else from the document, else are the next patch', async () => {
