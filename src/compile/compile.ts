@@ -35,6 +35,10 @@ export interface GivenRuleset {
   digest: Digest;
   /** JSON text of the published ruleset. */
   json: string;
+  /** Its coordinate, for messages. Absent for a file. */
+  name?: string;
+  /** The rulesets that it extends, also through others, by the coordinate as written there. */
+  extended?: Readonly<Record<string, Pick<GivenRuleset, 'digest' | 'json'>>>;
 }
 
 export interface CompileInput {

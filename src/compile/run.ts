@@ -2,7 +2,7 @@ import type { ResourceType } from '../model/address.ts';
 import { types } from '../model/kinds.ts';
 import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../model/problem.ts';
 import { collect, type LoadedFile } from './collect.ts';
-import type { Artifact, CompileInput } from './compile.ts';
+import type { Artifact, CompileInput, GivenRuleset } from './compile.ts';
 import { kindOf } from './detect.ts';
 import { compileJsonSchema } from './schema/json-schema.ts';
 import { isParsed, problemAt, type CompileKind, type KindResult } from './kind.ts';
@@ -11,8 +11,9 @@ import { openapiReferencePaths } from './openapi/openapi-paths.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { formatsOf, represent } from './text/represent.ts';
-import { lintWithRuleset } from './ruleset/ruleset-evaluate.ts';
+import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
+import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 import { schemaReferencePaths } from './schema/schema-refs.ts';
 
 /** How each type of document is compiled, and how its references are found. */
@@ -22,7 +23,7 @@ const compilers: Record<
 > = {
   apis: { compile: compileOpenapi, referencePaths: openapiReferencePaths },
   schemas: { compile: compileJsonSchema, referencePaths: schemaReferencePaths },
-  rulesets: { compile: compileRuleset, referencePaths: schemaReferencePaths },
+  rulesets: { compile: compileRuleset, referencePaths: rulesetReferencePaths },
 };
 
 /** Compiles one document: collects its files, compiles it, and encodes it. Runs in the sandbox. */
@@ -49,7 +50,7 @@ async function compileEntry(
   load: (paths: string[]) => Promise<LoadedFile[]>,
 ): Promise<{ artifact: Artifact | null; report: Report }> {
   const { limits } = input;
-  const { files, findings, wall } = await collect(input.entry, limits, load, createPathsOf());
+  const { files, findings, wall } = await collect(input.entry, limits, load, createPathsOf(input.type));
   const entry = files.get(input.entry);
   if (wall !== null) return refused([wall]);
   if (entry === undefined || !isParsed(entry)) return refused(findings.get(input.entry) ?? []);
@@ -61,9 +62,7 @@ async function compileEntry(
   for (const [path, found] of findings)
     if (path === input.entry || (result.used?.has(path) ?? true)) problems.push(...found);
   if (input.ruleset !== null && result.bundle !== null)
-    problems.push(
-      ...(await lintWithRuleset({ entry, files }, { json: input.ruleset.json, name: input.ruleset.digest })),
-    );
+    problems.push(...(await lintWithRuleset({ entry, files }, styleOf(input.ruleset))));
   if (result.bundle === null || isBlocking(createReport(problems))) return refused(problems);
 
   const formats = formatsOf(entry, result.bundle);
@@ -80,11 +79,16 @@ async function compileEntry(
   return { artifact: await artifactOf(type, result, formats), report: createReport(problems) };
 }
 
+function styleOf({ digest, json, name = digest, extended = {} }: GivenRuleset): Style {
+  const texts = Object.entries(extended).map(([coordinate, base]) => [coordinate, base.json]);
+  return { json, name, extended: Object.fromEntries(texts) as Record<string, string> };
+}
+
 /** The entry is read first. Its type decides how references are found in all files. */
-function createPathsOf(): (file: ParsedFile) => Iterable<string> {
+function createPathsOf(type: ResourceType | null): (file: ParsedFile) => Iterable<string> {
   let read: ((file: ParsedFile) => Iterable<string>) | null = null;
   return (file) => {
-    read ??= compilers[kindOf(file.value)?.type ?? 'schemas'].referencePaths;
+    read ??= compilers[kindOf(file.value)?.type ?? type ?? 'schemas'].referencePaths;
     return read(file);
   };
 }

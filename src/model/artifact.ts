@@ -50,6 +50,10 @@ export interface ArtifactConfig {
   compiler: string;
   validation: Validation;
   ruleset: Digest | null;
+  /** Its coordinate as attached. Absent without a ruleset, and in older versions. */
+  rulesetName?: string;
+  /** The manifests of the rulesets that it extends, by coordinate as written. Absent if none. */
+  extended?: Record<string, Digest>;
   report: Digest;
 }
 

@@ -1,9 +1,11 @@
 import { organizationIn } from '../config.ts';
-import { formatCoordinate, parseCoordinate } from '../model/address.ts';
-import { RegistryError } from '../model/errors.ts';
+import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
+import { isRegistryError, RegistryError } from '../model/errors.ts';
+import { createReport, problemAtFile } from '../model/problem.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
-import type { GivenRuleset } from '../compile/compile.ts';
+import type { Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Registry } from './registry.ts';
+import { resolveExtended } from './gate/extended.ts';
 import { findReadable } from './readable.ts';
 import { readRuleset } from './stored.ts';
 
@@ -31,6 +33,13 @@ export async function resolveRuleset(
   name: string | null,
 ): Promise<GivenRuleset | null> {
   if (name === null) return null;
+  const ruleset = await findRuleset(registry, org, name);
+  const extended = await resolveExtended(name, ruleset.json, (base) => findRuleset(registry, org, base));
+  return { ...ruleset, name, ...(extended !== null && { extended }) };
+}
+
+/** The content of a ruleset by its coordinate. Throws `refused` if it does not exist. */
+async function findRuleset(registry: Registry, org: string, name: string): Promise<GivenRuleset> {
   const parsed = parseCoordinate(name);
   if (parsed?.coordinate.type !== 'rulesets') {
     throw new RegistryError(
@@ -48,4 +57,24 @@ export async function resolveRuleset(
     );
   }
   return readRuleset(registry, selected.version.manifest);
+}
+
+/** Rejects a compiled ruleset that extends what cannot be resolved now. */
+export async function withExtendsChecked(
+  registry: Registry,
+  { coordinate, entry }: { coordinate: Coordinate; entry: string },
+  compiled: Compiled,
+): Promise<Compiled> {
+  const representations = coordinate.type === 'rulesets' ? compiled.artifact?.representations : undefined;
+  const json = representations?.find(({ format, coding }) => format === 'json' && coding === 'identity');
+  if (json === undefined) return compiled;
+  try {
+    const text = Buffer.from(json.bytes).toString();
+    await resolveExtended(formatCoordinate(coordinate), text, (name) => findRuleset(registry, coordinate.org, name));
+    return compiled;
+  } catch (error) {
+    if (!isRegistryError(error, 'refused')) throw error;
+    const problem = { ...problemAtFile('ruleset-extends', entry, error.message), pointer: '/extends' };
+    return { ...compiled, artifact: null, report: createReport([...compiled.report.problems, problem]) };
+  }
 }

@@ -11,7 +11,8 @@ import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
-import { resolveRuleset, rulesetName } from './gate.ts';
+import { rulesetState } from './gate/extended.ts';
+import { resolveRuleset, rulesetName, withExtendsChecked } from './gate.ts';
 import { addVersion, placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
@@ -89,7 +90,7 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   const ruleset = await resolveRuleset(registry, resource.org, rulesetName(registry, resource));
   const compiled = await compileDocument(registry, request, resource, ruleset);
   const report = compiled.report;
-  const rulesetDigest = ruleset?.digest ?? null;
+  const rulesetDigest = ruleset && rulesetState(ruleset);
   if (compiled.artifact === null) {
     const standing = ruleset === null ? null : await findStanding(registry, request, existing, compiled);
     if (standing !== null) return { ...standing, report, ruleset: rulesetDigest };
@@ -163,7 +164,7 @@ async function compileDocument(
   resource: Resource,
   ruleset: GivenRuleset | null,
 ): Promise<Compiled> {
-  return registry.compiler.compile(
+  const compiled = await registry.compiler.compile(
     {
       type: request.coordinate.type,
       entry: request.entry,
@@ -174,6 +175,7 @@ async function compileDocument(
     (paths) => request.snapshot.read(paths),
     { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },
   );
+  return withExtendsChecked(registry, request, compiled);
 }
 
 /** `strict`, unless the resource or its organization says otherwise. */

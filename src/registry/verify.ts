@@ -9,7 +9,8 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { buildArtifact } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
 import { findResource } from './find-resource.ts';
-import { readJson, readManifestOf, readRuleset } from './stored.ts';
+import { readRecorded } from './gate/extended.ts';
+import { readJson, readManifestOf } from './stored.ts';
 import { remoteOf } from './remote.ts';
 
 /** Result of rebuilding a version. */
@@ -56,7 +57,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   }
   const remote = await remoteOf(registry, whereFrom(resource, config));
   const snapshot = await registry.source.snapshot(remote, commit);
-  const ruleset = config.ruleset === null ? null : await readRuleset(registry, config.ruleset);
+  const ruleset = config.ruleset === null ? null : await readRecorded(registry, config.ruleset, config);
   const compiled = await registry.compiler.compile(
     { type: coordinate.type, entry: path, validation: config.validation, ruleset, limits: registry.config.limits },
     (paths) => snapshot.read(paths),

@@ -7,6 +7,7 @@ import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
+import { rulesetState } from '../registry/gate/extended.ts';
 import { resolveRuleset, rulesetName } from '../registry/gate.ts';
 import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
@@ -181,7 +182,7 @@ export async function rulesetNow(registry: Registry, document: Planned): Promise
 /** The digest of a ruleset now. Null for no ruleset and for one that does not exist. */
 export async function rulesetDigest(registry: Registry, org: string, name: string | null): Promise<Digest | null> {
   return resolveRuleset(registry, org, name).then(
-    (ruleset) => ruleset?.digest ?? null,
+    (ruleset) => ruleset && rulesetState(ruleset),
     (error: unknown) => {
       if (isRegistryError(error, 'refused')) return null;
       throw error;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { isObject } from '../schema/schema-dialect.ts';
+import { extendsOf, mostLevels, type FindRuleset } from './spectral/rules.ts';
 
 /** The members of a Redocly ruleset that contain rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */
 export const ruleBlocks: readonly string[] = membersOf('ConfigRoot').filter((key) => /^rules$|Rules$/.test(key));
@@ -45,6 +46,36 @@ export async function readBuiltIn(): Promise<BuiltIn> {
   const rules = plugins.flatMap((plugin) => Object.values(plugin.rules ?? {}).flatMap((set) => Object.keys(set ?? {})));
   // `assertions` implements `rule/…`; authors cannot use it by name.
   return { presets: new Set(presets), rules: new Set(rules.filter((name) => name !== 'assertions')) };
+}
+
+/**
+ * Puts the rules of what a ruleset extends, other than built-in rulesets, before its own. Built-in
+ * ones come first.
+ */
+export function flattenRedocly(
+  ruleset: Readonly<Record<string, unknown>>,
+  find: FindRuleset,
+  within: readonly object[] = [],
+): Record<string, unknown> {
+  const presets: string[] = [];
+  const merged: Record<string, Record<string, unknown>> = {};
+  const add = (part: Readonly<Record<string, unknown>>) => {
+    for (const block of ruleBlocks) {
+      const rules = part[block];
+      if (isObject(rules)) merged[block] = { ...merged[block], ...rules };
+    }
+  };
+  for (const [target] of extendsOf(ruleset)) {
+    const base = typeof target === 'string' ? find(target) : target;
+    if (base === null) presets.push(String(target));
+    else if (!within.includes(base) && within.length < mostLevels) {
+      const flat = flattenRedocly(base, find, [...within, ruleset]);
+      presets.push(...(flat['extends'] as string[]));
+      add(flat);
+    }
+  }
+  add(ruleset);
+  return { ...ruleset, ...merged, extends: presets };
 }
 
 /**

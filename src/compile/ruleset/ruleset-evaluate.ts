@@ -3,9 +3,10 @@ import { lintDocument } from '@redocly/openapi-core';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { configOf, readBuiltIn } from './redocly-config.ts';
+import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import { rulesetForm } from './ruleset.ts';
+import { leftOutOf } from './ruleset-partial.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { lintWithSpectral } from './spectral/lint.ts';
 
@@ -36,8 +37,14 @@ export async function lintWithRuleset(
     const base = bases.get(coordinate);
     return isObject(base) ? base : null;
   };
-  if (rulesetForm(ruleset, '', find) === 'redocly') return lintWithRedocly(given, ruleset, name);
-  return lintWithSpectral(given, { ruleset, name, find });
+  const found =
+    rulesetForm(ruleset, '', find) === 'redocly'
+      ? await lintWithRedocly(given, flattenRedocly(ruleset, find), name)
+      : lintWithSpectral(given, { ruleset, name, find });
+  const leftOut = leftOutOf(ruleset);
+  if (leftOut.length === 0) return found;
+  const message = `The ruleset ${name} is partial. Not checked: ${leftOut.join(', ')}.`;
+  return [...found, problemAt(given.entry, '', 'ruleset-partial', message, { severity: 'info' })];
 }
 
 async function lintWithRedocly(

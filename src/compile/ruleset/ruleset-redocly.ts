@@ -4,6 +4,8 @@ import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { assertionNames, nodeTypes, otherMembers, readBuiltIn, ruleBlocks, type BuiltIn } from './redocly-config.ts';
+import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
+import type { FindRuleset } from './spectral/rules.ts';
 import { tryRules } from './ruleset-trial.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { closest } from '../../model/closest.ts';
@@ -47,6 +49,7 @@ export async function checkRedoclyRuleset(
   entry: ParsedFile,
   ruleset: Record<string, unknown>,
   broken: ReadonlySet<string>,
+  find: FindRuleset = () => null,
 ): Promise<Problem[]> {
   const known = await builtIn;
   const blocks = ruleBlocks.map((block) => [block, ruleset[block]] as const);
@@ -57,7 +60,7 @@ export async function checkRedoclyRuleset(
   }
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
   problems.push(...checkApis(entry, ruleset['apis']));
-  problems.push(...checkExtends(entry, ruleset['extends'], known));
+  problems.push(...checkExtends(entry, ruleset['extends'], known, find));
   for (const [block, rules] of blocks) {
     for (const [name, setting] of isObject(rules) ? Object.entries(rules) : [])
       problems.push(...checkRule(entry, joinPointer('', block, name), name, setting, known));
@@ -112,13 +115,11 @@ function checkApis(entry: ParsedFile, apis: unknown): Problem[] {
   });
 }
 
-function checkExtends(entry: ParsedFile, value: unknown, { presets }: BuiltIn): Problem[] {
+function checkExtends(entry: ParsedFile, value: unknown, { presets }: BuiltIn, find: FindRuleset): Problem[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((name: unknown, at) => {
-    if (typeof name !== 'string' || presets.has(name)) return [];
-    const list = [...presets].join(', ');
-    const message = `${JSON.stringify(name.slice(0, 200))} is not a built-in ruleset (${list}), and others are not loaded. Copy its rules into this one.`;
-    return [problemAt(entry, joinPointer('/extends', at), 'ruleset-extends', message)];
+    if (typeof name !== 'string' || presets.has(name) || isRulesetCoordinate(name) || find(name) !== null) return [];
+    return [problemAt(entry, joinPointer('/extends', at), 'ruleset-extends', cannotExtend(name, presets))];
   });
 }
 

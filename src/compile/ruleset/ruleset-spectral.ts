@@ -4,6 +4,7 @@ import { problemAt } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { isObject } from '../schema/schema-dialect.ts';
+import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
 import { builtInRulesets } from './spectral/built-in.ts';
 import { knownFormats as formats } from './spectral/formats.ts';
 import { coreFunctions, createTools } from './spectral/functions.ts';
@@ -79,7 +80,7 @@ function namesIn(ruleset: Record<string, unknown>, find: FindRuleset): Set<strin
     ([base]) => typeof base !== 'string' || builtInRulesets.has(base) || find(base) !== null,
   );
   if (!isWhole) return null;
-  return new Set(effectiveRules({ extends: ruleset['extends'], rules: ruleset['rules'] }, find).keys());
+  return new Set(effectiveRules({ extends: ruleset['extends'], rules: ruleset['rules'] }, find).rules.keys());
 }
 
 function objectOf(value: unknown): Record<string, unknown> {
@@ -138,7 +139,8 @@ function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown
 
 function checkExtends(entry: ParsedFile, at: string, value: unknown, find: FindRuleset): Problem[] {
   const check = (name: unknown, pointer: string): Problem[] => {
-    if (typeof name !== 'string' || builtInRulesets.has(name) || find(name) !== null) return [];
+    if (typeof name !== 'string' || builtInRulesets.has(name) || isRulesetCoordinate(name)) return [];
+    if (find(name) !== null) return [];
     return [problemAt(entry, pointer, 'ruleset-extends', cannotExtend(name, builtInRulesets.keys()))];
   };
   if (!Array.isArray(value)) return check(value, at);
@@ -234,13 +236,4 @@ function checkPaths(entry: ParsedFile, at: string, value: unknown, aliases: Alia
   };
   if (!Array.isArray(value)) return check(value, at);
   return value.flatMap((path: unknown, index) => check(path, joinPointer(at, index)));
-}
-
-/** The message for a name in `extends` that leads to nothing. */
-function cannotExtend(name: string, presets: Iterable<string>): string {
-  const shown = JSON.stringify(name.slice(0, 200));
-  if (/^https?:/.test(name))
-    return `${shown} is a URL, and URLs are not fetched. Publish that ruleset and extend its coordinate, such as "@acme/rulesets/style", or copy its rules into this one.`;
-  if (/\.[cm]?[jt]s$/.test(name)) return `${shown} is code, which is never run. Copy its rules into this ruleset.`;
-  return `${shown} is not known. Extend a built-in ruleset (${list(presets)}), a coordinate such as "@acme/rulesets/style", or a file of the same repository.`;
 }

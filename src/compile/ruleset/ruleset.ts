@@ -11,6 +11,8 @@ import { checkRedoclyRuleset } from './ruleset-redocly.ts';
 import { checkSpectralRuleset } from './ruleset-spectral.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
+import { inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
+import { leaveOut, partialMember } from './ruleset-partial.ts';
 import { mostLevels, type FindRuleset } from './spectral/rules.ts';
 
 findTwinsByText();
@@ -42,36 +44,45 @@ export type RulesetForm = keyof typeof schemas;
  * or URLs. The author's bytes are kept. `title`, `description` and `version` may have the prefix
  * `x-`, because Redocly warns about the plain names.
  */
-export const compileRuleset: CompileKind = async ({ entry, input }) => {
+export const compileRuleset: CompileKind = async ({ entry, files, input }) => {
   const { value } = entry;
-  const form = rulesetForm(value, entry.path);
-  const problems: Problem[] = [];
-  const size = isObject(value) ? Object.keys(value).length : 0;
-  if (size > mostMembers) {
-    const message = `The ruleset has ${size} members; the limit is ${mostMembers}. Rules belong under "rules".`;
-    problems.push(problemAt(entry, '', 'limit-rules', message));
-  } else if (isObject(value)) {
-    const found = schemaProblems(entry, '', value, errorsOf(validatorOf(form), value));
-    problems.push(...(form === 'spectral' ? found.map(asSpectralDoes) : found));
-    problems.push(...findReferences(entry));
-    const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
-    const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
-    problems.push(...(await check(entry, value, broken)));
-  } else {
-    problems.push(problemAt(entry, '', 'schema', 'A ruleset must be an object with "rules" or "extends".'));
-  }
+  const inlined = isObject(value) ? inlineFiles(entry, value, files) : null;
+  const form = rulesetForm(value, entry.path, inlined?.findFor(entry));
+  let problems: Problem[] = [];
+  let bundle = inlined?.ruleset ?? null;
+  for (const file of [entry, ...(inlined?.used ?? [])])
+    problems.push(...(await checkFile(file, form, inlined?.findFor(file) ?? (() => null))));
+  if (bundle !== null && bundle[partialMember] === true)
+    ({ problems, ruleset: bundle } = leaveOut(entry.path, bundle, problems));
   const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
   return {
     problems: input.validation === 'lenient' ? problems.map(asLenient) : problems,
-    bundle: isObject(value) ? value : null,
+    bundle,
     kind: `${form}-ruleset`,
     specification: specifications[form],
     title: text('title') ?? text('x-title') ?? '',
     description: text('description') ?? text('x-description') ?? '',
     version: text('version') ?? text('x-version'),
-    used: new Set([entry.path]),
+    used: new Set([entry, ...(inlined?.used ?? [])].map(({ path }) => path)),
   };
 };
+
+/** Checks one file of a ruleset. */
+async function checkFile(file: ParsedFile, form: RulesetForm, find: FindRuleset): Promise<Problem[]> {
+  const { value } = file;
+  if (!isObject(value))
+    return [problemAt(file, '', 'schema', 'A ruleset must be an object with "rules" or "extends".')];
+  const size = Object.keys(value).length;
+  if (size > mostMembers) {
+    const message = `The ruleset has ${size} members; the limit is ${mostMembers}. Rules belong under "rules".`;
+    return [problemAt(file, '', 'limit-rules', message)];
+  }
+  const found = schemaProblems(file, '', value, errorsOf(validatorOf(form), value));
+  const problems = [...(form === 'spectral' ? found.map(asSpectralDoes) : found), ...findReferences(file)];
+  const broken = new Set(problems.filter(({ severity }) => severity === 'error').map(({ pointer }) => pointer));
+  const check = form === 'spectral' ? checkSpectralRuleset : checkRedoclyRuleset;
+  return [...problems, ...(await check(file, value, broken, find))];
+}
 
 const spectralMembers = ['functions', 'functionsDir', 'aliases', 'overrides', 'formats', 'parserOptions', 'except'];
 
@@ -86,10 +97,22 @@ export function rulesetForm(value: unknown, path = '', find: FindRuleset = () =>
   if (typeof value['extends'] === 'string' || /spectral[^/]*$/i.test(path)) return 'spectral';
   const names = [value['extends']].flat(2);
   if (names.some((name) => typeof name === 'string' && /^(?:spectral|vacuum):/.test(name))) return 'spectral';
-  const bases = names.map((name) => (typeof name === 'string' && depth < mostLevels ? find(name) : null));
-  if (bases.some((base) => base !== null && rulesetForm(base, '', find, depth + 1) === 'spectral')) return 'spectral';
+  // Of a ruleset that only extends others, they decide. Until the registry resolves them, Spectral's
+  // checks of names wait.
+  const bases = names.map((name: unknown) =>
+    typeof name === 'string' ? (depth < mostLevels ? find(name) : null) : isObject(name) ? name : null,
+  );
+  const forms = bases.flatMap((base) => (base === null ? [] : [rulesetForm(base, '', find, depth + 1)]));
+  if (forms.includes('spectral')) return 'spectral';
+  if (forms.length === 0 && names.some(isRulesetCoordinate) && !isRedocly(value)) return 'spectral';
   const rules = isObject(value['rules']) ? Object.values(value['rules']) : [];
   return rules.some(isSpectralRule) ? 'spectral' : 'redocly';
+}
+
+/** Whether a ruleset has what only Redocly's dialect has. */
+function isRedocly(ruleset: Record<string, unknown>): boolean {
+  const names = isObject(ruleset['rules']) ? Object.keys(ruleset['rules']) : [];
+  return Object.keys(ruleset).some((key) => /Rules$/.test(key)) || names.some((name) => name.startsWith('rule/'));
 }
 
 /** Whether a rule is a Spectral definition or has a severity that Redocly lacks. */

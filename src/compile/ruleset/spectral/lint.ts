@@ -25,6 +25,9 @@ export interface SpectralRuleset {
   work?: number;
 }
 
+/** The most names in one message. */
+const mostNamed = 20;
+
 const severities: Readonly<Record<Level, Severity>> = { 0: 'error', 1: 'warning', 2: 'info', 3: 'info' };
 
 /**
@@ -43,7 +46,16 @@ export function lintWithSpectral(
   const problems: Problem[] = [];
   const budget = createBudget(work);
   const overridden = withOverrides(ruleset, entry.path);
-  for (const rule of effectiveRules(overridden.ruleset, find).values()) {
+  const { rules, missing, unknown } = effectiveRules(overridden.ruleset, find);
+  for (const base of missing) {
+    const message = `The ruleset ${name} extends ${base}, which is not available here.`;
+    problems.push(problemAt(entry, '', 'ruleset-failed', message));
+  }
+  if (unknown.length > 0) {
+    const message = `The ruleset ${name} configures rules that are not defined: ${unknown.slice(0, mostNamed).join(', ')}.`;
+    problems.push(problemAt(entry, '', 'ruleset-rule', message, { severity: 'warning' }));
+  }
+  for (const rule of rules.values()) {
     if (!rule.isEnabled || (rule.formats !== null && !intersects(rule.formats, formats))) continue;
     const kind = rule.definition['resolved'] === false ? 'unresolved' : 'resolved';
     try {

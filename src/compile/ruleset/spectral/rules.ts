@@ -40,11 +40,26 @@ export function levelOf(written: unknown): Level | null {
  * Applies what a ruleset extends, in order, and then its own rules, as Spectral does. Rulesets that
  * are not found, and those that lead back to themselves, count as empty.
  */
-export function effectiveRules(
-  ruleset: Readonly<Record<string, unknown>>,
-  find: FindRuleset,
-): ReadonlyMap<string, EffectiveRule> {
-  return collect(ruleset, find, 'recommended', false, []).rules;
+export function effectiveRules(ruleset: Readonly<Record<string, unknown>>, find: FindRuleset): Effective {
+  const missing = new Set<string>();
+  const unknown = new Set<string>();
+  const { rules } = collect(ruleset, { find, missing, unknown }, 'recommended', false, []);
+  return { rules, missing: [...missing], unknown: [...unknown] };
+}
+
+/** The rules of a ruleset with everything that it extends. */
+export interface Effective {
+  rules: ReadonlyMap<string, EffectiveRule>;
+  /** What it extends and is not found. */
+  missing: string[];
+  /** Rules that it configures and that are not defined. */
+  unknown: string[];
+}
+
+interface Finding {
+  find: FindRuleset;
+  missing: Set<string>;
+  unknown: Set<string>;
 }
 
 type Which = 'recommended' | 'all' | 'off';
@@ -56,7 +71,7 @@ interface Collected {
 
 function collect(
   ruleset: Readonly<Record<string, unknown>>,
-  find: FindRuleset,
+  finding: Finding,
   which: Which,
   isExplicit: boolean,
   path: readonly object[],
@@ -65,9 +80,10 @@ function collect(
   const aliases = new Map<string, unknown>();
   const within = [...path, ruleset];
   for (const [target, mode] of extendsOf(ruleset)) {
-    const base = typeof target === 'string' ? (builtInRulesets.get(target) ?? find(target)) : target;
+    const base = typeof target === 'string' ? (builtInRulesets.get(target) ?? finding.find(target)) : target;
+    if (base === null) finding.missing.add(String(target));
     if (base === null || within.includes(base) || within.length > mostLevels) continue;
-    const found = collect(base, find, mode ?? 'recommended', mode !== null, within);
+    const found = collect(base, finding, mode ?? 'recommended', mode !== null, within);
     for (const [name, alias] of found.aliases) aliases.set(name, alias);
     for (const [name, rule] of found.rules) {
       if (isExplicit) rule.isEnabled = isOn(rule, which);
@@ -78,6 +94,7 @@ function collect(
   for (const [name, written] of Object.entries(objectOf(ruleset['rules']))) {
     const inherited = rules.get(name);
     const rule = mergeRule(inherited, name, written, ruleset, aliases);
+    if (rule === null) finding.unknown.add(name);
     if (rule === null) continue;
     if (inherited === undefined || isExplicit) rule.isEnabled = isOn(rule, which);
     rules.set(name, rule);

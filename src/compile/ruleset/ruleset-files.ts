@@ -1,0 +1,92 @@
+import { parseCoordinate } from '../../model/address.ts';
+import { isParsed, type KindInput } from '../kind.ts';
+import { resolveReference } from '../reference.ts';
+import { isObject } from '../schema/schema-dialect.ts';
+import type { ParsedFile } from '../text/parse.ts';
+import { extendsOf, mostLevels, type FindRuleset } from './spectral/rules.ts';
+
+type Ruleset = Readonly<Record<string, unknown>>;
+
+/** Whether a name in `extends` is the coordinate of a ruleset. The registry resolves it. */
+export function isRulesetCoordinate(name: unknown): name is string {
+  return typeof name === 'string' && parseCoordinate(name)?.coordinate.type === 'rulesets';
+}
+
+/** The path of a neighbouring file that `extends` names, or null if it names something else. */
+function fileOf(from: string, name: unknown): string | null {
+  if (typeof name !== 'string' || !/\.(?:json|ya?ml)$/i.test(name) || isRulesetCoordinate(name)) return null;
+  const target = resolveReference(from, name);
+  return target.ok && target.fragment === null ? target.path : null;
+}
+
+/** Returns the paths in the tree that a ruleset extends. */
+export function rulesetReferencePaths(file: ParsedFile): string[] {
+  if (!isObject(file.value)) return [];
+  const overrides = Array.isArray(file.value['overrides']) ? file.value['overrides'].filter(isObject) : [];
+  const names = [file.value, ...overrides].flatMap((part) => extendsOf(part).map(([target]) => target));
+  return [...new Set(names.flatMap((name) => fileOf(file.path, name) ?? []))];
+}
+
+/** The files that a ruleset extends, as part of it. */
+export interface Inlined {
+  /** The ruleset itself if it extends no files, else a copy that contains them. */
+  ruleset: Record<string, unknown>;
+  /** All files that it extends, also through others. */
+  used: ReadonlySet<ParsedFile>;
+  /** Finds what a file of the ruleset extends by a path. */
+  findFor(file: ParsedFile): FindRuleset;
+}
+
+/** The member of an inlined ruleset that names its file. */
+export const fileMember = 'x-stele-file';
+
+/**
+ * Puts the files that a ruleset extends in the place of their names. A file that leads back to
+ * itself, or is missing, stays a name, and so is an error.
+ */
+export function inlineFiles(entry: ParsedFile, ruleset: Record<string, unknown>, files: KindInput['files']): Inlined {
+  const used = new Set<ParsedFile>();
+
+  function inline(from: ParsedFile, value: Ruleset, within: readonly string[]): Ruleset {
+    if (!extendsOf(value).some(([target]) => fileOf(from.path, target) !== null) && !Array.isArray(value['overrides']))
+      return value;
+    const replace = (item: unknown): unknown => {
+      if (Array.isArray(item)) return [replace(item[0]), ...(item.slice(1) as unknown[])];
+      return load(from, item, within) ?? item;
+    };
+    const written = value['extends'];
+    const overrides = value['overrides'];
+    return {
+      ...value,
+      ...(written !== undefined && { extends: Array.isArray(written) ? written.map(replace) : replace(written) }),
+      ...(Array.isArray(overrides) && {
+        overrides: overrides.map((part: unknown) => (isObject(part) ? inline(from, part, within) : part)),
+      }),
+    };
+  }
+
+  function load(from: ParsedFile, name: unknown, within: readonly string[]): Ruleset | null {
+    const path = fileOf(from.path, name);
+    const file = path === null ? undefined : files.get(path);
+    if (path === null || file === undefined || !isParsed(file) || !isObject(file.value)) return null;
+    if (within.includes(path) || within.length > mostLevels) return null;
+    used.add(file);
+    return { [fileMember]: path, ...inline(file, file.value, [...within, path]) };
+  }
+
+  const whole = inline(entry, ruleset, [entry.path]) as Record<string, unknown>;
+  return {
+    ruleset: used.size === 0 ? ruleset : whole,
+    used,
+    findFor: (file) => (name) => load(file, name, [entry.path, file.path]),
+  };
+}
+
+/** The message for a name in `extends` that leads to nothing. */
+export function cannotExtend(name: string, presets: Iterable<string>): string {
+  const shown = JSON.stringify(name.slice(0, 200));
+  if (/^https?:/.test(name))
+    return `${shown} is a URL, and URLs are not fetched. Publish that ruleset and extend its coordinate, such as "@acme/rulesets/style", or copy its rules into this one.`;
+  if (/\.[cm]?[jt]s$/.test(name)) return `${shown} is code, which is never run. Copy its rules into this ruleset.`;
+  return `${shown} is not known. Extend a built-in ruleset (${[...presets].join(', ')}), a coordinate such as "@acme/rulesets/style", or a file of the same repository.`;
+}

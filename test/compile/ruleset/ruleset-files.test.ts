@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { lintWithRuleset } from '../../../src/compile/ruleset/ruleset-evaluate.ts';
+import { rulesetReferencePaths } from '../../../src/compile/ruleset/ruleset-files.ts';
+import { compileRuleset } from '../../../src/compile/ruleset/ruleset.ts';
+import { given, lines } from '../given.ts';
+
+const document = { openapi: '3.1.0', info: { title: 'a', version: '1' }, paths: {} };
+
+async function compile(files: Record<string, string>) {
+  const { problems, bundle, used, kind } = await compileRuleset(given(files, 'rulesets'));
+  return { problems: lines(problems), bundle, used: [...(used ?? [])], kind };
+}
+
+async function lint(bundle: unknown): Promise<string[]> {
+  const style = { json: JSON.stringify(bundle), name: '@acme/rulesets/r' };
+  return lines(await lintWithRuleset(given({ 'a.json': document }, 'apis'), style));
+}
+
+const rule = (field: string) => `{given: $.info, then: {field: ${field}, function: truthy}}`;
+
+test('a ruleset contains the files of its repository that it extends', async () => {
+  const files = {
+    'styles/r.yaml': 'extends: [./a.yaml, [shared/b.yaml, all]]\nrules: {contact: error}\n',
+    'styles/a.yaml': `rules: {contact: ${rule('contact')}}\n`,
+    'styles/shared/b.yaml': `extends: ../../c.yaml\naliases: {I: $.info}\nrules: {license: ${rule('license')}}\n`,
+    'c.yaml': `rules: {summary: {given: "#I", then: {field: summary, function: truthy}}}\naliases: {I: $.info}\n`,
+  };
+  const { problems, bundle, used, kind } = await compile(files);
+  expect([problems, kind]).toEqual([[], 'spectral-ruleset']);
+  expect(used).toEqual(Object.keys(files));
+  expect((await lint(bundle)).map((line) => line.split(' ').slice(1, 3).join(' ')).sort()).toEqual([
+    'error contact:',
+    'warning license:',
+    'warning summary:',
+  ]);
+});
+
+test("files in Redocly's dialect are read too", async () => {
+  const files = {
+    'redocly.yaml': 'extends: [minimal, base.yaml]\nrules: {info-contact: error}\n',
+    'base.yaml': 'rules: {info-license: warn, info-contact: warn, no-empty-servers: off}\n',
+  };
+  const { problems, bundle } = await compile(files);
+  expect(problems).toEqual([]);
+  const found = (await lint(bundle)).map((line) => line.split(' ').slice(1, 3).join(' '));
+  expect(found).toContain('error info-contact:');
+  expect(found).toContain('warning info-license:');
+  expect(found).not.toContain('warning no-empty-servers:');
+});
+
+test('a file that is missing, leads back, or has errors is named', async () => {
+  const files = {
+    'r.yaml': 'extends: [spectral:oas, a.yaml, none.yaml]\nrules: {}\n',
+    'a.yaml': 'extends: r.yaml\nrules: {x: {given: a, then: {function: truthy}}}\n',
+  };
+  expect((await compile(files)).problems).toEqual([
+    expect.stringMatching(/^r\.yaml:1:33 error ruleset-extends: "none\.yaml" is not known/),
+    expect.stringMatching(/^a\.yaml:1:10 error ruleset-extends: "r\.yaml" is not known/),
+    expect.stringMatching(/^a\.yaml:2:20 error ruleset-path: /),
+  ]);
+});
+
+test('only files inside the repository are asked for', () => {
+  const value = {
+    extends: [
+      '../../up.yaml',
+      '/etc/a.yaml',
+      'https://a.example/b.yaml',
+      'file:c.yaml',
+      '@acme/rulesets/d',
+      'e.js',
+      'f.yaml',
+    ],
+  };
+  expect(rulesetReferencePaths(given({ 's/r.json': value }, 'rulesets').entry)).toEqual(['s/f.yaml']);
+});
+
+test('a partial ruleset leaves out exactly what is not supported, and every report names it', async () => {
+  const text = `
+x-stele-partial: true
+functions: [mine]
+extends: [[spectral:oas, off], https://acme.example/r.yaml]
+rules:
+  own: {given: $.info, then: {function: mine}}
+  kept: ${rule('contact')}
+  odd: {given: "$..[?(@.a())]", then: {function: truthy}}
+`;
+  const { problems, bundle } = await compile({ 'r.yaml': text });
+  expect(problems.map((line) => line.split(' ').slice(0, 5).join(' '))).toEqual([
+    'r.yaml:3:1 warning ruleset-refused: Left out:',
+    'r.yaml:4:32 warning ruleset-extends: Left out:',
+    'r.yaml:6:41 warning ruleset-refused: Left out:',
+    'r.yaml:8:16 warning ruleset-path: Left out:',
+  ]);
+  expect(bundle).toMatchObject({
+    'x-stele-left-out': ['extends https://acme.example/r.yaml', 'functions', 'odd', 'own'],
+  });
+  expect(await lint(bundle)).toEqual([
+    expect.stringContaining(' warning kept: '),
+    'a.json:1:1 info ruleset-partial: The ruleset @acme/rulesets/r is partial. Not checked: extends https://acme.example/r.yaml, functions, odd, own.',
+  ]);
+  expect((await compile({ 'r.yaml': text.replace('partial: true', 'partial: false') })).problems).toHaveLength(4);
+});
