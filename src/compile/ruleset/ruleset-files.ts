@@ -38,7 +38,7 @@ export interface Inlined {
 }
 
 /** The member of an inlined ruleset that names its file. */
-export const fileMember = 'x-stele-file';
+const fileMember = 'x-stele-file';
 
 /**
  * Puts the files that a ruleset extends in the place of their names. A file that leads back to

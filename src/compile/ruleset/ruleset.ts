@@ -112,7 +112,7 @@ export function rulesetForm(value: unknown, path = '', find: FindRuleset = () =>
 /** Whether a ruleset has what only Redocly's dialect has. */
 function isRedocly(ruleset: Record<string, unknown>): boolean {
   const names = isObject(ruleset['rules']) ? Object.keys(ruleset['rules']) : [];
-  return Object.keys(ruleset).some((key) => /Rules$/.test(key)) || names.some((name) => name.startsWith('rule/'));
+  return Object.keys(ruleset).some((key) => key.endsWith('Rules')) || names.some((name) => name.startsWith('rule/'));
 }
 
 /** Whether a rule is a Spectral definition or has a severity that Redocly lacks. */
