@@ -14,6 +14,8 @@ export interface Anchors {
   rule(name: string): string;
   /** `tag/pets` */
   tag(name: string): string;
+  /** `section/Getting-started`: a heading of the description. */
+  section(title: string): string;
 }
 
 /**
@@ -41,6 +43,7 @@ export function createAnchors(): Anchors {
     schema: (name) => unique(name === '' ? 'schema' : `schema/${nameFor(name)}`),
     rule: (name) => unique(`rule/${nameFor(name)}`),
     tag: (name) => unique(`tag/${nameFor(name)}`),
+    section: (title) => unique(`section/${nameFor(title)}`),
   };
 }
 

@@ -10,6 +10,8 @@ import { tagsToMarkdown } from './tags-to-markdown.ts';
 export interface Descriptions {
   /** Blocks in `<div class="description">`; nothing for an empty text. */
   block(text: string, level: number): Html;
+  /** The same for the text whose headings have anchors. */
+  main(text: string, level: number): Html;
   /** For a list item: a single plain paragraph has no wrapper. */
   brief(text: string): Html;
 }
@@ -18,11 +20,48 @@ export interface Descriptions {
 const blockLength = 60_000;
 const briefLength = 4_000;
 
+/** A heading of the text that introduces a document. */
+export interface Heading {
+  title: string;
+  anchor: string;
+  /** 1 for `#`. */
+  level: number;
+}
+
+// Most headings of a text with anchors. The others have none.
+const mostHeadings = 200;
+
+/** The headings of a text. `name` makes an anchor of a heading's title. */
+export function headingsOf(text: string, name: (title: string) => string): Heading[] {
+  const start = text.slice(0, blockLength).toWellFormed();
+  if (!/^ {0,3}(?:#|=|-)|<h[1-6]/im.test(start)) return [];
+  const tokens = createMarkdown(() => null).parse(tagsToMarkdown(start), {});
+  return tokens
+    .flatMap(({ type, tag, level }, at) => {
+      // Headings in lists and quotes are parts of those.
+      const title = type === 'heading_open' && level === 0 ? titleOf(tokens[at + 1]!.content) : '';
+      return title === '' ? [] : [{ title, level: Number(tag.slice(1)) }];
+    })
+    .slice(0, mostHeadings)
+    .map(({ title, level }) => ({ title, level, anchor: name(title) }));
+}
+
+/** A heading's Markdown as plain text. */
+function titleOf(content: string): string {
+  return shorten(content, 200)
+    .replace(/[*_`[\]]|\((?:https?:|#)[^)]*\)/g, '')
+    .trim();
+}
+
 /**
- * `hasAnchor`: whether the page has this id. A link within the page to a missing id becomes text.
+ * `anchorOf`: the id on the page that a link within the page means; null if there is none, and then
+ * the link becomes text. `headings`: those of the text for `main`.
  */
-export function createDescriptions(hasAnchor: (id: string) => boolean): Descriptions {
-  const markdown = createMarkdown(hasAnchor);
+export function createDescriptions(
+  anchorOf: (id: string) => string | null,
+  headings: readonly Heading[] = [],
+): Descriptions {
+  const markdown = createMarkdown(anchorOf);
   // By level and text: a text that many parts of a document share is rendered once.
   const seen = new Map<number, Map<string, Html>>();
 
@@ -38,9 +77,21 @@ export function createDescriptions(hasAnchor: (id: string) => boolean): Descript
     return made;
   }
 
+  function main(text: string, level: number): Html {
+    if (headings.length === 0) return block(text, level);
+    const start = text.slice(0, blockLength).toWellFormed();
+    const more = text.length > blockLength ? markup`<p class="more">…</p>` : nothing;
+    const made = trustHtml(markdown.render(tagsToMarkdown(start), { level, headings: [...headings] }));
+    return markup`<div class="description">${made}${more}</div>`;
+  }
+
+  function block(text: string, level: number): Html {
+    return text.trim() === '' ? nothing : markup`<div class="description">${render(text, level, blockLength)}</div>`;
+  }
+
   return {
-    block: (text, level) =>
-      text.trim() === '' ? nothing : markup`<div class="description">${render(text, level, blockLength)}</div>`,
+    block,
+    main,
     brief: (text) => (text.trim() === '' ? nothing : render(text.trim(), 6, briefLength)),
   };
 }
@@ -50,13 +101,17 @@ function isPlain(text: string): boolean {
   return text.length < 2000 && /^\p{L}[\p{L}\p{N} ,.;:'"()/?%-]*$/u.test(text) && !/\d[.)] |: *-/.test(text);
 }
 
-function createMarkdown(hasAnchor: (id: string) => boolean) {
+function createMarkdown(anchorOf: (id: string) => string | null) {
   const markdown = new MarkdownIt('default', { html: false, linkify: false, maxNesting: 20 });
   // Links are checked below, where a forbidden one can become plain text.
   markdown.validateLink = () => true;
   markdown.core.ruler.push('stele', (state) => {
-    const { level = 3 } = state.env as { level?: number };
-    for (const token of state.tokens) {
+    const { level = 3, headings = [] } = state.env as { level?: number; headings?: Heading[] };
+    for (const [at, token] of state.tokens.entries()) {
+      if (token.type === 'heading_open' && token.level === 0 && headings.length > 0) {
+        if (headings[0]!.title === titleOf(state.tokens[at + 1]!.content))
+          token.attrSet('id', headings.shift()!.anchor);
+      }
       if (token.type === 'heading_open' || token.type === 'heading_close')
         token.tag = `h${Math.min(6, Number(token.tag.slice(1)) + level - 1)}`;
       if (token.type === 'fence') token.info = '';
@@ -97,8 +152,8 @@ function createMarkdown(hasAnchor: (id: string) => boolean) {
   function targetOf(href: string): string | null {
     if (!isSafeLink(href)) return null;
     if (!href.startsWith('#')) return href;
-    const id = [href.slice(1), safeDecode(href.slice(1))].find(hasAnchor);
-    return id === undefined ? null : `#${id}`;
+    const id = anchorOf(href.slice(1)) ?? anchorOf(safeDecode(href.slice(1)));
+    return id === null ? null : `#${id}`;
   }
 
   // Avoids style attributes for aligned table cells and language classes for code.

@@ -1,4 +1,5 @@
 import type { Api, NamedSchema, PlacedOperation } from './openapi/api-view.ts';
+import type { Heading } from './description.ts';
 import { listHtml, markup, type Html } from './html.ts';
 import { textOf } from './json-value.ts';
 import { methodHtml } from './openapi/operation-html.ts';
@@ -21,6 +22,7 @@ export function apiNavigation(api: Api): Html {
   };
   const schemas = api.schemas.slice(0, longestNavigation).map(schemaLink);
   const parts = [
+    ...headingLinks(api.headings),
     ...(api.security.length === 0 ? [] : [markup`<a href="#security">Authorization</a>`]),
     ...api.groups.map(({ name, anchor, operations }) => groupOf(nameText(name, 80), anchor, operations)),
     ...(api.webhooks.length === 0 ? [] : [groupOf('Webhooks', 'webhooks', api.webhooks)]),
@@ -33,7 +35,24 @@ export function apiNavigation(api: Api): Html {
 
 function operationLink({ operation: { method, path, value }, anchor }: PlacedOperation): Html {
   const label = shorten(textOf(value['summary']), 80) || nameText(path, 80);
-  return markup`<a href="#${anchor}">${methodHtml(method)} ${label}</a>`;
+  const text = value['deprecated'] === true ? markup`<s>${label}</s>` : markup`${label}`;
+  return markup`<a href="#${anchor}">${methodHtml(method)} ${text}</a>`;
+}
+
+// Most headings of the description in the table of contents.
+const mostHeadings = 40;
+
+/** The two highest levels of headings in the description. */
+function headingLinks(headings: readonly Heading[]): Html[] {
+  const highest = Math.min(...headings.map(({ level }) => level));
+  const groups: { link: Html; below: Html[] }[] = [];
+  for (const { title, anchor, level } of headings.slice(0, mostHeadings)) {
+    const link = markup`<a href="#${anchor}">${shorten(title, 80)}</a>`;
+    const last = groups.at(-1);
+    if (level === highest || last === undefined) groups.push({ link, below: [] });
+    else if (level === highest + 1) last.below.push(link);
+  }
+  return groups.map(({ link, below }) => markup`${link}${listHtml(below)}`);
 }
 
 function schemaLink({ name, anchor }: NamedSchema): Html {

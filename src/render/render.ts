@@ -33,7 +33,7 @@ import { createAnchors } from '../model/anchor.ts';
 import { apiHtml } from './openapi/api-html.ts';
 import { apiMarkdown } from './openapi/api-markdown.ts';
 import { readApi } from './openapi/api-view.ts';
-import { createDescriptions } from './description.ts';
+import { createDescriptions, type Heading } from './description.ts';
 import { formatHtml } from './html.ts';
 import { parseObject, type JsonObject } from './json-value.ts';
 import { jsonSchemaHtml } from './schema/json-schema-html.ts';
@@ -70,13 +70,13 @@ const renderers: Record<Kind, (document: JsonObject) => Rendered> = {
 
 function renderApi(document: JsonObject): Rendered {
   const api = readApi(document);
-  const placed = [...api.groups, ...api.webhooks, ...api.schemas, ...api.security];
+  const placed = [...api.groups, ...api.webhooks, ...api.schemas, ...api.security, ...api.headings];
   const operations = api.groups.flatMap((group) => group.operations);
   const ids = new Set(['security', 'webhooks', 'schemas', ...[...placed, ...operations].map(({ anchor }) => anchor)]);
   const page: Page = {
     document,
     schemas: createSchemas(document, 'openapi'),
-    descriptions: createDescriptions((id) => ids.has(id)),
+    descriptions: createDescriptions(anchorIn(ids, api.headings), api.headings),
     inlineRows: inlineRowsFor(operations.length + api.webhooks.length),
     security: requirementsOf(document['security']),
     anchors: { schemas: anchorsOf(api.schemas), security: anchorsOf(api.security) },
@@ -109,7 +109,7 @@ function renderSchema(document: JsonObject): Rendered {
   const page: Page = {
     document,
     schemas: createSchemas(document, 'json-schema'),
-    descriptions: createDescriptions((id) => ids.has(id)),
+    descriptions: createDescriptions(anchorIn(ids)),
     inlineRows: 0,
     security: [],
     anchors: { schemas: anchorsOf(schemas), security: new Map() },
@@ -128,7 +128,7 @@ function renderRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Rend
   const { rules, more } = rulesOf(document, form);
   const placed = rules.map((rule) => ({ rule, anchor: anchors.rule(rule.name) }));
   const ids = new Set(['rules', ...placed.map(({ anchor }) => anchor)]);
-  const descriptions = createDescriptions((id) => ids.has(id));
+  const descriptions = createDescriptions(anchorIn(ids));
   const { html, isCut } = rulesetHtml({ document, descriptions }, placed, budget);
   return {
     html: formatHtml(html),
@@ -136,6 +136,16 @@ function renderRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Rend
     markdown: rulesetMarkdown(document, placed, budget),
     truncated: isCut || more > 0,
   };
+}
+
+/**
+ * Finds the id that a link means: as it is, or a heading's as git hosts (`#getting-started`) and
+ * other renderers (`#section/Getting-started`, with the headings above it) name it.
+ */
+function anchorIn(ids: ReadonlySet<string>, headings: readonly Heading[] = []): (id: string) => string | null {
+  const slugOf = (title: string) => title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
+  const slugs = new Map([...headings].reverse().map(({ title, anchor }) => [slugOf(title), anchor]));
+  return (id) => (ids.has(id) ? id : (slugs.get(slugOf(id.slice(id.lastIndexOf('/') + 1, 300))) ?? null));
 }
 
 /** The first anchor of each name, since a reference by name means the first. */

@@ -41,10 +41,14 @@ export const preflightHeaders: Fields = {
 
 /**
  * Headers of every page: its own styles and scripts, nothing from other origins, no framing.
- * `connect`: other origins that its scripts may reach. The referrer policy lets forms post to this
+ * `connect`: other origins that its scripts may reach. `isFramed`: for a page that this registry's own
+ * pages show in a frame. The referrer policy lets forms post to this
  * registry, whose check against cross-site requests needs the origin.
  */
-export function pageHeaders({ connect = [] }: { connect?: readonly string[] } = {}): Fields {
+export function pageHeaders({
+  connect = [],
+  isFramed = false,
+}: { connect?: readonly string[]; isFramed?: boolean } = {}): Fields {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
@@ -52,9 +56,10 @@ export function pageHeaders({ connect = [] }: { connect?: readonly string[] } = 
     "img-src 'self' data:",
     "font-src 'self'",
     ["connect-src 'self'", ...connect].join(' '),
+    "frame-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${isFramed ? "'self'" : "'none'"}`,
   ];
   return {
     'X-Content-Type-Options': 'nosniff',

@@ -41,14 +41,15 @@ export function pageSharing(
     isPublic,
     by = 'everyone',
     connect = [],
+    isFramed = false,
     keys = [],
-  }: { isPublic: boolean; by?: Audience; connect?: string[]; keys?: readonly string[] },
+  }: { isPublic: boolean; by?: Audience; connect?: string[]; isFramed?: boolean; keys?: readonly string[] },
 ): Fields {
   return {
     'Cache-Control': isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store',
     ...(isPublic && purgeable({ cache }, 'latest', keys)),
     ...varyOf(isPublic, by),
-    ...pageHeaders({ connect }),
+    ...pageHeaders({ connect, isFramed }),
   };
 }
 

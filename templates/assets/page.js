@@ -7,6 +7,7 @@ for (const input of document.querySelectorAll('.copy input')) addCopy(input);
 addFilter();
 addKeys();
 addMenu();
+addVersionChoice();
 markPlace();
 reloadSoon();
 
@@ -65,6 +66,7 @@ function addFilter() {
     if (words.length === 0) {
       for (const [details, open] of wereOpen) details.open = open;
       wereOpen.clear();
+      fields.replaceChildren();
       status.textContent = '';
       return;
     }
@@ -80,7 +82,50 @@ function addFilter() {
         }
       }
     }
-    status.textContent = count === 1 ? '1 match' : `${count} matches`;
+    const found = listFields(words);
+    fields.replaceChildren(...found);
+    status.textContent = count + found.length === 1 ? '1 match' : `${count + found.length} matches`;
+  }
+
+  const fields = document.createElement('ul');
+  fields.className = 'found-fields';
+  status.parentElement.after(fields);
+  let names = null;
+
+  /** Links to the fields whose names have all the words, at most thirty. */
+  function listFields(words) {
+    if (words.join('').length < 2) return [];
+    names ??= fieldNames();
+    const found = [];
+    for (const { part, name } of names) {
+      if (!words.every((word) => name.toLowerCase().includes(word))) continue;
+      const link = document.createElement('a');
+      link.href = `#${part.id}/${name.replace(/[^A-Za-z0-9._-]+/g, '-')}`;
+      const where = document.createElement('span');
+      where.textContent = ` in ${part.id.slice(part.id.indexOf('/') + 1)}`;
+      const label = document.createElement('code');
+      label.textContent = name;
+      const text = document.createElement('span');
+      text.append(label, where);
+      link.append(text);
+      const item = document.createElement('li');
+      item.append(link);
+      found.push(item);
+      if (found.length === 30) break;
+    }
+    return found;
+  }
+
+  /** The names of fields with the schema that they belong to, or else the operation; each name once for a part. */
+  function fieldNames() {
+    const all = [];
+    for (const part of document.querySelectorAll('.schema, .operation')) {
+      const own = new Set(
+        [...part.querySelectorAll('.props > li > code:first-child')].map(({ textContent }) => textContent),
+      );
+      for (const name of own) all.push({ part, name });
+    }
+    return all.sort((a, b) => Number(b.part.className === 'schema') - Number(a.part.className === 'schema'));
   }
 
   // Once for a few quick keys: a long reference has thousands of links.
@@ -131,13 +176,46 @@ function addKeys() {
 function addMenu() {
   const menu = document.querySelector('.menu');
   if (menu === null) return;
+  fold(document.querySelector('.panel-facts'), matchMedia('(max-width: 75rem)'));
   const narrow = matchMedia('(max-width: 62rem)');
-  const fit = () => (menu.open = !narrow.matches);
-  fit();
-  narrow.addEventListener('change', fit);
+  fold(menu, narrow);
   menu.addEventListener('click', (event) => {
     if (narrow.matches && event.target.closest('a')) menu.open = false;
   });
+}
+
+/** Keeps details open except where there is no room beside them. A link into them opens them, too. */
+function fold(details, narrow) {
+  if (details === null) return;
+  const fit = () => (details.open = !narrow.matches);
+  fit();
+  narrow.addEventListener('change', fit);
+  document.addEventListener('click', ({ target }) => {
+    const hash = target.closest('a')?.hash ?? '';
+    if (hash.length > 1 && details.querySelector(`[id="${CSS.escape(hash.slice(1))}"]`) !== null) details.open = true;
+  });
+}
+
+/** A choice of version above the table of contents. It stays at the operation that is being read. */
+function addVersionChoice() {
+  const versions = [...document.querySelectorAll('#versions .versions a')];
+  const place = document.querySelector('.menu-body');
+  if (place === null || versions.length < 2) return;
+  const choice = document.createElement('select');
+  choice.setAttribute('aria-label', 'Version');
+  for (const link of versions) {
+    const words = [...link.parentElement.querySelectorAll('.tag')].map(({ textContent }) => ` ${textContent}`);
+    const isCurrent = link.hasAttribute('aria-current');
+    choice.append(new Option(`${link.textContent}${words.join('')}`, link.href, isCurrent, isCurrent));
+  }
+  choice.addEventListener('change', () => {
+    const here = document.querySelector('.side .nav a[aria-current]');
+    location.href = choice.value + (here === null ? '' : here.hash);
+  });
+  const line = document.createElement('p');
+  line.className = 'choose';
+  line.append(choice);
+  place.prepend(line);
 }
 
 /** Marks in the table of contents the part that is being read. */

@@ -41,6 +41,7 @@ function whenNear(selector, act) {
 
 /** Adds the tools of an operation and its samples. */
 function prepare(operation) {
+  addTry(operation);
   const folds = operation.querySelectorAll('.parts details');
   if (folds.length > 1) addUnfold(operation.querySelector('.url'), operation.querySelector('.parts'));
   const samples = operation.querySelector('.samples');
@@ -51,6 +52,46 @@ function prepare(operation) {
   }
   const code = samples.querySelector(':scope > pre > code');
   if (code !== null) addRequest(samples, code);
+}
+
+/** A button that opens the form for a request. It is a page of its own, loaded when somebody asks for it first. */
+function addTry(operation) {
+  const { dataset } = document.querySelector('[data-try]') ?? {};
+  const url = operation.querySelector('.url');
+  const path = url.querySelector('code').lastChild;
+  if (dataset === undefined || path === null || operation.querySelector('.samples > pre') === null) return;
+  const method = url.querySelector('.method').textContent;
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'try-it';
+  button.textContent = 'Try it';
+  button.addEventListener('click', () => openTry(dataset.try, method, path.data));
+  url.append(button);
+}
+
+/** One frame for all operations: it keeps what was entered for the next. */
+function openTry(form, method, path) {
+  let dialog = document.querySelector('.try-dialog');
+  if (dialog === null) {
+    dialog = document.createElement('dialog');
+    dialog.className = 'try-dialog';
+    const title = document.createElement('h2');
+    const close = document.createElement('button');
+    close.type = 'button';
+    close.textContent = 'Close';
+    close.addEventListener('click', () => dialog.close());
+    const head = document.createElement('div');
+    head.append(title, close);
+    dialog.append(head, document.createElement('iframe'));
+    document.body.append(dialog);
+  }
+  const name = `${method} ${path}`;
+  const frame = dialog.querySelector('iframe');
+  dialog.querySelector('h2').textContent = name;
+  dialog.setAttribute('aria-label', `Try ${name}`);
+  frame.title = `Request for ${name}`;
+  frame.src = `${form}#${encodeURIComponent(`${method.toLowerCase()} ${path}`)}`;
+  dialog.showModal();
 }
 
 /** The request: a choice of language and example, and a button that copies. */

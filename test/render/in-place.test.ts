@@ -103,6 +103,11 @@ test('a request has no read-only fields, a response no write-only ones', () => {
   expect(fields(operationOf({ User }, text, ref('User')))).toEqual(['id', 'name']);
 });
 
+test('a name that stands for a string says so', () => {
+  const html = operationOf({ Id: { type: 'string', format: 'uuid' } }, { properties: { id: ref('Id') } });
+  expect(html).toContain('<span class="type">string (uuid) · <a href="#schema/Id">Id</a></span>');
+});
+
 test('values behind a name stand with the field', () => {
   const html = operationOf(
     { Size: { enum: ['small', 'large'] } },

@@ -91,3 +91,25 @@ test('definitions are found where references lead, also under a name of their ow
   expect(html).not.toContain('id="schema/not"');
   expect(outlineDocument(published(document))!.schemas.map(({ name }) => name)).toEqual(['', 'thing']);
 });
+
+test('the headings of the description are in the table of contents, and links between them work', () => {
+  const description =
+    '# Getting started\n\nRead [keys](#section/Getting-started/API-keys), [again](#api-keys), [none](#nothing).\n\n' +
+    '## API `keys`\n\n> # quoted\n\n# Getting started\n';
+  const rendered = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1', description } }))!;
+  expect(checkPage(rendered)).toEqual([]);
+  expect(rendered.html).toContain('<h3 id="section/Getting-started">Getting started</h3>');
+  expect(rendered.html).toContain('<h4 id="section/API-keys">API <code>keys</code></h4>');
+  expect(rendered.html).toContain('<h3 id="section/Getting-started-2">');
+  expect(rendered.html).toContain('<a href="#section/API-keys">keys</a>, <a href="#section/API-keys">again</a>, none.');
+  expect(rendered.navigation).toContain(
+    '<li><a href="#section/Getting-started">Getting started</a><ul><li><a href="#section/API-keys">API keys</a></li></ul></li>',
+  );
+});
+
+test('a deprecated operation is struck through', () => {
+  const paths = { '/a': { get: { summary: 'Old', deprecated: true, responses: {} } } };
+  const rendered = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths }))!;
+  expect(rendered.html).toContain('<a href="#operation/get-a"><s>Old</s></a>');
+  expect(rendered.navigation).toContain('<s>Old</s>');
+});

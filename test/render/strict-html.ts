@@ -37,6 +37,7 @@ const classes =
   /^(?:reference|intro|operation|schema|rule|url|description|props|options|type|limits|values|response|media|samples|answer|parts|base|example|more|nav|method(?: (?:get|put|post|delete|patch))?|flag(?: (?:required|deprecated))?|status s[1-5x]|severity (?:error|warn|info|hint|off))$/;
 
 const attributes: Record<string, RegExp> = {
+  ...Object.fromEntries(['h3', 'h4', 'h5', 'h6'].map((name) => [`${name} id`, /^section\/[A-Za-z0-9._-]+$/])),
   'a href': /^(?:#[A-Za-z0-9._/-]+|https?:\/\/\S+|mailto:\S+)$/i,
   'a rel': /^nofollow noopener noreferrer$/,
   'th scope': /^(?:col|row)$/,

@@ -69,7 +69,7 @@ function introHtml(page: Page, api: Api): Html {
   const docs = externalDocsOf(document['externalDocs']);
   const facts = joinHtml([serversHtml(page), ...links]);
   return markup`<section class="intro">
-    ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.block(textOf(info['description']), 3)}${docsHtml(docs)}
+    ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.main(textOf(info['description']), 3)}${docsHtml(docs)}
     ${lengthOf(facts) === 0 ? nothing : markup`<dl>${facts}</dl>`}
     ${schemesHtml(page, api)}
   </section>`;

@@ -1,5 +1,6 @@
 import { createAnchors } from '../../model/anchor.ts';
 import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { headingsOf, type Heading } from '../description.ts';
 import { listLimit, operationsOf, type ApiOperation } from './operations.ts';
 import { outlineNames } from '../outline-document.ts';
 
@@ -31,6 +32,8 @@ export interface Api {
   webhooks: PlacedOperation[];
   schemas: NamedSchema[];
   security: { name: string; scheme: JsonObject; anchor: string }[];
+  /** The headings of the description. */
+  headings: Heading[];
   /** Whether a list exceeded its limit. */
   isCut: boolean;
 }
@@ -71,6 +74,7 @@ export function readApi(document: JsonObject): Api {
       scheme: objectOf(scheme),
       anchor: anchors.tag(name).replace(/^tag/, 'security'),
     })),
+    headings: headingsOf(textOf(objectOf(document['info'])['description']), anchors.section),
     isCut: isCut || named.length > listLimit,
   };
 }

@@ -18,9 +18,10 @@ import { nameText, shorten } from '../plain-text.ts';
 /** One complete operation with its anchor. */
 export function operationHtml(page: Page, operation: ApiOperation, anchor: string): Html {
   const view = viewOperation(page.document, operation);
+  const title = titleOf(view.summary, operation);
   return markup`<section class="operation" id="${anchor}">
     <h3>
-      <a href="#${anchor}">${titleOf(view.summary, operation)}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
+      <a href="#${anchor}">${view.isDeprecated ? markup`<s>${title}</s>` : title}</a>${view.isDeprecated ? flagHtml('deprecated') : nothing}
     </h3>
     ${urlHtml(operation, baseOf(page.document, view))}
     <div class="parts">${partsHtml(page, operation, view)}</div>

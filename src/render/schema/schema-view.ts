@@ -72,8 +72,15 @@ export function viewSchema(
   };
 }
 
-function typeWords(schemas: Schemas, { reference, value, bases }: ResolvedSchema): TypePart[] {
-  if (reference !== null) return typeOf(schemas, { ...value, $ref: reference }, 0);
+function typeWords(schemas: Schemas, { reference, value, bases, isFollowed }: ResolvedSchema): TypePart[] {
+  if (reference !== null) {
+    // The name of an object stands for its fields; that of a string says nothing of it.
+    const words = isFollowed && !hasMembers(value) ? typeOf(schemas, value, 0) : [];
+    const isTold = words.length > 0 && words[0] !== 'object' && words[0] !== 'anything';
+    return isTold
+      ? [...words, ' · ', ...typeOf(schemas, { $ref: reference }, 0)]
+      : typeOf(schemas, { ...value, $ref: reference }, 0);
+  }
   if (bases.length === 0) return typeOf(schemas, value, 0);
   return bases.slice(0, 10).flatMap((name, at) => [...(at === 0 ? [] : [' and ']), { schema: name }]);
 }

@@ -91,7 +91,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
       const { html, servers } = await tryPage(site, granted);
       const headers = {
         ...about,
-        ...pageSharing(config, { isPublic, connect: servers, keys: [resourceKey(resource)] }),
+        ...pageSharing(config, { isPublic, connect: servers, isFramed: true, keys: [resourceKey(resource)] }),
       };
       return sendPage(read, cache, bytesOf(html), { headers });
     }

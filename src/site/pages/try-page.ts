@@ -30,7 +30,7 @@ export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ ht
     servers,
     document: links.to(coordinate, { label: version.label, format: 'json' }),
     swagger: links.path(assets.path('swagger-ui-bundle.js')),
-    styles: ['swagger-ui.css'],
+    styles: ['swagger-ui.css', 'try.css'],
     scripts: ['try.js'],
   });
   return { html, servers };

@@ -183,14 +183,51 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect(wrong).toEqual([]);
   });
 
+  test('a request is tried where its operation stands', async () => {
+    await using watched = await browser.open({ colorScheme: 'dark' });
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/pay#operation/ask`);
+    await page.getByRole('button', { name: 'Try it', exact: true }).click();
+    const frame = page.frameLocator('.try-dialog iframe');
+    await frame.getByRole('button', { name: 'Execute' }).click();
+    await frame.locator('.live-responses-table', { hasText: '42' }).waitFor();
+    expect(wrong).toEqual([]);
+    const inside = page.frames().find((each) => each.url().includes('/try'))!;
+    expect(await seriousFindings(inside as never)).toEqual([]);
+    await page.getByRole('button', { name: 'Close' }).click();
+    expect(await page.locator('.try-dialog').isVisible()).toBe(false);
+  });
+
+  test('a sample is written in the language that was chosen, also on the next page', async () => {
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/apis/pay#operation/ask`);
+    const code = page.locator('.samples .code code').first();
+    await expect.poll(() => code.textContent(), { timeout: 30_000 }).toBe(`curl '${target.url}/ask'`);
+    await page.getByLabel('Language').selectOption('python');
+    await expect.poll(() => code.textContent(), { timeout: 30_000 }).toContain('import requests');
+    await page.reload();
+    await expect.poll(() => code.textContent(), { timeout: 30_000 }).toContain('import requests');
+    expect(wrong).toEqual([]);
+  });
+
+  test('a link leads to a field', async () => {
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    await page.goto(`${site.url}/@acme/schemas/order#schema/line/count`);
+    await page.locator('.props > li.here', { hasText: 'count' }).waitFor();
+    expect(wrong).toEqual([]);
+  });
+
   test('requests are tried without cookies, and reach the servers of the document alone', async () => {
     await using watched = await browser.open();
     const { page, context, wrong } = watched;
+    target.cookies.length = 0;
     await context.addCookies([{ name: 'secret', value: 'x', domain: '127.0.0.1', path: '/' }]);
     const response = await page.goto(`${site.url}/@acme/apis/pay/try`);
     const policy = response!.headers()['content-security-policy'];
     expect(policy).toContain(`connect-src 'self' ${target.url};`);
-    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("frame-ancestors 'self'");
     await page.locator('.opblock-summary-control').first().click();
     await page.getByRole('button', { name: 'Try it out' }).click();
     await page.getByRole('button', { name: 'Execute' }).click();
