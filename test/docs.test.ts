@@ -198,7 +198,7 @@ describe('examples', () => {
 
   test('of rulesets are published', async () => {
     const examples = blocks('yaml').filter(({ text }) => /^rules:/m.test(text));
-    expect(examples).toHaveLength(1);
+    expect(examples).toHaveLength(2);
     for (const { text } of examples) {
       const { lines, artifact } = await run({ 'style.yaml': text }, { type: 'rulesets' });
       expect(lines).toEqual([]);

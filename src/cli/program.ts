@@ -6,6 +6,7 @@ import { importCommand } from './import-command.ts';
 import { backupCommand } from './keep/backup-command.ts';
 import { fsckCommand } from './keep/fsck-command.ts';
 import { gcCommand } from './keep/gc-command.ts';
+import { mirrorCommand } from './keep/mirror-command.ts';
 import { restoreCommand } from './keep/restore-command.ts';
 import { keysCommand } from './keys-command.ts';
 import { lintCommand } from './lint-command.ts';
@@ -47,6 +48,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     backupCommand(),
     restoreCommand(),
     gcCommand(),
+    mirrorCommand(),
     buildCommand(),
   ]) {
     program.addCommand(withCommonOptions(command, json));

@@ -36,6 +36,7 @@ const places: Readonly<Record<string, Place>> = {
   tokens: daysFor(2),
   sessions: daysFor(60),
   leases: daysFor(2),
+  mirrors: daysFor(400),
   imports: daysFor(400),
   'imported-tags': daysFor(400),
 };

@@ -2,6 +2,7 @@ import { formatCoordinate, type Coordinate, type ResourceType, type Selector } f
 import type { Visibility } from './access.ts';
 import type { Connection } from './connection.ts';
 import type { Digest } from './digest.ts';
+import { RegistryError } from './errors.ts';
 import type { Validation } from './problem.ts';
 import { foldLabel, highestInRange, latestOf } from './label.ts';
 
@@ -61,6 +62,26 @@ export interface Resource {
   createdAt: string;
   /** When it was deleted, or null. The slug and its labels are never reused. */
   deletedAt: string | null;
+  /** URL of the registry that it is a copy of. Only `stele mirror` changes it. */
+  mirrorOf?: string;
+}
+
+/** Throws `conflict` if nothing can be published to the resource: it was deleted, or is a copy. */
+export function assertPublishable(resource: Resource | null): void {
+  if (resource === null) return;
+  if (resource.deletedAt !== null) {
+    throw new RegistryError('conflict', `${nameOf(resource)} was deleted; its name is never used again.`);
+  }
+  assertOwn(resource);
+}
+
+/** Throws `conflict` if the resource is a copy of one in another registry. */
+export function assertOwn(resource: Resource): void {
+  if (resource.mirrorOf === undefined) return;
+  throw new RegistryError(
+    'conflict',
+    `${nameOf(resource)} is a mirror of the one in ${resource.mirrorOf}. Change it there.`,
+  );
 }
 
 export function coordinateOf({ org, type, slug }: Coordinate): Coordinate {

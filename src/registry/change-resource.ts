@@ -2,7 +2,7 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
-import { chooseLatest, findVersion, resourceRef, type Resource } from '../model/resource.ts';
+import { assertOwn, chooseLatest, findVersion, resourceRef, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { resolveRuleset } from './gate.ts';
 import type { Author, Registry } from './registry.ts';
@@ -46,6 +46,7 @@ export async function updateResource(
     if (current === null || current.value.deletedAt !== null) {
       throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
     }
+    assertOwn(current.value);
     guard(current);
     const decision = decide(current.value);
     return decision && { value: decision.next, change: { ...author, action: decision.action } };

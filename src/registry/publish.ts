@@ -6,7 +6,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { isLabel } from '../model/label.ts';
 import type { Report, Validation } from '../model/problem.ts';
-import { findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
+import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
 import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
@@ -154,7 +154,7 @@ function createFor(registry: Registry, { coordinate, create }: PublishRequest, t
 /** The resource, or null if it does not exist. The name of a deleted one is never used again. */
 async function currentResource(registry: Registry, coordinate: Coordinate): Promise<Resource | null> {
   const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
-  if (resource?.deletedAt) throw slugTaken(coordinate);
+  assertPublishable(resource);
   return resource;
 }
 
@@ -236,7 +236,7 @@ async function appendVersion(
   let result: Appended | null = null;
   const at = registry.now().toISOString();
   const decide = (current: Resource | null): Resource | null => {
-    if (current?.deletedAt) throw slugTaken(request.coordinate);
+    assertPublishable(current);
     if (current !== null && request.connection !== undefined) assertConnectable(current, request.connection);
     const resource = current === null ? createFor(registry, request, made.title) : withTitle(current, made.title);
     const placed = placeVersion(resource, {
@@ -293,8 +293,4 @@ function malformedLabel(text: string): RegistryError {
     'malformed',
     `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
   );
-}
-
-function slugTaken(coordinate: Coordinate): RegistryError {
-  return new RegistryError('conflict', `${formatCoordinate(coordinate)} was deleted; its name is never used again.`);
 }

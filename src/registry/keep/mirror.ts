@@ -1,0 +1,204 @@
+import { contentDigest, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
+import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
+import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { decodeJson } from '../../model/json.ts';
+import { isLabel } from '../../model/label.ts';
+import { findVersion, resourceRef, type Resource, type Status, type Version } from '../../model/resource.ts';
+import { purgeVersion, watchPurges } from '../purge.ts';
+import type { Registry } from '../registry.ts';
+import { readManifestOf } from '../stored.ts';
+
+/** A resource as another registry describes it. */
+export interface RemoteResource extends Pick<Resource, 'name' | 'description' | 'visibility' | 'latest' | 'createdAt'> {
+  /** Oldest first. */
+  versions: (Pick<Version, 'publishedAt' | 'createdAt' | 'original'> & {
+    label: string;
+    manifest: Digest;
+    status: Status;
+  })[];
+}
+
+/** Another registry, to read from. Rejects with `unreachable` if it does not answer. */
+export interface Remote {
+  /** Its URL. */
+  url: string;
+  /**
+   * Coordinates of the resources that changed after a cursor; all for null. Waits up to `wait`
+   * seconds for a change. Rejects with `malformed` for a cursor that it does not know.
+   */
+  changes(after: string | null, wait: number): Promise<{ resources: string[]; next: string; hasMore: boolean }>;
+  /** Null if there is none, or the key may not read it. */
+  resource(coordinate: Coordinate): Promise<RemoteResource | null>;
+  manifest(coordinate: Coordinate, digest: Digest): Promise<Uint8Array>;
+  blob(coordinate: Coordinate, digest: Digest): Promise<Uint8Array>;
+}
+
+/** How to mirror. */
+export interface MirrorOptions {
+  /** The organization whose resources are mirrored. */
+  org: string;
+  /** Seconds to wait for a change if there is none yet. */
+  wait: number;
+  tell: (mirrored: Mirrored) => void;
+}
+
+/** What happened to one resource. */
+export interface Mirrored {
+  resource: string;
+  outcome: 'updated' | 'unchanged' | 'deleted' | 'refused';
+  /** Labels of versions that are new here. */
+  versions: string[];
+  /** Why it was refused. */
+  detail: string | null;
+}
+
+const author = { actor: 'operator:mirror', origin: null };
+
+/**
+ * Brings what changed in another registry since the last call, and remembers how far it came. The
+ * same manifests and objects are stored under the same labels, each verified by its digest. Returns
+ * whether more has changed already.
+ */
+export async function mirrorChanges(
+  registry: Registry,
+  remote: Remote,
+  { org, wait, tell }: MirrorOptions,
+): Promise<boolean> {
+  const name = `mirrors/${hexOf(digestOf(`${remote.url} ${org}`)).slice(0, 32)}`;
+  const after = (await registry.refs.read<{ after: string }>(name))?.value.after ?? null;
+  const page = await remote.changes(after, wait).catch((error: unknown) => {
+    // Of another key, or the other registry has another key of its own now.
+    if (after !== null && isRegistryError(error, 'malformed')) return remote.changes(null, 0);
+    throw error;
+  });
+  for (const resource of new Set(page.resources)) {
+    const mirrored = await mirrorResource(registry, remote, org, resource);
+    if (mirrored.outcome !== 'unchanged') tell(mirrored);
+  }
+  if (page.next !== after) {
+    await registry.refs.update(name, () => ({ value: { after: page.next }, change: { ...author, action: 'follow' } }));
+  }
+  return page.hasMore;
+}
+
+async function mirrorResource(registry: Registry, remote: Remote, org: string, resource: string): Promise<Mirrored> {
+  const parsed = parseCoordinate(resource);
+  const refused = (detail: string): Mirrored => ({ resource, outcome: 'refused', versions: [], detail });
+  if (parsed?.coordinate.org !== org) return refused(`It is not a resource of @${org}.`);
+  const { coordinate } = parsed;
+  const found = await remote.resource(coordinate);
+  if (found !== null && !found.versions.every(isUnderstood)) return refused('Its versions cannot be understood.');
+  const local = (await registry.refs.readFresh<Resource>(resourceRef(coordinate)))?.value ?? null;
+  if (local !== null && local.mirrorOf !== remote.url)
+    return refused('This registry has a resource of its own with that name.');
+  if (found === null) return remove(registry, coordinate, local);
+  const mayHavePurged = await watchPurges(registry);
+  const manifests = new Map<Digest, Manifest>();
+  for (const { label, manifest, status } of found.versions) {
+    const known = local && findVersion(local, label);
+    if (known && known.manifest !== manifest) return refused(`Version ${label} has other bytes there than here.`);
+    if (!known && status.state !== 'withdrawn')
+      manifests.set(manifest, await bring(registry, remote, coordinate, manifest));
+  }
+  const missing = local?.versions.find(({ label }) => !found.versions.some((each) => each.label === label));
+  if (missing) return refused(`Version ${missing.label} is here and no longer there.`);
+  return commit(registry, remote, coordinate, { found, manifests, mayHavePurged });
+}
+
+const states = ['active', 'deprecated', 'yanked', 'withdrawn'];
+
+function isUnderstood({ label, manifest, status }: RemoteResource['versions'][number]): boolean {
+  return isLabel(label) && isDigest(manifest) && states.includes(status?.state);
+}
+
+/** Marks a resource as deleted that can no longer be read there. */
+async function remove(registry: Registry, coordinate: Coordinate, local: Resource | null): Promise<Mirrored> {
+  const resource = formatCoordinate(coordinate);
+  if (local === null || local.deletedAt !== null) return { resource, outcome: 'unchanged', versions: [], detail: null };
+  await registry.refs.update<Resource>(resourceRef(coordinate), (current) => ({
+    value: { ...current!.value, deletedAt: registry.now().toISOString() },
+    change: { ...author, action: 'delete' },
+  }));
+  return { resource, outcome: 'deleted', versions: [], detail: null };
+}
+
+/** Stores a version's bytes, each verified. Brings nothing that is there. */
+async function bring(registry: Registry, remote: Remote, coordinate: Coordinate, digest: Digest): Promise<Manifest> {
+  if ((await registry.objects.get(digest, digest)) !== null) return readManifestOf(registry, { manifest: digest });
+  const bytes = verified(remote, digest, await remote.manifest(coordinate, digest));
+  const manifest = decodeJson<Manifest>(bytes);
+  const get = async (each: Digest) => verified(remote, each, await remote.blob(coordinate, each));
+  const config = await get(manifest.config.digest);
+  const others = new Set([decodeJson<ArtifactConfig>(config).report, ...manifest.layers.map((layer) => layer.digest)]);
+  const pieces = [config];
+  for (const each of others) pieces.push(await get(each));
+  await registry.objects.putPack(bytes, pieces);
+  return manifest;
+}
+
+function verified(remote: Remote, digest: Digest, bytes: Uint8Array): Uint8Array {
+  if (digestOf(bytes) === digest) return bytes;
+  throw new RegistryError(
+    'refused',
+    `${remote.url} sent other bytes than those of ${digest}. Nothing of them was stored.`,
+  );
+}
+
+interface Commit {
+  found: RemoteResource;
+  manifests: ReadonlyMap<Digest, Manifest>;
+  mayHavePurged: Awaited<ReturnType<typeof watchPurges>>;
+}
+
+/** Appends the resource as it is there, and deletes the bytes of what was withdrawn. */
+async function commit(
+  registry: Registry,
+  remote: Remote,
+  coordinate: Coordinate,
+  { found, manifests, mayHavePurged }: Commit,
+): Promise<Mirrored> {
+  const resource = formatCoordinate(coordinate);
+  let added: string[] = [];
+  let withdrawn: Digest[] = [];
+  let isChange = false;
+  await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+    const local = current?.value ?? null;
+    [added, withdrawn] = [[], []];
+    const versions = found.versions.flatMap(({ status, ...version }): Version[] => {
+      const known = local && findVersion(local, version.label);
+      const manifest = manifests.get(version.manifest);
+      if (known && known.status.state !== 'withdrawn' && status.state === 'withdrawn') withdrawn.push(version.manifest);
+      if (known) return [JSON.stringify(known.status) === JSON.stringify(status) ? known : { ...known, status }];
+      added.push(version.label);
+      // Of a version that was withdrawn there nobody has the bytes.
+      return [{ ...version, status, content: manifest ? contentDigest(manifest) : version.manifest }];
+    });
+    const value: Resource = {
+      ...coordinate,
+      name: found.name,
+      description: found.description,
+      visibility: found.visibility,
+      ruleset: null,
+      connection: null,
+      latest: found.latest,
+      latestPinned: false,
+      validation: null,
+      versions,
+      createdAt: found.createdAt,
+      deletedAt: null,
+      mirrorOf: remote.url,
+    };
+    isChange = JSON.stringify(value) !== JSON.stringify(local);
+    return isChange ? { value, change: { ...author, action: actionOf(added) } } : null;
+  });
+  await mayHavePurged(async () => {
+    for (const manifest of manifests.keys()) await bring(registry, remote, coordinate, manifest);
+  });
+  for (const manifest of withdrawn) await purgeVersion(registry, manifest);
+  return { resource, outcome: isChange ? 'updated' : 'unchanged', versions: added, detail: null };
+}
+
+function actionOf(added: readonly string[]): string {
+  return added.length === 0 ? 'mirror' : `mirror ${added.slice(0, 5).join(', ')}${added.length > 5 ? ', …' : ''}`;
+}

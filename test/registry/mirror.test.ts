@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openRemote } from '../../src/cli/keep/mirror-client.ts';
+import { parseCoordinate } from '../../src/model/address.ts';
+import type { Resource } from '../../src/model/resource.ts';
+import { changeResource, deleteResource } from '../../src/registry/change-resource.ts';
+import { changeStatus } from '../../src/registry/change-version.ts';
+import { fsck } from '../../src/registry/fsck.ts';
+import { mirrorChanges, type Mirrored, type Remote } from '../../src/registry/keep/mirror.ts';
+import { createTestRegistry, publishVersion } from '../server/registry.ts';
+import { openApi, type Api } from '../server/v1/api.ts';
+
+const author = { actor: 'operator:test', origin: null };
+const large = { filler: 'x'.repeat(100_000) };
+let api: Api;
+let remote: Remote;
+
+beforeEach(async () => {
+  api = await openApi();
+  remote = openRemote(api.url, await api.makeKey({ scopes: ['read'] }));
+});
+afterEach(() => api[Symbol.asyncDispose]());
+
+/** The registry that mirrors. */
+function createMirror() {
+  const registry = createTestRegistry();
+  return {
+    registry,
+    async follow(from: Remote = remote, wait = 0): Promise<Mirrored[]> {
+      const told: Mirrored[] = [];
+      let hasMore = true;
+      while (hasMore) {
+        hasMore = await mirrorChanges(registry, from, { org: 'acme', wait, tell: (each) => void told.push(each) });
+      }
+      return told;
+    },
+    async read(name: string): Promise<Resource | null> {
+      const { org, type, slug } = parseCoordinate(name)!.coordinate;
+      return (await registry.refs.readFresh<Resource>(`resources/${org}/${type}/${slug}`))?.value ?? null;
+    },
+  };
+}
+
+const one = '@acme/apis/one';
+const { coordinate } = parseCoordinate(one)!;
+
+test('a mirror has the same manifests and objects under the same labels, and goes on where it stopped', async () => {
+  const mirror = createMirror();
+  await publishVersion(api.registry, one, '1.0.0', { document: large });
+  await publishVersion(api.registry, one, '1.1.0');
+  await publishVersion(api.registry, '@acme/schemas/two', '1.0.0', { visibility: 'private' });
+  await publishVersion(api.registry, '@beta/apis/three', '1.0.0');
+  expect(await mirror.follow()).toMatchObject([
+    { resource: one, outcome: 'updated', versions: ['1.0.0', '1.1.0'] },
+    { resource: '@acme/schemas/two', outcome: 'updated', versions: ['1.0.0'] },
+  ]);
+  const [here, there] = [await mirror.read(one), (await api.registry.refs.read<Resource>('resources/acme/apis/one'))!];
+  expect(here!.versions).toEqual(there.value.versions);
+  expect(here!.latest).toBe('1.1.0');
+  expect((await mirror.read('@acme/schemas/two'))!.visibility).toBe('private');
+  expect(await mirror.read('@beta/apis/three')).toBeNull();
+  expect(await fsck(mirror.registry)).toMatchObject({ versions: 3, damages: [], unnamed: [] });
+  expect(await mirror.follow()).toEqual([]);
+  await publishVersion(api.registry, one, '1.2.0');
+  expect(await mirror.follow()).toMatchObject([{ resource: one, versions: ['1.2.0'] }]);
+});
+
+test('what is published while it waits is there at once', async () => {
+  const mirror = createMirror();
+  await mirror.follow();
+  const following = mirror.follow(remote, 30);
+  await publishVersion(api.registry, one, '1.0.0');
+  expect(await following).toMatchObject([{ resource: one, versions: ['1.0.0'] }]);
+});
+
+test('status, visibility and deletion follow; the bytes of what is withdrawn are deleted', async () => {
+  const mirror = createMirror();
+  await publishVersion(api.registry, one, '1.0.0');
+  const { version } = await publishVersion(api.registry, one, '1.1.0');
+  await mirror.follow();
+  await changeStatus(api.registry, coordinate, '1.1.0', { state: 'withdrawn', reason: 'leak' }, author);
+  await changeResource(api.registry, coordinate, { visibility: 'private' }, author);
+  await mirror.follow();
+  expect(await mirror.read(one)).toMatchObject({ latest: '1.0.0', visibility: 'private' });
+  expect(await mirror.registry.objects.get(version.manifest, version.manifest)).toBeNull();
+  expect((await fsck(mirror.registry)).damages).toEqual([]);
+  await deleteResource(api.registry, coordinate, author);
+  expect(await mirror.follow()).toMatchObject([{ resource: one, outcome: 'deleted' }]);
+  expect((await mirror.read(one))!.deletedAt).not.toBeNull();
+});
+
+test('what is mirrored is only read, and what is not is never replaced', async () => {
+  const mirror = createMirror();
+  await publishVersion(api.registry, one, '1.0.0');
+  await publishVersion(api.registry, '@acme/apis/own', '1.0.0');
+  const own = await publishVersion(mirror.registry, '@acme/apis/own', '1.0.0', { document: { mine: true } });
+  const told = await mirror.follow();
+  expect(told).toMatchObject([{ outcome: 'updated' }, { resource: '@acme/apis/own', outcome: 'refused' }]);
+  expect((await mirror.read('@acme/apis/own'))!.versions).toEqual(own.resource.versions);
+  const conflict = { code: 'conflict', message: expect.stringContaining('mirror') };
+  await expect(publishVersion(mirror.registry, one, '2.0.0')).rejects.toMatchObject(conflict);
+  await expect(changeResource(mirror.registry, coordinate, { name: 'x' }, author)).rejects.toMatchObject(conflict);
+});
+
+test('bytes that do not match their digest are not stored, and are asked for again', async () => {
+  const mirror = createMirror();
+  await publishVersion(api.registry, one, '1.0.0');
+  for (const kind of ['manifest', 'blob'] as const) {
+    const lying: Remote = { ...remote, [kind]: async () => Buffer.from('{"config":{"digest":"x"},"layers":[]}') };
+    await expect(mirror.follow(lying)).rejects.toMatchObject({ code: 'refused' });
+  }
+  const foreign: Remote = {
+    ...remote,
+    changes: async () => ({ resources: ['@beta/apis/x', '../x'], next: 'x', hasMore: false }),
+  };
+  expect((await createMirror().follow(foreign)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused']);
+  expect(await Array.fromAsync(mirror.registry.objects.listPacks())).toEqual([]);
+  expect(await mirror.read(one)).toBeNull();
+  expect(await mirror.follow()).toMatchObject([{ outcome: 'updated' }]);
+});
+
+test('a cursor of another key is given up', async () => {
+  const mirror = createMirror();
+  await publishVersion(api.registry, one, '1.0.0');
+  await mirror.follow();
+  await publishVersion(api.registry, one, '1.1.0');
+  const other = openRemote(api.url, await api.makeKey({ scopes: ['read'] }));
+  expect(await mirror.follow(other)).toMatchObject([{ resource: one, versions: ['1.1.0'] }]);
+});
