@@ -47,7 +47,7 @@ describe.skipIf(!isThorough)(`the tarball${isThorough ? '' : ' (skipped: it runs
     }
     await writeFile(join(folder, 'package.json'), '{}');
     await npm(folder, 'install', '--offline', '--ignore-scripts', join(home, report.filename));
-  }, 180_000);
+  });
   afterAll(() => rm(home, { recursive: true, force: true }));
 
   async function npm(cwd: string, command: string, ...args: string[]): Promise<Outcome> {

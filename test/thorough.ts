@@ -1,6 +1,6 @@
 /**
  * Whether this run does everything, as CI does. `npm test` alone takes fewer of what is many and alike, so that it is quick;
- * the place that does so says what it leaves out. Of whole files, CI alone runs those of the packed program.
+ * the place that does so says what it leaves out. Of whole files, CI alone runs those of the packed program and of Ceph.
  */
 export const isThorough = process.env['CI'] === 'true';
 

@@ -90,7 +90,7 @@ test.for(sampleOf(['SIGTERM', 'SIGINT', 'SIGKILL'] as const, 2))(
     const child = spawn(process.execPath, [cli, 'build', '--fresh', '--out', out, ...common], { stdio: 'ignore' });
     const ended = once(child, 'close') as Promise<[number | null]>;
     const isBuilding = async () => (await readdir(folder.path)).some((name) => name.includes('.stele-new-'));
-    for (let tries = 0; tries < 600 && !(await isBuilding()); tries++)
+    for (let tries = 0; tries < 6000 && !(await isBuilding()); tries++)
       await new Promise((wake) => setTimeout(wake, 20));
     expect(await isBuilding()).toBe(true);
     child.kill(signal);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('the page is what happens', { timeout: 280_000 }, async () => {
+test('the page is what happens', async () => {
   expect(steps.length).toBeGreaterThan(15);
   for (const { command, output } of steps) {
     const [, args] = /^stele serve (.*)$/m.exec(command) ?? [];

@@ -67,11 +67,11 @@ async function open() {
 }
 
 async function until(question: () => boolean | Promise<boolean>): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
+  for (let attempt = 0; attempt < 3000; attempt++) {
     if (await question()) return;
     await wait(100);
   }
-  throw new Error('It did not come to that within a minute.');
+  throw new Error('It did not come to that within five minutes.');
 }
 
 test('a push is published and a pull request checked, and the host is told of both', async () => {

@@ -77,4 +77,4 @@ test(`kill -9 between any two writes of a publish, ${rounds.length} times: fsck 
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 300_000);
+});

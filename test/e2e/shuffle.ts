@@ -78,7 +78,7 @@ export async function shuffleEvents({
     }
     await Promise.all(sending);
     const behind = async () => findBehind(processes, repositories.length, versions);
-    for (let tries = 0; tries < 240 && (await behind()).length > 0; tries++) await delay(250);
+    for (let tries = 0; tries < 1200 && (await behind()).length > 0; tries++) await delay(250);
     const lines = processes.flatMap(({ log }) =>
       log.filter(({ msg, outcome }) => msg === 'document' && outcome === 'published'),
     );

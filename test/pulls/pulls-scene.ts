@@ -16,7 +16,7 @@ export const seven = { number: 7, base: 'main', ref: 'refs/pull/7/head' } satisf
 
 /** Waits until the expectation holds, as long as a busy machine may take. */
 export function waitFor(expectation: () => unknown): Promise<unknown> {
-  return vi.waitFor(expectation, { timeout: 20_000 });
+  return vi.waitFor(expectation, { timeout: 120_000 });
 }
 
 /** A host in memory: what it was told, and what it answers. */

@@ -7,7 +7,7 @@ set -euo pipefail
 home=${RGW_HOME:?}
 port=${2:-7480}
 monport=${3:-7481}
-ceph() { timeout 30 ceph -c "$home/ceph.conf" "$@"; }
+ceph() { timeout 120 ceph -c "$home/ceph.conf" "$@"; }
 stop() { for p in "$home"/*.pid; do [ -f "$p" ] && kill -9 "$(cat "$p")" 2>/dev/null || true; done; rm -rf "$home"; }
 case ${1:-} in
 stop) stop; exit 0 ;;
@@ -52,7 +52,7 @@ C
 monmaptool --create --fsid "$fsid" --addv a "[v1:127.0.0.1:$monport]" "$home/monmap" >/dev/null
 ceph-mon -c "$home/ceph.conf" -i a --mkfs --monmap "$home/monmap"
 ceph-mon -c "$home/ceph.conf" -i a
-for i in $(seq 30); do ceph -s >/dev/null 2>&1 && break; sleep 0.5; done
+for i in $(seq 240); do ceph -s >/dev/null 2>&1 && break; sleep 0.5; done
 uuid=$(cat /proc/sys/kernel/random/uuid)
 ceph osd new "$uuid" 0 >/dev/null
 ceph osd crush add-bucket here host >/dev/null 2>&1 || true
@@ -61,5 +61,5 @@ ceph osd crush add osd.0 1.0 host=here >/dev/null
 ceph-osd -c "$home/ceph.conf" -i 0 --mkfs --osd-uuid "$uuid"
 ceph-osd -c "$home/ceph.conf" -i 0
 radosgw -c "$home/ceph.conf" -n client.rgw
-for i in $(seq 60); do curl -sf -o /dev/null "http://127.0.0.1:$port/" && break; sleep 0.5; done
-timeout 60 radosgw-admin -c "$home/ceph.conf" user create --uid=test --display-name=test --access-key=test --secret-key=testsecret >/dev/null
+for i in $(seq 240); do curl -sf -o /dev/null "http://127.0.0.1:$port/" && break; sleep 0.5; done
+timeout 240 radosgw-admin -c "$home/ceph.conf" user create --uid=test --display-name=test --access-key=test --secret-key=testsecret >/dev/null

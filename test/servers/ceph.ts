@@ -44,7 +44,7 @@ async function tryStart(): Promise<Ceph> {
     await rm(home, { recursive: true, force: true });
   };
   try {
-    await run(recipe, ['start', String(port), String(await freePort())], { env, timeout: 110_000 });
+    await run(recipe, ['start', String(port), String(await freePort())], { env, timeout: 400_000 });
     const endpoint = `http://127.0.0.1:${port}`;
     const credentials = { accessKeyId: 'test', secretAccessKey: 'testsecret' };
     const bucket = 'contracts';

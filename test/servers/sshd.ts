@@ -92,11 +92,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Ten seconds at most. */
+/** Two minutes at most. */
 async function untilListening(server: ChildProcess, port: number): Promise<void> {
   let said = '';
   server.stderr?.on('data', (chunk: Buffer) => (said += chunk));
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 2400; tries++) {
     if (server.exitCode !== null) break;
     if (await answers(port)) return;
     await sleep(50);
@@ -107,7 +107,7 @@ async function untilListening(server: ChildProcess, port: number): Promise<void>
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
-    await once(socket, 'data', { signal: AbortSignal.timeout(1000) });
+    await once(socket, 'data', { signal: AbortSignal.timeout(10_000) });
     return true;
   } catch {
     return false;

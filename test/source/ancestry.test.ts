@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Ancestry } from '../../src/source/source.ts';
 import type { FixtureRepository } from '../servers/fixture-repository.ts';
+import { sampleOf } from '../thorough.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -28,12 +29,15 @@ function collectGarbage(): void {
   repository.git('-c', 'gc.reflogExpire=now', 'gc', '--quiet', '--prune=now');
 }
 
-describe.each([
+const servers = [
   ['filters and any id, protocol 2', 2, true],
   ['filters and any id, protocol 0', 0, true],
   ['no filter and tips alone, protocol 2', 2, false],
   ['no filter and tips alone, protocol 0', 0, false],
-] as const)('at a server with %s', (_, protocol, isOpen) => {
+] as const;
+
+// All of them; else the two that have nothing in common.
+describe.each(sampleOf(servers, 3))('at a server with %s', (_, protocol, isOpen) => {
   beforeEach(() => {
     world.server.behaviour.protocol = protocol;
     if (!isOpen)

@@ -78,10 +78,10 @@ describe('a mirror', () => {
 
   test('loses what killed processes left, once it is old', async () => {
     const commit = world.createRepository().commit({ files: { 'a.yaml': '' } });
-    const left = join(world.cache, 'scratch', `${Date.now() - 41_000}-left`, 'objects');
-    const young = join(world.cache, 'scratch', `${Date.now() - 10_000}-young`, 'objects');
+    const left = join(world.cache, 'scratch', `${Date.now() - 241_000}-left`, 'objects');
+    const young = join(world.cache, 'scratch', `${Date.now() - 60_000}-young`, 'objects');
     for (const folder of [left, young]) mkdirSync(folder, { recursive: true });
-    await world.openSource({ timeLimit: 20 }).snapshot(world.remote(), commit);
+    await world.openSource({ timeLimit: 120 }).snapshot(world.remote(), commit);
     expect(readdirSync(join(world.cache, 'scratch'))).toEqual([expect.stringContaining('-young')]);
   });
 

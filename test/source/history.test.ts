@@ -144,7 +144,7 @@ describe('a shallow clone', () => {
       execFileSync('git', ['-C', folder, 'config', `uploadpack.${key}`, 'true']);
     const local = { ...world.remote(), url: folder };
     const tip = commits.at(-1)!;
-    const source = world.openSource({ allowLocalRepositories: true, timeLimit: 10 });
+    const source = world.openSource({ allowLocalRepositories: true, timeLimit: 60 });
     for (const remote of [world.remote('shallow.git'), local]) {
       const refusal = { code: 'refused', message: expect.stringContaining('shallow clone') };
       await expect(source.history(remote, tip, 99)).rejects.toMatchObject(refusal);

@@ -16,7 +16,7 @@ export function commandLines(): string[] {
 
 /** Waits until the condition holds, ten seconds at most, and says whether it does. */
 export async function eventually(holds: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 6000; tries++) {
     if (holds()) return true;
     await sleep(20);
   }

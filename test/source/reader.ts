@@ -10,7 +10,7 @@ const source = openSource({
   folder,
   hosts: [`http://${host}`],
   allowLocalRepositories: false,
-  timeLimit: 30,
+  timeLimit: 120,
   sizeLimit: 2 ** 30,
   limits: { fileBytes: 2 ** 20, entries: 10_000 },
 });

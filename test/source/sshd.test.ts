@@ -43,9 +43,11 @@ describe.skipIf(!hasSshServer)(`a source over a real sshd${where}`, () => {
       }),
     };
   }
-  testSource(open);
   // `mirror.test.ts` tests the same over HTTP in every run.
-  if (isThorough) testHistory(open);
+  if (isThorough) {
+    testSource(open);
+    testHistory(open);
+  }
 
   test('gives no text of the path to a shell', async () => {
     const folder = join(world.folder, 'root', "$(touch${IFS}x);'`touch${IFS}x`'&|>x.git");

@@ -230,7 +230,7 @@ describe('a server', () => {
     const source = world.openSource();
     const snapshot = await source.snapshot(world.remote(), commit);
     world.server.behaviour.bytesPerSecond = 2000;
-    const slow = await world.openSource({ timeLimit: 1.5 }).snapshot(world.remote(), commit);
+    const slow = await world.openSource({ timeLimit: 5 }).snapshot(world.remote(), commit);
     expect(await refusalOf(slow.read(['a.bin']))).toMatchObject({ code: 'unreachable' });
     expect(await eventually(() => processesOf(world).length === 0)).toBe(true);
     world.server.behaviour.bytesPerSecond = null;

@@ -39,7 +39,7 @@ export async function openWorld(behaviour: Partial<GitServerBehaviour> = {}): Pr
         folder: cache,
         allowLocalRepositories: false,
         hosts: [`http://${server.host}`],
-        timeLimit: 20,
+        timeLimit: 120,
         sizeLimit: 2 ** 30,
         limits: contractLimits,
         ...options,

@@ -58,7 +58,7 @@ export async function openChromium(origin: string, elsewhere: readonly string[] 
     async open(options = {}) {
       const context = await browser.newContext(options);
       contexts.add(context);
-      context.setDefaultTimeout(30_000);
+      context.setDefaultTimeout(120_000);
       const page = await context.newPage();
       const wrong: string[] = [];
       page.on('console', (message) => {

@@ -26,7 +26,7 @@ describe.skipIf(executablePath === undefined)(`the documentation${whySkipped}`, 
   test.for([
     { width: 1440, colorScheme: 'light', from: 0 },
     { width: 380, colorScheme: 'dark', from: 1 },
-  ] as const)('$width px, $colorScheme: every page is sound', { timeout: 120_000 }, async (look) => {
+  ] as const)('$width px, $colorScheme: every page is sound', async (look) => {
     await using watched = await browser.open({
       viewport: { width: look.width, height: 900 },
       colorScheme: look.colorScheme,

@@ -123,9 +123,7 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
       const before = await shownLinks(page);
       await page.keyboard.insertText(words);
       const inWords = (count: number) => (count === 1 ? '1 match' : `${count} matches`);
-      await expect
-        .poll(() => page.locator('#filter-count').textContent(), { timeout: 30_000 })
-        .toBe(inWords(await matching(page, words)));
+      await expect.poll(() => page.locator('#filter-count').textContent()).toBe(inWords(await matching(page, words)));
       const found = await shownLinks(page);
       expect(found).toContain(hash);
       await page.locator(`.side .nav a[href="${hash}"]`).focus();

@@ -158,13 +158,13 @@ describe('as JSON', () => {
       const { items } = await found('?q=moody');
       return items.length === 1;
     };
-    await expect.poll(has, { timeout: 20_000 }).toBe(true);
+    await expect.poll(has).toBe(true);
     await changeResource(registry, '@acme/apis/moody', (resource) => ({ ...resource, visibility: 'private' }));
-    await expect.poll(has, { timeout: 20_000 }).toBe(false);
+    await expect.poll(has).toBe(false);
     await changeResource(registry, '@acme/apis/moody', (resource) => ({ ...resource, visibility: 'public' }));
-    await expect.poll(has, { timeout: 20_000 }).toBe(true);
+    await expect.poll(has).toBe(true);
     await changeResource(registry, '@acme/apis/moody', (resource) => ({ ...resource, visibility: 'private' }));
-    await expect.poll(has, { timeout: 20_000 }).toBe(false);
+    await expect.poll(has).toBe(false);
   });
 });
 
@@ -269,7 +269,7 @@ test('what is not complete is kept by nobody', async () => {
   await publishVersion(registry, '@acme/apis/slow', '1.0.0', { document: { ...shop, slow: true } });
   const answer = () => get('?q=slow');
   await expect
-    .poll(async () => JSON.parse((await answer()).body.toString()) as Body, { timeout: 20_000 })
+    .poll(async () => JSON.parse((await answer()).body.toString()) as Body)
     .toMatchObject({
       items: [{ coordinate: '@acme/apis/slow', matches: [] }],
       complete: false,
@@ -277,7 +277,7 @@ test('what is not complete is kept by nobody', async () => {
   expect((await answer()).headers.get('cache-control')).toBe('no-store');
   outlines.resolve(null);
   await expect
-    .poll(async () => (await answer()).headers.get('cache-control'), { timeout: 20_000 })
+    .poll(async () => (await answer()).headers.get('cache-control'))
     .toBe('public, max-age=60, must-revalidate');
 });
 

@@ -59,7 +59,7 @@ function send(api: Api, body: string | Uint8Array<ArrayBuffer>, fields: Record<s
 
 /** The labels of what is published, once there are so many. */
 async function published(api: Api, count: number): Promise<unknown[]> {
-  for (let attempt = 0; attempt < 400; attempt++) {
+  for (let attempt = 0; attempt < 4000; attempt++) {
     const { json } = await api.call('GET', '/v1/apis/pay/versions');
     const labels = (json['items'] as { version: string }[]).map(({ version }) => version);
     if (labels.length >= count) return labels;
