@@ -10,11 +10,11 @@ const document = 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\
 test('publish, log, keys and sync over HTTP, with a key that says which organization', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stele-remote-'));
   const data = ['--data', join(folder, 'data')];
+  const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'root', '--scope', 'admin', ...data], {
+    cwd: folder,
+  });
   const stele = await serveStele(data, { cwd: folder });
   try {
-    const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'root', '--scope', 'admin', ...data], {
-      cwd: folder,
-    });
     const remote = (...args: string[]) =>
       runHere([...args, '--registry', stele.url], { cwd: folder, env: { STELE_KEY: made.stdout.trim() } });
     await writeFile(join(folder, 'pay.yaml'), document);

@@ -4,6 +4,7 @@ import { testSnapshot } from '../contract/snapshot.ts';
 import { testHistory } from '../contract/history.ts';
 import { testMerge } from '../contract/merge.ts';
 import { testSource, type SourceWorld } from '../contract/source.ts';
+import { isThorough } from '../thorough.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -39,8 +40,11 @@ describe('a source of local repositories', () => {
     return { source, repository, remote: (branch) => ({ ...world.remote(name, branch), url }) };
   }
   testSource(open);
-  testHistory(open);
-  testMerge(open);
+  // Past the transport they are the same as over HTTP.
+  if (isThorough) {
+    testHistory(open);
+    testMerge(open);
+  }
 });
 
 describe('a source of a server that knows no filter, and hands out tips alone', () => {
