@@ -163,7 +163,7 @@ const looked = new WeakMap<Registry['refs'], LRUCache<string, number>>();
 
 /** Records that a key was used, at most once an hour. */
 export async function noteKeyUse(registry: Registry, id: string): Promise<void> {
-  const known = looked.get(registry.refs) ?? new LRUCache({ max: 10_000 });
+  const known = looked.get(registry.refs) ?? new LRUCache({ maxSize: 10_000, sizeCalculation: () => 1 });
   looked.set(registry.refs, known);
   const since = registry.monotonic() - (known.get(id) ?? -Infinity);
   if (since < resolution) return;

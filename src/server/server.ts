@@ -7,7 +7,7 @@ import { affordableConnections } from './connections.ts';
 import type { Dev } from './dev.ts';
 import { listen } from './listen.ts';
 import { createLogin } from './login/login.ts';
-import { readDescription } from './v1/api-description.ts';
+import { ownDescription } from './v1/api-description.ts';
 import { createV1 } from './v1/v1.ts';
 
 /** A registry served over HTTP. */
@@ -50,7 +50,7 @@ export async function openServer(
       url,
       isReady: () => isReady,
       pagePatience,
-      description: readDescription(),
+      description: ownDescription(),
       ...(login && { login }),
       ...(commands && { commands }),
       ...(dev && { dev }),

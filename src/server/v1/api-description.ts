@@ -53,6 +53,13 @@ export function readDescription(): Description {
   return { document, operations };
 }
 
+let own: Description | null = null;
+
+/** Returns the description. It is read once in a process. */
+export function ownDescription(): Description {
+  return (own ??= readDescription());
+}
+
 function readOperation(document: Schema, path: string, item: PathItem, method: string): Operation {
   const operation = item[method] as Schema;
   const all = [...(item.parameters ?? []), ...((operation['parameters'] as unknown[] | undefined) ?? [])];

@@ -11,7 +11,7 @@ import { nameRoute } from '../route-name.ts';
 import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './require-scope.ts';
 import { readBody } from '../body/read-body.ts';
 import type { Answer, Call } from './call.ts';
-import { readDescription, type Operation } from './api-description.ts';
+import { ownDescription, type Operation } from './api-description.ts';
 import { createReceiveHook } from './hook-routes.ts';
 import { bodyLimits, takesDocument } from './body-limits.ts';
 import { createDescriptionRoute } from './description-route.ts';
@@ -23,7 +23,7 @@ import { keyRecord } from './records.ts';
 import { routes } from './routes.ts';
 import { send } from './send-answer.ts';
 import { createTurns } from '../../scheduling/organization-turns.ts';
-import { createValidator } from './validate.ts';
+import { validatorOf } from './validate.ts';
 
 /**
  * The management API, mounted under `/v1`. Only operations in the description exist. Order of
@@ -33,9 +33,9 @@ export function createV1(context: Omit<ServerContext, 'v1'>): Router {
   const { registry } = context;
   const exchangeToken = createTokenExchange(registry, context.url);
   const receiveHook = createReceiveHook(context);
-  const { description = readDescription() } = context;
+  const { description = ownDescription() } = context;
   const table = createRoutes(description.operations);
-  const validator = createValidator(description);
+  const validator = validatorOf(description);
   const turns = createTurns();
   const descriptionRoute = createDescriptionRoute(description);
 

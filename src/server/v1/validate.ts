@@ -25,7 +25,16 @@ export interface Validator {
 const small = 65_536;
 const kept = 20;
 
-export function createValidator(description: Description): Validator {
+const validators = new WeakMap<Description, Validator>();
+
+/** Returns the validator of a description. It is made once, because compiling the schemas takes long. */
+export function validatorOf(description: Description): Validator {
+  const known = validators.get(description) ?? createValidator(description);
+  validators.set(description, known);
+  return known;
+}
+
+function createValidator(description: Description): Validator {
   const document = withForms(description.document);
   const pointers = pointersIn(document);
   const options = { strict: false, useDefaults: true, verbose: true, meta: false, validateSchema: false } as const;
