@@ -1,8 +1,7 @@
 import { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterAll, vi } from 'vitest';
+import { freeMemory } from './free-memory.ts';
 
 // The registries that tests open in their own process share the worker's sandboxes.
 vi.mock(import('../src/compile/sandbox/local-compiler.ts'), async () => {
@@ -28,17 +27,6 @@ afterAll(() => {
   if (process.umask() !== mask) throw new Error('This file leaves another umask.');
   if (listenersOf() !== listening) throw new Error(`This file leaves listeners: ${listenersOf()}, not ${listening}.`);
 });
-
-/**
- * Starting a process copies the page tables of this one: with a gigabyte of garbage, each `git` takes 50 ms of CPU time more. So
- * what a file leaves goes before the next one begins. Only a `last-resort` collection gives memory back at once.
- */
-function freeMemory(): void {
-  if (process.memoryUsage.rss() < 256 * 1024 * 1024) return;
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as NodeJS.GCFunction;
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-}
 
 /** How many listeners the process has for what ends it. */
 function listenersOf(): string {

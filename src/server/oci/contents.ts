@@ -35,7 +35,7 @@ const digestsKept = 50_000;
  */
 export function createContentsIndex(registry: Registry): ContentsIndex {
   const contents = new LRUCache<Digest, Kept>({ max: versionsKept });
-  const holders = new LRUCache<string, Digest>({ max: digestsKept });
+  const holders = new LRUCache<string, Digest>({ maxSize: digestsKept, sizeCalculation: () => 1 });
   let searches: Promise<unknown> = Promise.resolve();
 
   async function of(granted: GrantedVersion): Promise<Contents> {
