@@ -5,7 +5,7 @@ import { isSlug } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { configFile, readConfig, type CommonOptions } from './command-context.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
-import { print, printJson } from './output.ts';
+import { complain, print, printJson } from './output.ts';
 
 interface ServeOptions {
   org: string;
@@ -15,6 +15,8 @@ interface ServeOptions {
   port: string;
   host: string;
   dev?: boolean;
+  workers: string;
+  answerOnly?: boolean;
 }
 
 /** `stele serve [repository…]`: runs the registry until a signal stops it. */
@@ -33,15 +35,29 @@ export function serveCommand(): Command {
       ),
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(
+      new Option('--workers <number>', 'processes that share the port; one of them also follows repositories').default(
+        '1',
+      ),
+    )
+    .option('--answer-only', 'only answer requests; another process follows repositories and delivers events')
     .option('--dev', 'reload pages when templates, documentation or configuration change')
     .action(async (repositories: string[], options: ServeOptions, command: Command) => {
+      const announce = announcer(command.optsWithGlobals<CommonOptions>().json ?? false);
+      const workers = workersOf(options);
+      const { runWorkers, isWorker } = await import('./workers.ts');
+      if (workers > 1 && !isWorker) {
+        await readConfig(command, '');
+        process.exitCode = await runWorkers(workers, { announce, tellDeath });
+        return;
+      }
       const configure = async (edition: string) =>
         addRepositories(await readConfig(command, edition), repositories, options);
       const { serve } = await import('./serve.ts');
       const commands = describeCommands(programOf(command));
-      const { dev: isDev = false } = options;
-      const announce = announcer(command.optsWithGlobals<CommonOptions>().json ?? false);
-      await serve({ configure, file: configFile(command), repositories, commands, isDev, announce }, options);
+      const { dev: isDev = false, answerOnly: isAnswerOnly = false } = options;
+      const file = configFile(command);
+      await serve({ configure, file, repositories, commands, isDev, isAnswerOnly, announce }, options);
     });
 }
 
@@ -59,6 +75,19 @@ function addRepositories(config: Config, repositories: readonly string[], option
   }));
   const next = { ...organization, repositories: [...organization.repositories, ...added] };
   return { ...config, organizations: { ...config.organizations, [options.org]: next } };
+}
+
+/** The number of processes. Pages that reload need a single one. */
+function workersOf({ workers, dev }: ServeOptions): number {
+  if (!/^[1-9]\d?$/.test(workers))
+    throw new RegistryError('malformed', `${JSON.stringify(workers)} is not a number of workers. Use 1 to 99.`);
+  if (workers !== '1' && dev)
+    throw new RegistryError('malformed', '`--dev` works with one process only. Leave out `--workers`.');
+  return Number(workers);
+}
+
+function tellDeath(pid: number, how: string): void {
+  complain(`Worker ${pid} ended (${how}). It is started again.`);
 }
 
 /** Announces the URL; as JSON only once, since the port stays the same after a reload. */

@@ -12,10 +12,12 @@ import type { CommandText } from '../site/docs/docs-commands.ts';
 import { openRenderAhead } from '../site/render-ahead.ts';
 import { gitDirectory } from '../source/local.ts';
 import { isOpenToOthers } from '../store/private.ts';
-import { createSyncQueue } from '../sync/queue.ts';
+import { createSyncQueue, type SyncQueue } from '../sync/queue.ts';
 import { openReconciler } from '../sync/reconcile.ts';
 import { outliveReader } from './broken-pipe.ts';
 import { followChanges } from './follow-changes.ts';
+import { stopSignals } from './stop-signals.ts';
+import { joinWorkers } from './workers.ts';
 
 /** What the command line asks for. */
 export interface Asked {
@@ -27,6 +29,8 @@ export interface Asked {
   repositories: readonly string[];
   commands: readonly CommandText[];
   isDev: boolean;
+  /** Whether another process follows repositories, delivers events and deletes what expired. */
+  isAnswerOnly: boolean;
   /** Prints the URL once the server listens. */
   announce(url: string): void;
 }
@@ -37,9 +41,16 @@ export async function serve(asked: Asked, { port, host }: { port: string; host: 
   if (!/^\d{1,5}$/.test(port) || Number(port) > 65535)
     throw new RegistryError('malformed', `${JSON.stringify(port)} is not a port. Use 0 to 65535.`);
   const first = await asked.configure('');
-  const stopped = untilStopped();
+  const worker = joinWorkers();
+  const stopped = worker?.stopped ?? untilStopped();
+  const announce = worker?.announce ?? asked.announce;
   const address = { port: Number(port), host };
-  for (let config: Config | null = first; config !== null;) config = await serveOnce(config, asked, address, stopped);
+  try {
+    for (let config: Config | null = first; config !== null;)
+      config = await serveOnce(config, { ...asked, announce }, address, stopped);
+  } finally {
+    worker?.leave();
+  }
 }
 
 /**
@@ -48,7 +59,7 @@ export async function serve(asked: Asked, { port, host }: { port: string; host: 
  */
 async function serveOnce(
   config: Config,
-  { configure, file, repositories, commands, isDev, announce }: Asked,
+  { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: Asked,
   address: { port: number; host: string },
   stopped: Promise<null>,
 ): Promise<Config | null> {
@@ -66,11 +77,8 @@ async function serveOnce(
   const server = await openServer(registry, queue, { ...address, commands, dev });
   // Keep the port that 0 picked when the configuration is reloaded.
   address.port = Number(new URL(server.url).port);
-  const deliveries = openDeliveries(registry, config.url ?? server.url);
-  const purger = openPurger(registry);
-  const expiry = openExpiry(registry);
   const ahead = openRenderAhead(registry);
-  const reconciler = await openReconciler(registry, queue);
+  const background = isAnswerOnly ? null : await openBackground(registry, queue, config.url ?? server.url);
   const now = () => configure(`${Date.now()}`);
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
   await warnOfOpenFolders(registry);
@@ -80,15 +88,33 @@ async function serveOnce(
   await changes?.close();
   // Browsers keep idle connections open; do not wait long for them in development.
   await server.close(dev === null ? undefined : 500);
-  await reconciler.close();
+  await background?.close();
   await queue.close();
   const rendered = ahead.close();
-  await deliveries.close();
-  await purger?.close();
-  expiry.close();
+  await background?.end();
   await registry.close();
   await rendered;
   return next;
+}
+
+/** What runs beside the server. `close` before the queue, which some of it fills; `end` after it. */
+async function openBackground(
+  registry: OpenRegistry,
+  queue: SyncQueue,
+  url: string,
+): Promise<{ close(): Promise<void>; end(): Promise<void> }> {
+  const deliveries = openDeliveries(registry, url);
+  const purger = openPurger(registry);
+  const expiry = openExpiry(registry);
+  const reconciler = await openReconciler(registry, queue);
+  return {
+    close: () => reconciler.close(),
+    async end() {
+      await deliveries.close();
+      await purger?.close();
+      expiry.close();
+    },
+  };
 }
 
 /**
@@ -125,8 +151,6 @@ function repositoryAround(folder: string): string | null {
   if (gitDirectory(folder) !== null) return folder;
   return dirname(folder) === folder ? null : repositoryAround(dirname(folder));
 }
-
-const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Resolves on SIGTERM, SIGINT or SIGHUP. A second signal ends the process at once. */
 function untilStopped(): Promise<null> {

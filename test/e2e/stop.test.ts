@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { serveStele } from './stele.ts';
+import { runStele, serveStele } from './stele.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -35,6 +36,33 @@ test('SIGTERM to npm start ends the server too', async () => {
 test('SIGHUP stops the server in order, as SIGTERM does', async () => {
   const stele = await serveStele(['--data', folder], { cwd: folder });
   expect(await stele.stop('SIGHUP')).toBe(0);
+});
+
+test('of several workers one that dies is replaced, all share the port, and one signal stops all', async () => {
+  const stele = await serveStele(['--data', join(folder, 'data'), '--workers', '2'], { cwd: folder });
+  const isThere = async () => (await fetch(`${stele.url}/healthz`)).status;
+  const children = () => readFileSync(`/proc/${stele.pid}/task/${stele.pid}/children`, 'utf8').trim().split(' ');
+  const before = children();
+  expect(before).toHaveLength(2);
+  process.kill(Number(before[0]), 'SIGKILL');
+  expect(await isThere()).toBe(200);
+  await expect.poll(children).not.toContain(before[0]);
+  await expect.poll(() => children().length).toBe(2);
+  expect(await isThere()).toBe(200);
+  const after = children();
+  expect(await stele.stop('SIGTERM')).toBe(0);
+  for (const pid of after) expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+});
+
+test('a worker that cannot start stops all, with its own exit code', async () => {
+  const config = join(folder, 'registry.config.ts');
+  await writeFile(config, "export default { store: { kind: 'fs', path: '/proc/x' } };");
+  const ended = await runStele(['serve', '--port', '0', '--workers', '2', '--config', config], { cwd: folder });
+  expect([ended.code, ended.stdout]).toEqual([3, '']);
+  expect(await runStele(['serve', '--workers', 'many'], { cwd: folder })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('"many" is not a number of workers'),
+  });
 });
 
 function killGroup(pid: number): void {

@@ -1,0 +1,2 @@
+/** The signals that stop a server in order. */
+export const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;

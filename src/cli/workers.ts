@@ -1,0 +1,90 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { stopSignals } from './stop-signals.ts';
+
+/** Milliseconds before a worker that died is started again. */
+const restartAfter = 1000;
+
+/** What a worker tells the process that started it, and what it is told. */
+type Message = { url: string } | { stop: true };
+
+/** Whether this process is one of several that another one started. */
+export const { isWorker } = cluster;
+
+/**
+ * Runs this command in `count` processes that listen on one port, until a signal stops them. The
+ * first also follows repositories, delivers events and deletes what expired; the others answer
+ * requests only. One that dies is started again; if one dies before it has ever answered, all stop.
+ * Calls `announce` when all answer. Resolves to the exit code.
+ */
+export async function runWorkers(
+  count: number,
+  { announce, tellDeath }: { announce(url: string): void; tellDeath(pid: number, how: string): void },
+): Promise<number> {
+  const workers = new Set<Worker>();
+  let isStopping = false;
+  let exitCode = 0;
+
+  function stop(): void {
+    // A second signal ends them at once.
+    if (isStopping) for (const worker of workers) worker.process.kill('SIGKILL');
+    isStopping = true;
+    for (const worker of workers) if (worker.isConnected()) worker.send({ stop: true } satisfies Message);
+  }
+
+  /** Runs one worker, and the ones that take its place. `ready` is called when the first one answers. */
+  async function keep(args: readonly string[], ready: (url: string) => void): Promise<void> {
+    let hasAnswered = false;
+    while (!isStopping) {
+      cluster.setupPrimary({ args: [...process.argv.slice(2), ...args] });
+      const worker = cluster.fork();
+      workers.add(worker);
+      worker.on('message', (message: Message) => {
+        if (!('url' in message)) return;
+        hasAnswered = true;
+        ready(message.url);
+      });
+      const [code, signal] = (await once(worker, 'exit')) as [number | null, string | null];
+      workers.delete(worker);
+      if (isStopping) return;
+      if (!hasAnswered) {
+        exitCode = code ?? 70;
+        stop();
+        return;
+      }
+      tellDeath(worker.process.pid ?? 0, signal ?? `exit code ${code}`);
+      await delay(restartAfter);
+    }
+  }
+
+  for (const signal of stopSignals) process.on(signal, stop);
+  try {
+    const waits = Array.from({ length: count }, (_, index) => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      return { answers: promise, ends: keep(index === 0 ? [] : ['--answer-only'], resolve) };
+    });
+    void Promise.all(waits.map(({ answers }) => answers)).then(([url]) => announce(url!));
+    await Promise.all(waits.map(({ ends }) => ends));
+    return exitCode;
+  } finally {
+    for (const signal of stopSignals) process.off(signal, stop);
+  }
+}
+
+/** The part of a worker: tells where it answers, and resolves `stopped` when it is to stop. Null in any other process. */
+export function joinWorkers(): { announce(url: string): void; stopped: Promise<null>; leave(): void } | null {
+  const { worker } = cluster;
+  if (worker === undefined) return null;
+  const { promise, resolve } = Promise.withResolvers<null>();
+  process.on('message', (message: Message) => {
+    if ('stop' in message) resolve(null);
+  });
+  // A terminal and systemd send their signals to every process. One is enough, however many come.
+  for (const signal of stopSignals) process.on(signal, () => resolve(null));
+  return {
+    announce: (url) => void process.send!({ url } satisfies Message),
+    stopped: promise,
+    leave: () => worker.disconnect(),
+  };
+}
