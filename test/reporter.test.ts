@@ -13,7 +13,7 @@ describe('the end of a test run', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'stele-reporter-'));
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
-    for (const name of ['setup.ts', 'reporter.ts', 'longest-first.ts', 'vitest.config.ts']) {
+    for (const name of ['setup.ts', 'free-memory.ts', 'reporter.ts', 'longest-first.ts', 'vitest.config.ts']) {
       await cp(join(root, 'test', name), join(folder, 'test', name));
     }
   });
