@@ -9,6 +9,7 @@ import { hostKinds, publicUrls, type HostKind } from './hosts/host.ts';
 import { closest } from './model/closest.ts';
 import { RegistryError } from './model/errors.ts';
 import { parseOwnerPattern, type OwnerFilter } from './model/owner.ts';
+import type { GateSettings } from './model/gate.ts';
 import type { Validation } from './model/problem.ts';
 import type { Visibility } from './model/access.ts';
 import type { Credential } from './source/source.ts';
@@ -44,7 +45,7 @@ export interface OrganizationConfig {
   name?: string;
   repositories: RepositoryConfig[];
   owners: OwnerConfig[];
-  defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation };
+  defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation } & GateSettings;
 }
 
 export interface LoginConfig {

@@ -64,7 +64,7 @@ async function readRuleset(
 ): Promise<GivenRuleset | null> {
   if (name.startsWith('@') && !existsSync(name)) {
     const { coordinate } = requireCoordinate(name);
-    const { resolveRuleset } = await import('../registry/gate.ts');
+    const { resolveRuleset } = await import('../registry/gate/gate.ts');
     return withRegistry(command, (registry) => resolveRuleset(registry, coordinate.org, name));
   }
   const { snapshot, entry } = await openFolder(name, limits);
@@ -73,5 +73,5 @@ async function readRuleset(
   if (artifact === null)
     throw new RegistryError('refused', `${name} is not a valid ruleset:\n${formatLint(report, 'text')}`);
   const json = artifact.representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!.bytes;
-  return { digest: digestOf(json), json: Buffer.from(json).toString() };
+  return { digest: digestOf(json), name, json: Buffer.from(json).toString() };
 }

@@ -5,6 +5,8 @@ import type { Digest } from '../model/digest.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { Outline } from '../model/outline.ts';
 import type { OnConflict } from '../model/connection.ts';
+import type { GateSettings } from '../model/gate.ts';
+import type { Exemption, Gate } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { Problem, Report } from '../model/problem.ts';
@@ -33,10 +35,10 @@ export interface CompileLimits {
 /** The published ruleset that the document is checked against. */
 export interface GivenRuleset {
   digest: Digest;
+  /** Its coordinate with its version, or the name of its file. */
+  name: string;
   /** JSON text of the published ruleset. */
   json: string;
-  /** Its coordinate, for messages. Absent for a file. */
-  name?: string;
   /** The rulesets that it extends, also through others, by the coordinate as written there. */
   extended?: Readonly<Record<string, Pick<GivenRuleset, 'digest' | 'json'>>>;
 }
@@ -48,7 +50,18 @@ export interface CompileInput {
   entry: string;
   validation: Validation;
   ruleset: GivenRuleset | null;
+  /** How the ruleset's findings decide. Default: errors block. */
+  gate?: CompileGate;
   limits: CompileLimits;
+}
+
+/** How the findings of a ruleset decide about a document. */
+export interface CompileGate extends Pick<Gate, 'blockOn' | 'ratchet'> {
+  /** Those of `stele.yaml`. The compiler reads `.redocly.lint-ignore.yaml` itself. */
+  exemptions: Exemption[];
+  today: string;
+  /** Keys of findings that do not block (`findingKey`), or null: all do. */
+  known: string[] | null;
 }
 
 /** One format in one coding, ready to be sent. */
@@ -124,7 +137,7 @@ export type VersionSource =
 /**
  * Settings in `stele.yaml` for all documents or one entry. `tags` and `version` are never both set.
  */
-export interface SettingsDefaults {
+export interface SettingsDefaults extends GateSettings {
   visibility?: Visibility;
   ruleset?: string;
   validation?: Validation;
@@ -142,6 +155,8 @@ export interface SettingsResource extends SettingsDefaults {
   slug?: string;
   name?: string;
   description?: string;
+  /** Findings that are accepted. */
+  exemptions?: Exemption[];
   /** The position of the entry in `stele.yaml`. */
   at: Pick<Problem, 'pointer' | 'line' | 'column'>;
 }

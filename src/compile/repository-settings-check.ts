@@ -1,5 +1,6 @@
 import { isSlug, parseCoordinate } from '../model/address.ts';
 import { highestPlaceholder, isPathGlob, pathGlobProblem, starsIn } from '../model/path-glob.ts';
+import type { Exemption } from '../model/problem.ts';
 import type { Problem } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
 import type { ParsedFile } from './text/parse.ts';
@@ -14,7 +15,8 @@ export interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {
 /** A `stele.yaml` that is valid by its schema. */
 export interface WrittenFile {
   defaults?: WrittenSettings;
-  resources?: (WrittenSettings & Omit<SettingsResource, 'version' | 'at'>)[];
+  resources?: (WrittenSettings &
+    Omit<SettingsResource, 'version' | 'at' | 'exemptions'> & { exemptions?: Omit<Exemption, 'at' | 'file'>[] })[];
   discover?: boolean;
   ignore?: string[];
 }
@@ -38,6 +40,11 @@ export function checkSettings(file: ParsedFile, { defaults, resources = [], disc
     checkBoth(entry, at, name, tell);
     const wrong = isPathGlob(entry.path) ? pathGlobProblem(entry.path) : null;
     if (wrong !== null) tell(`${at}/path`, `${name}.path ${wrong}.`);
+    for (const [number, { pointer }] of (entry.exemptions ?? []).entries()) {
+      const broken = pointer !== undefined && isPathGlob(pointer) ? pathGlobProblem(pointer) : null;
+      if (broken !== null)
+        tell(`${at}/exemptions/${number}/pointer`, `${name}.exemptions[${number}].pointer ${broken}.`);
+    }
     checkTemplates({ ...entry, ...inherited(entry, defaults) }, at, name, tell);
     if (entry.slug !== undefined && highestPlaceholder(entry.slug) === 0 && !isSlug(entry.slug))
       tell(

@@ -40,8 +40,19 @@ export function readSettings(
   const report = createReport(problems);
   if (isBlocking(report)) return { settings: null, report };
   const resources = (written.resources ?? []).map((entry, index): SettingsResource => {
-    const { version: _, ...rest } = entry;
-    return { ...rest, ...versionOf(entry), at: placeOf(file, `/resources/${index}`) };
+    const { version: _, exemptions, ...rest } = entry;
+    const pointer = `/resources/${index}`;
+    return {
+      ...rest,
+      ...versionOf(entry),
+      ...(exemptions && {
+        exemptions: exemptions.map((one, at) => ({
+          ...one,
+          at: { file: file.path, ...placeOf(file, `${pointer}/exemptions/${at}`) },
+        })),
+      }),
+      at: placeOf(file, pointer),
+    };
   });
   const { version: _, ...defaults } = written.defaults ?? {};
   const settings: Settings = {

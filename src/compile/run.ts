@@ -1,6 +1,7 @@
 import type { ResourceType } from '../model/address.ts';
 import { types } from '../model/kinds.ts';
 import { createReport, isBlocking, problemAtFile, type Problem, type Report } from '../model/problem.ts';
+import type { Exemption } from '../model/problem.ts';
 import { collect, type LoadedFile } from './collect.ts';
 import type { Artifact, CompileInput, GivenRuleset } from './compile.ts';
 import { kindOf } from './detect.ts';
@@ -11,6 +12,8 @@ import { openapiReferencePaths } from './openapi/openapi-paths.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { formatsOf, represent } from './text/represent.ts';
+import { lintIgnorePaths, readLintIgnore } from './lint-ignore.ts';
+import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
@@ -61,9 +64,14 @@ async function compileEntry(
   const problems = [...result.problems];
   for (const [path, found] of findings)
     if (path === input.entry || (result.used?.has(path) ?? true)) problems.push(...found);
-  if (input.ruleset !== null && result.bundle !== null)
-    problems.push(...(await lintWithRuleset({ entry, files }, styleOf(input.ruleset))));
-  if (result.bundle === null || isBlocking(createReport(problems))) return refused(problems);
+  const styled: Problem[] = [];
+  const ignored: Exemption[] = [];
+  if (input.ruleset !== null && result.bundle !== null) {
+    styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input.ruleset))));
+    if (styled.length > 0) ignored.push(...(await loadIgnored(input, load, new Set(files.keys()))));
+  }
+  const report = passGate(problems, styled, input, ignored);
+  if (result.bundle === null || isBlocking(report)) return { artifact: null, report };
 
   const formats = formatsOf(entry, result.bundle);
   const bytes = Math.max(Buffer.byteLength(formats.json), Buffer.byteLength(formats.yaml));
@@ -76,10 +84,19 @@ async function compileEntry(
         `The bundled document has ${bytes} bytes; the limit is ${limits.bundleBytes}.`,
       ),
     ]);
-  return { artifact: await artifactOf(type, result, formats), report: createReport(problems) };
+  return { artifact: await artifactOf(type, result, formats), report };
 }
 
-function styleOf({ digest, json, name = digest, extended = {} }: GivenRuleset): Style {
+async function loadIgnored(
+  { entry, limits }: CompileInput,
+  load: (paths: string[]) => Promise<LoadedFile[]>,
+  files: ReadonlySet<string>,
+): Promise<Exemption[]> {
+  const loaded = await load(lintIgnorePaths(entry));
+  return loaded.flatMap((file) => ('bytes' in file ? readLintIgnore(file.path, file.bytes, limits, files) : []));
+}
+
+function styleOf({ json, name, extended = {} }: GivenRuleset): Style {
   const texts = Object.entries(extended).map(([coordinate, base]) => [coordinate, base.json]);
   return { json, name, extended: Object.fromEntries(texts) as Record<string, string> };
 }

@@ -75,6 +75,9 @@ export interface DocumentState {
   ruleset: Digest | null;
   /** The compiler that read it. A newer compiler reads rejected documents again. */
   compiler: string;
+  /** For a rejected document: the settings and exemptions of its gate. It is read again when they change. */
+  gate?: string;
+  exemptions?: Digest;
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Digest } from './digest.ts';
+
 /**
  * Whether a document that fails its specification's schema is rejected (`strict`) or published with
  * warnings (design §6).
@@ -24,6 +26,47 @@ export interface Problem {
   column: number;
   /** Where the rule is explained: the URL in the ruleset. */
   documentationUrl?: string;
+  /** Whether an attached ruleset found it. */
+  ofRuleset?: true;
+  /** Whether the latest version has it too, so that it does not block (`ratchet`). */
+  known?: true;
+}
+
+/** Which findings of a ruleset reject a document. */
+export const blockOns = ['error', 'warn', 'none'] as const;
+export type BlockOn = (typeof blockOns)[number];
+
+/** A finding that somebody decided to accept. Reviewed like code: it is a part of the repository. */
+export interface Exemption {
+  /** Name of the rule; `*` matches any characters. */
+  rule: string;
+  /** JSON Pointer into the document, or a pattern as in `path-glob.ts`. Absent: everywhere. */
+  pointer?: string;
+  /** Path of the file, if it is for one file only. Then the pointer is no pattern. */
+  file?: string;
+  reason: string;
+  owner?: string;
+  /** The last day on which it holds: `2026-12-31`. */
+  expires?: string;
+  /** Where it is written. */
+  at: Pick<Problem, 'file' | 'pointer' | 'line' | 'column'>;
+}
+
+/** A finding that an exemption accepts. */
+export interface Exempted extends Problem {
+  exemption: Pick<Exemption, 'reason' | 'owner' | 'expires'> & { at: string };
+}
+
+/** What a document had to pass. Stored in its report, so that the report can be made again. */
+export interface Gate {
+  /** The ruleset at the version that checked the document. */
+  ruleset: { name: string; digest: Digest };
+  blockOn: BlockOn;
+  exemptions?: Exemption[];
+  /** The day on which exemptions were judged. */
+  today?: string;
+  /** Manifest of the version whose findings do not block. */
+  ratchet?: Digest;
 }
 
 /** The findings for a document. The same input gives the same report, byte for byte. */
@@ -36,6 +79,14 @@ export interface Report {
   counts: Record<Severity, number>;
   /** Whether `problems` was cut at its limit. */
   truncated: boolean;
+  /** Number of findings that block. Absent: those with the severity `error`. */
+  blocking?: number;
+  /** What the document had to pass. Absent if no ruleset checked it. */
+  gate?: Gate;
+  /** Findings that an exemption accepts. They are neither counted nor in `problems`. */
+  exempted?: Exempted[];
+  /** Number of findings that are not shown to this reader, who may not read the ruleset. */
+  hidden?: number;
 }
 
 const kept = 1000;
@@ -65,9 +116,21 @@ export function createReport(problems: readonly Problem[]): Report {
   return { problems: unique.slice(0, kept), counts, truncated: unique.length > kept };
 }
 
-/** Whether the report contains an error, which stops a publish. */
+/** The number of findings that stop a publish: errors, unless a gate decides otherwise. */
+export function blockingIn({ blocking, counts }: Pick<Report, 'blocking' | 'counts'>): number {
+  return blocking ?? counts.error;
+}
+
+/** Says in one sentence how many findings stop a publish. */
+export function describeBlocking(report: Report): string {
+  const count = blockingIn(report);
+  const noun = count === report.counts.error ? 'error' : 'finding';
+  return `The document has ${count} ${noun}${count === 1 ? '' : 's'}${noun === 'error' ? '' : ' that its gate rejects'}.`;
+}
+
+/** Whether the report stops a publish. */
 export function isBlocking(report: Report): boolean {
-  return report.counts.error > 0;
+  return blockingIn(report) > 0;
 }
 
 /** A problem at an unknown place in a file. It points to the start of the file. */

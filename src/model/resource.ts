@@ -3,6 +3,7 @@ import type { Visibility } from './access.ts';
 import type { Connection } from './connection.ts';
 import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
+import type { GateSettings } from './gate.ts';
 import type { Validation } from './problem.ts';
 import { foldLabel, highestInRange, latestOf } from './label.ts';
 
@@ -38,7 +39,7 @@ export interface Version {
 }
 
 /** An API, schema or ruleset with all its versions: the value of one ref. */
-export interface Resource {
+export interface Resource extends GateSettings {
   org: string;
   type: ResourceType;
   slug: string;

@@ -11,7 +11,7 @@ import type { Listed } from './list-documents.ts';
 import type { SettingsFile } from './settings-of.ts';
 
 /** The settings of one document: its entry in `stele.yaml`, completed by the defaults. */
-type Given = SettingsDefaults & Pick<SettingsResource, 'name' | 'description'>;
+type Given = SettingsDefaults & Pick<SettingsResource, 'name' | 'description' | 'exemptions'>;
 
 /**
  * Plans one document. `stele.yaml` wins; a document that it does not list keeps the settings of its
@@ -36,6 +36,10 @@ export function applySettings(
     visibility: given.visibility ?? repository.visibility,
     ruleset: given.ruleset ?? null,
     validation: given.validation ?? repository.validation,
+    blockOn: given.blockOn ?? null,
+    ratchet: given.ratchet ?? null,
+    compatibility: given.compatibility ?? null,
+    ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
     tags: tags ?? (given.version === undefined ? (connection?.tags ?? null) : null),
     version: versionOf(given.version, listed?.taken ?? [], posix.dirname(file)),
@@ -57,13 +61,24 @@ export function keptByRegistry(
 ): string | null {
   if (resource === null) return null;
   const given = givenFor(coordinate, listed, settings);
-  const kept = (['visibility', 'ruleset', 'validation', 'name', 'description'] as const).flatMap((key) =>
-    given[key] === undefined || given[key] === resource[key] ? [] : [key],
+  const kept = keptKeys.flatMap((key) =>
+    given[key] === undefined || given[key] === (resource[key] ?? null) ? [] : [key],
   );
   if (kept.length === 0) return null;
   const path = `${coordinate.type}/${coordinate.slug}`;
   return `stele.yaml cannot change the ${kept.join(', ')} of ${formatCoordinate(coordinate)} because it already exists. Use PATCH /v1/${path}.`;
 }
+
+const keptKeys = [
+  'visibility',
+  'ruleset',
+  'validation',
+  'blockOn',
+  'ratchet',
+  'compatibility',
+  'name',
+  'description',
+] as const;
 
 function givenFor({ type }: Coordinate, listed: Listed | null, settings: Settings | null): Given {
   const { ruleset, tags, version, ...common }: SettingsDefaults = settings?.defaults ?? {};

@@ -32,9 +32,10 @@ export async function connectedResources(registry: Registry, repository: Reposit
 
 /** The plan for a resource that is connected by hand. */
 export function plannedFor(resource: Connected): Planned {
-  const { name, description, visibility, ruleset, validation, connection } = resource;
+  const { name, description, visibility, ruleset, validation, blockOn, ratchet, compatibility, connection } = resource;
   const { path, onConflict, tags } = connection;
-  const made = { name, description, visibility, ruleset, validation };
+  const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
+  const made = { name, description, visibility, ruleset, validation, ...gate };
   const coordinate = coordinateOf(resource);
   return {
     path,

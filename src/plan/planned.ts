@@ -1,6 +1,8 @@
 import type { VersionSource } from '../compile/compile.ts';
 import type { Coordinate } from '../model/address.ts';
 import type { OnConflict } from '../model/connection.ts';
+import type { Compatibility } from '../model/gate.ts';
+import type { BlockOn, Exemption } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 
@@ -9,14 +11,18 @@ export interface Planned {
   path: string;
   coordinate: Coordinate;
   /**
-   * Settings for a new resource: name, description, visibility, ruleset, validation. An existing
-   * resource keeps its own.
+   * Settings for a new resource, from here to `compatibility`. An existing resource keeps its own.
    */
   name: string;
   description: string;
   visibility: Visibility;
   ruleset: string | null;
   validation: Validation | null;
+  blockOn?: BlockOn | null;
+  ratchet?: boolean | null;
+  compatibility?: Compatibility | null;
+  /** Findings that the repository accepts, also for an existing resource. */
+  exemptions?: Exemption[];
   onConflict: OnConflict;
   /** Glob of the tags that become versions. Null: the branch does. */
   tags: string | null;

@@ -2,12 +2,13 @@ import { organizationIn } from '../config.ts';
 import type { Visibility } from '../model/access.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
+import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new resource. */
-export interface NewResource {
+export interface NewResource extends GateSettings {
   name: string;
   description?: string;
   /** Default: the organization's, else private. */
@@ -35,6 +36,9 @@ export function newResource(
     latest: null,
     latestPinned: false,
     validation: given.validation ?? null,
+    blockOn: given.blockOn ?? null,
+    ratchet: given.ratchet ?? null,
+    compatibility: given.compatibility ?? null,
     versions: [],
     createdAt: registry.now().toISOString(),
     deletedAt: null,

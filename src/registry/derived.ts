@@ -62,6 +62,13 @@ export async function renderVersion(
   });
 }
 
+/** The document of a version, for the compiler. Without an access check. */
+export async function readPublished(registry: Registry, version: Version): Promise<Published> {
+  const manifest = await readManifestOf(registry, version);
+  const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
+  return publishedOf(registry, version, manifest, json);
+}
+
 async function publishedOf(
   registry: Registry,
   version: Version,

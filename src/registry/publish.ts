@@ -1,18 +1,23 @@
-import { organizationIn } from '../config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, OnConflict } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { isLabel } from '../model/label.ts';
-import type { Report, Validation } from '../model/problem.ts';
+import { isBlocking, type Report } from '../model/problem.ts';
 import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
 import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
-import type { Snapshot } from '../source/snapshot.ts';
 import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
 import { rulesetState } from './gate/extended.ts';
-import { resolveRuleset, rulesetName, withExtendsChecked } from './gate.ts';
+import { resolveRuleset, rulesetName } from './gate/gate.ts';
+import {
+  checkNext,
+  compileDocument,
+  compileGated,
+  validationOf,
+  type CompileRequest,
+} from './gate/compile-document.ts';
 import { addVersion, placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
@@ -20,11 +25,7 @@ import { newResource, withTitle, type NewResource } from './create-resource.ts';
 import { encodeJson } from '../model/json.ts';
 
 /** What to publish, and how. */
-export interface PublishRequest {
-  coordinate: Coordinate;
-  snapshot: Snapshot;
-  /** Path of the document in the snapshot. */
-  entry: string;
+export interface PublishRequest extends CompileRequest {
   /** The requested label; null: from the document's version, else the next one (design §7). */
   version: string | null;
   /** Whether `version` comes from a git tag: see `Placing`. */
@@ -49,9 +50,6 @@ export interface PublishRequest {
   /** The CI job that uploaded the document, for the provenance. */
   job?: JobOrigin;
   author: Author;
-  /** Whether somebody waits for the result: see `Turn`. */
-  isAwaited?: boolean;
-  signal?: AbortSignal;
 }
 
 /** How a publish ended. Only `published` changed anything. */
@@ -88,8 +86,8 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   if (existing !== null && request.connection !== undefined) assertConnectable(existing, request.connection);
   const resource = existing ?? createFor(registry, request, null);
   const ruleset = await resolveRuleset(registry, resource.org, rulesetName(registry, resource));
-  const compiled = await compileDocument(registry, request, resource, ruleset);
-  const report = compiled.report;
+  let compiled = await compileGated(registry, request, resource, ruleset);
+  let report = compiled.report;
   const rulesetDigest = ruleset && rulesetState(ruleset);
   if (compiled.artifact === null) {
     const standing = ruleset === null ? null : await findStanding(registry, request, existing, compiled);
@@ -97,12 +95,25 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
     const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(report));
     return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
   }
-  const built = buildFor(registry, request, resource, compiled, ruleset);
+  let built = buildFor(registry, request, resource, compiled, ruleset);
   const { title } = compiled.artifact;
   const stated = statedOf(request, compiled.artifact);
-  const made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
+  let made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
   // Before any bytes are stored. A taken label stays taken, so the result cannot change.
   const foreseen = (await appendVersion(registry, { ...request, dryRun: true }, made))!;
+  if (foreseen.outcome === 'published' && !(request.isPast ?? false)) {
+    const checked = await checkNext(registry, request, existing, foreseen.version.label, compiled);
+    if (isBlocking(checked)) {
+      const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(checked));
+      return { outcome: 'rejected', report: checked, reportDigest, compiled, ruleset: rulesetDigest };
+    }
+    if (checked !== report) {
+      compiled = { ...compiled, report: checked };
+      report = checked;
+      built = buildFor(registry, request, resource, compiled, ruleset);
+      made = { ...made, manifest: digestOf(built.manifest) };
+    }
+  }
   if (request.dryRun || foreseen.outcome === 'conflict') {
     return { ...foreseen, report, compiled, ruleset: rulesetDigest };
   }
@@ -156,31 +167,6 @@ async function currentResource(registry: Registry, coordinate: Coordinate): Prom
   const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
   assertPublishable(resource);
   return resource;
-}
-
-async function compileDocument(
-  registry: Registry,
-  request: PublishRequest,
-  resource: Resource,
-  ruleset: GivenRuleset | null,
-): Promise<Compiled> {
-  const compiled = await registry.compiler.compile(
-    {
-      type: request.coordinate.type,
-      entry: request.entry,
-      validation: validationOf(registry, resource),
-      ruleset,
-      limits: registry.config.limits,
-    },
-    (paths) => request.snapshot.read(paths),
-    { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },
-  );
-  return withExtendsChecked(registry, request, compiled);
-}
-
-/** `strict`, unless the resource or its organization says otherwise. */
-function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): Validation {
-  return resource.validation ?? organizationIn(registry.config, resource.org)?.defaults.validation ?? 'strict';
 }
 
 interface Made {

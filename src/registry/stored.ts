@@ -34,8 +34,15 @@ export async function readManifestOf(
   return readJson<Manifest>(registry, manifest, manifest);
 }
 
-/** A published ruleset for the compiler. `digest`: of its version's manifest. */
-export async function readRuleset(registry: Pick<Registry, 'objects'>, digest: Digest): Promise<GivenRuleset> {
+/**
+ * A published ruleset for the compiler. `digest`: of its version's manifest; `name`: its coordinate
+ * with its version.
+ */
+export async function readRuleset(
+  registry: Pick<Registry, 'objects'>,
+  digest: Digest,
+  name: string = digest,
+): Promise<GivenRuleset> {
   const layer = findLayer(await readManifestOf(registry, { manifest: digest }), 'json', 'identity')!;
-  return { digest, json: Buffer.from(await readObject(registry, layer.digest, digest)).toString() };
+  return { digest, name, json: Buffer.from(await readObject(registry, layer.digest, digest)).toString() };
 }

@@ -4,10 +4,13 @@ import { RegistryError } from '../model/errors.ts';
 import { formatJob } from '../model/job.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
 import { selectVersion, type Resource } from '../model/resource.ts';
-import type { Compiled } from '../compile/compile.ts';
+import type { Exempted, Gate } from '../model/problem.ts';
+import type { Report } from '../model/problem.ts';
+import type { CompileGate, Compiled, GivenRuleset } from '../compile/compile.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { buildArtifact } from './store-artifact.ts';
 import type { Registry } from './registry.ts';
+import { knownFindings } from './gate/relint.ts';
 import { findResource } from './find-resource.ts';
 import { readRecorded } from './gate/extended.ts';
 import { readJson, readManifestOf } from './stored.ts';
@@ -57,11 +60,16 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   }
   const remote = await remoteOf(registry, whereFrom(resource, config));
   const snapshot = await registry.source.snapshot(remote, commit);
+  const { gate: passed, exempted = [] } = await readJson<Report>(registry, config.report, version.manifest);
   const ruleset = config.ruleset === null ? null : await readRecorded(registry, config.ruleset, config);
-  const compiled = await registry.compiler.compile(
-    { type: coordinate.type, entry: path, validation: config.validation, ruleset, limits: registry.config.limits },
+  const gate = passed && ruleset && (await gateAgain(registry, resource, passed, ruleset));
+  const { validation } = config;
+  const { limits } = registry.config;
+  const again = await registry.compiler.compile(
+    { type: coordinate.type, entry: path, validation, ruleset, limits, ...(gate && { gate }) },
     (paths) => snapshot.read(paths),
   );
+  const compiled = { ...again, report: withApproved(again.report, exempted) };
   const compilers: [string, string] = [config.compiler, registry.compiler.id];
   const found = {
     coordinate: formatCoordinate(coordinate),
@@ -72,7 +80,6 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const isOtherCompiler = config.compiler !== registry.compiler.id && hasSameInput(config, compiled);
   if (compiled.artifact === null)
     return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived: null };
-  const { validation } = config;
   const origin = { repository: config.provenance.repository, commit };
   const built = buildArtifact({
     coordinate,
@@ -87,6 +94,23 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   if (derived === version.manifest) return { ...found, outcome: 'same', derived };
   if (built.content === contentDigest(manifest)) return { ...found, outcome: 'recoded', derived };
   return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
+}
+
+/** Adds the approved breaks of the stored report: they come from a comparison, not from the files. */
+function withApproved(report: Report, stored: readonly Exempted[]): Report {
+  const approved = stored.filter(({ ofRuleset }) => ofRuleset !== true);
+  return approved.length === 0 ? report : { ...report, exempted: [...(report.exempted ?? []), ...approved] };
+}
+
+/** The gate that a version passed, as its report says. */
+async function gateAgain(
+  registry: Registry,
+  resource: Resource,
+  { blockOn, exemptions = [], today = '', ratchet }: Gate,
+  ruleset: GivenRuleset,
+): Promise<CompileGate> {
+  const known = ratchet === undefined ? null : await knownFindings(registry, resource, { manifest: ratchet }, ruleset);
+  return { blockOn, exemptions, today, known, ...(ratchet !== undefined && { ratchet }) };
 }
 
 /** Where to read the version's commit: the connected repository, else the one in its provenance. */

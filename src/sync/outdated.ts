@@ -1,13 +1,13 @@
 import { parseCoordinate } from '../model/address.ts';
 import type { DocumentState, Repository } from '../model/connection.ts';
-import { rulesetName } from '../registry/gate.ts';
+import { rulesetName } from '../registry/gate/gate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
-import { rulesetDigest } from './sync-document.ts';
+import { gateText, rulesetDigest } from './sync-document.ts';
 
 /**
  * The documents whose result may change although their files have not: their ruleset changed, or
- * they were rejected by another compiler. Each comes with a state that makes the next sync read it
+ * they were rejected by another compiler or a gate with other settings. Each comes with a state that makes the next sync read it
  * again.
  */
 export async function* outdatedDocuments(
@@ -20,8 +20,9 @@ export async function* outdatedDocuments(
     const resource = await findResource(registry, parseCoordinate(state.resource)!.coordinate);
     const name = resource === null ? state.rulesetName : rulesetName(registry, resource);
     const ruleset = await rulesetDigest(registry, repository.org, name);
-    const isSame = name === state.rulesetName && ruleset === state.ruleset;
+    const gate = resource && state.gate !== undefined ? gateText(registry, resource) : state.gate;
+    const isSame = name === state.rulesetName && ruleset === state.ruleset && gate === state.gate;
     if (isSame && (state.outcome !== 'rejected' || state.compiler === compiler)) continue;
-    yield [path, { ...state, inputs: null, rulesetName: name, ruleset, compiler }];
+    yield [path, { ...state, inputs: null, rulesetName: name, ruleset, compiler, ...(gate !== undefined && { gate }) }];
   }
 }

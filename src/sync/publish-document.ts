@@ -58,7 +58,7 @@ export async function publishDocument(
   planned: Planned,
   { version = null, isPast = false, latest = version === null || 'newer', dryRun = false }: HowToPublish = {},
 ): Promise<PublishResult> {
-  const { path, coordinate, name, description, visibility, ruleset, validation, onConflict } = planned;
+  const { path, coordinate, onConflict, exemptions } = planned;
   const stated = version === null ? await statedVersion(registry, snapshot, planned, signal) : undefined;
   return publish(registry, {
     coordinate,
@@ -71,11 +71,19 @@ export async function publishDocument(
     latest,
     dryRun,
     isPast,
-    create: { name, description, visibility, ruleset, validation },
+    create: newFrom(planned),
+    ...(exemptions && { exemptions }),
     ...(version === null && !isPast && { connection: connectionFor(repository, planned) }),
     author: { actor: `sync:${repository.org}`, origin: `run:${run.id}` },
     signal,
   });
+}
+
+/** The settings of the resource that a planned document creates. */
+function newFrom(planned: Planned): NonNullable<PublishRequest['create']> {
+  const { name, description, visibility, ruleset, validation, blockOn, ratchet, compatibility } = planned;
+  const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
+  return { name, description, visibility, ruleset, validation, ...gate };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { formatCoordinate } from '../model/address.ts';
 import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
-import type { Digest } from '../model/digest.ts';
+import { digestOf, type Digest } from '../model/digest.ts';
 import { hasDied } from '../compile/sandbox-lost.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
@@ -8,13 +8,16 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
 import { rulesetState } from '../registry/gate/extended.ts';
-import { resolveRuleset, rulesetName } from '../registry/gate.ts';
+import { gateOf, resolveRuleset, rulesetName } from '../registry/gate/gate.ts';
 import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { decodeJson } from '../model/json.ts';
+import { anonymous } from '../model/access.ts';
+import { describeBlocking } from '../model/problem.ts';
+import { mayReadFindings } from '../registry/gate/show-report.ts';
 import { beforeFirst } from './release-tag.ts';
 import type { Syncing } from './syncing.ts';
 
@@ -68,7 +71,7 @@ export async function syncDocument(
   ]);
   const report = result.outcome === 'rejected' ? result.reportDigest : null;
   const label = 'version' in result ? result.version.label : null;
-  const detail = detailOf(result);
+  const detail = await detailOf(registry, result);
   const state: DocumentState = {
     resource: name,
     detail,
@@ -81,6 +84,7 @@ export async function syncDocument(
     rulesetName: await rulesetNameFor(registry, document),
     ruleset: result.ruleset,
     compiler: registry.compiler.id,
+    ...(result.outcome === 'rejected' && (await gateNow(registry, document))),
   };
   registry.log(result.outcome === 'published' || result.outcome === 'unchanged' ? 'info' : 'warn', 'document', {
     run: run.id,
@@ -141,7 +145,11 @@ async function isUnchanged(
   blobs: ReadonlyMap<string, string>,
 ): Promise<boolean> {
   if (known.inputs === null || known.outcome === 'detached') return false;
-  if (known.outcome === 'rejected' && known.compiler !== registry.compiler.id) return false;
+  if (known.outcome === 'rejected') {
+    if (known.compiler !== registry.compiler.id) return false;
+    const { gate, exemptions } = await gateNow(registry, document);
+    if (known.gate !== undefined && (known.gate !== gate || known.exemptions !== exemptions)) return false;
+  }
   const resource = await findResource(registry, document.coordinate);
   if (resource === null && known.label !== null) return false;
   const connection = resource?.connection ?? null;
@@ -154,6 +162,22 @@ async function isUnchanged(
   const inputs = decodeJson<Record<string, string | null>>(bytes);
   if (!versionFile(document).every((path) => Object.hasOwn(inputs, path))) return false;
   return Object.entries(inputs).every(([path, blob]) => (blobs.get(path) ?? null) === blob);
+}
+
+/** What decides about a document's findings now: its resource's settings, and its exemptions. */
+async function gateNow(
+  registry: Registry,
+  document: Planned,
+): Promise<Required<Pick<DocumentState, 'gate' | 'exemptions'>>> {
+  const resource = await findResource(registry, document.coordinate);
+  const settings = resource ?? { ...document, org: document.coordinate.org };
+  const written = (document.exemptions ?? []).map((one) => ({ ...one, at: null }));
+  return { gate: gateText(registry, settings), exemptions: digestOf(JSON.stringify(written)) };
+}
+
+/** The settings of a gate as text. */
+export function gateText(registry: Registry, settings: Parameters<typeof gateOf>[1]): string {
+  return JSON.stringify(gateOf(registry, settings));
 }
 
 /** The file that contains the document's version, if it is a separate file. */
@@ -190,9 +214,12 @@ export async function rulesetDigest(registry: Registry, org: string, name: strin
   );
 }
 
-function detailOf(result: PublishResult): string | null {
+/** Why a document was not published. It is shown to who may read the resource, so no more than they may read. */
+async function detailOf(registry: Registry, result: PublishResult): Promise<string | null> {
   if (result.outcome === 'conflict') return result.detail;
   if (result.outcome !== 'rejected') return null;
+  if (!(await mayReadFindings(registry, anonymous, result.report)) && result.report.problems[0]?.ofRuleset)
+    return describeBlocking(result.report);
   const first = result.report.problems[0];
   return first ? `${first.file}:${first.line}:${first.column} ${first.message}` : null;
 }

@@ -13,6 +13,42 @@ async function read(text: string) {
 }
 
 describe('a stele.yaml', () => {
+  test('has gates, and exemptions with their places', async () => {
+    const { settings, lines } = await read(`defaults: { blockOn: warn, ratchet: true, compatibility: semver }
+resources:
+  - path: a.yaml
+    blockOn: none
+    exemptions:
+      - { rule: operation-summary, pointer: /paths/~1a/**, reason: Old., owner: team-a, expires: 2027-06-30 }
+      - rule: "path-*"
+        reason: Generated.
+`);
+    expect(lines).toEqual([]);
+    expect(settings!.defaults).toMatchObject({ blockOn: 'warn', ratchet: true, compatibility: 'semver' });
+    const [first, second] = settings!.resources[0]!.exemptions!;
+    expect(settings!.resources[0]).toMatchObject({ blockOn: 'none' });
+    expect(first).toEqual({
+      rule: 'operation-summary',
+      pointer: '/paths/~1a/**',
+      reason: 'Old.',
+      owner: 'team-a',
+      expires: '2027-06-30',
+      at: { file: 'stele.yaml', pointer: '/resources/0/exemptions/0', line: 6, column: 9 },
+    });
+    expect(second!.at).toMatchObject({ line: 7, column: 9 });
+  });
+
+  test.each([
+    ['{ rule: a }', 'resources[0].exemptions[0] is missing the key "reason".'],
+    ['{ rule: a, reason: b, expires: soon }', 'resources[0].exemptions[0].expires has an invalid value.'],
+    ['{ rule: a, reason: b, pointer: paths }', 'resources[0].exemptions[0].pointer has an invalid value.'],
+    ['{ rule: a, reason: b, pointer: /**/a/** }', 'resources[0].exemptions[0].pointer has more than one "**".'],
+  ])('refuses the exemption %s', async (text, message) => {
+    const { settings, lines } = await read(`resources: [{ path: a.yaml, exemptions: [${text}] }]`);
+    expect(settings).toBe(null);
+    expect(lines).toEqual([expect.stringContaining(message)]);
+  });
+
   test('is read with its defaults, its sources of versions and the places of its entries', async () => {
     const { settings, lines } = await read(`defaults:
   visibility: public

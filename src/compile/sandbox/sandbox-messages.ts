@@ -4,7 +4,9 @@ import { isKind } from '../../model/kinds.ts';
 import { isDigest } from '../../model/digest.ts';
 import type { Comparison } from '../../model/comparison.ts';
 import type { Outline, OutlineOperation, OutlineRule, OutlineSchema } from '../../model/outline.ts';
-import type { Problem, Report } from '../../model/problem.ts';
+import { isBlocking, type Problem, type Report } from '../../model/problem.ts';
+import { readExempted, readExemptions, readGate, readGateSettings } from './gate-messages.ts';
+import { readProblem } from './read-problem.ts';
 import type { LoadedFile } from '../collect.ts';
 import { isCount, isList, isRecord, isText, isTextOrNull, readAll } from './checked-values.ts';
 import { readComparison } from './read-comparison.ts';
@@ -93,12 +95,12 @@ export function readChildMessage(value: unknown): ChildMessage | null {
   const report = readReport(value['report']);
   if (value['type'] === 'settings') {
     const settings = value['settings'] === null ? null : readSettings(value['settings']);
-    if (report === null || (settings === null) !== report.counts.error > 0) return null;
+    if (report === null || (settings === null) !== isBlocking(report)) return null;
     return { type: 'settings', settings, report, rss };
   }
   if (value['type'] !== 'compiled') return null;
   const artifact = value['artifact'] === null ? null : readArtifact(value['artifact']);
-  if (report === null || (artifact === null) !== report.counts.error > 0) return null;
+  if (report === null || (artifact === null) !== isBlocking(report)) return null;
   return { type: 'compiled', artifact, report, rss };
 }
 
@@ -108,17 +110,18 @@ function readReport(value: unknown): Report | null {
   const { error, warning, info } = value['counts'];
   if (problems === null || problems.length > 1000 || !isCount(error) || !isCount(warning) || !isCount(info))
     return null;
-  return { problems, counts: { error, warning, info }, truncated: value['truncated'] };
-}
-
-function readProblem(value: unknown): Problem | null {
-  if (!isRecord(value)) return null;
-  const { rule, severity, message, file, pointer, line, column, documentationUrl } = value;
-  if (severity !== 'error' && severity !== 'warning' && severity !== 'info') return null;
-  if (!isText(rule) || !isText(message) || !isText(file) || !isText(pointer) || !isCount(line) || !isCount(column))
-    return null;
-  const problem: Problem = { rule, severity, message, file, pointer, line, column };
-  return isText(documentationUrl) ? { ...problem, documentationUrl } : problem;
+  const { blocking } = value;
+  const gate = value['gate'] === undefined ? undefined : readGate(value['gate']);
+  const exempted = value['exempted'] === undefined ? undefined : readAll(value['exempted'], readExempted);
+  if (gate === null || exempted === null || !(blocking === undefined || isCount(blocking))) return null;
+  return {
+    problems,
+    counts: { error, warning, info },
+    truncated: value['truncated'],
+    ...(blocking !== undefined && { blocking }),
+    ...(gate && { gate }),
+    ...(exempted && { exempted }),
+  };
 }
 
 function readArtifact(value: unknown): Artifact | null {
@@ -177,6 +180,7 @@ function readSettingsResource(value: unknown): SettingsResource | null {
     ...(isText(slug) && { slug }),
     ...(isText(name) && { name }),
     ...(isText(description) && { description }),
+    ...readExemptions(value['exemptions']),
     ...readSettingsDefaults(value),
   };
 }
@@ -198,6 +202,7 @@ function readSettingsDefaults(value: Record<string, unknown>): SettingsDefaults 
     ...(isText(ruleset) && { ruleset }),
     ...(validation && { validation }),
     ...(onConflict && { onConflict }),
+    ...readGateSettings(value),
     ...(isText(tags) && { tags }),
     ...(version && { version }),
   };

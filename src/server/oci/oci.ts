@@ -1,8 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { anonymous, type Principal } from '../../model/access.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import type { RegistryError } from '../../model/errors.ts';
-import { grantRead, grantVersion, openBlob, readStoredManifest, type Granted } from '../../registry/read.ts';
+import {
+  grantRead,
+  grantVersion,
+  openBlob,
+  readReport,
+  readStoredManifest,
+  type Granted,
+  type GrantedVersion,
+} from '../../registry/read.ts';
+import { mayReadFindings } from '../../registry/gate/show-report.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Authenticate } from '../authenticate.ts';
 import { securityHeaders, type Fields } from '../headers.ts';
@@ -23,6 +33,7 @@ export type Oci = (request: IncomingMessage, response: ServerResponse) => Promis
 
 interface OciRequest {
   registry: Registry;
+  principal: Principal;
   index: ContentsIndex;
   request: IncomingMessage;
   response: ServerResponse;
@@ -50,7 +61,7 @@ export function createOci(context: ServerContext, authenticate: Authenticate, li
       else {
         const granted = named && (await grantRead(registry, principal, named.coordinate));
         if (named === null || granted === null) throw ociError('not_found', 'NAME_UNKNOWN', unknown);
-        const asked = { registry, index, request, response, query: new URLSearchParams(query) };
+        const asked = { registry, principal, index, request, response, query: new URLSearchParams(query) };
         if (!answerMethod(asked, granted.resource.visibility)) await answer(asked, granted, named);
       }
     } catch (error) {
@@ -112,7 +123,7 @@ async function sendManifest(asked: OciRequest, granted: Granted, reference: stri
     return;
   }
   const found = isDigest(reference) ? await asked.index.holding(granted, reference) : null;
-  if (found?.report.descriptor.digest !== reference) {
+  if (found?.report.descriptor.digest !== reference || !(await maySeeReport(asked, found.granted))) {
     throw ociError('not_found', 'MANIFEST_UNKNOWN', `The repository has no manifest ${reference}.`);
   }
   const { bytes, descriptor } = found.report;
@@ -130,8 +141,19 @@ async function sendBlob(asked: OciRequest, granted: Granted, digest: Digest): Pr
   if (digest === emptyDigest) return send(asked, granted, about, emptyBlob.byteLength, async () => emptyBlob);
   const found = await asked.index.holding(granted, digest);
   const size = found?.blobs.get(digest);
-  if (size === undefined) throw ociError('not_found', 'BLOB_UNKNOWN', `The repository has no blob ${digest}.`);
+  const isReport = [...(found?.blobs.keys() ?? [])].at(-1) === digest;
+  if (size === undefined || (isReport && !(await maySeeReport(asked, found!.granted))))
+    throw ociError('not_found', 'BLOB_UNKNOWN', `The repository has no blob ${digest}.`);
   await send(asked, granted, about, size, () => openBlob(asked.registry, (found as Contents).granted, digest));
+}
+
+/**
+ * Bytes under a digest cannot leave anything out, so a report is there whole or not at all: for a
+ * public resource, whose responses caches share, only if everyone may read its findings.
+ */
+async function maySeeReport({ registry, principal }: OciRequest, granted: GrantedVersion): Promise<boolean> {
+  const reader = granted.resource.visibility === 'public' ? anonymous : principal;
+  return mayReadFindings(registry, reader, await readReport(registry, granted));
 }
 
 async function sendReferrers(asked: OciRequest, granted: Granted, digest: Digest): Promise<void> {
@@ -140,7 +162,8 @@ async function sendReferrers(asked: OciRequest, granted: Granted, digest: Digest
   );
   const selected = isVersion ? grantVersion(granted, { kind: 'digest', digest }) : null;
   const wanted = asked.query.get('artifactType');
-  const report = selected && (await asked.index.of(selected.granted)).report.descriptor;
+  const isSeen = selected !== null && (await maySeeReport(asked, selected.granted));
+  const report = isSeen ? (await asked.index.of(selected.granted)).report.descriptor : null;
   const bytes = Buffer.from(referrersIndex(report && (wanted ?? reportType) === reportType ? [report] : []));
   const filtered: Fields = wanted === null ? {} : { 'OCI-Filters-Applied': 'artifactType' };
   await sendMade(asked, granted, indexType, bytes, filtered);

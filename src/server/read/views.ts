@@ -1,19 +1,39 @@
 import type { Fields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
-import { coordinateOf, type Version } from '../../model/resource.ts';
+import { anonymous } from '../../model/access.ts';
+import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
+import { mayReadFindings, showReport } from '../../registry/gate/show-report.ts';
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
-import { sharing, type Lifetime } from './lifetime.ts';
+import { sharing, type Audience, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { chooseCoding, acceptsJson } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';
 import { prepare, sendPrepared } from './send-document.ts';
 
-/** Sends a version's report. */
+/**
+ * Sends a version's report. Who may not read the ruleset that checked it gets the number of its
+ * findings; no cache keeps what not everyone may read.
+ */
 export async function sendReport(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
-  await sendVersionView(read, granted, lifetime, await readReport(read.context.registry, granted));
+  const { registry } = read.context;
+  const report = await readReport(registry, granted);
+  if (await mayReadFindings(registry, anonymous, report)) return sendVersionView(read, granted, lifetime, report);
+  const shown = await showReport(registry, read.principal, report);
+  const { resource } = granted;
+  const seen = shown === report ? ({ ...resource, visibility: 'private' } as const) : resource;
+  await sendVersionView(read, granted, lifetime, shown, sharingFor(read, seen, lifetime, 'reader'));
+}
+
+function sharingFor(
+  { context }: ReadRequest,
+  resource: Pick<Resource, 'visibility' | 'org' | 'type' | 'slug'>,
+  lifetime: Lifetime,
+  by: Audience = 'everyone',
+): Fields {
+  return sharing(context.registry.config, resource.visibility, lifetime, { keys: [resourceKey(resource)], by });
 }
 
 /** Sends where a version came from and how it was made: enough to rebuild and compare it. */
@@ -71,10 +91,8 @@ async function sendVersionView(
   { resource, version }: GrantedVersion,
   lifetime: Lifetime,
   body: unknown,
+  shared = sharingFor(read, resource, lifetime),
 ): Promise<void> {
-  const shared = sharing(read.context.registry.config, resource.visibility, lifetime, {
-    keys: [resourceKey(resource)],
-  });
   const link = { Link: versionLinks(read.links, resource, version) };
   await sendJson(read, body, { ...statusHeaders(version), ...shared }, link);
 }

@@ -1,5 +1,7 @@
 import { RegistryError } from '../../model/errors.ts';
 import type { OnConflict } from '../../model/connection.ts';
+import { showReport } from '../../registry/gate/show-report.ts';
+import { describeBlocking } from '../../model/problem.ts';
 import { publish, type PublishResult } from '../../registry/publish.ts';
 import { createUpload } from '../../source/upload.ts';
 import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from './call.ts';
@@ -37,18 +39,15 @@ export const publishOne: ResourceHandler = async (call) => {
     author,
     isAwaited: true,
   });
-  return describe(call, result, given.dryRun);
+  const report = await showReport(registry, principal, result.report);
+  return describe(call, { ...result, report }, given.dryRun);
 };
 
 function describe({ context }: ResourceCall, result: PublishResult, dryRun: boolean): Answer {
   const { report } = result;
   if (result.outcome === 'rejected') {
-    const { error } = report.counts;
-    const { counts, truncated } = report;
-    throw new RegistryError('refused', `The document has ${error} error${error === 1 ? '' : 's'}.`, {
-      problems: report.problems,
-      extra: { counts, truncated },
-    });
+    const { problems, ...rest } = report;
+    throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
   }
   if (result.outcome === 'conflict') {
     const { label, suggestion, detail } = result;

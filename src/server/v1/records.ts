@@ -20,6 +20,9 @@ export function resourceRecord(url: string, { value: resource, at }: Generation<
     visibility,
     ruleset,
     validation,
+    blockOn: resource.blockOn ?? null,
+    ratchet: resource.ratchet ?? null,
+    compatibility: resource.compatibility ?? null,
     latest,
     latestPinned,
     connection: connection && {

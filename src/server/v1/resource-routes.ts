@@ -2,7 +2,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Coordinate } from '../../model/address.ts';
 import { changeResource, deleteResource, type ResourceChange } from '../../registry/change-resource.ts';
 import { readableResources } from '../../registry/readable.ts';
-import { resolveRuleset } from '../../registry/gate.ts';
+import { resolveRuleset } from '../../registry/gate/gate.ts';
 import { createResource, type NewResource } from '../../registry/create-resource.ts';
 import { resourceRef, type Resource } from '../../model/resource.ts';
 import { assertUnattached } from '../../registry/attached.ts';
@@ -13,7 +13,7 @@ import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { resourceRecord } from './records.ts';
 
 /** Settings that decide which documents pass. They need the scope `admin`. */
-const gates = ['ruleset', 'validation'] as const;
+const gates = ['ruleset', 'validation', 'blockOn', 'ratchet', 'compatibility'] as const;
 
 export const listResources: Handler = async (call) => {
   const { registry, principal, type, context } = call;

@@ -7,6 +7,7 @@ import {
   type Run,
   type RunDocument,
 } from '../../model/connection.ts';
+import { showReport } from '../../registry/gate/show-report.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
 import { readAmong } from '../../registry/read-among.ts';
@@ -77,7 +78,7 @@ function isAbout({ coordinate, found }: ResourceCall, run: Run): boolean {
 }
 
 /** A run as described in the API, with only the documents of this resource. */
-async function describe({ registry, coordinate }: ResourceCall, run: Run): Promise<object> {
+async function describe({ registry, coordinate, principal }: ResourceCall, run: Run): Promise<object> {
   const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, detail } = run;
   const own = run.documents.filter(({ resource }) => resource === formatCoordinate(coordinate));
   const documents = await Promise.all(
@@ -86,7 +87,8 @@ async function describe({ registry, coordinate }: ResourceCall, run: Run): Promi
       outcome: document.outcome,
       version: document.label,
       detail: publicDetail(url, document.detail),
-      report: document.report && (await readJson<Report>(registry, document.report)),
+      report:
+        document.report && (await showReport(registry, principal, await readJson<Report>(registry, document.report))),
     })),
   );
   const progress = run.progress ?? null;

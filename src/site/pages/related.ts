@@ -1,7 +1,7 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
 import type { Resource } from '../../model/resource.ts';
-import { rulesetName } from '../../registry/gate.ts';
+import { rulesetName } from '../../registry/gate/gate.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { rulesetUsers } from './ruleset-users.ts';
 import type { Site } from '../site.ts';

@@ -103,6 +103,96 @@ test('what is synced goes through the same gate', async () => {
   expect(passed.json['documents']).toMatchObject([{ outcome: 'published', version: '1.0.0' }]);
 });
 
+test('blockOn decides which findings block, and a ratchet lets pass those of the latest version', async () => {
+  await using api = await open();
+  await publishRuleset(api, style);
+  await api.call('POST', '/v1/apis', {
+    body: { name: 'Pay', slug: 'pay', ruleset: '@acme/rulesets/style', blockOn: 'none' },
+  });
+  const let1 = await publish(api, documentWith('operationId: list'));
+  expect(let1.status).toBe(201);
+  expect(let1.json['report']).toMatchObject({
+    counts: { error: 1, warning: 1 },
+    blocking: 0,
+    gate: { blockOn: 'none', ruleset: { name: '@acme/rulesets/style@1.0.0' } },
+  });
+
+  const changed = await api.call('PATCH', '/v1/apis/pay', { body: { blockOn: 'warn' } });
+  expect(changed.json).toMatchObject({ blockOn: 'warn', ratchet: null, compatibility: null });
+  const refused = await publish(api, documentWith('operationId: all', '1.1.0'));
+  expect([refused.status, refused.json['detail']]).toEqual([422, 'The document has 2 findings that its gate rejects.']);
+
+  await api.call('PATCH', '/v1/apis/pay', { body: { ratchet: true } });
+  const known = await publish(api, documentWith('operationId: all', '1.1.0'));
+  expect(known.status).toBe(201);
+  expect((known.json['report'] as { problems: object[] }).problems).toMatchObject([{ known: true }, { known: true }]);
+  const another = documentWith('operationId: all', '1.2.0').replace('/charges:', '/other:');
+  expect((await publish(api, another)).status).toBe(422);
+});
+
+test('who may not read the ruleset gets the number of its findings', async () => {
+  await using api = await open();
+  await publishRuleset(api, style);
+  await api.call('POST', '/v1/apis', {
+    body: { name: 'Pay', slug: 'pay', visibility: 'public', ruleset: '@acme/rulesets/style', blockOn: 'none' },
+  });
+  await publish(api, documentWith('operationId: list'));
+  const report = `${api.url}/@acme/apis/pay@1.0.0/report`;
+  const anonymous = await fetch(report);
+  const text = await anonymous.text();
+  expect(JSON.parse(text)).toMatchObject({ problems: [], hidden: 2, counts: { error: 1, warning: 1 } });
+  expect(text).not.toContain('style');
+  expect(anonymous.headers.get('vary')).toContain('Authorization');
+
+  const own = await fetch(report, { headers: { authorization: `Bearer ${await api.makeKey({ scopes: ['admin'] })}` } });
+  expect(((await own.json()) as { problems: object[] }).problems).toHaveLength(2);
+  expect(own.headers.get('cache-control')).toBe('private, no-store');
+
+  const key = await api.makeKey({ scopes: ['publish'], resources: ['apis/*'] });
+  const told = await api.call('POST', '/v1/apis/pay/spec', {
+    key,
+    body: { document: documentWith('x-a: 1', '1.1.0') },
+  });
+  expect(told.json['report']).toMatchObject({ problems: [], hidden: 2 });
+
+  await api.call('PATCH', '/v1/rulesets/style', { body: { visibility: 'public' } });
+  expect(((await (await fetch(report)).json()) as { problems: object[] }).problems).toHaveLength(2);
+});
+
+test('a breaking change needs the version, or the exemption, that compatibility asks for', async () => {
+  await using api = await open();
+  await api.call('POST', '/v1/apis', { body: { name: 'Pay', slug: 'pay', compatibility: 'semver' } });
+  expect((await publish(api, documentWith('operationId: list'))).status).toBe(201);
+  const renamed = (version: string) => documentWith('operationId: list', version).replace('/charges:', '/other:');
+  const refused = await publish(api, renamed('1.1.0'));
+  expect(refused.status).toBe(422);
+  const findings = refused.json['problems'] as (Finding & { message: string })[];
+  expect(findings.filter(({ severity }) => severity === 'error')).toHaveLength(1);
+  expect(findings.at(-1)).toMatchObject({
+    rule: 'compatibility',
+    message:
+      'The document breaks clients of version 1.0.0: 1.1.0 must have a higher major version than 1.0.0. Else exempt each change in stele.yaml.',
+  });
+  const added = documentWith('operationId: list', '1.1.0').replace('/charges:', "/more: { get: { responses: { '200': { description: ok } } } }\n  /charges:"); // prettier-ignore
+  expect((await publish(api, added)).status).toBe(201);
+  expect((await publish(api, renamed('2.0.0'))).status).toBe(201);
+  await api.call('PATCH', '/v1/apis/pay', { body: { compatibility: 'strict' } });
+  expect((await publish(api, documentWith('operationId: list', '3.0.0'))).status).toBe(422);
+});
+
+test('a changed gate checks again what it rejected', async () => {
+  await using api = await open();
+  await publishRuleset(api, style);
+  await api.call('POST', '/v1/apis', { body: { name: 'Ex', slug: 'ex', ruleset: '@acme/rulesets/style' } });
+  repository.commit({ 'ex.yaml': documentWith('operationId: list') });
+  await api.call('PUT', '/v1/apis/ex/connection', { body: { repository: repository.url, path: 'ex.yaml' } });
+  const refused = await api.call('POST', '/v1/apis/ex/sync?wait=60');
+  expect(refused.json['documents']).toMatchObject([{ outcome: 'rejected' }]);
+  await api.call('PATCH', '/v1/apis/ex', { body: { blockOn: 'none' } });
+  const passed = await api.call('POST', '/v1/apis/ex/sync?wait=60');
+  expect(passed.json['documents']).toMatchObject([{ outcome: 'published' }]);
+});
+
 /** Two versions of a ruleset, the newer one stricter, and an API that must pass the latest. */
 async function attach(api: Api): Promise<void> {
   await publishRuleset(api, 'rules: { operation-summary: warn }\nx-version: 1.0.0\n');
@@ -121,6 +211,8 @@ const loosenings: [string, string, string, object][] = [
   ['connecting it to a repository', 'PUT', `${style1}/connection`, { repository: repository.url, path: 'style.yaml' }],
   ['attaching another ruleset', 'PATCH', '/v1/apis/pay', { ruleset: '@acme/rulesets/style@1.0.0' }],
   ['detaching it', 'PATCH', '/v1/apis/pay', { ruleset: null }],
+  ['letting errors pass', 'PATCH', '/v1/apis/pay', { blockOn: 'none' }],
+  ['letting known errors pass', 'PATCH', '/v1/apis/pay', { ratchet: true }],
 ];
 
 test.for(loosenings)('a key that may publish loosens no gate by %s', async ([, method, path, body]) => {

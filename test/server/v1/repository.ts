@@ -1,3 +1,4 @@
+import { problemAtFile } from '../../../src/model/problem.ts';
 import { createHash } from 'node:crypto';
 import { RegistryError } from '../../../src/model/errors.ts';
 import type { Snapshot } from '../../../src/source/snapshot.ts';
@@ -29,7 +30,12 @@ export function createTestRepository(url: string): TestRepository {
       committedAt: '2026-01-01T00:00:00Z',
       entries: async () => Object.entries(files).map(([path, text]) => ({ path, kind: 'file' as const, id: id(text) })),
       read: async (paths) =>
-        paths.map((path) => ({ path, found: true, bytes: Buffer.from(files[path]!), blob: id(files[path]!) })),
+        paths.map((path) => {
+          const text = files[path];
+          return text === undefined
+            ? { path, found: false, problem: problemAtFile('file-missing', path, 'There is no such file.') }
+            : { path, found: true, bytes: Buffer.from(text), blob: id(text) };
+        }),
     };
   };
   return {

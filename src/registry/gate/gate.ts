@@ -1,13 +1,14 @@
-import { organizationIn } from '../config.ts';
-import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
-import { isRegistryError, RegistryError } from '../model/errors.ts';
-import { createReport, problemAtFile } from '../model/problem.ts';
-import { selectVersion, type Resource } from '../model/resource.ts';
-import type { Compiled, GivenRuleset } from '../compile/compile.ts';
-import type { Registry } from './registry.ts';
-import { resolveExtended } from './gate/extended.ts';
-import { findReadable } from './readable.ts';
-import { readRuleset } from './stored.ts';
+import { organizationIn } from '../../config.ts';
+import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { Compatibility, GateSettings } from '../../model/gate.ts';
+import { createReport, problemAtFile, type BlockOn } from '../../model/problem.ts';
+import { selectVersion, type Resource } from '../../model/resource.ts';
+import type { Compiled, GivenRuleset } from '../../compile/compile.ts';
+import type { Registry } from '../registry.ts';
+import { findReadable } from '../readable.ts';
+import { readRuleset } from '../stored.ts';
+import { resolveExtended } from './extended.ts';
 
 /**
  * Coordinate of the ruleset that a resource's documents must pass: its own, else its organization's
@@ -20,6 +21,19 @@ export function rulesetName(
 ): string | null {
   const inherited = type === 'apis' ? organizationIn(registry.config, org)?.defaults.ruleset : null;
   return ruleset ?? inherited ?? null;
+}
+
+/** The settings of a resource's gate: its own, else its organization's, else the usual ones. */
+export function gateOf(
+  registry: Pick<Registry, 'config'>,
+  { org, blockOn, ratchet, compatibility }: Pick<Resource, 'org'> & GateSettings,
+): { blockOn: BlockOn; ratchet: boolean; compatibility: Compatibility } {
+  const defaults: GateSettings = organizationIn(registry.config, org)?.defaults ?? {};
+  return {
+    blockOn: blockOn ?? defaults.blockOn ?? 'error',
+    ratchet: ratchet ?? defaults.ratchet ?? false,
+    compatibility: compatibility ?? defaults.compatibility ?? 'none',
+  };
 }
 
 /**
@@ -35,7 +49,7 @@ export async function resolveRuleset(
   if (name === null) return null;
   const ruleset = await findRuleset(registry, org, name);
   const extended = await resolveExtended(name, ruleset.json, (base) => findRuleset(registry, org, base));
-  return { ...ruleset, name, ...(extended !== null && { extended }) };
+  return { ...ruleset, ...(extended !== null && { extended }) };
 }
 
 /** The content of a ruleset by its coordinate. Throws `refused` if it does not exist. */
@@ -56,7 +70,8 @@ async function findRuleset(registry: Registry, org: string, name: string): Promi
       `The ruleset ${formatCoordinate(parsed.coordinate, parsed.selector)} does not exist. Publish it, or attach another one.`,
     );
   }
-  return readRuleset(registry, selected.version.manifest);
+  const { label, manifest } = selected.version;
+  return readRuleset(registry, manifest, `${formatCoordinate(parsed.coordinate)}@${label}`);
 }
 
 /** Rejects a compiled ruleset that extends what cannot be resolved now. */

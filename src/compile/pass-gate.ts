@@ -1,0 +1,67 @@
+import { exempt, findingKey } from '../model/gate.ts';
+import { type Exemption } from '../model/problem.ts';
+import { createReport, type Problem, type Report } from '../model/problem.ts';
+import type { CompileGate, CompileInput } from './compile.ts';
+
+const usual: CompileGate = { blockOn: 'error', exemptions: [], today: '', known: null };
+
+/**
+ * Makes the report of a document that a ruleset checked. `problems`: the document's own, whose
+ * errors block always. `findings`: the ruleset's, which block as the gate says. `ignored`: the
+ * exemptions of a `.redocly.lint-ignore.yaml`.
+ */
+export function passGate(
+  problems: readonly Problem[],
+  findings: readonly Problem[],
+  { ruleset, gate = usual }: Pick<CompileInput, 'ruleset' | 'gate'>,
+  ignored: readonly Exemption[] = [],
+): Report {
+  if (ruleset === null) return createReport(problems);
+  const { blockOn, exemptions, today, ratchet } = gate;
+  const { left, exempted, expired, unused } = exempt(findings, [...exemptions, ...ignored], today);
+  const known = new Set(gate.known);
+  const marked = left.map((finding): Problem => ({
+    ...finding,
+    ofRuleset: true,
+    ...(known.has(findingKey(finding)) && { known: true as const }),
+  }));
+  const about = [
+    ...expired.map((one) =>
+      tell(one, 'exemption-expired', `The exemption ended on ${one.expires} and does not count any more.`, 'warning'),
+    ),
+    ...unused.map((one) => tell(one, 'exemption-unused', 'The exemption matches no finding. Remove it.', 'info')),
+  ];
+  const report = createReport([...problems, ...marked, ...about]);
+  // Counted in a report of their own, since the same finding may be told twice.
+  const blocking = createReport([
+    ...problems.filter(({ severity }) => severity === 'error'),
+    ...marked.filter((finding) => finding.known !== true && blocks(finding, blockOn)),
+  ]);
+  const total = blocking.counts.error + blocking.counts.warning;
+  return {
+    ...report,
+    ...(total !== report.counts.error && { blocking: total }),
+    gate: {
+      ruleset: { name: ruleset.name, digest: ruleset.digest },
+      blockOn,
+      ...(exemptions.length > 0 && { exemptions }),
+      ...((exemptions.length > 0 || ignored.length > 0) && { today }),
+      ...(ratchet !== undefined && { ratchet }),
+    },
+    ...(exempted.length > 0 && {
+      exempted: exempted.slice(0, mostExempted).map((finding) => ({ ...finding, ofRuleset: true as const })),
+    }),
+  };
+}
+
+/** The most exempted findings that a report keeps. */
+const mostExempted = 1000;
+
+function blocks({ severity }: Problem, blockOn: CompileGate['blockOn']): boolean {
+  if (blockOn === 'none') return false;
+  return severity === 'error' || (blockOn === 'warn' && severity === 'warning');
+}
+
+function tell({ rule, at }: Exemption, name: string, text: string, severity: 'warning' | 'info'): Problem {
+  return { rule: name, severity, message: `${rule}: ${text}`, ...at };
+}

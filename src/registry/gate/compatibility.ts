@@ -1,0 +1,97 @@
+import type { Change, Comparison } from '../../model/comparison.ts';
+import { exempt, type Compatibility } from '../../model/gate.ts';
+import { type Exemption } from '../../model/problem.ts';
+import { compareSemanticVersions, parseSemanticVersion } from '../../model/label.ts';
+import { createReport, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
+import { findVersion, type Resource, type Version } from '../../model/resource.ts';
+import type { Compiled, Turn } from '../../compile/compile.ts';
+import { readPublished } from '../derived.ts';
+import type { Registry } from '../registry.ts';
+
+/** A version that would be published. */
+interface Next {
+  label: string;
+  entry: string;
+  compiled: Compiled;
+  exemptions: readonly Exemption[];
+}
+
+/**
+ * Checks a document against the version before it. Returns its report, with each breaking change
+ * that its version does not allow as an error, and each that an exemption accepts beside them. What
+ * cannot be judged counts as breaking.
+ */
+export async function checkCompatibility(
+  registry: Registry,
+  resource: Resource,
+  compatibility: Compatibility,
+  { label, entry, compiled, exemptions }: Next,
+  turn: Turn = {},
+): Promise<Report> {
+  const { artifact, report } = compiled;
+  const before = compatibility === 'none' ? null : versionBefore(resource, label, compatibility);
+  const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
+  if (before === null || !artifact || !json) return report;
+  if (compatibility === 'semver' && mayBreak(before.label, label)) return report;
+  const { org } = resource;
+  const comparison = await registry.compiler.compare(
+    await readPublished(registry, before),
+    { type: artifact.type, kind: artifact.kind, json: json.bytes },
+    registry.config.limits,
+    { org, ...turn },
+  );
+  const today = registry.now().toISOString().slice(0, 10);
+  const { left, exempted } = exempt(findingsOf(comparison, entry), exemptions, today);
+  const all = [...(report.exempted ?? []), ...exempted];
+  const passed = all.length === 0 ? report : { ...report, exempted: all };
+  if (left.length === 0) return passed;
+  const needs =
+    compatibility === 'semver'
+      ? `${label} must have a higher ${parseSemanticVersion(before.label)?.core[0] === 0n ? 'minor or major' : 'major'} version than ${before.label}`
+      : 'breaking changes need an exemption';
+  const message = `The document breaks clients of version ${before.label}: ${needs}. Else exempt each change in stele.yaml.`;
+  const told = createReport([...report.problems, ...left, problemAtFile('compatibility', entry, message, 'info')]);
+  return { ...passed, ...told, truncated: told.truncated || report.truncated || comparison.truncated };
+}
+
+/**
+ * The version that a new one follows: under `semver` the highest stable one that is not above it, so
+ * that an old line can go on, and a revision follows what it revises; else the latest.
+ */
+function versionBefore(resource: Resource, label: string, compatibility: Compatibility): Version | null {
+  const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
+  const next = parseSemanticVersion(label);
+  if (compatibility === 'strict' || next === null) return latest;
+  const below = resource.versions.flatMap((version) => {
+    const parsed = parseSemanticVersion(version.label);
+    const isOffered = version.status.state === 'active' || version.status.state === 'deprecated';
+    const isBelow = parsed !== null && compareSemanticVersions(parsed, next) <= 0;
+    return isOffered && isBelow && parsed.prerelease.length === 0 ? [{ version, parsed }] : [];
+  });
+  return below.sort((a, b) => compareSemanticVersions(a.parsed, b.parsed)).at(-1)?.version ?? null;
+}
+
+/** Whether semantic versioning allows a break between two labels. */
+function mayBreak(before: string, after: string): boolean {
+  const old = parseSemanticVersion(before);
+  const next = parseSemanticVersion(after);
+  if (old === null || next === null) return false;
+  const [oldMajor, oldMinor] = old.core;
+  const [major, minor] = next.core;
+  if (major !== oldMajor) return major > oldMajor;
+  return oldMajor === 0n && minor > oldMinor;
+}
+
+function findingsOf({ changes, reason }: Comparison, file: string): Problem[] {
+  if (reason !== null) {
+    const message = `The document cannot be compared with the version before it: ${reason}`;
+    return [problemAtFile('compatibility-unknown', file, message)];
+  }
+  return changes
+    .filter(({ verdict }) => verdict === 'breaking' || verdict === 'unknown')
+    .map((change) => findingOf(change, file));
+}
+
+function findingOf({ code, message, pointers }: Change, file: string): Problem {
+  return { ...problemAtFile(code, file, message), pointer: pointers.after ?? pointers.before ?? '' };
+}

@@ -1,0 +1,88 @@
+import { organizationIn } from '../../config.ts';
+import type { Coordinate } from '../../model/address.ts';
+import type { Exemption } from '../../model/problem.ts';
+import type { Report, Validation } from '../../model/problem.ts';
+import { selectVersion, type Resource } from '../../model/resource.ts';
+import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.ts';
+import type { Snapshot } from '../../source/snapshot.ts';
+import { checkCompatibility } from './compatibility.ts';
+import { gateOf, withExtendsChecked } from './gate.ts';
+import type { Registry } from '../registry.ts';
+import { knownFindings } from './relint.ts';
+
+/** A document to compile for a resource. */
+export interface CompileRequest {
+  coordinate: Coordinate;
+  snapshot: Snapshot;
+  /** Path of the document in the snapshot. */
+  entry: string;
+  /** Findings that the repository accepts. */
+  exemptions?: Exemption[];
+  /** Whether somebody waits for the result: see `Turn`. */
+  isAwaited?: boolean;
+  signal?: AbortSignal;
+}
+
+/** Compiles a document, and checks it against a ruleset. */
+export async function compileDocument(
+  registry: Registry,
+  request: CompileRequest,
+  resource: Resource,
+  ruleset: GivenRuleset | null,
+  ratchet: Pick<CompileGate, 'known' | 'ratchet'> = { known: null },
+): Promise<Compiled> {
+  const { blockOn } = gateOf(registry, resource);
+  const today = registry.now().toISOString().slice(0, 10);
+  const compiled = await registry.compiler.compile(
+    {
+      type: request.coordinate.type,
+      entry: request.entry,
+      validation: validationOf(registry, resource),
+      ruleset,
+      ...(ruleset !== null && { gate: { blockOn, exemptions: request.exemptions ?? [], today, ...ratchet } }),
+      limits: registry.config.limits,
+    },
+    (paths) => request.snapshot.read(paths),
+    { org: resource.org, isAwaited: request.isAwaited ?? false, signal: request.signal },
+  );
+  return withExtendsChecked(registry, request, compiled);
+}
+
+/** `strict`, unless the resource or its organization says otherwise. */
+export function validationOf(registry: Pick<Registry, 'config'>, resource: Resource): Validation {
+  return resource.validation ?? organizationIn(registry.config, resource.org)?.defaults.validation ?? 'strict';
+}
+
+/**
+ * Compiles a document. With a ratchet, one that the ruleset's findings block is compared with the
+ * latest version: what both have does not block.
+ */
+export async function compileGated(
+  registry: Registry,
+  request: CompileRequest,
+  resource: Resource,
+  ruleset: GivenRuleset | null,
+): Promise<Compiled> {
+  const compiled = await compileDocument(registry, request, resource, ruleset);
+  const latest = selectVersion(resource, { kind: 'latest' })?.version;
+  const isBlocked = compiled.artifact === null && compiled.report.gate !== undefined;
+  if (!isBlocked || ruleset === null || latest === undefined || !gateOf(registry, resource).ratchet) return compiled;
+  const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
+  const known = await knownFindings(registry, resource, latest, ruleset, turn);
+  return compileDocument(registry, request, resource, ruleset, { known, ratchet: latest.manifest });
+}
+
+/** The report of a document that would be published under a label, after its changes are judged. */
+export async function checkNext(
+  registry: Registry,
+  request: CompileRequest,
+  existing: Resource | null,
+  label: string,
+  compiled: Compiled,
+): Promise<Report> {
+  if (existing === null) return compiled.report;
+  const { compatibility } = gateOf(registry, existing);
+  const next = { label, entry: request.entry, compiled, exemptions: request.exemptions ?? [] };
+  const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
+  return checkCompatibility(registry, existing, compatibility, next, turn);
+}

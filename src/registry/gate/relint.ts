@@ -1,0 +1,55 @@
+import { findingKey } from '../../model/gate.ts';
+import { sourceLayers, type ArtifactConfig } from '../../model/artifact.ts';
+import { problemAtFile, type Report } from '../../model/problem.ts';
+import type { Resource, Version } from '../../model/resource.ts';
+import type { CompileGate, GivenRuleset, Load, Turn } from '../../compile/compile.ts';
+import type { Registry } from '../registry.ts';
+import { readJson, readManifestOf, readObject } from '../stored.ts';
+
+/**
+ * Checks a published version again, from the files that are stored with it, against a ruleset.
+ * Writes nothing.
+ */
+async function relint(
+  registry: Registry,
+  { org, type }: Pick<Resource, 'org' | 'type'>,
+  { manifest: digest }: Pick<Version, 'manifest'>,
+  ruleset: GivenRuleset,
+  gate: CompileGate,
+  turn: Turn = {},
+): Promise<Report> {
+  const manifest = await readManifestOf(registry, { manifest: digest });
+  const { provenance, validation } = await readJson<ArtifactConfig>(registry, manifest.config.digest, digest);
+  const sources = sourceLayers(manifest);
+  const load: Load = (paths) =>
+    Promise.all(
+      paths.map(async (path) => {
+        const layer = sources.get(path);
+        if (layer === undefined)
+          return {
+            path,
+            found: false,
+            problem: problemAtFile('file-missing', path, 'There is no such file.'),
+          } as const;
+        return { path, found: true, bytes: await readObject(registry, layer.digest, digest), blob: null } as const;
+      }),
+    );
+  const { limits } = registry.config;
+  const input = { type, entry: provenance.path, validation, ruleset, gate, limits };
+  return (await registry.compiler.compile(input, load, { org, ...turn })).report;
+}
+
+/**
+ * Keys of the findings that a ruleset has for a published version: those that a ratchet lets pass.
+ */
+export async function knownFindings(
+  registry: Registry,
+  resource: Pick<Resource, 'org' | 'type'>,
+  version: Pick<Version, 'manifest'>,
+  ruleset: GivenRuleset,
+  turn: Turn = {},
+): Promise<string[]> {
+  const gate: CompileGate = { blockOn: 'none', exemptions: [], today: '', known: null };
+  const { problems } = await relint(registry, resource, version, ruleset, gate, turn);
+  return problems.filter(({ ofRuleset }) => ofRuleset === true).map(findingKey);
+}

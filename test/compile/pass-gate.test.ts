@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { CompileGate } from '../../src/compile/compile.ts';
+import { findingKey } from '../../src/model/gate.ts';
+import { type Exemption } from '../../src/model/problem.ts';
+import { blockingIn } from '../../src/model/problem.ts';
+import { digestOf } from '../../src/model/digest.ts';
+import { run } from './run.ts';
+
+const document = `openapi: 3.1.0
+info: {title: x, version: "1"}
+paths:
+  /a: {get: {responses: {default: {description: ok}}}}
+  /b: {get: {responses: {default: {description: ok}}}}
+`;
+const json = JSON.stringify({ rules: { 'operation-summary': 'error', 'operation-description': 'warn' } });
+const ruleset = { digest: digestOf(json), name: '@acme/rulesets/style@1.0.0', json };
+const at = { file: 'stele.yaml', pointer: '/resources/0/exemptions/0', line: 5, column: 7 };
+const exemption = (given: Partial<Exemption>): Exemption => ({
+  rule: 'operation-summary',
+  reason: 'Old.',
+  at,
+  ...given,
+});
+const gate = (given: Partial<CompileGate> = {}): CompileGate => ({
+  blockOn: 'error',
+  exemptions: [],
+  today: '2026-11-22',
+  known: null,
+  ...given,
+});
+const check = (given: Partial<CompileGate> = {}, files: Record<string, string> = {}) =>
+  run({ 'a.yaml': document, ...files }, { ruleset, gate: gate(given) });
+
+describe('blockOn', () => {
+  it.each([
+    ['error', 2],
+    ['warn', 4],
+    ['none', 0],
+  ] as const)('%s: %i findings block', async (blockOn, blocking) => {
+    const { artifact, report } = await check({ blockOn });
+    expect(artifact === null).toBe(blocking > 0);
+    expect(blockingIn(report)).toBe(blocking);
+    expect(report.counts).toEqual({ error: 2, warning: 2, info: 0 });
+    expect(report.gate).toEqual({ ruleset: { name: ruleset.name, digest: ruleset.digest }, blockOn });
+    expect(report.problems.every(({ ofRuleset }) => ofRuleset === true)).toBe(true);
+  });
+
+  it('none does not let an invalid document pass', async () => {
+    const { artifact } = await run(
+      { 'a.yaml': `${document}nothing: 1\n` },
+      { ruleset, gate: gate({ blockOn: 'none' }) },
+    );
+    expect(artifact).toBe(null);
+  });
+});
+
+describe('an exemption', () => {
+  const pointers = async (given: Partial<Exemption>) => {
+    const { report } = await check({ exemptions: [exemption(given)] });
+    return (report.exempted ?? []).map(({ rule, pointer }) => `${rule} ${pointer}`);
+  };
+
+  it.each<[Partial<Exemption>, string[]]>([
+    [{}, ['operation-summary /paths/~1a/get', 'operation-summary /paths/~1b/get']],
+    [{ pointer: '/paths/~1a/get/summary' }, ['operation-summary /paths/~1a/get']],
+    [{ pointer: '/paths/~1a/**' }, ['operation-summary /paths/~1a/get']],
+    [{ pointer: '/paths/*/get/*', rule: 'operation-d*' }, ['operation-description /paths/~1a/get', 'operation-description /paths/~1b/get']],
+    [{ pointer: '/paths/~1c/get' }, []],
+    [{ expires: '2026-11-21' }, []],
+    [{ expires: '2026-11-22', pointer: '/paths/~1b/get/summary' }, ['operation-summary /paths/~1b/get']],
+  ])('%j takes out what it matches', async (given, expected) => {
+    expect((await pointers(given)).map((line) => line.replace(/\/summary$|\/description$/, ''))).toEqual(expected);
+  }); // prettier-ignore
+
+  it('goes into the report with its reason; what it matches blocks no more', async () => {
+    const one = exemption({ owner: 'team-a', expires: '2027-01-01' });
+    const { artifact, report } = await check({ exemptions: [one] });
+    expect(artifact === null).toBe(false);
+    expect(report.counts).toEqual({ error: 0, warning: 2, info: 0 });
+    expect(report.exempted![0]).toMatchObject({
+      rule: 'operation-summary',
+      ofRuleset: true,
+      exemption: { reason: 'Old.', owner: 'team-a', expires: '2027-01-01', at: 'stele.yaml:5:7' },
+    });
+    expect(report.gate).toMatchObject({ exemptions: [one], today: '2026-11-22' });
+  });
+
+  it('that ended or matches nothing is told at its place', async () => {
+    const { artifact, lines } = await check({
+      exemptions: [exemption({ expires: '2026-01-01' }), exemption({ rule: 'no-such-rule' })],
+    });
+    expect(artifact).toBe(null);
+    expect(lines.filter((line) => line.startsWith('stele.yaml'))).toEqual([
+      'stele.yaml:5:7 warning exemption-expired: operation-summary: The exemption ended on 2026-01-01 and does not count any more.',
+      'stele.yaml:5:7 info exemption-unused: no-such-rule: The exemption matches no finding. Remove it.',
+    ]);
+  });
+
+  it('in .redocly.lint-ignore.yaml counts, for this document only', async () => {
+    const ignore = `a.yaml:\n  operation-summary:\n    - '#/paths/~1a/get/summary'\n    - '#/paths/~1a/get'\n    - '#/paths/~1b/get/summary'\n    - '#/paths/~1b/get'\nother.yaml:\n  operation-summary: ['#/paths/~1c/get']\n`;
+    const { artifact, report } = await check({}, { '.redocly.lint-ignore.yaml': ignore });
+    expect(artifact === null).toBe(false);
+    expect(report.exempted).toHaveLength(2);
+    expect(report.exempted![0]!.exemption.reason).toBe('listed in .redocly.lint-ignore.yaml');
+    expect(JSON.stringify(report.problems)).not.toContain('~1c');
+  });
+
+  it('of a broken .redocly.lint-ignore.yaml is none', async () => {
+    const { artifact, report } = await check({}, { '.redocly.lint-ignore.yaml': 'a.yaml: [1' });
+    expect(artifact).toBe(null);
+    expect(report.exempted).toBe(undefined);
+  });
+});
+
+it('a ratchet lets pass what is known, wherever its lines moved', async () => {
+  const before = await check({ blockOn: 'none' });
+  const known = before.report.problems.map(findingKey);
+  const moved = document.replace('paths:', '\n\npaths:');
+  const same = await run({ 'a.yaml': moved }, { ruleset, gate: gate({ known }) });
+  expect(same.artifact === null).toBe(false);
+  expect(same.report.problems.every((problem) => problem.known === true)).toBe(true);
+  const grown = await run(
+    { 'a.yaml': `${moved}  /c: {get: {responses: {default: {description: ok}}}}\n` },
+    { ruleset, gate: gate({ known }) },
+  );
+  expect(grown.artifact).toBe(null);
+  expect(blockingIn(grown.report)).toBe(1);
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { notCompared, type Change, type Comparison, noCounts } from '../../src/model/comparison.ts';
+import type { Compatibility } from '../../src/model/gate.ts';
+import type { Exemption } from '../../src/model/problem.ts';
+import { createReport } from '../../src/model/problem.ts';
+import type { Resource } from '../../src/model/resource.ts';
+import type { Compiled } from '../../src/compile/compile.ts';
+import { checkCompatibility } from '../../src/registry/gate/compatibility.ts';
+import { digestOf } from '../../src/model/digest.ts';
+import { encodeJson } from '../../src/model/json.ts';
+import type { Registry } from '../../src/registry/registry.ts';
+
+const json = encodeJson({});
+const config = encodeJson({ kind: 'openapi' });
+const layer = {
+  mediaType: '',
+  size: json.length,
+  digest: digestOf(json),
+  annotations: { 'dev.stele.format': 'json', 'dev.stele.coding': 'identity' },
+};
+const manifest = encodeJson({ config: { digest: digestOf(config) }, layers: [layer] });
+const objects = new Map([json, config, manifest].map((bytes) => [digestOf(bytes), bytes]));
+
+const change: Change = {
+  verdict: 'breaking',
+  code: 'operation-removed',
+  message: 'The operation GET /a was removed.',
+  before: null,
+  after: null,
+  pointers: { before: '/paths/~1a/get', after: null },
+  operations: ['GET /a'],
+  reach: 1,
+  direction: null,
+};
+const changed = (...changes: Change[]): Comparison => ({
+  verdict: changes[0]?.verdict ?? 'none',
+  counts: noCounts(),
+  changes,
+  truncated: false,
+  reason: null,
+});
+
+async function check(
+  labels: string[],
+  label: string,
+  {
+    compatibility = 'semver',
+    comparison = changed(change),
+    exemptions = [],
+  }: { compatibility?: Compatibility; comparison?: Comparison; exemptions?: Exemption[] } = {},
+) {
+  const versions = labels.map((one) => ({ label: one, manifest: digestOf(manifest), status: { state: 'active' } }));
+  const resource = { org: 'acme', latest: labels.at(-1) ?? null, versions } as unknown as Resource;
+  const registry = {
+    objects: { get: async (digest: string) => objects.get(digest as ReturnType<typeof digestOf>) ?? null },
+    compiler: { compare: async () => comparison },
+    config: { limits: {} },
+    now: () => new Date('2026-11-22T00:00:00Z'),
+  } as unknown as Registry;
+  const representations = [{ format: 'json', coding: 'identity', bytes: json }];
+  const compiled = { artifact: { type: 'apis', kind: 'openapi', representations }, report: createReport([]) };
+  return checkCompatibility(registry, resource, compatibility, {
+    label,
+    entry: 'a.yaml',
+    compiled: compiled as unknown as Compiled,
+    exemptions,
+  });
+}
+
+describe('a breaking change', () => {
+  it.each<[string[], string, Compatibility, boolean]>([
+    [['1.0.0'], '1.1.0', 'none', true],
+    [['1.0.0'], '1.1.0', 'semver', false],
+    [['1.0.0'], '2.0.0', 'semver', true],
+    [['1.0.0'], '2.0.0', 'strict', false],
+    [['0.3.0'], '0.3.1', 'semver', false],
+    [['0.3.0'], '0.4.0', 'semver', true],
+    [['1.4.0'], '1.4.0+363da6f', 'semver', false],
+    [['1.4.0', '2.0.0'], '1.4.1', 'semver', false],
+    [['1.4.0', '2.0.0-rc.1'], '2.0.0-rc.2', 'semver', true],
+    [['2026-01'], '2026-02', 'semver', false],
+    [[], '1.0.0', 'semver', true],
+  ])('of %j as %s under %s: allowed is %s', async (labels, label, compatibility, isAllowed) => {
+    const report = await check(labels, label, { compatibility });
+    expect(report.counts.error).toBe(isAllowed ? 0 : 1);
+  });
+
+  it('is an error with its code and place, and what to do', async () => {
+    const { problems } = await check(['1.0.0'], '1.1.0');
+    expect(problems).toMatchObject([
+      { rule: 'operation-removed', severity: 'error', pointer: '/paths/~1a/get', message: change.message },
+      { rule: 'compatibility', severity: 'info' },
+    ]);
+  });
+
+  it('is approved by an exemption, which the report repeats', async () => {
+    const at = { file: 'stele.yaml', pointer: '', line: 3, column: 5 };
+    const exemptions = [{ rule: 'operation-removed', pointer: '/paths/~1a/**', reason: 'Nobody used it.', at }];
+    const report = await check(['1.0.0'], '1.1.0', { exemptions });
+    expect(report.counts.error).toBe(0);
+    expect(report.exempted).toMatchObject([{ rule: 'operation-removed', exemption: { reason: 'Nobody used it.' } }]);
+    const ended = await check(['1.0.0'], '1.1.0', { exemptions: [{ ...exemptions[0]!, expires: '2026-11-21' }] });
+    expect(ended.counts.error).toBe(1);
+  });
+
+  it('is what cannot be judged, and not what is risky, safe or documentation', async () => {
+    const count = async (comparison: Comparison) => (await check(['1.0.0'], '1.1.0', { comparison })).counts.error;
+    expect(await count(changed({ ...change, verdict: 'unknown' }))).toBe(1);
+    expect(await count(notCompared('It is too large.'))).toBe(1);
+    for (const verdict of ['risky', 'safe', 'docs'] as const)
+      expect(await count(changed({ ...change, verdict }))).toBe(0);
+  });
+});
