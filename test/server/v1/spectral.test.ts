@@ -35,6 +35,7 @@ test('a document is published, or refused with the findings of a Spectral rulese
   expect(refused.json['problems']).toEqual([
     {
       rule: 'has-contact',
+      ofRuleset: true,
       severity: 'error',
       message: '"contact" property must be truthy',
       file: expect.any(String) as string,
