@@ -43,13 +43,14 @@ export interface Walk {
 export class TooMuch extends Error {}
 
 /** Some ten times what the largest known documents need. */
-const mostSteps = 20_000_000;
-const mostFacts = 100_000;
+const mostSteps = 1_000_000;
+const mostFacts = 20_000;
 
 export function createWalk(before: Side, after: Side): Walk {
   const units = new Map<string, Unit>();
   const queue: (() => void)[] = [];
   let steps = 0;
+  let facts = 0;
   const spend = (more: number) => {
     steps += more;
     if (steps > mostSteps) throw new TooMuch('The documents are too large to be compared.');
@@ -65,16 +66,15 @@ export function createWalk(before: Side, after: Side): Walk {
       parent.children.push(unit);
       if (known !== undefined) return;
       units.set(key, unit);
-      queue.push(() => run(unit));
+      queue.push(() => {
+        run(unit);
+        spend(10);
+        facts += unit.facts.length;
+        if (facts > mostFacts) throw new TooMuch(`The documents differ in more than ${mostFacts} places.`);
+      });
     },
     finish() {
-      let facts = 0;
-      for (let at = 0; at < queue.length; at++) {
-        queue[at]!();
-        spend(10);
-      }
-      for (const unit of units.values()) facts += unit.facts.length;
-      if (facts > mostFacts) throw new TooMuch(`The documents differ in more than ${mostFacts} places.`);
+      for (let at = 0; at < queue.length; at++) queue[at]!();
     },
   };
 }

@@ -2,7 +2,7 @@ import { formatAddress, parseCoordinate, type Coordinate } from '../model/addres
 import { isWell, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
-import { coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
+import { changesOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 
 /** An event and the resources it is about. Only endpoints that may know one of them receive it. */
@@ -40,7 +40,12 @@ export function eventsOfResource(
     const about = versionData(url, resource, version);
     const subject = `${name}@${version.label}`;
     if (known === null) {
-      add('version.published', subject, version.label, { ...about, publishedAt: version.publishedAt });
+      const changes = changesOf(resource, version);
+      add('version.published', subject, version.label, {
+        ...about,
+        publishedAt: version.publishedAt,
+        ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
+      });
     } else if (JSON.stringify(known.status) !== JSON.stringify(version.status)) {
       const { status } = version;
       add('version.status-changed', subject, version.label, { ...about, status, previous: known.status });

@@ -22,9 +22,19 @@ export type Selector = { kind: 'latest' } | { kind: 'version'; version: string }
 /**
  * What to show of a resource: the document; its page as HTML (`page`) or plain text (`markdown`)
  * whatever `Accept` says; the form that tries an API out; or its report, provenance, versions or
- * diff.
+ * diff (`diff-json` and `diff-markdown` whatever `Accept` says).
  */
-export type View = 'document' | 'page' | 'markdown' | 'try' | 'report' | 'provenance' | 'versions' | 'diff';
+export type View =
+  | 'document'
+  | 'page'
+  | 'markdown'
+  | 'try'
+  | 'report'
+  | 'provenance'
+  | 'versions'
+  | 'diff'
+  | 'diff-json'
+  | 'diff-markdown';
 
 /** Everything that the path of a registry URL can name (design §8). */
 export type Address =
@@ -115,7 +125,10 @@ function parseView(tail: string | undefined, pinned: boolean): View | null {
   if (tail === 'report' || tail === 'provenance' || tail === 'try') return tail;
   if (tail === 'index.html') return 'page';
   if (tail === 'index.md') return 'markdown';
-  return !pinned && (tail === 'versions' || tail === 'diff') ? tail : null;
+  if (pinned) return null;
+  if (tail === 'diff.json') return 'diff-json';
+  if (tail === 'diff.md') return 'diff-markdown';
+  return tail === 'versions' || tail === 'diff' ? tail : null;
 }
 
 /** The path of the address. `parseAddress` reads it back. */
@@ -125,6 +138,8 @@ export function formatAddress(address: Address): string {
   const base = `/${formatCoordinate(address.coordinate, address.selector)}`;
   if (address.view === 'page') return `${base}/index.html`;
   if (address.view === 'markdown') return `${base}/index.md`;
+  if (address.view === 'diff-json') return `${base}/diff.json`;
+  if (address.view === 'diff-markdown') return `${base}/diff.md`;
   if (address.view !== 'document') return `${base}/${address.view}`;
   return address.format === null ? base : `${base}.${address.format}`;
 }

@@ -1,3 +1,5 @@
+import type { Digest } from './digest.ts';
+
 // What changed between two versions of a document (design §7), as every room sees it.
 
 /**
@@ -50,6 +52,16 @@ export interface Comparison {
   reason: string | null;
 }
 
+/** The comparison of a version with the one before it, made when it was published. */
+export interface VersionChanges {
+  /** Label of the version before. */
+  from: string;
+  verdict: WorstVerdict;
+  counts: Record<Verdict, number>;
+  /** The object with the `Comparison`. */
+  digest: Digest;
+}
+
 /** The most changes that a comparison keeps. */
 export const mostChanges = 1000;
 
@@ -70,6 +82,31 @@ export function worstOf(counts: Readonly<Record<Verdict, number>>): WorstVerdict
 export function notCompared(reason: string): Comparison {
   return { verdict: 'unknown', counts: noCounts(), changes: [], truncated: false, reason };
 }
+
+const nouns: Readonly<Record<Verdict, string>> = {
+  breaking: 'breaking',
+  unknown: 'cannot be judged',
+  risky: 'risky',
+  safe: 'safe',
+  docs: 'in texts',
+};
+
+/** The counts in a few words: `2 breaking, 1 risky, 5 in texts`. Empty: no changes. */
+export function countsInWords(counts: Readonly<Record<Verdict, number>>): string {
+  return verdicts
+    .flatMap((verdict) => (counts[verdict] > 0 ? [`${counts[verdict]} ${nouns[verdict]}`] : []))
+    .join(', ');
+}
+
+/** A verdict as a sentence. */
+export const verdictsInWords: Readonly<Record<WorstVerdict, string>> = {
+  breaking: 'Breaking changes',
+  unknown: 'Changes that cannot be judged',
+  risky: 'Risky changes',
+  safe: 'Safe changes',
+  docs: 'Only texts changed',
+  none: 'No changes',
+};
 
 /** Whether a verdict is as bad as this one, or worse. What cannot be judged is worse than risky. */
 export function isAtLeast(verdict: WorstVerdict, least: Verdict): boolean {

@@ -1,5 +1,6 @@
 import { formatCoordinate, type Coordinate, type ResourceType, type Selector } from './address.ts';
 import type { Visibility } from './access.ts';
+import type { VersionChanges } from './comparison.ts';
 import type { Connection } from './connection.ts';
 import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
@@ -36,6 +37,8 @@ export interface Version {
   neverLatest?: true;
   /** The version stated in the document, when the label differs from it. */
   original?: string;
+  /** What changed since the version before. Absent for the first, and for old versions. */
+  changes?: VersionChanges;
 }
 
 /** An API, schema or ruleset with all its versions: the value of one ref. */
@@ -192,6 +195,15 @@ export function neighbours(
     predecessor: resource.versions.slice(0, index).reverse().find(isThere) ?? null,
     successor: resource.versions.slice(index + 1).find(isThere) ?? null,
   };
+}
+
+/**
+ * What changed since the version before, if that is still the one that it was compared with: it may
+ * have been withdrawn, or an import may have put another between them.
+ */
+export function changesOf(resource: Resource, version: Version): VersionChanges | null {
+  const { predecessor } = neighbours(resource, version);
+  return version.changes !== undefined && version.changes.from === predecessor?.label ? version.changes : null;
 }
 
 function isOffered(version: Version): boolean {

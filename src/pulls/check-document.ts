@@ -1,14 +1,17 @@
 import { formatCoordinate } from '../model/address.ts';
 import type { Check } from '../model/check.ts';
-import { compareOutlines } from '../model/outline.ts';
 import { selectVersion } from '../model/resource.ts';
 import type { Planned } from '../plan/planned.ts';
-import { outlineVersion } from '../registry/derived.ts';
+import { publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
-import { annotationsOf, checkName, code, describeChanges, pageOf, plain, titleOf } from '../sync/checks.ts';
+import { annotationsOf, checkName, code, pageOf, plain, titleOf } from '../sync/checks.ts';
+import { comparisonMarkdown, comparisonTitle } from '../sync/describe-changes.ts';
 import { refusalOf } from '../sync/publish-document.ts';
+
+/** Changes of each verdict that a check names. */
+const mostNamed = 20;
 
 /** The check of one document: what publishing it gave, or why it was refused. */
 export async function checkOf(
@@ -54,18 +57,13 @@ function titleOfPlanned(
 async function changesOf(
   registry: Registry,
   { coordinate }: Planned,
-  { compiled }: Pick<PublishResult, 'compiled'>,
+  { compiled: { artifact } }: Pick<PublishResult, 'compiled'>,
 ): Promise<string> {
   const resource = await findResource(registry, coordinate);
   const latest = resource && selectVersion(resource, { kind: 'latest' });
   if (!resource || !latest) return 'This would be the first version, if the name is free.';
-  const { artifact } = compiled;
-  const json = artifact?.representations.find(({ format, coding }) => format === 'json' && coding === 'identity');
-  if (!artifact || !json) return '';
-  const { type, kind } = artifact;
-  const limits = registry.config.limits;
-  const after = await registry.compiler.outline({ type, kind, json: json.bytes }, limits, { org: coordinate.org });
-  const before = await outlineVersion(registry, resource, latest.version);
-  if (before === null || after === null) return '';
-  return describeChanges(compareOutlines(before, after), latest.version.label);
+  if (!artifact) return '';
+  const comparison = await tryCompareWith(registry, resource, latest.version, publishedAs(artifact), {});
+  const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(latest.version.label)}.`;
+  return [title, comparisonMarkdown(comparison, mostNamed)].join('\n\n');
 }

@@ -32,11 +32,9 @@ export async function outlineVersion(
   lane: Lane = 'read',
 ): Promise<Outline | null> {
   const { compiler, config } = registry;
-  return derive(registry, 'outline', org, version, async () => {
-    const manifest = await readManifestOf(registry, version);
-    const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
-    return compiler.outline(await publishedOf(registry, version, manifest, json), config.limits, { org, lane });
-  });
+  return derive(registry, 'outline', org, hexOf(version.manifest), async () =>
+    compiler.outline(await readPublished(registry, version), config.limits, { org, lane }),
+  );
 }
 
 /**
@@ -55,10 +53,8 @@ export async function renderVersion(
   lane: Lane,
 ): Promise<Rendered | null> {
   const { compiler, config } = registry;
-  return derive(registry, 'rendered', org, version, async () => {
-    const manifest = await readManifestOf(registry, version);
-    const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
-    return compiler.render(await publishedOf(registry, version, manifest, json), config.limits, { org, lane });
+  return derive(registry, 'rendered', org, hexOf(version.manifest), async () => {
+    return compiler.render(await readPublished(registry, version), config.limits, { org, lane });
   });
 }
 
@@ -93,17 +89,17 @@ interface Works {
 const worksOf = new WeakMap<Registry['cache'], Works>();
 
 /**
- * Returns the cached value, or makes it. Callers that ask for the same at once share one
- * computation. Failures are not cached.
+ * Returns the value cached under a name, or makes it. Callers that ask for the same at once share
+ * one computation. Failures are not cached.
  */
-async function derive<T>(
+export async function derive<T>(
   { cache, compiler }: Registry,
   what: string,
   org: string,
-  { manifest }: Version,
+  name: string,
   make: () => Promise<T | null>,
 ): Promise<T | null> {
-  const key = `${what}/${compiler.renderer}/${hexOf(manifest)}.json`;
+  const key = `${what}/${compiler.renderer}/${name}.json`;
   const works = worksOf.get(cache) ?? { running: new Map(), places: createPlaces(placesInAll) };
   worksOf.set(cache, works);
   const { running, places } = works;

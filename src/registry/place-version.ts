@@ -1,5 +1,6 @@
 import type { OnConflict } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
+import { RegistryError } from '../model/errors.ts';
 import { isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
 import {
   chooseLatest,
@@ -124,4 +125,12 @@ function revise(resource: Resource, asked: string, commit: string | null, conten
 
 function conflict(label: string, suggestion: string | null, detail: string): Placed {
   return { outcome: 'conflict', label, suggestion, detail };
+}
+
+/** The error for a label that is not a valid one. */
+export function malformedLabel(text: string): RegistryError {
+  return new RegistryError(
+    'malformed',
+    `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
+  );
 }

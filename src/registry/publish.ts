@@ -1,5 +1,6 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Connection, OnConflict } from '../model/connection.ts';
+import type { VersionChanges } from '../model/comparison.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
@@ -10,6 +11,7 @@ import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
 import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
 import { rulesetState } from './gate/extended.ts';
+import { compareForeseen, withChanges, type Compared } from './changes/foreseen-changes.ts';
 import { resolveRuleset, rulesetName } from './gate/gate.ts';
 import {
   checkNext,
@@ -18,7 +20,7 @@ import {
   validationOf,
   type CompileRequest,
 } from './gate/compile-document.ts';
-import { addVersion, placeVersion } from './place-version.ts';
+import { addVersion, malformedLabel, placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
 import { newResource, withTitle, type NewResource } from './create-resource.ts';
@@ -96,9 +98,7 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
     return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
   }
   let built = buildFor(registry, request, resource, compiled, ruleset);
-  const { title } = compiled.artifact;
-  const stated = statedOf(request, compiled.artifact);
-  let made = { manifest: digestOf(built.manifest), content: built.content, stated, title };
+  let made = madeOf(request, compiled.artifact, built);
   // Before any bytes are stored. A taken label stays taken, so the result cannot change.
   const foreseen = (await appendVersion(registry, { ...request, dryRun: true }, made))!;
   if (foreseen.outcome === 'published' && !(request.isPast ?? false)) {
@@ -117,10 +117,12 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   if (request.dryRun || foreseen.outcome === 'conflict') {
     return { ...foreseen, report, compiled, ruleset: rulesetDigest };
   }
+  const compared = await compareForeseen(registry, foreseen, compiled.artifact!, request);
   const mendPurged = await watchPurges(registry);
-  await storeArtifact(registry, built);
-  const appended = (await appendVersion(registry, request, made))!;
-  if (appended.outcome === 'published') await mendPurged(() => storeArtifact(registry, built));
+  const store = () => storeArtifact(registry, built, compared);
+  await store();
+  const appended = (await appendVersion(registry, request, { ...made, changes: compared?.changes ?? null }))!;
+  if (appended.outcome === 'published') await mendPurged(store);
   return { ...appended, report, compiled, ruleset: rulesetDigest };
 }
 
@@ -139,15 +141,13 @@ async function findStanding(
   const compiled = await compileDocument(registry, request, existing, null);
   if (compiled.artifact === null) return null;
   const built = buildFor(registry, request, existing, compiled, null);
-  const { title } = compiled.artifact;
-  const made = {
-    manifest: digestOf(built.manifest),
-    content: built.content,
-    stated: statedOf(request, compiled.artifact),
-    title,
-  };
+  const made = madeOf(request, compiled.artifact, built);
   const appended = await appendVersion(registry, request, made, { mayPublish: false });
   return appended?.outcome === 'unchanged' ? { ...appended, compiled } : null;
+}
+
+function madeOf(request: PublishRequest, artifact: Artifact, { manifest, content }: Built): Made {
+  return { manifest: digestOf(manifest), content, stated: statedOf(request, artifact), title: artifact.title };
 }
 
 /** The version in the document, unless the request replaces it. */
@@ -175,6 +175,8 @@ interface Made {
   /** The version in the document, or null. */
   stated: string | null;
   title: string;
+  /** What changed since the version that was foreseen to be before it. */
+  changes?: VersionChanges | null;
 }
 
 /** Makes the artifact's bytes without storing them. */
@@ -201,8 +203,14 @@ function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['or
 }
 
 /** Stores the artifact's bytes: where the manifest exists, so does all that it names. */
-async function storeArtifact(registry: Registry, { objects, manifest }: Built): Promise<void> {
-  await registry.objects.putPack(manifest, objects);
+async function storeArtifact(
+  registry: Registry,
+  { objects, manifest }: Built,
+  compared: Compared | null,
+): Promise<void> {
+  // An object of its own: it quotes the version before too, and goes when that is withdrawn.
+  const told = compared === null ? null : registry.objects.put(compared.bytes);
+  await Promise.all([registry.objects.putPack(manifest, objects), told]);
 }
 
 type Appended =
@@ -257,7 +265,7 @@ async function appendVersion(
       status: { state: 'active' },
       ...(made.stated !== null && made.stated !== placed.label && { original: made.stated }),
     };
-    const next = addVersion(connected, version, request);
+    const next = withChanges(addVersion(connected, version, request), version.label, made.changes ?? null);
     result = { outcome: 'published', resource: next, version: findVersion(next, version.label)! };
     return next;
   };
@@ -274,9 +282,6 @@ async function appendVersion(
   return result;
 }
 
-function malformedLabel(text: string): RegistryError {
-  return new RegistryError(
-    'malformed',
-    `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
-  );
+function slugTaken(coordinate: Coordinate): RegistryError {
+  return new RegistryError('conflict', `${formatCoordinate(coordinate)} was deleted; its name is never used again.`);
 }

@@ -1,6 +1,6 @@
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
-import type { Resource } from '../model/resource.ts';
+import { findVersion, type Resource } from '../model/resource.ts';
 import { followUpFailed } from '../store/after-commit.ts';
 import { isAlive, processName } from '../store/process.ts';
 import { newId, type Registry } from './registry.ts';
@@ -87,7 +87,7 @@ export async function whileDeleting(registry: Registry, work: () => Promise<void
 
 async function purge(registry: Registry, manifest: Digest): Promise<void> {
   const kept = new Map<Digest, Uint8Array>();
-  const own = await digestsOf(registry, manifest, kept);
+  const own = new Set([...(await digestsOf(registry, manifest, kept)), ...(await comparisonsWith(registry, manifest))]);
   const before = await heldDigests(registry, kept);
   // The manifest goes last: while it exists, an interrupted purge can be finished.
   for (const digest of [...own].reverse()) {
@@ -106,6 +106,19 @@ async function purge(registry: Registry, manifest: Digest): Promise<void> {
   else for (const [digest, bytes] of kept) if (isLost(digest)) await registry.objects.put(bytes);
 }
 
+/** The comparisons that quote a version: its own, and that of the version after it. */
+async function comparisonsWith(registry: Registry, manifest: Digest): Promise<Digest[]> {
+  const found: Digest[] = [];
+  for await (const name of registry.refs.list('resources/')) {
+    const resource = (await registry.refs.read<Resource>(name))?.value;
+    for (const { manifest: own, changes } of resource?.versions ?? []) {
+      if (changes && (own === manifest || findVersion(resource!, changes.from)?.manifest === manifest))
+        found.push(changes.digest);
+    }
+  }
+  return found;
+}
+
 type Kept = ReadonlyMap<Digest, Uint8Array>;
 
 function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Set<Digest>> {
@@ -122,7 +135,9 @@ async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>>
   await registry.refs.refresh('resources/');
   for await (const name of registry.refs.list('resources/')) {
     const newest = await registry.refs.read<Resource>(name);
-    for (const manifest of newest ? referencesOf(name, newest.value).manifests : []) {
+    const { manifests, objects } = newest ? referencesOf(name, newest.value) : { manifests: [], objects: [] };
+    for (const digest of objects) held.add(digest);
+    for (const manifest of manifests) {
       for (const digest of await digestsOf(registry, manifest, kept)) held.add(digest);
     }
   }

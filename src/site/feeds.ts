@@ -1,5 +1,6 @@
 import { formatAddress, type Coordinate } from '../model/address.ts';
-import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { countsInWords, verdictsInWords, type VersionChanges } from '../model/comparison.ts';
+import { changesOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import { newestPublications, publicationName, type Publication } from './publications.ts';
 import { escapeXml } from './xml.ts';
@@ -124,5 +125,13 @@ function entryText(entry: Publication): string {
   const { status } = version;
   const state = status.state === 'active' ? '' : ` (${status.state}: ${'reason' in status ? status.reason : ''})`;
   const about = resource.description === '' ? '' : `: ${resource.description}`;
-  return `${publicationName(entry)}${state}${about}`;
+  const changes = changesOf(resource, version);
+  const changed =
+    changes === null ? '' : ` ${verdictsInWords[changes.verdict]} since ${changes.from}${wordsOf(changes)}.`;
+  return `${publicationName(entry)}${state}${about}${changed === '' ? '' : `.${changed}`}`;
+}
+
+function wordsOf({ counts }: VersionChanges): string {
+  const words = countsInWords(counts);
+  return words === '' ? '' : `: ${words}`;
 }

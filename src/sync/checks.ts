@@ -2,7 +2,6 @@ import { mayUseCredential } from '../config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';
-import { countChanges, type Changes, type NameChanges } from '../model/outline.ts';
 import type { Report } from '../model/problem.ts';
 import type { Registry } from '../registry/registry.ts';
 import { readJson } from '../registry/stored.ts';
@@ -116,28 +115,6 @@ export function annotationsOf({ problems }: Report): Annotation[] {
     rule,
     message,
   }));
-}
-
-/** The changes as Markdown. */
-export function describeChanges(changes: Changes, since: string): string {
-  if (countChanges(changes) === 0) return `No operation, schema or rule differs from ${code(since)}.`;
-  const parts = [
-    ...describeNames('operation', changes.operations),
-    ...describeNames('schema', changes.schemas),
-    ...describeNames('rule', changes.rules),
-  ];
-  return [`Compared with ${code(since)}:`, ...parts].join('\n\n');
-}
-
-function describeNames(noun: string, { added, removed, changed }: NameChanges): string[] {
-  const list = (verb: string, names: readonly string[]): string[] => {
-    if (names.length === 0) return [];
-    const many = names.length === 1 ? noun : noun.replace(/y$/, 'ie').replace(/$/, 's');
-    const rest = names.length > mostNames ? [`- … and ${names.length - mostNames} more`] : [];
-    const lines = names.slice(0, mostNames).map((name) => `- ${code(name)}`);
-    return [[`**${names.length} ${many} ${verb}**`, '', ...lines, ...rest].join('\n')];
-  };
-  return [...list('removed', removed), ...list('changed', changed), ...list('added', added)];
 }
 
 /** The URL of a resource's page. Null when the configuration has no `url`. */

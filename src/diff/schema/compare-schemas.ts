@@ -9,6 +9,7 @@ import { compareUnions } from './compare-unions.ts';
 import { compareValues } from './compare-values.ts';
 import { createPair, report, type Below, type Pair } from '../report.ts';
 import { deref, keyOf, type Schema } from './schema-parts.ts';
+import type { SchemaView } from './schema-view.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /**
@@ -22,9 +23,14 @@ export function compareSchemas(walk: Walk, parent: Unit, direction: Direction, b
   if (isSame) return;
   walk.below(parent, `${direction} ${keyOf(old)} | ${keyOf(current)}`, (unit) => {
     const pair = createPair(walk, unit, direction, old, current);
-    walk.spend(pair.before.flat.parts.length + pair.after.flat.parts.length);
+    walk.spend(sizeOf(pair.before) + sizeOf(pair.after));
     comparePair(pair, (one, other) => compareSchemas(walk, unit, direction, one, other));
   });
+}
+
+/** How much there is to compare, in steps. */
+function sizeOf({ flat, properties, required }: SchemaView): number {
+  return 10 * (flat.parts.length + properties.size) + required.size;
 }
 
 function comparePair(pair: Pair, below: Below): void {

@@ -1,4 +1,5 @@
 import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
+import type { VersionChanges } from '../../model/comparison.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { decodeJson } from '../../model/json.ts';
 import { parseResourceRef, type Resource } from '../../model/resource.ts';
@@ -12,14 +13,24 @@ export interface References {
 }
 
 /**
- * What a record refers to. In a resource, the manifests of its versions that are not withdrawn, also
- * if it was deleted. In any other record, every digest, so that no kind is ever forgotten.
+ * What a record refers to. In a resource, the manifests of its versions that are not withdrawn, and
+ * their comparisons with such versions, also if it was deleted. In any other record, every digest, so that no kind is ever forgotten.
  */
 export function referencesOf(name: string, value: unknown): References {
   if (parseResourceRef(name) === null) return { manifests: [], objects: [...digestsIn(value)] };
   const { versions } = value as Resource;
   const held = versions.filter(({ status }) => status.state !== 'withdrawn');
-  return { manifests: held.map(({ manifest }) => manifest), objects: [] };
+  return {
+    manifests: held.map(({ manifest }) => manifest),
+    objects: held.flatMap(({ changes }) =>
+      changes && isComparisonKept(value as Resource, changes) ? [changes.digest] : [],
+    ),
+  };
+}
+
+/** Whether the version that another was compared with is still there. A comparison quotes both. */
+function isComparisonKept({ versions }: Pick<Resource, 'versions'>, { from }: VersionChanges): boolean {
+  return versions.some(({ label, status }) => label === from && status.state !== 'withdrawn');
 }
 
 function* digestsIn(value: unknown): Generator<Digest> {

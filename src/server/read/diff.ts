@@ -1,45 +1,67 @@
 import { resourceKey } from '../../model/cache-key.ts';
-import { parseSelector, type Selector } from '../../model/address.ts';
+import { parseSelector, type Selector, type View } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { compareOutlines, type Changes } from '../../model/outline.ts';
 import { neighbours } from '../../model/resource.ts';
-import { outlineOf } from '../../registry/derived.ts';
+import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { grantVersion, type Granted, type GrantedVersion } from '../../registry/read.ts';
-import { sharing } from './lifetime.ts';
+import { diffMarkdown, diffPage } from '../../site/pages/diff-page.ts';
 import { explainAbsence } from '../nothing-here.ts';
+import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import { sharing } from './lifetime.ts';
+import { chooseType } from './negotiate.ts';
 import type { ReadRequest } from './read-request.ts';
-import { sendJson } from './views.ts';
+import { sendValue } from './views.ts';
 
 /**
- * Sends the differences between two versions, by name: `?from=` (default: the predecessor of the
- * other) and `?to=` (default: latest), written as after the `@` of a URL. `from` is null if there
- * is no earlier version. `changes` is null if there is nothing to compare with, or a document could
- * not be read within the limits.
+ * Sends what changed between two versions: `?from=` (default: the predecessor of the other) and
+ * `?to=` (default: latest), written as after the `@` of a URL. As JSON, as a page, or as Markdown.
+ * Without an earlier version, `from` and `verdict` are null.
  */
-export async function sendDiff(read: ReadRequest, granted: Granted): Promise<void> {
-  const { registry } = read.context;
+export async function sendDiff(
+  read: ReadRequest,
+  granted: Granted,
+  view: Extract<View, 'diff' | 'diff-json' | 'diff-markdown'>,
+): Promise<void> {
+  const { site, registry } = read.context;
   const { resource } = granted;
   const query = new URLSearchParams(read.query);
   const to = versionFor(granted, query, 'to') ?? grantSelected(granted, { kind: 'latest' });
   const before = neighbours(resource, to.version).predecessor;
   const from = versionFor(granted, query, 'from') ?? (before && { ...granted, version: before });
-  const body = { from: from?.version.label ?? null, to: to.version.label, ...(await compare(read, from, to)) };
-  await sendJson(
-    read,
-    body,
-    sharing(registry.config, resource.visibility, 'latest', { keys: [resourceKey(resource)] }),
-  );
+  const comparison = from && (await comparisonOf(registry, from, to));
+  const form = formOf(view, query.get('format'), read.request.headers.accept);
+  const keys = [resourceKey(resource)];
+  if (form === 'json') {
+    const none = { verdict: null, counts: null, changes: null, truncated: false, reason: null };
+    const body = { from: from?.version.label ?? null, to: to.version.label, ...(comparison ?? none) };
+    return sendValue(read, body, sharing(registry.config, resource.visibility, 'latest', { keys }));
+  }
+  const headers = pageSharing(registry.config, { isPublic: resource.visibility === 'public', keys });
+  if (form === 'markdown') {
+    const text = diffMarkdown(site, from, to, comparison);
+    return sendPage(read, registry.cache, bytesOf(text), { headers, mediaType: 'text/markdown; charset=utf-8' });
+  }
+  return sendPage(read, registry.cache, bytesOf(await diffPage(site, from, to, comparison)), { headers });
 }
 
-async function compare(
-  { context: { registry } }: ReadRequest,
-  from: GrantedVersion | null,
-  to: GrantedVersion,
-): Promise<{ changes: Changes | null; truncated: boolean }> {
-  if (from === null) return { changes: null, truncated: false };
-  const [before, after] = await Promise.all([outlineOf(registry, from), outlineOf(registry, to)]);
-  if (before === null || after === null) return { changes: null, truncated: false };
-  return { changes: compareOutlines(before, after), truncated: before.truncated || after.truncated };
+const forms: Readonly<Record<string, 'json' | 'markdown' | 'html'>> = {
+  'application/json': 'json',
+  'text/html': 'html',
+  'text/markdown': 'markdown',
+};
+
+/** The form of the answer: a parameter wins over the suffix, and that over `Accept`. JSON first. */
+function formOf(view: View, format: string | null, accept: string | undefined): 'json' | 'markdown' | 'html' {
+  if (format === 'json' || format === 'html' || format === 'markdown') return format;
+  if (format === 'md') return 'markdown';
+  if (format === null && view !== 'diff') return view === 'diff-json' ? 'json' : 'markdown';
+  const type =
+    format !== null ? null : accept === undefined ? 'application/json' : chooseType(accept, Object.keys(forms));
+  if (type !== null) return forms[type]!;
+  const extra = { available: Object.keys(forms).map((mediaType) => ({ mediaType })) };
+  throw new RegistryError('not_acceptable', `A comparison is available as ${Object.keys(forms).join(', ')}.`, {
+    extra,
+  });
 }
 
 /**

@@ -77,6 +77,8 @@ const viewPatterns = {
   provenance: '/@{org}/{type}/{slug}/provenance',
   versions: '/@{org}/{type}/{slug}/versions',
   diff: '/@{org}/{type}/{slug}/diff',
+  'diff-json': '/@{org}/{type}/{slug}/diff.json',
+  'diff-markdown': '/@{org}/{type}/{slug}/diff.md',
 };
 
 /** Sends a version as a document or as pages. */
@@ -115,7 +117,7 @@ function allowScripts(response: ServerResponse, { visibility }: Resource): void 
 async function sendView(read: ReadRequest, granted: Granted, address: ResourceAddress, send: Send): Promise<void> {
   const { view, selector } = address;
   if (view === 'versions') return sendVersions(read, granted);
-  if (view === 'diff') return sendDiff(read, granted);
+  if (view === 'diff' || view === 'diff-json' || view === 'diff-markdown') return sendDiff(read, granted, view);
   const selected = grantVersion(granted, selector);
   if (selected === null) {
     const isPage = view === 'page' || (view === 'document' && wantsPage(read, address));

@@ -110,6 +110,16 @@ export async function sendJson(
     const extra = { available: [{ mediaType: 'application/json' }], codings: ['identity'] };
     throw new RegistryError('not_acceptable', 'Only JSON is available. Send Accept: application/json.', { extra });
   }
+  return sendValue({ request, response }, body, common, more);
+}
+
+/** Sends a JSON document, whatever media type the client asked for. */
+export async function sendValue(
+  { request, response }: Pick<ReadRequest, 'request' | 'response'>,
+  body: unknown,
+  common: Fields,
+  more: Fields = {},
+): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(body));
   const content = { 'Content-Type': 'application/json', ...more };
   const prepared = prepare({ etag: `"${digestOf(bytes)}"`, size: bytes.byteLength, ranges: true }, { common, content });

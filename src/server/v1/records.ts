@@ -2,7 +2,7 @@ import { formatAddress, type View } from '../../model/address.ts';
 import { repositoryName } from '../../model/connection.ts';
 import { typeOf } from '../../model/event.ts';
 import type { Key } from '../../model/key.ts';
-import { coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
+import { changesOf, coordinateOf, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import type { Delivery, Webhook, WebhookHealth } from '../../model/webhook.ts';
 import type { Generation } from '../../store/generations.ts';
 
@@ -46,6 +46,7 @@ export function versionUrl(url: string, resource: Resource, label: string, view:
 /** A version as described in the API. */
 export function versionRecord(url: string, resource: Resource, version: Version): object {
   const { label, manifest, publishedAt, createdAt, status } = version;
+  const changes = changesOf(resource, version);
   return {
     version: label,
     coordinate: `${nameOf(resource)}@${label}`,
@@ -55,6 +56,7 @@ export function versionRecord(url: string, resource: Resource, version: Version)
     status,
     latest: resource.latest === label,
     stated: version.original ?? null,
+    ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
     url: versionUrl(url, resource, label),
     reportUrl: versionUrl(url, resource, label, 'report'),
     provenanceUrl: versionUrl(url, resource, label, 'provenance'),

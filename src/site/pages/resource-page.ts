@@ -1,5 +1,4 @@
 import { kinds, types } from '../../model/kinds.ts';
-import { formatAddress } from '../../model/address.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/why-latest.ts';
 import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
@@ -7,10 +6,11 @@ import { renderedOf } from '../../registry/derived.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
 import { formatJob } from '../../model/job.ts';
 import { commitLinks } from './commit-links.ts';
+import { crumbsOf } from './crumbs.ts';
 import { dayOf } from './dates.ts';
+import { organizationTitle } from './listings.ts';
 import { feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
-import { organizationTitle } from './listings.ts';
 import type { Related } from './related.ts';
 import { describeReport } from './report-groups.ts';
 import type { Site } from '../site.ts';
@@ -140,16 +140,6 @@ function structuredOf(site: Site, { resource, version }: GrantedVersion, { descr
   };
 }
 
-/** The breadcrumbs of a resource, from its organization. */
-export function crumbsOf(site: Site, { org, type, name }: Resource): { text: string; href?: string }[] {
-  const path = (address: Parameters<typeof formatAddress>[0]) => site.links.path(formatAddress(address));
-  return [
-    { text: organizationTitle(site, org), href: path({ kind: 'organization', org }) },
-    { text: types[type].many, href: path({ kind: 'type', org, type }) },
-    { text: name },
-  ];
-}
-
 function specificationOf({ kind, specification }: ArtifactConfig): string {
   const { title, isVersioned } = kinds[kind];
   return isVersioned ? `${title} ${specification}` : title;
@@ -184,6 +174,7 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
       date: dayOf(version.createdAt ?? version.publishedAt),
       state: version.status.state,
       isLatest: version.label === resource.latest,
+      isBreaking: version.changes?.verdict === 'breaking',
       isCurrent: version.label === current?.label,
     }));
   return {

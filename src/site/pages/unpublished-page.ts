@@ -7,7 +7,8 @@ import { readConnection } from '../../sync/connect.ts';
 import type { Granted } from '../../registry/read.ts';
 import { mayRead } from '../../registry/readable.ts';
 import { docPath } from '../docs/docs.ts';
-import { crumbsOf, versionsOf } from './resource-page.ts';
+import { crumbsOf } from './crumbs.ts';
+import { versionsOf } from './resource-page.ts';
 import type { Site } from '../site.ts';
 
 /**

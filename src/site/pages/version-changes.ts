@@ -1,65 +1,45 @@
-import { createAnchors } from '../../model/anchor.ts';
-import { compareOutlines, countChanges, operationName, type NameChanges, type Outline } from '../../model/outline.ts';
+import { isAtLeast, type Comparison } from '../../model/comparison.ts';
 import { coordinateOf, neighbours } from '../../model/resource.ts';
-import { outlineOf } from '../../registry/derived.ts';
+import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { grantVersion, type GrantedVersion } from '../../registry/read.ts';
+import { comparisonTitle } from '../../sync/describe-changes.ts';
+import { diffHref, verdictTags } from './diff-page.ts';
 import type { Site } from '../site.ts';
 
-/** The most names shown as added, removed and changed, per kind. */
-const shown = 200;
+/** Changes that the page of a version names. The others are on their own page. */
+const shown = 12;
 
 /**
- * The changes of a version since the previous one. Null for the first version, or if either has no
- * outline.
+ * The changes of a version since the previous one, the worst first. Null for the first version, or
+ * if the two cannot be compared now.
  */
 export async function describeChanges(site: Site, granted: GrantedVersion): Promise<object | null> {
   const { predecessor } = neighbours(granted.resource, granted.version);
   if (predecessor === null) return null;
   const before = grantVersion(granted, { kind: 'version', version: predecessor.label });
   if (before === null || !before.exact) return null;
-  const [old, current] = await Promise.all([
-    outlineOf(site.registry, before.granted),
-    outlineOf(site.registry, granted),
-  ]);
-  if (old === null || current === null) return null;
-  const changes = compareOutlines(old, current);
-  const anchors = anchorsOf(current);
-  const groups = [
-    describe('Operations', changes.operations, anchors.operations),
-    describe('Schemas', changes.schemas, anchors.schemas),
-    describe('Rules', changes.rules, anchors.rules),
-  ];
+  const comparison: Comparison | null = await comparisonOf(site.registry, before.granted, granted).catch(() => null);
+  if (comparison === null) return null;
+  const telling = comparison.changes.filter(({ verdict }) => isAtLeast(verdict, 'safe'));
+  const count = Object.values(comparison.counts).reduce((sum, each) => sum + each, 0);
+  const first = (telling.length > 0 ? telling : comparison.changes).slice(0, shown);
   return {
-    count: countChanges(changes),
+    count,
+    verdict: comparison.verdict,
+    title: comparisonTitle(comparison),
+    tone: comparison.verdict === 'none' ? 'good' : verdictTags[comparison.verdict].tone,
+    reason: comparison.reason,
     from: {
       label: predecessor.label,
       href: site.links.to(coordinateOf(granted.resource), { label: predecessor.label }),
     },
-    groups: groups.filter(({ kinds }) => kinds.length > 0),
+    href: diffHref(site, granted, predecessor.label, granted.version.label),
+    items: first.map(({ verdict, message, operations, reach }) => ({
+      ...verdictTags[verdict],
+      message,
+      operation: operations[0] ?? null,
+      others: Math.max(0, reach - 1),
+    })),
+    more: count - first.length,
   };
-}
-
-type Anchored = ReadonlyMap<string, string>;
-
-/** The anchor of each name on the page of the version. */
-function anchorsOf({ operations, schemas, rules }: Outline): Record<'operations' | 'schemas' | 'rules', Anchored> {
-  const anchors = createAnchors();
-  return {
-    operations: new Map(operations.map((operation) => [operationName(operation), anchors.operation(operation)])),
-    schemas: new Map(schemas.map(({ name }) => [name, anchors.schema(name)])),
-    rules: new Map(rules.map(({ name }) => [name, anchors.rule(name)])),
-  };
-}
-
-function describe(title: string, changes: NameChanges, anchors: Anchored) {
-  const kinds = (['added', 'removed', 'changed'] as const).flatMap((kind) => {
-    const names = changes[kind];
-    if (names.length === 0) return [];
-    const items = names.slice(0, shown).map((name) => ({
-      name: name === '' ? 'The schema itself' : name,
-      href: kind === 'removed' || !anchors.has(name) ? null : `#${anchors.get(name)}`,
-    }));
-    return [{ kind, count: names.length, items, more: names.length - items.length }];
-  });
-  return { title, kinds };
 }

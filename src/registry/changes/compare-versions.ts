@@ -1,0 +1,68 @@
+import { notCompared, type Comparison } from '../../model/comparison.ts';
+import { hexOf } from '../../model/digest.ts';
+import type { Resource, Version } from '../../model/resource.ts';
+import type { Artifact, Published, Turn } from '../../compile/compile.ts';
+import { derive, readPublished } from '../derived.ts';
+import type { GrantedVersion } from '../read.ts';
+import type { Registry } from '../registry.ts';
+import { readJson } from '../stored.ts';
+
+/** The document of an artifact that is not published yet, as it would be served. */
+export function publishedAs({ type, kind, representations }: Artifact): Published {
+  const json = representations.find(({ format, coding }) => format === 'json' && coding === 'identity')!;
+  return { type, kind, json: json.bytes };
+}
+
+/** Compares a published version with a document. Rejects if the sandboxes are not available. */
+export async function compareWith(
+  registry: Registry,
+  { org }: Pick<Resource, 'org'>,
+  before: Version,
+  after: Published,
+  turn: Turn,
+): Promise<Comparison> {
+  const { compiler, config } = registry;
+  return compiler.compare(await readPublished(registry, before), after, config.limits, { org, ...turn });
+}
+
+/**
+ * As `compareWith`, but never rejects except when called off: what a publish says about its changes
+ * must not stop it.
+ */
+export async function tryCompareWith(
+  registry: Registry,
+  resource: Resource,
+  before: Version,
+  after: Published,
+  turn: Turn,
+): Promise<Comparison> {
+  try {
+    return await compareWith(registry, resource, before, after, turn);
+  } catch (error) {
+    turn.signal?.throwIfAborted();
+    registry.log('warn', 'versions not compared', { from: before.label, error: String(error) });
+    return notCompared('The documents could not be compared when this version was published.');
+  }
+}
+
+/**
+ * What changed between two versions that the reader may read. What was compared at publishing is
+ * read; everything else is compared now, and cached.
+ */
+export async function comparisonOf(registry: Registry, from: GrantedVersion, to: GrantedVersion): Promise<Comparison> {
+  const kept = await keptComparison(registry, from.version, to.version);
+  if (kept !== null && kept.reason === null) return kept;
+  const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}`;
+  const { org } = to.resource;
+  const made = await derive(registry, 'compared', org, name, async () => {
+    const after = await readPublished(registry, to.version);
+    const comparison = await compareWith(registry, to.resource, from.version, after, { lane: 'read' });
+    return comparison.reason === null ? comparison : null;
+  });
+  return made ?? kept ?? notCompared('The documents cannot be compared within the limits.');
+}
+
+async function keptComparison(registry: Registry, from: Version, { changes }: Version): Promise<Comparison | null> {
+  if (changes?.from !== from.label) return null;
+  return readJson<Comparison>(registry, changes.digest).catch(() => null);
+}

@@ -1,0 +1,42 @@
+import type { VersionChanges } from '../../model/comparison.ts';
+import { digestOf } from '../../model/digest.ts';
+import { encodeJson } from '../../model/json.ts';
+import { neighbours, type Resource, type Version } from '../../model/resource.ts';
+import type { Artifact, Turn } from '../../compile/compile.ts';
+import { publishedAs, tryCompareWith } from './compare-versions.ts';
+import type { Registry } from '../registry.ts';
+
+/** A new version's comparison with the one before it, and its bytes. */
+export interface Compared {
+  changes: VersionChanges;
+  bytes: Uint8Array;
+}
+
+/** Compares a version that is about to be published with the one before it. Null: there is none. */
+export async function compareForeseen(
+  registry: Registry,
+  foreseen: { outcome: 'published' | 'unchanged'; resource: Resource; version: Version },
+  artifact: Artifact,
+  { isAwaited = false, signal }: Turn,
+): Promise<Compared | null> {
+  if (foreseen.outcome !== 'published') return null;
+  const { predecessor } = neighbours(foreseen.resource, foreseen.version);
+  if (predecessor === null) return null;
+  const after = publishedAs(artifact);
+  const found = await tryCompareWith(registry, foreseen.resource, predecessor, after, { isAwaited, signal });
+  const bytes = encodeJson(found);
+  const { verdict, counts } = found;
+  return { changes: { from: predecessor.label, verdict, counts, digest: digestOf(bytes) }, bytes };
+}
+
+/**
+ * The resource with what changed in its new version, if the version before is still the one that it
+ * was compared with.
+ */
+export function withChanges(resource: Resource, label: string, changes: VersionChanges | null): Resource {
+  const version = resource.versions.find((each) => each.label === label);
+  if (changes === null || !version) return resource;
+  if (neighbours(resource, version).predecessor?.label !== changes.from) return resource;
+  const versions = resource.versions.map((each) => (each === version ? { ...each, changes } : each));
+  return { ...resource, versions };
+}

@@ -1,0 +1,156 @@
+import { createAnchors } from '../../model/anchor.ts';
+import { countsInWords, verdicts, type Change, type Comparison, type Verdict } from '../../model/comparison.ts';
+import { operationName, type Outline } from '../../model/outline.ts';
+import { coordinateOf, nameOf } from '../../model/resource.ts';
+import { outlineOf } from '../../registry/derived.ts';
+import type { GrantedVersion } from '../../registry/read.ts';
+import { comparisonMarkdown, comparisonTitle } from '../../sync/describe-changes.ts';
+import { crumbsOf } from './crumbs.ts';
+import type { Site } from '../site.ts';
+
+/** Operations of a change that are shown before the others are folded. */
+const operationsShown = 8;
+
+/** What a verdict is called on pages, and its colour. */
+export const verdictTags: Readonly<Record<Verdict, { text: string; tone: string }>> = {
+  breaking: { text: 'breaking', tone: 'error' },
+  unknown: { text: 'cannot be judged', tone: 'warn' },
+  risky: { text: 'risky', tone: 'warn' },
+  safe: { text: 'safe', tone: 'good' },
+  docs: { text: 'texts', tone: '' },
+};
+
+/** The page of what changed between two versions. `from` null: there is no earlier version. */
+export async function diffPage(
+  site: Site,
+  from: GrantedVersion | null,
+  to: GrantedVersion,
+  comparison: Comparison | null,
+): Promise<string> {
+  const { resource, version } = to;
+  const coordinate = coordinateOf(resource);
+  const link = (granted: GrantedVersion) => ({
+    label: granted.version.label,
+    href: site.links.to(coordinate, { label: granted.version.label }),
+  });
+  const places = { before: from && (await anchorsOf(site, from)), after: await anchorsOf(site, to) };
+  return site.page('diff', {
+    title: `${resource.name}: what changed in ${version.label}`,
+    crumbs: [
+      ...crumbsOf(site, resource).map((crumb, at, all) =>
+        at === all.length - 1 ? { ...crumb, href: site.links.to(coordinate) } : crumb,
+      ),
+      { text: 'What changed' },
+    ],
+    hidden: true,
+    resource: { name: resource.name, coordinate: nameOf(resource) },
+    from: from && link(from),
+    to: link(to),
+    comparison: comparison && {
+      title: comparisonTitle(comparison),
+      reason: comparison.reason,
+      truncated: comparison.truncated,
+      shown: comparison.changes.length,
+      sections: sectionsOf(comparison, places),
+    },
+    others: ['json', 'md'].map((form) => ({
+      form: form === 'json' ? 'JSON' : 'Markdown',
+      href: `${site.links.to(coordinate, { view: form === 'json' ? 'diff-json' : 'diff-markdown' })}?${queryOf(from, to)}`,
+    })),
+  });
+}
+
+function queryOf(from: GrantedVersion | null, to: GrantedVersion): string {
+  const query = new URLSearchParams({ ...(from && { from: from.version.label }), to: to.version.label });
+  return query.toString();
+}
+
+/** The path of the page of what changed between two versions. */
+export function diffHref(site: Site, { resource }: GrantedVersion, from: string, to: string): string {
+  return `${site.links.to(coordinateOf(resource), { view: 'diff' })}?${new URLSearchParams({ from, to }).toString()}`;
+}
+
+type Anchored = ReadonlyMap<string, string>;
+
+/** URLs of the operations on the page of a version. */
+async function anchorsOf(site: Site, granted: GrantedVersion): Promise<Anchored> {
+  const outline: Outline | null = await outlineOf(site.registry, granted);
+  const anchors = createAnchors();
+  const page = site.links.to(coordinateOf(granted.resource), { label: granted.version.label });
+  return new Map(
+    (outline?.operations ?? []).map((operation) => [
+      operationName(operation),
+      `${page}#${anchors.operation(operation)}`,
+    ]),
+  );
+}
+
+interface Places {
+  before: Anchored | null;
+  after: Anchored;
+}
+
+/** The changes by verdict, and by operation within each. */
+function sectionsOf({ changes, counts }: Comparison, places: Places): object[] {
+  return verdicts.flatMap((verdict) => {
+    const found = changes.filter((change) => change.verdict === verdict);
+    if (counts[verdict] === 0) return [];
+    const groups = Map.groupBy(found, groupOf);
+    return [
+      {
+        ...verdictTags[verdict],
+        verdict,
+        count: counts[verdict],
+        groups: [...groups].map(([name, members]) => ({
+          name,
+          ...linksOf(name, places),
+          changes: members.map((change) => describe(change, places)),
+        })),
+      },
+    ];
+  });
+}
+
+/** Changes of one operation stand together. So do those of shared schemas, and of the document. */
+function groupOf({ operations, reach }: Change): string {
+  return reach === 0 ? 'The document' : reach === 1 ? operations[0]! : 'Several operations';
+}
+
+function linksOf(name: string, { before, after }: Places): { before: string | null; after: string | null } {
+  return { before: before?.get(name) ?? null, after: after.get(name) ?? null };
+}
+
+function describe(change: Change, places: Places): object {
+  const { message, code, before, after, pointers, operations, reach } = change;
+  const named = reach < 2 ? [] : operations.map((name) => ({ name, ...linksOf(name, places) }));
+  return {
+    message,
+    code,
+    before,
+    after,
+    pointers,
+    reach,
+    first: named.slice(0, operationsShown),
+    folded: named.slice(operationsShown),
+  };
+}
+
+/** What changed between two versions as Markdown. */
+export function diffMarkdown(
+  site: Site,
+  from: GrantedVersion | null,
+  to: GrantedVersion,
+  comparison: Comparison | null,
+): string {
+  const { resource, version } = to;
+  const heading = `# What changed in ${nameOf(resource)}@${version.label}`;
+  if (from === null || comparison === null) return `${heading}\n\nThere is no earlier version.\n`;
+  const link = ({ version: { label } }: GrantedVersion) =>
+    `[${label}](${site.links.whole(site.links.to(coordinateOf(resource), { label }))})`;
+  const counts = countsInWords(comparison.counts);
+  const lines = [
+    `${link(from)} → ${link(to)}${counts === '' ? '' : `: ${counts}`}`,
+    comparisonMarkdown(comparison, 1000),
+  ];
+  return `${[heading, ...lines].join('\n\n')}\n`;
+}

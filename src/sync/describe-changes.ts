@@ -1,0 +1,51 @@
+import {
+  countsInWords,
+  verdicts,
+  verdictsInWords,
+  type Change,
+  type Comparison,
+  type Verdict,
+} from '../model/comparison.ts';
+import { code, plain } from './checks.ts';
+
+const headings: Readonly<Record<Verdict, string>> = {
+  breaking: 'Breaking',
+  unknown: 'Cannot be judged',
+  risky: 'Risky',
+  safe: 'Safe',
+  docs: 'Texts',
+};
+
+/** The most operations named for one change. */
+const operationsNamed = 3;
+
+/** The title of a comparison: `Breaking changes: 2 breaking, 5 in texts`. */
+export function comparisonTitle({
+  verdict,
+  counts,
+  reason,
+}: Pick<Comparison, 'verdict' | 'counts' | 'reason'>): string {
+  if (reason !== null) return 'Changes that cannot be judged';
+  return verdict === 'none' ? verdictsInWords.none : `${verdictsInWords[verdict]}: ${countsInWords(counts)}`;
+}
+
+/** A comparison as Markdown, the worst first. `most`: changes named of each verdict. */
+export function comparisonMarkdown(comparison: Comparison, most: number): string {
+  const { changes, counts, reason, verdict } = comparison;
+  if (reason !== null) return `The changes cannot be judged. ${plain(reason)}`;
+  if (verdict === 'none') return 'Nothing changed.';
+  const sections = verdicts.flatMap((each) => {
+    if (counts[each] === 0) return [];
+    const found = changes.filter((change) => change.verdict === each).slice(0, most);
+    const rest = counts[each] - found.length;
+    const lines = [...found.map(describeChange), ...(rest > 0 ? [`- … and ${rest} more`] : [])];
+    return [[`**${headings[each]}: ${counts[each]}**`, '', ...lines].join('\n')];
+  });
+  return sections.join('\n\n');
+}
+
+function describeChange({ message, operations, reach, code: name }: Change): string {
+  const named = operations.slice(0, operationsNamed).map(code).join(', ');
+  const more = reach > operationsNamed ? ` and ${reach - Math.min(operationsNamed, operations.length)} more` : '';
+  return `- ${plain(message)}${named === '' ? '' : ` (${named}${more})`} ${code(name)}`;
+}
