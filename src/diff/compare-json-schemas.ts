@@ -25,18 +25,16 @@ export function compareJsonSchemas(before: JsonObject, after: JsonObject): { wal
 }
 
 function compareHeads(root: Unit, before: JsonObject, after: JsonObject): void {
-  const one = (key: string, verdict: 'risky' | 'docs', code: string, says: string) => {
+  const one = (key: string, code: string, says: string) => {
     const [old, current] = [textOf(before[key]) || null, textOf(after[key]) || null];
     if (old === current) return;
     const message = `${says} ${current ?? 'absent'} instead of ${old ?? 'absent'}.`;
     const pointers = { before: old === null ? null : `/${key}`, after: current === null ? null : `/${key}` };
-    addFact(root, { verdict, code, message, before: old, after: current, pointers, direction: null });
+    addFact(root, { verdict: 'risky', code, message, before: old, after: current, pointers, direction: null });
   };
-  one('$schema', 'risky', 'dialect-changed', 'The dialect ($schema) is');
-  one('$id', 'risky', 'id-changed', 'The identifier ($id) is');
-  one('id', 'risky', 'id-changed', 'The identifier (id) is');
-  one('version', 'docs', 'version-changed', 'The version in the document is');
-  one('x-version', 'docs', 'version-changed', 'The version in the document is');
+  one('$schema', 'dialect-changed', 'The dialect ($schema) is');
+  one('$id', 'id-changed', 'The identifier ($id) is');
+  one('id', 'id-changed', 'The identifier (id) is');
 }
 
 /** Definitions are compared on their own, so that the root changes only where it does itself. */

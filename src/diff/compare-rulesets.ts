@@ -49,9 +49,9 @@ export function compareRulesets(before: JsonObject, after: JsonObject, form: 're
     ]);
   }
   for (const key of Object.keys({ ...before, ...after })) {
-    if (['rules', 'overrides'].includes(key) || key.endsWith('Rules')) continue;
+    if (['rules', 'overrides', 'version', 'x-version'].includes(key) || key.endsWith('Rules')) continue;
     if (digestOfValue(before[key] ?? null) === digestOfValue(after[key] ?? null)) continue;
-    const isText = /^(?:x-)?(?:title|description|version|documentationUrl)$/.test(key) || key.startsWith('x-');
+    const isText = /^(?:x-)?(?:title|description|documentationUrl)$/.test(key) || key.startsWith('x-');
     const [from, to] = [short(before[key]), short(after[key])];
     add(
       isText ? 'docs' : 'unknown',

@@ -109,6 +109,8 @@ describe('addresses', () => {
     ['/@acme/apis/payments@1.4.0/report', { ...documentOf({ kind: 'version', version: '1.4.0' }), view: 'report' }],
     ['/@acme/apis/payments/versions', { ...documentOf({ kind: 'latest' }), view: 'versions' }],
     ['/@acme/apis/payments/diff', { ...documentOf({ kind: 'latest' }), view: 'diff' }],
+    ['/@acme/apis/payments/diff.json', { ...documentOf({ kind: 'latest' }), view: 'diff-json' }],
+    ['/@acme/apis/payments/diff.md', { ...documentOf({ kind: 'latest' }), view: 'diff-markdown' }],
   ])('%s', (path, address) => {
     expect(parseAddress(path)).toEqual(address);
   });

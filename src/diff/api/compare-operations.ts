@@ -8,6 +8,7 @@ import { compareParameters } from './compare-parameters.ts';
 import { compareResponses } from './compare-responses.ts';
 import { compareSecurity } from './compare-security.ts';
 import { compareServers } from './compare-servers.ts';
+import { textOfValue } from '../schema/schema-view.ts';
 import { memberOf, membersOf, resolvePlace } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
@@ -97,7 +98,23 @@ function compareHead(walk: Walk, unit: Unit, before: Operation, after: Operation
     });
   }
   compareTags(unit, before, after);
+  compareOthers(unit, before, after);
   compareSunset(unit, before, after);
+}
+
+const members = new Set(
+  'tags summary description externalDocs operationId parameters requestBody responses callbacks deprecated security servers consumes produces schemes'.split(' '), // prettier-ignore
+);
+
+/** Members that no version of OpenAPI knows. */
+function compareOthers(unit: Unit, before: Operation, after: Operation): void {
+  const [old, current] = [objectOf(before.place.value), objectOf(after.place.value)];
+  for (const key of new Set([...Object.keys(old), ...Object.keys(current)])) {
+    if (members.has(key) || key.startsWith('x-') || textOfValue(old[key]) === textOfValue(current[key])) continue;
+    const message = `${after.name} has another ${JSON.stringify(key)}; what that means cannot be judged.`;
+    const at = { before: before.place.pointer, after: after.place.pointer };
+    reportPart(unit, { verdict: 'unknown', code: 'operation-member-changed', message, before: key, after: key, at });
+  }
 }
 
 function compareTags(unit: Unit, before: Operation, after: Operation): void {

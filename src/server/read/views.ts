@@ -1,7 +1,7 @@
 import type { Fields } from '../headers.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { anonymous } from '../../model/access.ts';
-import { coordinateOf, type Resource, type Version } from '../../model/resource.ts';
+import { changesOf, coordinateOf, type Resource, type Version } from '../../model/resource.ts';
 import { mayReadFindings, showReport } from '../../registry/gate/show-report.ts';
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -64,12 +64,11 @@ export async function sendProvenance(read: ReadRequest, granted: GrantedVersion,
 /** Sends a page of a resource's versions, newest publication first. */
 export async function sendVersions(read: ReadRequest, granted: Granted): Promise<void> {
   const { resource } = granted;
-  const coordinate = coordinateOf(resource);
   const newestFirst = resource.versions.toReversed();
   const { items, next } = pageOf(newestFirst, read.query, ({ label }) => label);
   const body = {
     latest: resource.latest,
-    items: items.map((version) => describeVersion(read.links, coordinate, version)),
+    items: items.map((version) => describeVersion(read.links, resource, version)),
     next,
   };
   await sendJson(
@@ -79,11 +78,20 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
   );
 }
 
-function describeVersion(links: Links, coordinate: ReturnType<typeof coordinateOf>, version: Version): object {
+function describeVersion(links: Links, resource: Resource, version: Version): object {
   const { label, manifest, publishedAt, createdAt, status, original } = version;
-  const url = links.whole(links.to(coordinate, { label }));
+  const url = links.whole(links.to(coordinateOf(resource), { label }));
+  const changes = changesOf(resource, version);
   const dates = { publishedAt, ...(createdAt !== undefined && { createdAt }) };
-  return { version: label, manifest, ...dates, status, ...(original !== undefined && { original }), url };
+  return {
+    version: label,
+    manifest,
+    ...dates,
+    status,
+    ...(original !== undefined && { original }),
+    ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
+    url,
+  };
 }
 
 async function sendVersionView(

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Comparison } from '../../../src/model/comparison.ts';
+import { changeStatus } from '../../../src/registry/change-version.ts';
 import { outlineDocument } from '../../../src/render/outline-document.ts';
 import { ask } from '../http.ts';
 import { publishVersion } from '../registry.ts';
@@ -9,50 +11,123 @@ beforeAll(async () => {
   served = await openServed();
   served.registry.compiler.outline = async (document) => outlineDocument(document);
   const operation = { responses: {} };
-  const before = {
-    paths: { '/a': { get: operation }, '/b': { get: operation }, '/c': { get: operation } },
-    components: { schemas: { A: {}, B: {} } },
-  };
+  const before = { paths: { '/a': { get: operation }, '/b': { get: operation }, '/c': { get: operation } } };
   const after = {
-    paths: { '/a': { get: operation }, '/b': { get: { ...operation, summary: 'new' } }, '/d': { post: operation } },
-    components: { schemas: { B: { type: 'object' }, C: {} } },
+    paths: {
+      '/a': { get: operation },
+      '/b': { get: { ...operation, summary: '<b>new</b>' } },
+      '/d': { post: operation },
+    },
   };
   await publishVersion(served.registry, '@acme/apis/shop', '1.0.0', { document: before });
   await publishVersion(served.registry, '@acme/apis/shop', '2.0.0', { document: after });
 });
 afterAll(() => served[Symbol.asyncDispose]());
 
-const rules = { added: [], removed: [], changed: [] };
-const forward = {
-  operations: { added: ['POST /d'], removed: ['GET /c'], changed: ['GET /b'] },
-  schemas: { added: ['C'], removed: ['A'], changed: ['B'] },
-  rules,
-};
+async function diff(
+  query: string,
+  accept = 'application/json',
+  suffix = '',
+): Promise<{ status: number; type: string; body: string }> {
+  const { status, headers, body } = await ask(served.port, {
+    target: `/@acme/apis/shop/diff${suffix}${query}`,
+    headers: [['Accept', accept]],
+  });
+  return { status, type: headers.get('content-type')!, body: body.toString() };
+}
+
+const forward = ['breaking operation-removed', 'safe operation-added', 'docs operation-summary-changed'];
+const back = ['breaking operation-removed', 'safe operation-added', 'docs operation-summary-changed'];
 
 test.each([
-  ['', { from: '1.0.0', to: '2.0.0', changes: forward, truncated: false }],
-  ['?from=1.0.0&to=2.0.0', { from: '1.0.0', to: '2.0.0', changes: forward, truncated: false }],
-  ['?from=1&to=latest', { from: '1.0.0', to: '2.0.0', changes: forward, truncated: false }],
-  ['?to=1.0.0', { from: null, to: '1.0.0', changes: null, truncated: false }],
-  [
-    '?from=2.0.0&to=1.0.0',
-    {
-      from: '2.0.0',
-      to: '1.0.0',
-      changes: {
-        operations: { added: ['GET /c'], removed: ['POST /d'], changed: ['GET /b'] },
-        schemas: { added: ['A'], removed: ['C'], changed: ['B'] },
-        rules,
-      },
-      truncated: false,
-    },
-  ],
-  [
-    '?from=2.0.0&to=2.0.0',
-    { from: '2.0.0', to: '2.0.0', changes: { operations: rules, schemas: rules, rules }, truncated: false },
-  ],
-])('what differs, %j', async (query, expected) => {
-  const answer = await ask(served.port, { target: `/@acme/apis/shop/diff${query}` });
-  expect(answer.status).toBe(200);
-  expect(JSON.parse(answer.body.toString())).toEqual(expected);
+  ['', '1.0.0', '2.0.0', 'breaking', forward],
+  ['?from=1.0.0&to=2.0.0', '1.0.0', '2.0.0', 'breaking', forward],
+  ['?from=1&to=latest', '1.0.0', '2.0.0', 'breaking', forward],
+  ['?from=2.0.0&to=1.0.0', '2.0.0', '1.0.0', 'breaking', back],
+  ['?from=2.0.0&to=2.0.0', '2.0.0', '2.0.0', 'none', []],
+])('what changed, %j', async (query, from, to, verdict, changes) => {
+  const { status, body } = await diff(query);
+  const found = JSON.parse(body) as Comparison & { from: string; to: string };
+  expect([status, found.from, found.to, found.verdict]).toEqual([200, from, to, verdict]);
+  expect(found.changes.map((change) => `${change.verdict} ${change.code}`)).toEqual(changes);
+});
+
+test('there is nothing before the first version', async () => {
+  const { body } = await diff('?to=1.0.0');
+  expect(JSON.parse(body)).toEqual({
+    from: null,
+    to: '1.0.0',
+    verdict: null,
+    counts: null,
+    changes: null,
+    truncated: false,
+    reason: null,
+  });
+  expect((await diff('?to=1.0.0', 'text/html')).body).toContain('There is no earlier version.');
+});
+
+describe('the form of the answer', () => {
+  test.each([
+    ['', 'application/json', '', 'application/json'],
+    ['', 'text/html', '', 'text/html; charset=utf-8'],
+    ['', 'text/markdown', '', 'text/markdown; charset=utf-8'],
+    ['', 'text/html', '.json', 'application/json'],
+    ['', 'text/html', '.md', 'text/markdown; charset=utf-8'],
+    ['?format=html', 'application/json', '.json', 'text/html; charset=utf-8'],
+    ['?format=md', '*/*', '', 'text/markdown; charset=utf-8'],
+    ['', '*/*', '', 'application/json'],
+  ])('%s %s %s: %s', async (query, accept, suffix, type) => {
+    expect(await diff(query, accept, suffix)).toMatchObject({ status: 200, type });
+  });
+
+  test('no other', async () => {
+    expect((await diff('', 'image/png')).status).toBe(406);
+    expect((await diff('?format=pdf')).status).toBe(406);
+  });
+});
+
+test('the page shows what broke first, with links to the operations of both versions, and no markup of theirs', async () => {
+  const { body } = await diff('', 'text/html');
+  expect(body.indexOf('GET /c was removed.')).toBeGreaterThan(0);
+  expect(body.indexOf('GET /c was removed.')).toBeLessThan(body.indexOf('POST /d was added.'));
+  expect(body).toContain('href="/@acme/apis/shop@1.0.0#operation/get-c"');
+  expect(body).toContain('href="/@acme/apis/shop@2.0.0#operation/get-b"');
+  expect(body).not.toContain('<b>new</b>');
+});
+
+test('Markdown names the verdicts', async () => {
+  expect((await diff('', 'text/markdown')).body).toContain('**Breaking: 1**\n\n- GET \\/c was removed\\.');
+});
+
+test('a version lists the verdict, and a withdrawn one takes its comparisons along', async () => {
+  const coordinate = { org: 'acme', type: 'apis', slug: 'notes' } as const;
+  const told = (text: string) => ({ paths: { '/a': { get: { summary: text, responses: {} } } } });
+  for (const [label, text] of [
+    ['1.0.0', 'a'],
+    ['1.1.0', 'secret'],
+    ['1.2.0', 'c'],
+  ] as const)
+    await publishVersion(served.registry, '@acme/apis/notes', label, { document: told(text) });
+  const versions = await ask(served.port, { target: '/@acme/apis/notes/versions' });
+  const { items } = JSON.parse(versions.body.toString()) as { items: { changes?: object }[] };
+  expect(items.map(({ changes }) => changes)).toEqual([
+    { from: '1.1.0', verdict: 'docs', counts: { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 1 } },
+    { from: '1.0.0', verdict: 'docs', counts: { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 1 } },
+    undefined,
+  ]);
+  const resource = (await served.registry.refs.read<{ versions: { changes?: { digest: `sha256:${string}` } }[] }>(
+    'resources/acme/apis/notes',
+  ))!.value;
+  const kept = resource.versions.flatMap(({ changes }) => (changes ? [changes.digest] : []));
+  await changeStatus(
+    served.registry,
+    coordinate,
+    '1.1.0',
+    { state: 'withdrawn', reason: 'a leak' },
+    { actor: 'test', origin: null },
+  );
+  for (const digest of kept) expect(await served.registry.objects.get(digest)).toBeNull();
+  const answer = await ask(served.port, { target: '/@acme/apis/notes/diff?to=1.2.0' });
+  expect(JSON.parse(answer.body.toString())).toMatchObject({ from: '1.0.0', to: '1.2.0', verdict: 'docs' });
+  expect((await ask(served.port, { target: '/@acme/apis/notes/diff?from=1.1.0' })).status).toBe(410);
 });
