@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { buildCommand } from './build-command.ts';
+import { diffCommand } from './diff-command.ts';
 import { discoverCommand } from './discover-command.ts';
 import { importCommand } from './import-command.ts';
 import { backupCommand } from './keep/backup-command.ts';
@@ -37,6 +38,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     serveCommand(),
     publishCommand(),
     lintCommand(),
+    diffCommand(),
     discoverCommand(),
     syncCommand(),
     repositoriesCommand(),

@@ -71,6 +71,10 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['new.yaml', 0, { problems: [], counts: { error: 0 } }],
     ['bad.yaml', 1, { problems: anyList }],
   ],
+  diff: [
+    ['new.yaml new.yaml', 0, { verdict: 'none', changes: [], reason: null }],
+    ['@acme/apis/pay new.yaml --fail-on breaking', 0, { verdict: 'docs', counts: { docs: 1 } }],
+  ],
   sync: [
     ['', 0, { runs: [{ state: 'succeeded' }] }],
     ['@acme/apis/pay --registry REGISTRY', 0, { runs: [{ state: 'succeeded' }] }],

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { formatDiff } from '../../src/cli/diff-formats.ts';
+import { compare, taking } from './given.ts';
+
+const changed = compare(
+  taking({ type: 'string', maxLength: 9 }),
+  taking({ type: 'string', maxLength: 5, title: '`<b>' }),
+);
+
+test('a comparison as lines', () => {
+  expect(formatDiff(changed, 'text').split('\n')).toEqual([
+    'breaking  The request body has maxLength 5 instead of 9. [POST /things] (request-body-max-length-decreased)',
+    'docs      The request body has title "`<b>". [POST /things] (body-title-changed)',
+    'Breaking changes: 1 breaking, 1 in texts.',
+  ]);
+  expect(formatDiff(compare(taking({}), taking({})), 'text')).toBe('No changes.');
+});
+
+test('a comparison as Markdown, which cannot be broken out of', () => {
+  expect(formatDiff(changed, 'markdown')).toBe(
+    [
+      '**Breaking changes: 1 breaking, 1 in texts**',
+      '',
+      '**Breaking: 1**',
+      '',
+      '- The request body has maxLength 5 instead of 9\\. (`POST /things`) `request-body-max-length-decreased`',
+      '',
+      '**Texts: 1**',
+      '',
+      '- The request body has title \\"\\`\\<b\\>\\"\\. (`POST /things`) `body-title-changed`',
+    ].join('\n'),
+  );
+});
