@@ -6,7 +6,7 @@ import { checks, left } from './oasdiff.ts';
 const alike = { error: ['breaking'], warning: ['unknown', 'risky'], info: ['safe', 'docs', 'none'] };
 
 describe("oasdiff's catalogue", () => {
-  test.each(checks)('%s', (_name, _level, make, before, after, told) => {
+  test.each(checks.map((check) => [check[0], check] as const))('%s', (_name, [, , make, before, after, told]) => {
     const { changes } = compare(make(before as never), make(after as never));
     const found = changes
       .filter(({ code }) => code !== 'schema-added')

@@ -25,17 +25,17 @@ const paramProp = (schema: unknown): Json => param({ type: 'object', properties:
 const out = (schema: unknown): Json => giving(schema);
 const outProp = (schema: unknown): Json => giving({ type: 'object', properties: { p: schema } });
 const op = (operation: Json): Json => api(operation);
-const requestBody = (requestBody: Json | undefined): Json => api(requestBody === undefined ? {} : { requestBody });
-const headers = (headers: Json): Json => api({ responses: { 200: { description: 'Done.', headers } } });
+const requestBody = (given: Json | undefined): Json => api(given === undefined ? {} : { requestBody: given });
+const headers = (all: Json): Json => api({ responses: { 200: { description: 'Done.', headers: all } } });
 const responses = (statuses: string[]): Json =>
   api({ responses: Object.fromEntries(statuses.map((status) => [status, { description: status }])) });
 const inTypes = (types: string[]): Json =>
   api({ requestBody: { content: Object.fromEntries(types.map((type) => [type, {}])) } });
 const outTypes = (types: string[]): Json =>
   api({ responses: { 200: { description: 'Done.', content: Object.fromEntries(types.map((type) => [type, {}])) } } });
-const paths = (paths: Json): Json => ({ ...api(), paths });
-const security = (security: Json[]): Json => api({ security }, { components: { securitySchemes: schemes } });
-const globally = (security: Json[]): Json => api({}, { security, components: { securitySchemes: schemes } });
+const paths = (all: Json): Json => ({ ...api(), paths: all });
+const security = (all: Json[]): Json => api({ security: all }, { components: { securitySchemes: schemes } });
+const globally = (all: Json[]): Json => api({}, { security: all, components: { securitySchemes: schemes } });
 const scheme = (changed: Json): Json =>
   api({ security: [{ o: ['r'] }] }, { components: { securitySchemes: { o: changed } } });
 const extensible = (values: string[]): Json => ({ type: 'string', 'x-extensible-enum': values });
@@ -1132,7 +1132,8 @@ function schemaChecks(side: 'request' | 'response', what: 'body' | 'property', m
   const [narrows, widens] = isRequest ? (['error', 'info'] as const) : (['info', 'error'] as const);
   const [less, more] = isRequest ? ['breaking', 'safe'] : ['safe', 'breaking'];
   const defaults = isRequest ? 'risky' : 'safe';
-  const why = isRequest ? [behaves] : [];
+  const byDefault = (check: Check): Check =>
+    isRequest ? [check[0], check[1], check[2], check[3], check[4], check[5], behaves] : check;
   const tagged = (mapping?: Json) => tag({ propertyName: 'k', ...(mapping && { mapping }) });
   return [
     [
@@ -1160,33 +1161,30 @@ function schemaChecks(side: 'request' | 'response', what: 'body' | 'property', m
       { type: 'number' },
       `${more} ${ours}-type-generalized`,
     ],
-    [
+    byDefault([
       `${theirs}-default-value-added`,
       'info',
       make,
       string,
       { type: 'string', default: 'a' },
       `${defaults} ${ours}-default-set`,
-      ...why,
-    ] as Check,
-    [
+    ]),
+    byDefault([
       `${theirs}-default-value-changed`,
       'info',
       make,
       { type: 'string', default: 'b' },
       { type: 'string', default: 'a' },
       `${defaults} ${ours}-default-changed`,
-      ...why,
-    ] as Check,
-    [
+    ]),
+    byDefault([
       `${theirs}-default-value-removed`,
       'info',
       make,
       { type: 'string', default: 'b' },
       string,
       `${defaults} ${ours}-default-unset`,
-      ...why,
-    ] as Check,
+    ]),
     ...(['anyOf', 'oneOf'] as const).flatMap((kind): Check[] => {
       const name = kind === 'anyOf' ? 'any-of' : 'one-of';
       return [

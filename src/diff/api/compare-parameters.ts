@@ -75,7 +75,7 @@ function renamePathParameters(unit: Unit, before: Map<string, Parameter>, old: O
   }
 }
 
-export function nameOf({ in: where, name }: Parameter, isStart = false): string {
+function nameOf({ in: where, name }: Parameter, isStart = false): string {
   const kind =
     where === 'header' || where === 'path' || where === 'query' || where === 'cookie'
       ? `${where} parameter`

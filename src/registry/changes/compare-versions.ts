@@ -14,7 +14,7 @@ export function publishedAs({ type, kind, representations }: Artifact): Publishe
 }
 
 /** Compares a published version with a document. Rejects if the sandboxes are not available. */
-export async function compareWith(
+async function compareWith(
   registry: Registry,
   { org }: Pick<Resource, 'org'>,
   before: Version,
