@@ -1,5 +1,5 @@
 import type { Change, Comparison } from '../model/comparison.ts';
-import { comparisonMarkdown, comparisonTitle } from '../sync/describe-changes.ts';
+import { comparisonMarkdown, comparisonTitle } from '../sync/changes/describe-changes.ts';
 import { formatJson } from './output.ts';
 
 export const diffFormats = ['text', 'json', 'markdown'] as const;

@@ -7,7 +7,7 @@ import { findResource } from '../registry/find-resource.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
 import { annotationsOf, checkName, code, pageOf, plain, titleOf } from '../sync/checks.ts';
-import { comparisonMarkdown, comparisonTitle } from '../sync/describe-changes.ts';
+import { comparisonMarkdown, comparisonTitle } from '../sync/changes/describe-changes.ts';
 import { refusalOf } from '../sync/publish-document.ts';
 
 /** Changes of each verdict that a check names. */

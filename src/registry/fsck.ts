@@ -89,7 +89,16 @@ export async function fsck(
     };
     const records = await checkLog(bucket, objects, log, { entry, damaged });
     checked.records += records.size;
-    for (const { owner, version } of versions.values()) checkVersion(owner, version, missing, checked);
+    const withdrawn = new Set<string>();
+    for (const { owner, version } of versions.values())
+      if (version.status.state === 'withdrawn') withdrawn.add(`${owner} ${version.label}`);
+    for (const { owner, version } of versions.values()) {
+      const { changes } = version;
+      // The comparison with a withdrawn version was deleted with it.
+      const isNeeded = changes !== undefined && !withdrawn.has(`${owner} ${changes.from}`);
+      const lost = isNeeded && !sound.has(changes.digest) ? [changes.digest] : [];
+      checkVersion(owner, version, [...(missing.get(version.manifest) ?? [version.manifest]), ...lost], checked);
+    }
   }
   for await (const key of listAll(bucket, 'work/')) {
     const bytes = parseWorkKey(key) && (await bucket.get(key));
@@ -116,12 +125,12 @@ async function missingOf(
 function checkVersion(
   key: string,
   { label, manifest, status }: Version,
-  missing: ReadonlyMap<Digest, Digest[]>,
+  missing: readonly Digest[],
   checked: Checked,
 ): void {
   if (status.state === 'withdrawn') return;
   checked.versions++;
-  for (const needs of missing.get(manifest) ?? [manifest]) {
+  for (const needs of missing) {
     const detail = `Version ${label} needs ${needs}, which is missing or damaged.`;
     checked.damages.push({ key, detail, version: { label, manifest, needs } });
   }

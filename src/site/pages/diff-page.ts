@@ -4,7 +4,7 @@ import { operationName, type Outline } from '../../model/outline.ts';
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { outlineOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
-import { comparisonMarkdown, comparisonTitle } from '../../sync/describe-changes.ts';
+import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
 import { crumbsOf } from './crumbs.ts';
 import type { Site } from '../site.ts';
 
