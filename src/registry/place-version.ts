@@ -1,4 +1,3 @@
-import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
@@ -134,9 +133,4 @@ export function malformedLabel(text: string): RegistryError {
     'malformed',
     `${JSON.stringify(text.slice(0, 140))} is not a valid version. Use 1 to 128 of A-Z a-z 0-9 . _ + -, starting and ending with a letter or digit, without "..". It must not be "latest", start with "sha256", or end with ".json", ".yaml" or ".yml".`,
   );
-}
-
-/** The error for a resource that was deleted. */
-export function slugTaken(coordinate: Coordinate): RegistryError {
-  return new RegistryError('conflict', `${formatCoordinate(coordinate)} was deleted; its name is never used again.`);
 }

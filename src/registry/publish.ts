@@ -20,7 +20,7 @@ import {
   validationOf,
   type CompileRequest,
 } from './gate/compile-document.ts';
-import { addVersion, malformedLabel, placeVersion, slugTaken } from './place-version.ts';
+import { addVersion, malformedLabel, placeVersion } from './place-version.ts';
 import { watchPurges } from './purge.ts';
 import type { Author, Registry } from './registry.ts';
 import { newResource, withTitle, type NewResource } from './create-resource.ts';
