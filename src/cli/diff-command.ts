@@ -78,10 +78,10 @@ async function documentNamed(
 async function publishedDocument(registry: Registry, name: string): Promise<Published> {
   const { coordinate, selector } = requireCoordinate(name);
   const { findResource } = await import('../registry/find-resource.ts');
-  const { documentOf } = await import('../registry/derived.ts');
+  const { readPublished } = await import('../registry/derived.ts');
   const resource = await findResource(registry, coordinate);
   const version = resource && selectVersion(resource, selector)?.version;
   if (!version) throw new RegistryError('not_found', `There is no version ${name} in the data folder.`);
   if (version.status.state === 'withdrawn') throw new RegistryError('gone', `${name} was withdrawn.`);
-  return documentOf(registry, version);
+  return readPublished(registry, version);
 }

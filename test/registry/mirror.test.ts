@@ -43,6 +43,12 @@ function createMirror() {
 const one = '@acme/apis/one';
 const { coordinate } = parseCoordinate(one)!;
 
+function omit<T extends object, K extends keyof T>(value: T, key: K): Omit<T, K> {
+  const { ...rest } = value;
+  delete rest[key];
+  return rest;
+}
+
 test('a mirror has the same manifests and objects under the same labels, and goes on where it stopped', async () => {
   const mirror = createMirror();
   await publishVersion(api.registry, one, '1.0.0', { document: large });
@@ -54,7 +60,8 @@ test('a mirror has the same manifests and objects under the same labels, and goe
     { resource: '@acme/schemas/two', outcome: 'updated', versions: ['1.0.0'] },
   ]);
   const [here, there] = [await mirror.read(one), (await api.registry.refs.read<Resource>('resources/acme/apis/one'))!];
-  expect(here!.versions).toEqual(there.value.versions);
+  // What changed is compared by each registry itself.
+  expect(here!.versions).toEqual(there.value.versions.map((version) => omit(version, 'changes')));
   expect(here!.latest).toBe('1.1.0');
   expect((await mirror.read('@acme/schemas/two'))!.visibility).toBe('private');
   expect(await mirror.read('@beta/apis/three')).toBeNull();

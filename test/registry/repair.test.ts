@@ -133,11 +133,12 @@ test('what is in quarantine is brought back', async () => {
 });
 
 test('damage of the copy is not copied, and another store is no copy', async () => {
-  const [key] = keysIn('objects/') as [string];
-  const bucket = await bucketOf(damagedFiles([key, entryKey('@acme', 2)]));
-  const copy = await bucketOf(damagedFiles([key]));
   const other = createTestRegistry();
   for (const version of ['1.0.0', '1.1.0', '1.2.0']) await publishVersion(other, '@acme/apis/one', version);
+  const theirs = await other.bucket.list('objects/');
+  const key = keysIn('objects/').find((each) => !theirs.includes(each))!;
+  const bucket = await bucketOf(damagedFiles([key, entryKey('@acme', 2)]));
+  const copy = await bucketOf(damagedFiles([key]));
   for (const from of [copy, other.bucket]) {
     const done = await repaired(bucket, from);
     expect(done.find(({ what }) => what === key)).toMatchObject({ outcome: 'left' });
