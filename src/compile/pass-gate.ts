@@ -1,4 +1,4 @@
-import { exempt, findingKey } from '../model/gate.ts';
+import { exempt, findingKey, findingsCut } from '../model/gate.ts';
 import { type Exemption } from '../model/problem.ts';
 import { createReport, type Problem, type Report } from '../model/problem.ts';
 import type { CompileGate, CompileInput } from './compile.ts';
@@ -23,7 +23,7 @@ export function passGate(
   const marked = left.map((finding): Problem => ({
     ...finding,
     ofRuleset: true,
-    ...(known.has(findingKey(finding)) && { known: true as const }),
+    ...(finding.rule !== findingsCut && known.has(findingKey(finding)) && { known: true as const }),
   }));
   const about = [
     ...expired.map((one) =>

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CompileGate } from '../../src/compile/compile.ts';
+import { passGate } from '../../src/compile/pass-gate.ts';
 import { findingKey } from '../../src/model/gate.ts';
-import { type Exemption } from '../../src/model/problem.ts';
+import { type Exemption, type Problem } from '../../src/model/problem.ts';
 import { blockingIn } from '../../src/model/problem.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { run } from './run.ts';
@@ -125,4 +126,18 @@ it('a ratchet lets pass what is known, wherever its lines moved', async () => {
   );
   expect(grown.artifact).toBe(null);
   expect(blockingIn(grown.report)).toBe(1);
+});
+
+describe('that findings were cut', () => {
+  const place = { file: 'a.yaml', pointer: '', line: 1, column: 1 };
+  const noisy: Problem = { rule: 'noisy', severity: 'warning', message: 'No.', ...place };
+  const cut: Problem = { rule: 'ruleset-findings-cut', severity: 'warning', message: 'Cut.', ...place };
+
+  it.each<[accepts: string, given: Partial<CompileGate>]>([
+    ['an exemption of all rules', { exemptions: [exemption({ rule: '*' })] }],
+    ['a ratchet', { known: [noisy, cut].map(findingKey) }],
+  ])('is not accepted by %s', (_, given) => {
+    const { blocking } = passGate([], [noisy, cut], { ruleset, gate: gate({ blockOn: 'warn', ...given }) });
+    expect(blocking).toBe(1);
+  });
 });

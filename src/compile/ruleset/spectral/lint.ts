@@ -44,6 +44,7 @@ export function lintWithSpectral(
   const matchers = { resolved: createMatcher(), unresolved: createMatcher() };
   const tools = createTools();
   const problems: Problem[] = [];
+  const found = { error: 0, warning: 0, info: 0 };
   const budget = createBudget(work);
   const overridden = withOverrides(ruleset, entry.path);
   const { rules, missing, unknown } = effectiveRules(overridden.ruleset, find);
@@ -59,7 +60,7 @@ export function lintWithSpectral(
     if (!rule.isEnabled || (rule.formats !== null && !intersects(rule.formats, formats))) continue;
     const kind = rule.definition['resolved'] === false ? 'unresolved' : 'resolved';
     try {
-      addRule(matchers[kind], { rule, graph: graphs[kind], formats, problems, budget, overridden }, tools);
+      addRule(matchers[kind], { rule, graph: graphs[kind], formats, problems, found, budget, overridden }, tools);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       problems.push(failedRule(entry, name, rule.name, error.message));
@@ -72,7 +73,17 @@ export function lintWithSpectral(
     const why = 'it takes too much work on this document. Make its "given" more specific';
     return [failedRule(entry, name, error.rule, why)];
   }
-  return problems;
+  return [...problems, ...cutFindings(entry, name, found)];
+}
+
+/** Tells of each severity that has findings which were left out, with that severity. */
+function cutFindings(entry: KindInput['entry'], ruleset: string, found: Record<Severity, number>): Problem[] {
+  return (['error', 'warning', 'info'] as const)
+    .filter((severity) => found[severity] > mostFindings)
+    .map((severity) => {
+      const message = `The ruleset ${ruleset} has ${found[severity]} findings of severity ${severity} in this document. Stele keeps only the first ${mostFindings}. Make its rules more specific.`;
+      return problemAt(entry, '', 'ruleset-findings-cut', message, { severity });
+    });
 }
 
 function failedRule(entry: KindInput['entry'], ruleset: string, rule: string, why: string): Problem {
@@ -89,6 +100,8 @@ interface RuleRun {
   graph: Graph;
   formats: Formats;
   problems: Problem[];
+  /** The number of findings of each severity, including those not kept in `problems`. */
+  found: Record<Severity, number>;
   budget: Budget;
   overridden: Overridden;
 }
@@ -125,14 +138,16 @@ function checkOf(step: Record<string, unknown>, tools: Tools): Check {
 }
 
 function report(run: RuleRun, target: Node, property: string | number, failure: Failure): void {
-  const { rule, graph, problems, overridden } = run;
-  if (problems.length >= mostFindings) return;
+  const { rule, graph, problems, found, overridden } = run;
   const { node, missing } = walk(graph, target, failure.keys ?? []);
   const { file } = node.place;
   const pointer = pointerOf(node.place);
   const written = overridden.severityAt(rule.name, pointer);
   const level = written === undefined ? rule.level : levelOf(written);
   if (level === null) return;
+  const severity = severities[level];
+  // Each severity by itself, so that many hints do not hide an error.
+  if (++found[severity] > mostFindings) return;
   const values = {
     property: failure.keys === undefined ? property : (missing ?? keysOf(node.place).at(-1) ?? ''),
     error: failure.message,
@@ -147,7 +162,7 @@ function report(run: RuleRun, target: Node, property: string | number, failure: 
       : textOf(description).trim() || fillMessage(failure.message, values);
   const isScalar = node.value !== undefined && (typeof node.value !== 'object' || node.value === null);
   const problem = problemAt(file, pointer, rule.name, message, {
-    severity: severities[level],
+    severity,
     on: isScalar ? 'value' : 'key',
   });
   problems.push(rule.documentationUrl === null ? problem : { ...problem, documentationUrl: rule.documentationUrl });

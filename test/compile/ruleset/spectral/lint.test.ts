@@ -201,6 +201,31 @@ test('a finding in another file is reported there', async () => {
   ]);
 });
 
+test('many findings of one severity hide none of another, and what is cut is told', () => {
+  const ruleset = parse(`
+rules:
+  hint: {given: "$.tags[*]", severity: hint, then: {field: name, function: truthy}}
+  warned: {given: "$.tags[*]", severity: warn, then: {field: name, function: truthy}}
+  last: {given: $.info, severity: error, then: {field: contact, function: truthy}}`) as Record<string, unknown>;
+  const tags = Array.from({ length: 10_001 }, () => ({}));
+  const found = lintWithSpectral(given({ 'a.json': { tags, info: {} } }, 'apis'), {
+    ruleset,
+    name: 'r',
+    find: () => null,
+  });
+  const counted = Map.groupBy(found, ({ rule: name, severity }) => `${severity} ${name}`);
+  expect(Object.fromEntries([...counted].map(([name, { length }]) => [name, length]))).toEqual({
+    'info hint': 10_000,
+    'warning warned': 10_000,
+    'error last': 1,
+    'warning ruleset-findings-cut': 1,
+    'info ruleset-findings-cut': 1,
+  });
+  expect(found.at(-1)!.message).toBe(
+    'The ruleset r has 10001 findings of severity info in this document. Stele keeps only the first 10000. Make its rules more specific.',
+  );
+});
+
 test('a rule that takes too much work is named, and blocks', () => {
   const ruleset = parse(`
 rules:
