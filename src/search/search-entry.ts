@@ -72,7 +72,7 @@ export function makeEntry(outline: Outline, most = mostPostings): SearchEntry {
   const anchors = createAnchors();
   for (const operation of outline.operations) {
     const { method, path, id, summary, tags, parameters } = operation;
-    const record = add('operation', anchors.operation(operation), operationName(operation), summary);
+    const record = add(['operation', anchors.operation(operation), operationName(operation), summary]);
     if (record === null) break;
     words(id ?? '', record, weights.id);
     addPath(collected, path, record);
@@ -84,21 +84,21 @@ export function makeEntry(outline: Outline, most = mostPostings): SearchEntry {
     key(id ?? '', record, keys.id);
   }
   for (const { name, properties } of outline.schemas) {
-    const record = add('schema', anchors.schema(name), name, ...properties);
+    const record = add(['schema', anchors.schema(name), name, ...properties]);
     if (record === null) break;
     words(name, record, weights.name);
     key(name, record, keys.name);
     for (const property of properties) words(property, record, weights.property);
   }
   for (const { name, description } of outline.rules) {
-    const record = add('rule', anchors.rule(name), name, description);
+    const record = add(['rule', anchors.rule(name), name, description]);
     if (record === null) break;
     words(name, record, weights.name);
     words(description, record, weights.description);
     key(name, record, keys.name);
   }
   for (const { name, description } of outline.tags) {
-    const record = add('tag', anchors.tag(name), name, description);
+    const record = add(['tag', anchors.tag(name), name, description]);
     if (record === null) break;
     words(name, record, weights.tag);
     words(description, record, weights.description);
@@ -154,7 +154,7 @@ function createCollected(most: number) {
 
   return {
     /** Adds a line. Returns the number of its record, or null if there is no more room. */
-    add(...cells: string[]): number | null {
+    add(cells: readonly string[]): number | null {
       const line = cells.map((cell) => cell.replace(/[\t\n\r]/g, ' ')).join('\t');
       characters -= line.length + 1;
       if (characters >= 0 && left > 0) return lines.push(line);

@@ -70,9 +70,14 @@ const mostMatches = 8;
 
 /**
  * The most postings in total, and of one organization. Later resources are found by name only.
- * Three hundred real APIs have 800,000; a posting takes some 10 bytes.
+ * Three hundred real APIs have 800,000; a posting takes some 10 bytes. Each term of a resource counts
+ * as 20 more, since one that occurs nowhere else takes some 200 bytes.
  */
 const postingBudget = { all: 20_000_000, organization: 10_000_000 };
+const postingsOfTerm = 20;
+
+/** The most terms that one query compares with its words. */
+const mostCompared = 200_000;
 
 type About = Pick<Outline, 'title' | 'description'>;
 
@@ -88,8 +93,12 @@ interface Kept extends Indexed {
  */
 type Places = (Kept | number)[];
 
-/** Creates an empty index. `budget`: the most postings in total, and of one organization. */
-export function createSearchIndex(budget = postingBudget): SearchIndex {
+/**
+ * Creates an empty index. `budget`: the most postings in total, and of one organization.
+ * `compared`: the most terms that one query compares with its words. Beyond it, words are found only
+ * as they are spelled.
+ */
+export function createSearchIndex(budget = postingBudget, compared = mostCompared): SearchIndex {
   const known = new Map<string, Kept>();
   const places = new Map<string, Places>();
   const termsAt = new Map<string, Set<string>>();
@@ -100,7 +109,7 @@ export function createSearchIndex(budget = postingBudget): SearchIndex {
 
   function add(kept: Kept, entry: SearchEntry | null): void {
     if (entry === null) return;
-    spend(kept.coordinate.org, entry.postings.length);
+    spend(kept.coordinate.org, costOf(entry));
     for (const [number, term] of entry.terms.entries()) {
       const list = places.get(term);
       const at = entry === kept.own ? number : ~number;
@@ -117,7 +126,7 @@ export function createSearchIndex(budget = postingBudget): SearchIndex {
 
   function removeTerms(kept: Kept, entry: SearchEntry | null): void {
     if (entry === null) return;
-    spend(kept.coordinate.org, -entry.postings.length);
+    spend(kept.coordinate.org, -costOf(entry));
     for (const [number, term] of entry.terms.entries()) {
       const list = places.get(term)!;
       const at = entry === kept.own ? number : ~number;
@@ -159,8 +168,24 @@ export function createSearchIndex(budget = postingBudget): SearchIndex {
       asked.set(kept, answer);
       return answer;
     };
+    const readable = new Map<string, string[]>();
+    const readableAt = (place: string): string[] => {
+      const terms = readable.get(place) ?? [...(termsAt.get(place) ?? [])].filter(isReadableTerm);
+      readable.set(place, terms);
+      return terms;
+    };
+    const isReadableTerm = (term: string): boolean =>
+      places.get(term)!.some((each) => typeof each !== 'number' && mayRead(each));
+    let left = compared;
     return {
-      terms: (place) => termsAt.get(place) ?? [],
+      // Only readable terms count, and a place counts whole or not at all: neither the number nor the
+      // order of other terms may change an answer.
+      terms(place, wanted) {
+        const terms = readableAt(place);
+        if (terms.length > left) return [wanted];
+        left -= terms.length;
+        return terms;
+      },
       parts(term) {
         const list = places.get(term) ?? [];
         const parts: Part<Kept>[] = [];
@@ -213,6 +238,10 @@ export function createSearchIndex(budget = postingBudget): SearchIndex {
       return { found: ranked.map((each) => describe(each, words)), instead: correct(query, words) };
     },
   };
+}
+
+function costOf({ postings, terms }: SearchEntry): number {
+  return postings.length + postingsOfTerm * terms.length;
 }
 
 type Facts = Pick<Indexed, 'coordinate' | 'name' | 'description' | 'visibility' | 'version' | 'title' | 'createdAt'>;

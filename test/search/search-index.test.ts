@@ -45,7 +45,7 @@ test('what is replaced leaves nothing behind', () => {
 });
 
 test('an organization that has had its share is found by names, and takes nothing from others', () => {
-  const index = createSearchIndex({ all: 6_000, organization: 3_000 });
+  const index = createSearchIndex({ all: 126_000, organization: 63_000 });
   for (let i = 0; i < 20; i++) put(index, i, wordsOf(i, 300), 'greedy');
   put(index, 1, wordsOf(5_000, 300), 'modest');
   const find = (text: string) => index.find(parseQuery(text), () => true).found.length;
@@ -58,6 +58,39 @@ test('an organization that has had its share is found by names, and takes nothin
   const [first] = index.find(parseQuery('greedy number 19'), () => true).found;
   expect(first!.indexed.coordinate.slug).toBe('a19');
   expect(find(last(5_000))).toBe(1);
+});
+
+test('a schema of very many properties is indexed', () => {
+  const index = createSearchIndex();
+  put(index, 1, 'x '.repeat(200_000));
+  expect(index.find(parseQuery('number 1'), () => true).found).toHaveLength(1);
+});
+
+test('a term that occurs once takes more of the share than a posting', () => {
+  const index = createSearchIndex({ all: 6_000, organization: 3_000 });
+  for (let i = 0; i < 3; i++) put(index, i, wordsOf(i, 200));
+  expect(index.get('resources/acme/apis/a0')!.entry).not.toBeNull();
+  expect(index.get('resources/acme/apis/a2')!.entry).toBeNull();
+});
+
+test('a query compares no more terms than a limit, and those of others do not count', () => {
+  const index = createSearchIndex(undefined, 100);
+  const similar = (seed: number) => Array.from({ length: 40 }, (_, i) => `zebra${'abcd'[seed]}${'x'.repeat(i)}`);
+  put(index, 0, ['zebrafish', ...similar(0)].join(' '));
+  for (const seed of [1, 2, 3]) put(index, seed, similar(seed).join(' '), 'secret');
+  const find = (text: string, orgs: string[]) =>
+    index.find(parseQuery(text), ({ coordinate }) => orgs.includes(coordinate.org));
+  const namesOf = ({ found }: ReturnType<typeof find>) => found.map(({ indexed }) => indexed.coordinate.slug);
+  // The 41 of one organization are compared; the 161 of both are not.
+  expect(namesOf(find('zebrafihs', ['acme']))).toEqual(['a0']);
+  expect(namesOf(find('zebrafis', ['acme']))).toEqual(['a0']);
+  expect(namesOf(find('zebrafihs', ['acme', 'secret']))).toEqual([]);
+  expect(namesOf(find('zebrafis', ['acme', 'secret']))).toEqual([]);
+  expect(namesOf(find('zebrafish', ['acme', 'secret']))).toEqual(['a0']);
+  // The limit is for all words together: the first two looks take 82 of 100.
+  expect(find('zebrafis', ['acme']).instead).toBeNull();
+  expect(find('zebrafihs', ['acme']).instead).toBe('zebrafish');
+  expect(find('zebrafis zebrafihs', ['acme']).instead).toBeNull();
 });
 
 test('a document of very many parts is looked into no further than a wall', () => {

@@ -18,10 +18,10 @@ import { keyTerm, placeOf } from './words.js';
  */
 
 /**
- * An index, or as much of it as is at hand. `terms`: those of a place. `parts`: where one occurs, in
- * what the reader may read.
+ * An index, or as much of it as is at hand. `terms`: those of a place, or where there are too many to
+ * look at, `wanted` alone. `parts`: where one occurs, in what the reader may read.
  * @template S
- * @typedef {{ terms: (place: string) => Iterable<string>, parts: (term: string) => Part<S>[] }} Storage
+ * @typedef {{ terms: (place: string, wanted: string) => Iterable<string>, parts: (term: string) => Part<S>[] }} Storage
  */
 
 /**
@@ -122,7 +122,7 @@ export function lookUp(word, storage) {
  */
 function termsNear({ term: wanted }, storage) {
   const found = [];
-  for (const term of wanted.length < 2 ? [wanted] : storage.terms(placeOf(wanted))) {
+  for (const term of wanted.length < 2 ? [wanted] : storage.terms(placeOf(wanted), wanted)) {
     if (!term.startsWith(wanted)) continue;
     const quality = term === wanted ? 1 : 0.45 + (0.55 * wanted.length) / term.length;
     const parts = storage.parts(term);
@@ -141,7 +141,7 @@ function termsAlike(word, storage) {
   const wanted = word.term;
   const found = [];
   for (const place of alikePlaces(word)) {
-    for (const term of storage.terms(place)) {
+    for (const term of storage.terms(place, wanted)) {
       const most = wanted.length < 8 ? 1 : 2;
       if (Math.abs(term.length - wanted.length) > most) continue;
       const far = distance(wanted, term, most);
