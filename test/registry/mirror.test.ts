@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openRemote } from '../../src/cli/keep/mirror-client.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
-import type { Resource } from '../../src/model/resource.ts';
+import type { Resource, Status } from '../../src/model/resource.ts';
 import { changeResource, deleteResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
@@ -16,7 +16,7 @@ let remote: Remote;
 
 beforeEach(async () => {
   api = await openApi();
-  remote = openRemote(api.url, await api.makeKey({ scopes: ['read'] }));
+  remote = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), api.registry.config.limits);
 });
 afterEach(() => api[Symbol.asyncDispose]());
 
@@ -130,6 +130,57 @@ test('a cursor of another key is given up', async () => {
   await publishVersion(api.registry, one, '1.0.0');
   await mirror.follow();
   await publishVersion(api.registry, one, '1.1.0');
-  const other = openRemote(api.url, await api.makeKey({ scopes: ['read'] }));
+  const other = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), api.registry.config.limits);
   expect(await mirror.follow(other)).toMatchObject([{ resource: one, versions: ['1.1.0'] }]);
+});
+
+describe('a hostile registry', () => {
+  /** It lists the manifest of another organization's private version here, whose bytes it does not have. */
+  async function listSecret() {
+    const mirror = createMirror();
+    const secret = await publishVersion(mirror.registry, '@beta/apis/secret', '1.0.0', { visibility: 'private' });
+    await publishVersion(api.registry, one, '1.0.0');
+    const lists = (status: Status): Remote => ({
+      ...remote,
+      async resource(asked) {
+        const found = (await remote.resource(asked))!;
+        return { ...found, versions: [{ ...found.versions[0]!, manifest: secret.version.manifest, status }] };
+      },
+    });
+    return { mirror, lists };
+  }
+
+  test('publishes no private version of this registry by its digest', async () => {
+    const { mirror, lists } = await listSecret();
+    await expect(mirror.follow(lists({ state: 'active' }))).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await mirror.read(one)).toBeNull();
+  });
+
+  test('cannot bring back a version that it listed as withdrawn', async () => {
+    const { mirror, lists } = await listSecret();
+    await mirror.follow(lists({ state: 'withdrawn', reason: 'x', since: '2026-01-01T00:00:00.000Z' }));
+    await changeResource(api.registry, coordinate, { name: 'x' }, author);
+    expect(await mirror.follow(lists({ state: 'active' }))).toMatchObject([{ outcome: 'refused' }]);
+    expect((await mirror.read(one))!.versions).toMatchObject([{ status: { state: 'withdrawn' } }]);
+    expect((await fsck(mirror.registry)).damages).toEqual([]);
+  });
+
+  test('whose description of a resource is wrong has that resource refused', async () => {
+    const mirror = createMirror();
+    await publishVersion(api.registry, one, '1.0.0');
+    const wrong = { ...(await remote.resource(coordinate))!, description: 5 as never };
+    const told = await mirror.follow({ ...remote, resource: async () => wrong });
+    expect(told).toMatchObject([{ outcome: 'refused', detail: expect.stringContaining('`description` must be text') }]);
+    expect(await mirror.read(one)).toBeNull();
+  });
+
+  test('that sends more bytes than the limits allow is not read to the end', async () => {
+    await publishVersion(api.registry, one, '1.0.0');
+    const small = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), { bundleBytes: 50 });
+    await expect(small.resource(coordinate)).rejects.toMatchObject({ code: 'malformed' });
+    const mirror = createMirror();
+    const told = await mirror.follow({ ...remote, blob: small.blob });
+    expect(told).toMatchObject([{ outcome: 'refused', detail: expect.stringContaining('more than 200 bytes') }]);
+    expect(await mirror.read(one)).toBeNull();
+  });
 });

@@ -1,15 +1,47 @@
+import type { CompileLimits } from '../../compile/compile.ts';
 import type { Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Digest } from '../../model/digest.ts';
+import { parseJson } from '../../model/json.ts';
 import type { Status } from '../../model/resource.ts';
-import type { Remote, RemoteResource } from '../../registry/keep/mirror.ts';
+import type { Remote } from '../../registry/keep/mirror.ts';
+import type { RemoteResource } from '../../registry/keep/remote-resource.ts';
 import { refusalOf } from '../registry-client.ts';
 
 /** Milliseconds for an answer to begin, besides the time that the request asks the registry to wait. */
 const patience = 30_000;
+/** Pages of 100 versions that a resource may have. */
+const mostPages = 1000;
 
-/** Reads another registry over HTTP: its management API, and manifests and blobs as OCI clients do. */
-export function openRemote(url: string, key: string): Remote {
+/**
+ * Reads another registry over HTTP: its management API, and manifests and blobs as OCI clients do.
+ * Rejects with `malformed` for an answer that is too large for the limits, or is not what was asked.
+ */
+export function openRemote(url: string, key: string, limits: Pick<CompileLimits, 'bundleBytes'>): Remote {
+  // A bundle is the larger as YAML, with its indentation.
+  const mostBytes = 4 * limits.bundleBytes;
+
+  async function readBody(response: Response, what: string): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    const cut = (cause: unknown): never => {
+      throw new RegistryError('unreachable', `${url} ended ${what} too early.`, { cause });
+    };
+    const reader = response.body?.getReader();
+    for (
+      let next = await reader?.read().catch(cut);
+      next?.value !== undefined;
+      next = await reader?.read().catch(cut)
+    ) {
+      bytes += next.value.byteLength;
+      chunks.push(next.value);
+      if (bytes <= mostBytes) continue;
+      await reader!.cancel().catch(() => undefined);
+      throw new RegistryError('malformed', `${url} sent more than ${mostBytes} bytes for ${what}.`);
+    }
+    return Buffer.concat(chunks);
+  }
+
   async function ask(path: string, accept: string, wait = 0): Promise<Response> {
     const target = new URL(path, url);
     const headers = { authorization: `Bearer ${key}`, accept };
@@ -22,9 +54,9 @@ export function openRemote(url: string, key: string): Remote {
 
   async function askJson(path: string, wait = 0): Promise<Record<string, unknown> | null> {
     const response = await ask(path, 'application/json', wait);
-    const body = (await response.json().catch(() => null)) as Record<string, unknown> | null;
+    const body = parseJson(await readBody(response, path)) as Record<string, unknown> | null | undefined;
     if (response.status === 404) return null;
-    if (body === null) {
+    if (typeof body !== 'object' || body === null) {
       throw new RegistryError(
         'unreachable',
         `${url} returned ${response.status} without JSON. Check that this is a Stele registry.`,
@@ -39,10 +71,8 @@ export function openRemote(url: string, key: string): Remote {
 
   async function askBytes({ org, type, slug }: Coordinate, kind: string, digest: Digest): Promise<Uint8Array> {
     const response = await ask(`/v2/${org}/${type}/${slug}/${kind}/${digest}`, '*/*');
-    const cut = (cause: unknown): never => {
-      throw new RegistryError('unreachable', `${url} ended ${kind}/${digest} too early.`, { cause });
-    };
-    if (response.ok) return new Uint8Array(await response.arrayBuffer().catch(cut));
+    if (response.ok) return readBody(response, `${kind}/${digest}`);
+    await response.body?.cancel();
     throw new RegistryError('unreachable', `${url} returned ${response.status} for ${kind}/${digest}.`);
   }
 
@@ -53,19 +83,27 @@ export function openRemote(url: string, key: string): Remote {
       const page = await askJson(`/v1/changes?limit=100&wait=${wait}${cursor}`, wait);
       if (page === null) throw new RegistryError('unreachable', `${url} is no Stele registry: it has no /v1/changes.`);
       const { items, next, hasMore } = page as unknown as Changes;
-      const resources = items.flatMap(({ subject }) => (subject.kind === 'resource' ? [subject.id] : []));
-      return { resources, next, hasMore };
+      if (!Array.isArray(items) || typeof next !== 'string' || next.length > 1000)
+        throw new RegistryError('malformed', `${url} sent a list of changes that cannot be understood.`);
+      const resources = items.flatMap((item) => (item?.subject?.kind === 'resource' ? [String(item.subject.id)] : []));
+      return { resources, next, hasMore: hasMore === true };
     },
     async resource(coordinate) {
       const path = `/v1/${coordinate.type}/${coordinate.slug}`;
       const found = (await askJson(path)) as RemoteResource | null;
       if (found === null) return null;
       const versions: RemoteResource['versions'] = [];
+      let pages = 0;
       for (let next: string | null = ''; next !== null;) {
+        if (++pages > mostPages)
+          throw new RegistryError('malformed', `${url} lists more than ${mostPages} pages of versions.`);
         const cursor: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
         const page = (await askJson(`${path}/versions?limit=100${cursor}`)) as unknown as Page | null;
         if (page === null) return null;
-        versions.push(...page.items.map(versionOf));
+        const isPage = Array.isArray(page.items) && (page.next === null || typeof page.next === 'string');
+        if (!isPage || !page.items.every((item) => typeof item === 'object' && item !== null))
+          throw new RegistryError('malformed', `${url} sent a list of versions that cannot be understood.`);
+        for (const item of page.items) versions.push(versionOf(item));
         ({ next } = page);
       }
       const { name, description, visibility, latest, createdAt } = found;

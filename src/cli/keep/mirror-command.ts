@@ -48,7 +48,9 @@ export function mirrorCommand(): Command {
           signal: stopping.signal,
           complain: json ? () => undefined : complain,
         };
-        await withRegistry(command, (registry) => followRegistry(registry, openRemote(base, key), follow));
+        await withRegistry(command, (registry) =>
+          followRegistry(registry, openRemote(base, key, registry.config.limits), follow),
+        );
       } finally {
         process.off('SIGTERM', stop).off('SIGINT', stop);
       }

@@ -2,24 +2,17 @@ import { contentDigest, type ArtifactConfig, type Manifest } from '../../model/a
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
-import { decodeJson } from '../../model/json.ts';
-import { isLabel } from '../../model/label.ts';
-import { findVersion, resourceRef, type Resource, type Status, type Version } from '../../model/resource.ts';
+import { parseJson } from '../../model/json.ts';
+import { findVersion, resourceRef, type Resource, type Version } from '../../model/resource.ts';
 import { purgeVersion, watchPurges } from '../purge.ts';
 import type { Registry } from '../registry.ts';
 import { readManifestOf } from '../stored.ts';
+import { explainRemote, type RemoteResource } from './remote-resource.ts';
 
-/** A resource as another registry describes it. */
-export interface RemoteResource extends Pick<Resource, 'name' | 'description' | 'visibility' | 'latest' | 'createdAt'> {
-  /** Oldest first. */
-  versions: (Pick<Version, 'publishedAt' | 'createdAt' | 'original'> & {
-    label: string;
-    manifest: Digest;
-    status: Status;
-  })[];
-}
-
-/** Another registry, to read from. Rejects with `unreachable` if it does not answer. */
+/**
+ * Another registry, to read from. Rejects with `unreachable` if it does not answer, and with
+ * `malformed` for an answer that is too large or cannot be understood.
+ */
 export interface Remote {
   /** Its URL. */
   url: string;
@@ -28,7 +21,7 @@ export interface Remote {
    * seconds for a change. Rejects with `malformed` for a cursor that it does not know.
    */
   changes(after: string | null, wait: number): Promise<{ resources: string[]; next: string; hasMore: boolean }>;
-  /** Null if there is none, or the key may not read it. */
+  /** Null if there is none, or the key may not read it. What it describes is not checked. */
   resource(coordinate: Coordinate): Promise<RemoteResource | null>;
   manifest(coordinate: Coordinate, digest: Digest): Promise<Uint8Array>;
   blob(coordinate: Coordinate, digest: Digest): Promise<Uint8Array>;
@@ -73,7 +66,11 @@ export async function mirrorChanges(
     throw error;
   });
   for (const resource of new Set(page.resources)) {
-    const mirrored = await mirrorResource(registry, remote, org, resource);
+    const mirrored = await mirrorResource(registry, remote, org, resource).catch((error: unknown): Mirrored => {
+      // One answer that cannot be understood must not hold up the other resources.
+      if (!isRegistryError(error, 'malformed')) throw error;
+      return { resource, outcome: 'refused', versions: [], detail: error.message };
+    });
     if (mirrored.outcome !== 'unchanged') tell(mirrored);
   }
   if (page.next !== after) {
@@ -88,7 +85,8 @@ async function mirrorResource(registry: Registry, remote: Remote, org: string, r
   if (parsed?.coordinate.org !== org) return refused(`It is not a resource of @${org}.`);
   const { coordinate } = parsed;
   const found = await remote.resource(coordinate);
-  if (found !== null && !found.versions.every(isUnderstood)) return refused('Its versions cannot be understood.');
+  const problem = found && explainRemote(found);
+  if (problem !== null) return refused(`Its description there cannot be taken over: ${problem}`);
   const local = (await registry.refs.readFresh<Resource>(resourceRef(coordinate)))?.value ?? null;
   if (local !== null && local.mirrorOf !== remote.url)
     return refused('This registry has a resource of its own with that name.');
@@ -98,18 +96,19 @@ async function mirrorResource(registry: Registry, remote: Remote, org: string, r
   for (const { label, manifest, status } of found.versions) {
     const known = local && findVersion(local, label);
     if (known && known.manifest !== manifest) return refused(`Version ${label} has other bytes there than here.`);
-    if (!known && status.state !== 'withdrawn')
-      manifests.set(manifest, await bring(registry, remote, coordinate, manifest));
+    // Its bytes may be gone here, or be there for somebody else's version only.
+    if (known?.status.state === 'withdrawn' && status.state !== 'withdrawn')
+      return refused(`Version ${label} was withdrawn here, which is final.`);
+    if (known || status.state === 'withdrawn' || manifests.has(manifest)) continue;
+    const isOwn = local?.versions.some((own) => own.manifest === manifest && own.status.state !== 'withdrawn');
+    manifests.set(
+      manifest,
+      isOwn ? await readManifestOf(registry, { manifest }) : await bring(registry, remote, coordinate, manifest),
+    );
   }
   const missing = local?.versions.find(({ label }) => !found.versions.some((each) => each.label === label));
   if (missing) return refused(`Version ${missing.label} is here and no longer there.`);
   return commit(registry, remote, coordinate, { found, manifests, mayHavePurged });
-}
-
-const states = ['active', 'deprecated', 'yanked', 'withdrawn'];
-
-function isUnderstood({ label, manifest, status }: RemoteResource['versions'][number]): boolean {
-  return isLabel(label) && isDigest(manifest) && states.includes(status?.state);
 }
 
 /** Marks a resource as deleted that can no longer be read there. */
@@ -123,16 +122,22 @@ async function remove(registry: Registry, coordinate: Coordinate, local: Resourc
   return { resource, outcome: 'deleted', versions: [], detail: null };
 }
 
-/** Stores a version's bytes, each verified. Brings nothing that is there. */
+/**
+ * Stores a version's bytes, each verified. Brings all of them even if they are there: they may be of
+ * somebody else's private version, and only the bytes prove that the other registry has them.
+ */
 async function bring(registry: Registry, remote: Remote, coordinate: Coordinate, digest: Digest): Promise<Manifest> {
-  if ((await registry.objects.get(digest, digest)) !== null) return readManifestOf(registry, { manifest: digest });
   const bytes = verified(remote, digest, await remote.manifest(coordinate, digest));
-  const manifest = decodeJson<Manifest>(bytes);
-  const get = async (each: Digest) => verified(remote, each, await remote.blob(coordinate, each));
-  const config = await get(manifest.config.digest);
-  const others = new Set([decodeJson<ArtifactConfig>(config).report, ...manifest.layers.map((layer) => layer.digest)]);
+  const get = async (each: Digest | undefined) => {
+    if (each !== undefined && isDigest(each)) return verified(remote, each, await remote.blob(coordinate, each));
+    throw new RegistryError('malformed', `${remote.url} sent ${digest}, which is not the manifest of a version.`);
+  };
+  const manifest = parseJson(bytes) as Manifest;
+  const config = await get(manifest?.config?.digest);
+  const { report } = (parseJson(config) ?? {}) as Partial<ArtifactConfig>;
+  const layers = Array.isArray(manifest.layers) ? manifest.layers.map((layer) => layer?.digest) : [undefined];
   const pieces = [config];
-  for (const each of others) pieces.push(await get(each));
+  for (const each of new Set([report, ...layers])) pieces.push(await get(each));
   await registry.objects.putPack(bytes, pieces);
   return manifest;
 }
@@ -193,7 +198,10 @@ async function commit(
     return isChange ? { value, change: { ...author, action: actionOf(added) } } : null;
   });
   await mayHavePurged(async () => {
-    for (const manifest of manifests.keys()) await bring(registry, remote, coordinate, manifest);
+    for (const manifest of manifests.keys()) {
+      if ((await registry.objects.get(manifest, manifest)) === null)
+        await bring(registry, remote, coordinate, manifest);
+    }
   });
   for (const manifest of withdrawn) await purgeVersion(registry, manifest);
   return { resource, outcome: isChange ? 'updated' : 'unchanged', versions: added, detail: null };

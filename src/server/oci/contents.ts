@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import PQueue from 'p-queue';
 import type { Digest } from '../../model/digest.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { resourceRef } from '../../model/resource.ts';
 import { grantVersion, listBlobs, readStoredManifest, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import type { Registry } from '../../registry/registry.ts';
@@ -18,7 +20,11 @@ export interface Contents {
 export interface ContentsIndex {
   /** What one version has. */
   of(granted: GrantedVersion): Promise<Contents>;
-  /** The version that has a blob with this digest, or whose report's manifest has it. Null if none has. */
+  /**
+   * The version that has a blob with this digest, or whose report's manifest has it. Null if none
+   * has; a damaged version has none. Rejects with `rate_limited` when too many searches of the
+   * resource are waiting.
+   */
   holding(granted: Granted, digest: Digest): Promise<Contents | null>;
 }
 
@@ -27,16 +33,32 @@ type Kept = Omit<Contents, 'granted'>;
 /** Versions whose contents stay in memory, and digests whose version does. */
 const versionsKept = 2000;
 const digestsKept = 50_000;
+/** Digests of resources that were looked through. */
+const searchedKept = 200_000;
+/** Searches of one resource that may wait, and seconds before a rejected client may retry. */
+const mostWaiting = 16;
+const retryAfter = 5;
+
+/** The versions of a resource that were looked through, by their manifests, and all that they have. */
+interface Searched {
+  manifests: Set<Digest>;
+  digests: Set<Digest>;
+}
 
 /**
  * Creates an index of a registry. A client asks for a version's manifest and then for its blobs, so
- * the version that has a blob is nearly always known. Otherwise all versions of the resource are
- * looked through, newest first and for one request at a time.
+ * the version that has a blob is nearly always known. Otherwise the versions of the resource are
+ * looked through, newest first and for one request of the resource at a time. What a version has
+ * never changes, so a later search only looks through versions that no earlier one has seen.
  */
 export function createContentsIndex(registry: Registry): ContentsIndex {
   const contents = new LRUCache<Digest, Kept>({ max: versionsKept });
   const holders = new LRUCache<string, Digest>({ maxSize: digestsKept, sizeCalculation: () => 1 });
-  let searches: Promise<unknown> = Promise.resolve();
+  const searched = new LRUCache<string, Searched>({
+    maxSize: searchedKept,
+    sizeCalculation: ({ digests }) => digests.size + 1,
+  });
+  const queues = new Map<string, PQueue>();
 
   async function of(granted: GrantedVersion): Promise<Contents> {
     const { resource, version } = granted;
@@ -63,26 +85,72 @@ export function createContentsIndex(registry: Registry): ContentsIndex {
     return of(grantVersion(granted, { kind: 'digest', digest: manifest })!.granted);
   }
 
+  async function known(granted: Granted, digest: Digest): Promise<Contents | null> {
+    const manifest = holders.get(`${resourceRef(granted.resource)} ${digest}`);
+    return manifest === undefined ? null : ifWhole(at(granted, manifest));
+  }
+
+  /** Versions that may have the digest, newest first. */
+  function candidates({ resource }: Granted, digest: Digest): Digest[] {
+    const seen = searched.get(resourceRef(resource));
+    // Another version than the one that is remembered may have it too.
+    const isAbsentInSeen = seen !== undefined && !seen.digests.has(digest);
+    return resource.versions.toReversed().flatMap(({ manifest, status }) => {
+      const isOut = status.state === 'withdrawn' || (isAbsentInSeen && seen.manifests.has(manifest));
+      return isOut ? [] : [manifest];
+    });
+  }
+
   async function search(granted: Granted, digest: Digest): Promise<Contents | null> {
-    for (const { manifest, status } of granted.resource.versions.toReversed()) {
-      if (status.state === 'withdrawn') continue;
-      const found = await at(granted, manifest);
-      if (found !== null && holds(found, digest)) return found;
+    const place = resourceRef(granted.resource);
+    const before = await known(granted, digest);
+    if (before !== null) return before;
+    const left = candidates(granted, digest);
+    const seen = searched.get(place) ?? { manifests: new Set(), digests: new Set() };
+    try {
+      for (const manifest of left) {
+        const found = await ifWhole(at(granted, manifest));
+        if (found === null) continue;
+        seen.manifests.add(manifest);
+        for (const each of [...found.blobs.keys(), found.report.descriptor.digest]) seen.digests.add(each);
+        if (holds(found, digest)) return found;
+      }
+      return null;
+    } finally {
+      // Its size has changed.
+      searched.delete(place);
+      searched.set(place, seen);
     }
-    return null;
   }
 
   return {
     of,
     async holding(granted, digest) {
-      const known = holders.get(`${resourceRef(granted.resource)} ${digest}`);
-      const found = known === undefined ? null : await at(granted, known);
-      if (found !== null) return found;
-      const turn = searches.then(() => search(granted, digest));
-      searches = turn.catch(() => undefined);
-      return turn;
+      const found = await known(granted, digest);
+      if (found !== null || candidates(granted, digest).length === 0) return found;
+      const place = resourceRef(granted.resource);
+      const queue = queues.get(place) ?? new PQueue({ concurrency: 1 });
+      if (queue.size >= mostWaiting) {
+        throw new RegistryError('rate_limited', 'Too many searches of this repository are waiting. Retry later.', {
+          retryAfter,
+        });
+      }
+      queues.set(place, queue);
+      try {
+        return await queue.add(() => search(granted, digest));
+      } finally {
+        if (queue.size === 0 && queue.pending === 0) queues.delete(place);
+      }
     },
   };
+}
+
+/** Null for a version whose bytes are damaged or missing: it must not hide the others. */
+function ifWhole(contents: Promise<Contents | null>): Promise<Contents | null> {
+  return contents.catch((error: unknown) => {
+    if (isRegistryError(error, 'corrupt')) return null;
+    throw error;
+  });
 }
 
 function holds({ blobs, report }: Contents, digest: Digest): boolean {
