@@ -43,6 +43,9 @@ export function passGate(
     ...(total !== report.counts.error && { blocking: total }),
     gate: {
       ruleset: { name: ruleset.name, digest: ruleset.digest },
+      ...(ruleset.extended && {
+        extended: Object.fromEntries(Object.entries(ruleset.extended).map(([name, { digest }]) => [name, digest])),
+      }),
       blockOn,
       ...(exemptions.length > 0 && { exemptions }),
       ...((exemptions.length > 0 || ignored.length > 0) && { today }),

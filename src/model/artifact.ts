@@ -49,11 +49,8 @@ export interface ArtifactConfig {
    */
   compiler: string;
   validation: Validation;
+  /** The manifest of the ruleset. Its name is in the report, which not everybody may read whole. */
   ruleset: Digest | null;
-  /** Its coordinate as attached. Absent without a ruleset, and in older versions. */
-  rulesetName?: string;
-  /** The manifests of the rulesets that it extends, by coordinate as written. Absent if none. */
-  extended?: Record<string, Digest>;
   report: Digest;
 }
 

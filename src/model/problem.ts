@@ -61,6 +61,8 @@ export interface Exempted extends Problem {
 export interface Gate {
   /** The ruleset at the version that checked the document. */
   ruleset: { name: string; digest: Digest };
+  /** The manifests of the rulesets that it extends, by coordinate as written. Absent if none. */
+  extended?: Record<string, Digest>;
   blockOn: BlockOn;
   exemptions?: Exemption[];
   /** The day on which exemptions were judged. */

@@ -96,8 +96,13 @@ export async function fsck(
       const { changes } = version;
       // The comparison with a withdrawn version was deleted with it.
       const isNeeded = changes !== undefined && !withdrawn.has(`${owner} ${changes.from}`);
-      const lost = isNeeded && !sound.has(changes.digest) ? [changes.digest] : [];
-      checkVersion(owner, version, [...(missing.get(version.manifest) ?? [version.manifest]), ...lost], checked);
+      // Not the version's: readers compare again.
+      if (isNeeded && !sound.has(changes.digest) && (await bucket.get(objectKey(changes.digest))) === null)
+        damaged(
+          objectKey(changes.digest),
+          `What changed in ${owner} ${version.label} is missing. It is compared again.`,
+        );
+      checkVersion(owner, version, missing.get(version.manifest) ?? [version.manifest], checked);
     }
   }
   for await (const key of listAll(bucket, 'work/')) {

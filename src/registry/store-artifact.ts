@@ -65,8 +65,6 @@ export function buildArtifact({
     compiler,
     validation,
     ruleset: ruleset?.digest ?? null,
-    ...(ruleset?.name !== undefined && { rulesetName: ruleset.name }),
-    ...(ruleset?.extended !== undefined && { extended: digestsOf(ruleset.extended) }),
     report: digestOf(reportBytes),
   };
   const configBytes = encodeJson(config);
@@ -88,10 +86,6 @@ export function buildArtifact({
     layers,
   };
   return { objects, manifest: encodeJson(manifest), content: contentDigest(manifest) };
-}
-
-function digestsOf(extended: NonNullable<GivenRuleset['extended']>): Record<string, Digest> {
-  return Object.fromEntries(Object.entries(extended).map(([coordinate, { digest }]) => [coordinate, digest]));
 }
 
 function describe(mediaType: string, bytes: Uint8Array, annotations?: Record<string, string>): Descriptor {

@@ -61,7 +61,7 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   const remote = await remoteOf(registry, whereFrom(resource, config));
   const snapshot = await registry.source.snapshot(remote, commit);
   const { gate: passed, exempted = [] } = await readJson<Report>(registry, config.report, version.manifest);
-  const ruleset = config.ruleset === null ? null : await readRecorded(registry, config.ruleset, config);
+  const ruleset = config.ruleset === null ? null : await readRecorded(registry, config.ruleset, passed);
   const gate = passed && ruleset && (await gateAgain(registry, resource, passed, ruleset));
   const { validation } = config;
   const { limits } = registry.config;

@@ -97,7 +97,8 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
     if (bytes === null) return null;
     const pieces = decodePack(root, bytes);
     if (pieces === null) throw damaged(root);
-    cache.set(key, pieces);
+    // A damaged one may be repaired.
+    if (pieces.values().every((piece) => piece !== null)) cache.set(key, pieces);
     return pieces;
   }
 

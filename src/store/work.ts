@@ -193,20 +193,26 @@ export function createWork(
       let deleted = 0;
       let name: string | null = null;
       let expired: string[] = [];
+      let isNewestExpired = false;
       const flush = async (): Promise<void> => {
+        // The first number stays taken while there is a newer one: see `UpdateOptions.isNew`.
+        if (name !== null && !isNewestExpired) expired = expired.filter((key) => key !== workKey(name!, 1));
         // The newest last: until it is gone, nobody takes a superseded one for it.
         for (const key of expired.reverse()) await bucket.delete(key);
         deleted += expired.length;
         expired = [];
       };
       for await (const found of listGenerations(`${kind}/`)) {
-        if (found.name !== name) await flush();
+        const isNewest = found.name !== name;
+        if (isNewest) await flush();
         ({ name } = found);
+        if (isNewest) isNewestExpired = false;
         const key = workKey(name, found.generation);
         const bytes = await bucket.get(key);
         const written = bytes && (parseJson(bytes) as Partial<Generation<unknown>> | null | undefined);
         // How old a damaged one is, is unknown. `stele fsck` tells of it.
         if (!(Date.parse(String(written?.at)) < before)) continue;
+        if (isNewest) isNewestExpired = true;
         if (expired.length === 0) known.delete(name);
         expired.push(key);
       }

@@ -12,6 +12,8 @@ interface Lease extends Worker {
    */
   at: string;
   isReleased: boolean;
+  /** Whether it was taken over, and the fence may not have been raised yet. */
+  isUnfenced?: true;
 }
 
 /** Milliseconds until a lease expires. It is renewed three times in that time. */
@@ -127,8 +129,14 @@ async function take(registry: Registry, ref: string, seeker: Seeker): Promise<{ 
     const isOurs = current?.value.holder === worker.holder;
     const isFree = current === null || isOurs || current.value.isReleased || !mayWork(current.value);
     if (!isFree && !isStill) return null;
-    isTakenOver = !isFree;
-    const value = { ...worker, at: registry.now().toISOString(), isReleased: false };
+    // Whoever took it over may have ended before the fence stood.
+    isTakenOver = !isFree || (!isOurs && current?.value.isUnfenced === true && !current.value.isReleased);
+    const value = {
+      ...worker,
+      at: registry.now().toISOString(),
+      isReleased: false,
+      ...(isTakenOver && { isUnfenced: true as const }),
+    };
     return { value, change: { actor, origin: null, action: 'take' } };
   });
   const { generation, value } = newest!;

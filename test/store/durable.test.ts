@@ -76,7 +76,8 @@ describe('a power cut loses nothing that was acknowledged', () => {
     files.calls.length = 0;
     await publishOne('1.1.0');
     const links = files.calls.filter(({ name }) => name === 'link');
-    expect(links.map(({ path }) => path.split('/')[1])).toEqual(['packs', 'log']);
+    // The comparison with the version before is an object of its own.
+    expect(links.map(({ path }) => path.split('/')[1]).sort()).toEqual(['log', 'objects', 'packs']);
     expect(files.calls.filter((call) => isFsync(call) && call.path.startsWith('data/.tmp/'))).toHaveLength(
       links.length,
     );

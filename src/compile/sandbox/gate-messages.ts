@@ -1,4 +1,4 @@
-import { isDigest } from '../../model/digest.ts';
+import { isDigest, type Digest } from '../../model/digest.ts';
 import { compatibilities, type GateSettings } from '../../model/gate.ts';
 import { blockOns, type Exempted, type Exemption, type Gate } from '../../model/problem.ts';
 import { isCount, isRecord, isText, readAll } from './checked-values.ts';
@@ -7,13 +7,15 @@ import { readProblem } from './read-problem.ts';
 /** The gate of a report. Null if it is malformed. */
 export function readGate(value: unknown): Gate | null {
   if (!isRecord(value) || !isRecord(value['ruleset'])) return null;
-  const { today, ratchet, exemptions } = value;
+  const { today, ratchet, exemptions, extended = {} } = value;
   const { name, digest } = value['ruleset'];
   const blockOn = blockOns.find((known) => known === value['blockOn']);
   const read = exemptions === undefined ? undefined : readAll(exemptions, readExemption);
+  if (!isRecord(extended) || !Object.values(extended).every((base) => isText(base) && isDigest(base))) return null;
   if (!isText(name) || !isText(digest) || !isDigest(digest) || blockOn === undefined || read === null) return null;
   return {
     ruleset: { name, digest },
+    ...(value['extended'] !== undefined && { extended: extended as Record<string, Digest> }),
     blockOn,
     ...(read && { exemptions: read }),
     ...(isText(today) && { today }),

@@ -51,7 +51,9 @@ export async function checkCompatibility(
       : 'breaking changes need an exemption';
   const message = `The document breaks clients of version ${before.label}: ${needs}. Else exempt each change in stele.yaml.`;
   const told = createReport([...report.problems, ...left, problemAtFile('compatibility', entry, message, 'info')]);
-  return { ...passed, ...told, truncated: told.truncated || report.truncated || comparison.truncated };
+  // Where a gate lets errors of its ruleset pass, the breaking changes still block.
+  const blocking = report.blocking === undefined ? {} : { blocking: report.blocking + left.length };
+  return { ...passed, ...told, ...blocking, truncated: told.truncated || report.truncated || comparison.truncated };
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { GivenRuleset } from '../../compile/compile.ts';
 import { formatCoordinate, parseCoordinate } from '../../model/address.ts';
-import type { ArtifactConfig } from '../../model/artifact.ts';
 import { digestOf, type Digest } from '../../model/digest.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import type { Gate } from '../../model/problem.ts';
 import type { Registry } from '../registry.ts';
 import { readRuleset } from '../stored.ts';
 
@@ -27,7 +27,8 @@ export async function resolveExtended(name: string, json: string, find: Find): P
         throw new RegistryError('refused', `The ruleset ${name} extends itself: ${chain}. Remove one of them.`);
       if (path.length > mostLevels || Object.keys(found).length >= mostExtended)
         throw new RegistryError('refused', `The ruleset ${name} extends too many others: ${chain}.`);
-      found[base] ??= await find(base).catch((error: unknown) => {
+      if (Object.hasOwn(found, base)) continue;
+      found[base] = await find(base).catch((error: unknown) => {
         if (!isRegistryError(error, 'refused')) throw error;
         throw new RegistryError('refused', `The ruleset ${path.at(-1)} extends ${base}. ${error.message}`);
       });
@@ -59,19 +60,20 @@ function resourceOf(name: string): string | null {
   return parsed?.coordinate.type === 'rulesets' ? formatCoordinate(parsed.coordinate) : null;
 }
 
-/** The ruleset that a version was checked against, as its manifest records it. */
+/** The ruleset that a version was checked against, as its manifest and its report record it. */
 export async function readRecorded(
   registry: Pick<Registry, 'objects'>,
   digest: Digest,
-  { rulesetName: name, extended }: Pick<ArtifactConfig, 'rulesetName' | 'extended'>,
+  gate: Gate | undefined,
 ): Promise<GivenRuleset> {
   const ruleset = await readRuleset(registry, digest);
+  const { ruleset: named, extended } = gate ?? {};
   const bases = Object.entries(extended ?? {}).map(
     async ([coordinate, base]) => [coordinate, await readRuleset(registry, base)] as const,
   );
   return {
     ...ruleset,
-    ...(name !== undefined && { name }),
+    ...(named !== undefined && { name: named.name }),
     ...(extended !== undefined && { extended: Object.fromEntries(await Promise.all(bases)) }),
   };
 }

@@ -24,7 +24,7 @@ export function createPreviewRoutes(site: Site, limit: ReadLimit | null): Router
       throw new RegistryError('not_found', 'There is no such preview, or it has expired. Run the check again.');
     }
     const { registry, granted, expiresAt } = opened;
-    const related = await relatedTo(site, granted.resource, principal);
+    const related = await relatedTo({ ...site, registry }, granted, principal);
     const { text } = await resourcePage({ ...site, registry }, granted, related, { expires: dayOf(expiresAt) });
     const headers = {
       ...pageSharing(registry.config, { isPublic: false }),

@@ -97,7 +97,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     }
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
-    const related = view === 'page' ? await relatedTo(site, resource, read.principal) : null;
+    const related = view === 'page' ? await relatedTo(site, granted, read.principal) : null;
     const page = await inTime(pageOf(granted, view, related), patience);
     if (page === null) return sendWaiting(read, site, view);
     const where = site.links.to(coordinate, { label: version.label, view });

@@ -39,8 +39,10 @@ function sharingFor(
 /** Sends where a version came from and how it was made: enough to rebuild and compare it. */
 export async function sendProvenance(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
   const { registry } = read.context;
-  const { provenance, compiler, validation, ruleset, rulesetName, extended, report, kind, specification } =
-    await readConfig(registry, granted);
+  const { provenance, compiler, validation, ruleset, report, kind, specification } = await readConfig(
+    registry,
+    granted,
+  );
   const { layers } = await readManifest(registry, granted);
   const { version } = granted;
   await sendVersionView(read, granted, lifetime, {
@@ -54,8 +56,6 @@ export async function sendProvenance(read: ReadRequest, granted: GrantedVersion,
     compiler,
     validation,
     ruleset,
-    ...(rulesetName !== undefined && { rulesetName }),
-    ...(extended !== undefined && { extended }),
     report,
     layers,
   });

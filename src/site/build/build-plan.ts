@@ -17,7 +17,7 @@ import {
 import { discoveryPaths } from '../discovery.ts';
 import { feedPath, type FeedScope } from '../feeds.ts';
 import { organizationTitle } from '../pages/listings.ts';
-import { relatedTo } from '../pages/related.ts';
+import { relatedResources } from '../pages/related.ts';
 import type { Site } from '../site.ts';
 
 /** Items that are built again together when their inputs change. */
@@ -40,13 +40,15 @@ export async function planBuild(
 ): Promise<Unit[]> {
   const inputs = (...values: unknown[]) => digestOf(JSON.stringify([basis, ...values]));
   const units: Unit[] = [];
+  // A page shows what a ruleset found only while the ruleset is public.
+  const rulesets = resources.filter(({ type }) => type === 'rulesets').map(nameOf);
   for (const resource of resources) {
-    const related = await relatedTo(site, resource, anonymous);
+    const related = await relatedResources(site, resource, anonymous);
     const feeds = isPublished(resource) ? feedItems({ kind: 'resource', coordinate: resource }) : [];
     const items = [...resourceItems(resource), ...feeds];
     units.push({
       name: nameOf(resource),
-      inputs: inputs(resource, organizationTitle(site, resource.org), related),
+      inputs: inputs(resource, organizationTitle(site, resource.org), related, rulesets),
       items,
       again: latestBases(resource),
     });

@@ -2,6 +2,8 @@ import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
 import type { Resource } from '../../model/resource.ts';
 import { rulesetName } from '../../registry/gate/gate.ts';
+import { mayReadFindingsOf } from '../../registry/gate/show-report.ts';
+import type { GrantedVersion } from '../../registry/read.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { rulesetUsers } from './ruleset-users.ts';
 import type { Site } from '../site.ts';
@@ -10,6 +12,8 @@ import type { Site } from '../site.ts';
 export interface Related {
   /** The ruleset of the resource. Null if it has none or the reader may not see it. */
   ruleset: { text: string; href: string } | null;
+  /** Whether the reader may read what the ruleset found: only who may read the ruleset. */
+  areFindingsShown: boolean;
   /** The resources that are checked by this ruleset. Null if the resource is not a ruleset. */
   users: object[] | null;
 }
@@ -18,8 +22,26 @@ export interface Related {
  * Public pages are cached for everyone, so they list only public resources. The page of a ruleset
  * is not cached and depends on its reader.
  */
-export async function relatedTo(site: Site, resource: Resource, reader: Principal): Promise<Related> {
-  const isForAll = resource.visibility === 'public' && resource.type !== 'rulesets';
+export async function relatedTo(site: Site, granted: GrantedVersion, reader: Principal): Promise<Related> {
+  const { resource } = granted;
+  const isForAll = isSameForAll(resource);
+  return {
+    ...(await relatedResources(site, resource, reader)),
+    areFindingsShown: await mayReadFindingsOf(site.registry, isForAll ? anonymous : reader, granted),
+  };
+}
+
+function isSameForAll({ visibility, type }: Resource): boolean {
+  return visibility === 'public' && type !== 'rulesets';
+}
+
+/** What does not depend on the version. */
+export async function relatedResources(
+  site: Site,
+  resource: Resource,
+  reader: Principal,
+): Promise<Omit<Related, 'areFindingsShown'>> {
+  const isForAll = isSameForAll(resource);
   return {
     ruleset: await rulesetLink(site, resource, isForAll ? anonymous : reader),
     users: resource.type === 'rulesets' ? await rulesetUsers(site, resource, reader) : null,

@@ -3,6 +3,7 @@ import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/why-latest.ts';
 import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
 import { renderedOf } from '../../registry/derived.ts';
+import { withoutFindings } from '../../registry/gate/show-report.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
 import { formatJob } from '../../model/job.ts';
 import { commitLinks } from './commit-links.ts';
@@ -110,7 +111,7 @@ export async function resourcePage(
     latestUrl: links.whole(links.to(coordinate)),
     versions: versionsOf(site, resource, version),
     changes,
-    report: describeReport(report, fileLinks(config)),
+    report: describeReport(related.areFindingsShown ? report : withoutFindings(report), fileLinks(config)),
     reportHref: links.to(coordinate, { label: version.label, view: 'report' }),
     provenance: provenanceOf(config),
     provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),

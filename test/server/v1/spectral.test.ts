@@ -46,8 +46,12 @@ test('a document is published, or refused with the findings of a Spectral rulese
     },
   ]);
   expect((await publish(api, ', contact: { name: a }')).status).toBe(201);
-  const config = await (await fetch(`${api.url}/@acme/apis/pay@1.0.0/provenance`)).json();
-  expect(config).toMatchObject({ extended: { '@acme/rulesets/base': first.json['digest'] } });
+  const about = (view: string) =>
+    fetch(`${api.url}/@acme/apis/pay@1.0.0/${view}`, { headers: { authorization: `Bearer ${api.admin}` } });
+  const report: unknown = await (await about('report')).json();
+  expect(report).toMatchObject({ gate: { extended: { '@acme/rulesets/base': first.json['digest'] } } });
+  // Names of rulesets that not everybody may read are in no document that everybody may.
+  expect(await (await about('provenance')).text()).not.toContain('@acme/rulesets');
 });
 
 test('a ruleset that extends itself or nothing is refused when it is published', async () => {
