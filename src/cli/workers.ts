@@ -22,6 +22,8 @@ export async function runWorkers(
   count: number,
   { announce, tellDeath }: { announce(url: string): void; tellDeath(pid: number, how: string): void },
 ): Promise<number> {
+  // Workers accept by themselves. A connection that the primary had handed to one that dies would hang.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   const workers = new Set<Worker>();
   let isStopping = false;
   let exitCode = 0;
