@@ -135,10 +135,10 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     );
     await page.goto(`${site.url}/@acme/apis/pay`);
     const changes = page.locator('#changes');
-    expect(await changes.locator('h2').textContent()).toBe('What changed since 1.1.0');
-    expect(await changes.locator('.removed').textContent()).toBe('GET /old');
+    expect(await changes.locator('h2').textContent()).toMatch(/^What changed since 1\.1\.0.*1 breaking/s);
+    expect(await changes.locator('.change-list').textContent()).toMatch(/GET \/old/);
     expect(await page.locator('#versions li').allTextContents()).toEqual([
-      expect.stringMatching(/^1\.2\.0.*latest$/s),
+      expect.stringMatching(/^1\.2\.0.*latest/s),
       expect.stringMatching(/^1\.1\.0.*deprecated$/s),
       expect.stringMatching(/^1\.0\.0.*withdrawn$/s),
     ]);
