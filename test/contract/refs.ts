@@ -173,7 +173,7 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       test('what has expired is gone, and what is superseded with it', async () => {
         const refs = openRefs();
         for (const _ of [1, 2, 3]) await increment(refs, one);
-        await increment(refs, two);
+        for (const _ of [1, 2]) await increment(refs, two);
         clock.advance(1000);
         const before = clock.now().getTime();
         await increment(refs, two);
@@ -181,9 +181,10 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
         clock.advance(1000);
         for (const each of [refs, openRefs()]) {
           expect(await each.read(one)).toBeNull();
-          expect((await each.read(two))?.value).toBe(2);
+          expect((await each.read(two))?.value).toBe(3);
         }
-        expect(await bucket.list('work/')).toHaveLength(1);
+        // The first number of a record stays taken as long as the record is there.
+        expect(await bucket.list('work/')).toEqual([workKey(two, 3), workKey(two, 1)]);
         expect(await increment(refs, one)).toMatchObject({ generation: 1, value: 1 });
       });
     }
