@@ -206,6 +206,21 @@ test('a backup of another store, and one that knows more than the store, are ref
   await expect(backup(one, foreign)).rejects.toThrow('not empty');
 });
 
+test('a backup that is refused is left as it was, also by a store that is empty now', async () => {
+  const one = await createStore();
+  const into = createMemoryBucket();
+  const session = { value: {}, change: { ...author, action: 'sign in' } };
+  await one.refs.update('sessions/one', () => session);
+  await backup(one, into);
+  const before = await filesOf(into);
+  const empty = createTestRegistry();
+  await assertFormat(empty.bucket);
+  for (const other of [await createStore(), empty]) {
+    await expect(backup(other, into)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await filesOf(into)).toEqual(before);
+  }
+});
+
 test('a restored store is the backup, and a store that is not empty is not restored into', async () => {
   const registry = await createStore();
   const [copy, into] = [createMemoryBucket(), createMemoryBucket()];

@@ -19,6 +19,28 @@ export async function readTips(bucket: Bucket): Promise<Tips> {
   return tips;
 }
 
+/** Rejects with `conflict` unless the logs of the copy are beginnings of those of the store. */
+export async function assertSameStore(from: Bucket, into: Bucket): Promise<void> {
+  const tips = await readTips(from);
+  for (const [log, reached] of await readTips(into)) {
+    const tip = tips.get(log) ?? 0;
+    if (reached > tip) throw isOther(log, reached, tip);
+    const key = entryKey(log, reached);
+    const [theirs, ours] = await Promise.all([from.get(key), into.get(key)]);
+    const [there, here] = [theirs, ours].map((bytes) => entryIn(bytes, reached, key, undefined).entry?.digest);
+    // A damaged one is told of when it is copied.
+    if (there !== undefined && here !== undefined && there !== here) throw isOther(log, reached, tip);
+  }
+}
+
+function isOther(log: string, reached: number, tip: number): RegistryError {
+  const message =
+    reached > tip
+      ? `The copy has ${reached} entries of the log ${log}, and the store only ${tip}: the store lost its newest entries, or the copy is of another store.`
+      : `Entry ${reached} of the log ${log} is another one in the copy: the copy is of another store.`;
+  return new RegistryError('conflict', `${message} Use an empty folder.`);
+}
+
 /**
  * Copies the entries of a log up to a number, oldest first, as far as `takes` says. Stops before a
  * damaged entry and tells of it. Rejects with `conflict` if the other bucket has other entries.
@@ -34,8 +56,7 @@ export async function copyLog(
 ): Promise<number> {
   const reached = await newestSequence(into, log);
   if (reached > tip) {
-    const message = `The copy has ${reached} entries of the log ${log}, and the store only ${tip}: the store lost its newest entries, or the copy is of another store.`;
-    throw new RegistryError('conflict', message);
+    throw isOther(log, reached, tip);
   }
   let count = 0;
   let previous: SealedEntry['digest'] | null | undefined;

@@ -8,7 +8,7 @@ import { digestInKey } from '../objects.ts';
 import { decodePack, isWholePack } from '../pack.ts';
 import { parseWorkKey } from '../work.ts';
 import { copyKeys, deleteOthers, type CopyListener } from './copy-keys.ts';
-import { copyLog, readTips, type Tips } from './copy-log.ts';
+import { assertSameStore, copyLog, readTips, type Tips } from './copy-log.ts';
 
 /** What was copied. */
 export interface Copied {
@@ -50,6 +50,8 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   const { until = [], undisturbed = (work) => work(), progress = () => undefined } = options;
   const isNew = !(await hasFormat(into));
   if (isNew) await beginStore(into);
+  // Before anything of the copy is deleted.
+  else await assertSameStore(from, into);
   const copied: Copied = { objects: 0, bytes: 0, entries: 0, records: 0, damages: [] };
   const listener = (count: (bytes: number) => void): CopyListener => ({
     copied(_key, bytes) {
