@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { lintWithRuleset } from '../../../../src/compile/ruleset/ruleset-evaluate.ts';
 import { given } from '../../given.ts';
 
-const corpus = join(import.meta.dirname, '../../../../../../shared/corpus/rulesets/spectral-scenarios');
+const corpus = join(import.meta.dirname, '../../../../../shared/corpus/rulesets/spectral-scenarios');
 const present = existsSync(corpus);
 const skipped = present ? '' : ' (skipped: no corpus beside the project)';
 
