@@ -6,7 +6,7 @@ import { stopSignals } from './stop-signals.ts';
 /** Milliseconds before a worker that died is started again. */
 const restartAfter = 1000;
 
-/** What a worker tells the process that started it, and what it is told. */
+/** Messages between a worker and the process that started it: where it answers, and that it is to stop. */
 type Message = { url: string } | { stop: true };
 
 /** Whether this process is one of several that another one started. */

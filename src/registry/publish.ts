@@ -1,58 +1,30 @@
-import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import type { Connection, OnConflict } from '../model/connection.ts';
-import type { VersionChanges } from '../model/comparison.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { formatCoordinate } from '../model/address.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { JobOrigin } from '../model/job.ts';
 import { isLabel } from '../model/label.ts';
 import { isBlocking, type Report } from '../model/problem.ts';
-import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
+import type { Resource, Version } from '../model/resource.ts';
 import type { Artifact, Compiled, GivenRuleset } from '../compile/compile.ts';
+import {
+  appendVersion,
+  createFor,
+  currentResource,
+  type Appended,
+  type Made,
+  type PublishRequest,
+} from './append-version.ts';
 import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
 import { rulesetState } from './gate/extended.ts';
-import { compareForeseen, withChanges, type Compared } from './changes/foreseen-changes.ts';
-import { resolveRuleset, rulesetName } from './gate/gate.ts';
-import {
-  checkNext,
-  compileDocument,
-  compileGated,
-  validationOf,
-  type CompileRequest,
-} from './gate/compile-document.ts';
-import { addVersion, malformedLabel, placeVersion } from './place-version.ts';
+import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
+import { gateOf, resolveRuleset, rulesetName } from './gate/gate.ts';
+import { checkNext, compileDocument, compileGated, validationOf } from './gate/compile-document.ts';
+import { malformedLabel } from './place-version.ts';
 import { watchPurges } from './purge.ts';
-import type { Author, Registry } from './registry.ts';
-import { newResource, withTitle, type NewResource } from './create-resource.ts';
+import type { Registry } from './registry.ts';
 import { encodeJson } from '../model/json.ts';
-
-/** What to publish, and how. */
-export interface PublishRequest extends CompileRequest {
-  /** The requested label; null: from the document's version, else the next one (design §7). */
-  version: string | null;
-  /** Whether `version` comes from a git tag: see `Placing`. */
-  isTag?: boolean;
-  /** Replaces the version in the document; undefined: the document's own. */
-  stated?: string | null;
-  /** What to do if the document's version is already published with other content. */
-  onConflict: OnConflict;
-  /** Whether it is past history: ordered by its date, and labelled below all others by default. */
-  isPast?: boolean;
-  /**
-   * If false, this version does not become the latest. `newer`: it does not if its commit is older
-   * than that of the latest.
-   */
-  latest: boolean | 'newer';
-  /** Compile, check and choose a label, but write nothing. */
-  dryRun: boolean;
-  /** Settings for creating the resource if it does not exist; null: throw `not_found` instead. */
-  create: (Omit<NewResource, 'name'> & { /** Default: the document's title, else the slug. */ name?: string }) | null;
-  /** Set on the resource in the same step; undefined leaves its connection unchanged. */
-  connection?: Connection;
-  /** The CI job that uploaded the document, for the provenance. */
-  job?: JobOrigin;
-  author: Author;
-}
 
 /** How a publish ended. Only `published` changed anything. */
 export type PublishResult =
@@ -80,6 +52,18 @@ export type PublishResult =
  * is the only commit point (design §2). Repeating it after a crash gives the same result.
  */
 export async function publish(registry: Registry, request: PublishRequest): Promise<PublishResult> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const result = await publishOnce(registry, request);
+    if (result !== null) return result;
+  }
+  const message = 'Other versions were published while this one was checked; nothing was published. Try again.';
+  throw new RegistryError('conflict', message, { retryAfter: 1 });
+}
+
+const attempts = 5;
+
+/** Returns null if a version was published meanwhile with which this one was not compared. Nothing was published then. */
+async function publishOnce(registry: Registry, request: PublishRequest): Promise<PublishResult | null> {
   if (request.version !== null && !isLabel(request.version)) throw malformedLabel(request.version);
   const existing = await currentResource(registry, request.coordinate);
   if (existing === null && request.create === null) {
@@ -121,7 +105,15 @@ export async function publish(registry: Registry, request: PublishRequest): Prom
   const mendPurged = await watchPurges(registry);
   const store = () => storeArtifact(registry, built, compared);
   await store();
-  const appended = (await appendVersion(registry, request, { ...made, changes: compared?.changes ?? null }))!;
+  const isJudged = gateOf(registry, resource).compatibility !== 'none' && !(request.isPast ?? false);
+  const appended = await appendVersion(
+    registry,
+    request,
+    { ...made, changes: compared?.changes ?? null },
+    // The verdict is about this label and the versions that there were.
+    isJudged ? (current, label) => label === foreseen.version.label && isSame(current, existing) : undefined,
+  );
+  if (appended === null) return null;
   if (appended.outcome === 'published') await mendPurged(store);
   return { ...appended, report, compiled, ruleset: rulesetDigest };
 }
@@ -142,7 +134,7 @@ async function findStanding(
   if (compiled.artifact === null) return null;
   const built = buildFor(registry, request, existing, compiled, null);
   const made = madeOf(request, compiled.artifact, built);
-  const appended = await appendVersion(registry, request, made, { mayPublish: false });
+  const appended = await appendVersion(registry, request, made, () => false);
   return appended?.outcome === 'unchanged' ? { ...appended, compiled } : null;
 }
 
@@ -153,30 +145,6 @@ function madeOf(request: PublishRequest, artifact: Artifact, { manifest, content
 /** The version in the document, unless the request replaces it. */
 function statedOf({ stated }: PublishRequest, artifact: Artifact): string | null {
   return stated === undefined ? artifact.version : stated;
-}
-
-function createFor(registry: Registry, { coordinate, create }: PublishRequest, title: string | null): Resource {
-  return newResource(registry, coordinate, {
-    ...create,
-    name: create?.name ?? (title?.trim().slice(0, 200) || coordinate.slug),
-  });
-}
-
-/** The resource, or null if it does not exist. The name of a deleted one is never used again. */
-async function currentResource(registry: Registry, coordinate: Coordinate): Promise<Resource | null> {
-  const resource = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value ?? null;
-  assertPublishable(resource);
-  return resource;
-}
-
-interface Made {
-  manifest: Digest;
-  content: Digest;
-  /** The version in the document, or null. */
-  stated: string | null;
-  title: string;
-  /** What changed since the version that was foreseen to be before it. */
-  changes?: VersionChanges | null;
 }
 
 /** Makes the artifact's bytes without storing them. */
@@ -198,6 +166,13 @@ function buildFor(
   });
 }
 
+/** Whether a resource has the same versions in the same states, and the same latest. */
+function isSame(current: Resource | null, before: Resource | null): boolean {
+  const stateOf = (resource: Resource | null) =>
+    resource && [resource.latest, resource.versions.map(({ label, status }) => [label, status.state])];
+  return isDeepStrictEqual(stateOf(current), stateOf(before));
+}
+
 function jobOrigin({ repository, commit, ...job }: JobOrigin): ArtifactInput['origin'] {
   return { repository, commit, job };
 }
@@ -211,73 +186,4 @@ async function storeArtifact(
   // An object of its own: it quotes the version before too, and goes when that is withdrawn.
   const told = compared === null ? null : registry.objects.put(compared.bytes);
   await Promise.all([registry.objects.putPack(manifest, objects), told]);
-}
-
-type Appended =
-  | { outcome: 'published' | 'unchanged'; resource: Resource; version: Version }
-  | { outcome: 'conflict'; detail: string; label: string; suggestion: string | null };
-
-/**
- * The commit point: appends one generation, decided from the newest. Writes nothing and returns
- * null if this would be a new version and `mayPublish` is false.
- */
-async function appendVersion(
-  registry: Registry,
-  request: PublishRequest,
-  made: Made,
-  { mayPublish = true } = {},
-): Promise<Appended | null> {
-  let result: Appended | null = null;
-  const at = registry.now().toISOString();
-  const decide = (current: Resource | null): Resource | null => {
-    assertPublishable(current);
-    if (current !== null && request.connection !== undefined) assertConnectable(current, request.connection);
-    const resource = current === null ? createFor(registry, request, made.title) : withTitle(current, made.title);
-    const placed = placeVersion(resource, {
-      version: request.version,
-      isTag: request.isTag ?? false,
-      stated: made.stated,
-      content: made.content,
-      onConflict: request.onConflict,
-      commit: request.snapshot.origin.commit,
-      isPast: request.isPast ?? false,
-      committedAt: request.snapshot.committedAt,
-    });
-    if (placed.outcome === 'published' && !mayPublish) {
-      result = null;
-      return null;
-    }
-    if (placed.outcome === 'conflict') {
-      result = placed;
-      return null;
-    }
-    const connected = request.connection === undefined ? resource : { ...resource, connection: request.connection };
-    if (placed.outcome === 'unchanged') {
-      result = { outcome: 'unchanged', resource: connected, version: placed.version };
-      return JSON.stringify(connected.connection) === JSON.stringify(current?.connection) ? null : connected;
-    }
-    const version: Version = {
-      label: placed.label,
-      manifest: made.manifest,
-      content: made.content,
-      publishedAt: at,
-      ...(request.snapshot.committedAt !== null && { createdAt: request.snapshot.committedAt }),
-      status: { state: 'active' },
-      ...(made.stated !== null && made.stated !== placed.label && { original: made.stated }),
-    };
-    const next = withChanges(addVersion(connected, version, request), version.label, made.changes ?? null);
-    result = { outcome: 'published', resource: next, version: findVersion(next, version.label)! };
-    return next;
-  };
-  if (request.dryRun) {
-    decide(await currentResource(registry, request.coordinate));
-    return result;
-  }
-  await registry.refs.update<Resource>(resourceRef(request.coordinate), (generation) => {
-    const value = decide(generation?.value ?? null);
-    if (value === null) return null;
-    const action = result?.outcome === 'published' ? `publish ${result.version.label}` : 'connect';
-    return { value, change: { ...request.author, action } };
-  });
-  return result;
 }

@@ -58,9 +58,10 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   if (commit === null) {
     throw new RegistryError('refused', `Version ${version.label} was uploaded. It has no commit to verify against.`);
   }
+  const { gate: passed, exempted = [] } = await readJson<Report>(registry, config.report, version.manifest);
+  await assertGateThere(registry, version.label, config.ruleset, passed);
   const remote = await remoteOf(registry, whereFrom(resource, config));
   const snapshot = await registry.source.snapshot(remote, commit);
-  const { gate: passed, exempted = [] } = await readJson<Report>(registry, config.report, version.manifest);
   const ruleset = config.ruleset === null ? null : await readRecorded(registry, config.ruleset, passed);
   const gate = passed && ruleset && (await gateAgain(registry, resource, passed, ruleset));
   const { validation } = config;
@@ -94,6 +95,22 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
   if (derived === version.manifest) return { ...found, outcome: 'same', derived };
   if (built.content === contentDigest(manifest)) return { ...found, outcome: 'recoded', derived };
   return { ...found, outcome: isOtherCompiler ? 'recompiled' : 'different', derived };
+}
+
+/** Throws `refused` if what a version was checked against was withdrawn since: nobody has its bytes. */
+async function assertGateThere(
+  { objects }: Registry,
+  label: string,
+  ruleset: Digest | null,
+  gate: Gate | undefined,
+): Promise<void> {
+  for (const needed of [ruleset, ...Object.values(gate?.extended ?? {}), gate?.ratchet ?? null]) {
+    if (needed === null || (await objects.get(needed, needed)) !== null) continue;
+    throw new RegistryError(
+      'refused',
+      `Version ${label} was checked against a ruleset or a version that was withdrawn since. It cannot be rebuilt.`,
+    );
+  }
 }
 
 /** Adds the approved breaks of the stored report: they come from a comparison, not from the files. */

@@ -2,7 +2,8 @@ import type { Connection, Repository } from '../model/connection.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
-import { publish, type PublishRequest, type PublishResult } from '../registry/publish.ts';
+import type { PublishRequest } from '../registry/append-version.ts';
+import { publish, type PublishResult } from '../registry/publish.ts';
 import { statedVersion } from '../plan/stated-version.ts';
 import type { Syncing } from './syncing.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openRemote } from '../../src/cli/keep/mirror-client.ts';
 import { parseCoordinate } from '../../src/model/address.ts';
-import type { Resource, Status } from '../../src/model/resource.ts';
+import { resourceRef, type Resource, type Status } from '../../src/model/resource.ts';
 import { changeResource, deleteResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
@@ -69,6 +69,11 @@ test('a mirror has the same manifests and objects under the same labels, and goe
   expect(await mirror.follow()).toEqual([]);
   await publishVersion(api.registry, one, '1.2.0');
   expect(await mirror.follow()).toMatchObject([{ resource: one, versions: ['1.2.0'] }]);
+  // A change that a mirror does not see is none here.
+  await changeResource(api.registry, coordinate, { validation: 'lenient' }, author);
+  const before = await mirror.registry.refs.read(resourceRef(coordinate));
+  expect(await mirror.follow()).toEqual([]);
+  expect((await mirror.registry.refs.read(resourceRef(coordinate)))?.generation).toBe(before?.generation);
 });
 
 test('what is published while it waits is there at once', async () => {

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { resourceRef, selectVersion, type Resource } from '../../src/model/resource.ts';
 import { createResource } from '../../src/registry/create-resource.ts';
+import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { publish, type PublishRequest } from '../../src/registry/publish.ts';
+import type { PublishRequest } from '../../src/registry/append-version.ts';
+import { publish } from '../../src/registry/publish.ts';
 import type { Registry } from '../../src/registry/registry.ts';
+import { verify } from '../../src/registry/verify.ts';
 import { createWorld, snapshotOf } from './world.ts';
 
 const coordinate = { org: 'acme', type: 'apis', slug: 'pay' } as const;
@@ -243,8 +246,49 @@ describe('all or nothing', () => {
   });
 });
 
+describe('compatibility', () => {
+  const withPaths = (version: string, ...paths: string[]) =>
+    api(
+      version,
+      `paths: {${paths.map((path) => `${path}: {get: {responses: {'200': {description: ok}}}}`).join(', ')}}`,
+    );
+
+  test('is judged against what is there at the commit, also if that was published meanwhile', async () => {
+    const { registry } = createWorld({ organizations: { acme: { defaults: { compatibility: 'strict' } } } });
+    expect(await published(registry, upload(withPaths('1.0.0', '/a')))).toBe('published 1.0.0');
+    let isFirst = true;
+    const refs: Registry['refs'] = {
+      ...registry.refs,
+      async update(name, decide, options) {
+        if (isFirst && name === resourceRef(coordinate)) {
+          isFirst = false;
+          expect(await published(registry, upload(withPaths('1.1.0', '/a', '/b')))).toBe('published 1.1.0');
+        }
+        return registry.refs.update(name, decide, options);
+      },
+    };
+    // Nothing is missing that 1.0.0 had, but `/b` of 1.1.0 is.
+    expect(await published({ ...registry, refs }, upload(withPaths('1.2.0', '/a')))).toBe('rejected');
+    expect(await labels(registry)).toEqual(['1.0.0', '1.1.0']);
+  });
+});
+
 describe('the gate', () => {
   const ruleset = { org: 'acme', type: 'rulesets', slug: 'style' } as const;
+
+  test('a version whose ruleset was withdrawn since cannot be rebuilt, and is not called damaged', async () => {
+    const { registry } = createWorld({ organizations: { acme: { defaults: { ruleset: '@acme/rulesets/style' } } } });
+    const first = await publish(registry, upload('rules: {}', { coordinate: ruleset }));
+    const document = api('1.0.0', 'ok: true');
+    await publish(registry, upload(document, fromCommit(document, 'a'.repeat(40))));
+    const label = 'version' in first ? first.version.label : '';
+    const author = { actor: 'operator:test', origin: null };
+    await changeStatus(registry, ruleset, label, { state: 'withdrawn', reason: 'x' }, author);
+    await expect(verify(registry, coordinate, { kind: 'latest' })).rejects.toMatchObject({
+      code: 'refused',
+      message: expect.stringContaining('was withdrawn since') as string,
+    });
+  });
 
   test('applies the ruleset and records its digest', async () => {
     const { registry } = createWorld({ organizations: { acme: { defaults: { ruleset: '@acme/rulesets/style' } } } });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PublishRequest } from '../../src/registry/publish.ts';
+import type { PublishRequest } from '../../src/registry/append-version.ts';
 import { publish } from '../../src/registry/publish.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';

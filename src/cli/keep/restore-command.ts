@@ -58,6 +58,6 @@ function pointIn(text: string): Until {
   if (!Number.isNaN(time)) return { at: new Date(time).toISOString() };
   throw new RegistryError(
     'malformed',
-    `${JSON.stringify(text)} is no point to restore to. Use a time with its zone, such as 2026-11-22T10:00:00Z, or a log and the number of its last entry, such as @acme:120.`,
+    `${JSON.stringify(text)} is not a point to restore to. Use a time with its zone, such as 2026-11-22T10:00:00Z, or a log and the number of its last entry, such as @acme:120.`,
   );
 }

@@ -57,7 +57,14 @@ async function lintWithRedocly(
     const message = `The ruleset ${name} applies to OpenAPI documents only, so this document was not checked against it.`;
     return [problemAt(entry, '', 'ruleset-not-applicable', message, { severity: 'info' })];
   }
-  const config = await configOf(ruleset, await builtIn);
+  const known = await builtIn;
+  const extended = Array.isArray(ruleset['extends']) ? ruleset['extends'] : [];
+  // Rules that are not there must not count as passed.
+  const missing = extended
+    .filter((base) => !known.presets.has(base as string))
+    .map((base) => `The ruleset ${name} extends ${String(base)}, which is not available here.`)
+    .map((message) => problemAt(entry, '', 'ruleset-failed', message));
+  const config = await configOf(ruleset, known);
   const tree = createTree({ files });
   const found = await lintDocument({
     document: tree.documentOf(entry.path),
@@ -72,7 +79,8 @@ async function lintWithRedocly(
     const message = `The ruleset ${name} cannot be applied to this document: ${found.message}`;
     return [problemAt(entry, '', 'ruleset-failed', message)];
   }
-  return found.filter(({ ignored }) => ignored !== true).map((finding) => toProblem(finding, files, entry));
+  const findings = found.filter(({ ignored }) => ignored !== true);
+  return [...missing, ...findings.map((finding) => toProblem(finding, files, entry))];
 }
 
 type Finding = Awaited<ReturnType<typeof lintDocument>>[number];

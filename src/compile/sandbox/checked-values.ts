@@ -2,7 +2,7 @@
 
 const longestText = 10_000_000;
 
-/** The items, each read by `read`. Null if the value is no list, or one of them cannot be read. */
+/** The items, each read by `read`. Null if the value is not a list, or one of them cannot be read. */
 export function readAll<T>(value: unknown, read: (item: unknown) => T | null): T[] | null {
   if (!Array.isArray(value)) return null;
   const items = value.map(read);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { contentDigest, type ArtifactConfig, type Manifest } from '../../model/artifact.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { digestOf, hexOf, isDigest, type Digest } from '../../model/digest.ts';
@@ -194,7 +195,8 @@ async function commit(
       deletedAt: null,
       mirrorOf: remote.url,
     };
-    isChange = JSON.stringify(value) !== JSON.stringify(local);
+    // Absent members are none of the stored value, and their order says nothing.
+    isChange = !isDeepStrictEqual(JSON.parse(JSON.stringify(value)), local);
     return isChange ? { value, change: { ...author, action: actionOf(added) } } : null;
   });
   await mayHavePurged(async () => {

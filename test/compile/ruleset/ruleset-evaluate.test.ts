@@ -28,6 +28,15 @@ describe("Redocly's own cases", () => {
   );
 });
 
+test('a base that cannot be read here is told of, and never left out in silence', async () => {
+  const rule = { subject: { type: 'Info' }, assertions: { required: ['contact'] } };
+  const found = await lint({ extends: ['@acme/rulesets/base@1'], rules: { 'rule/contact': rule } });
+  expect(found).toContain(
+    'openapi.json:1:1 error ruleset-failed: The ruleset @acme/rulesets/r extends @acme/rulesets/base@1, which is not available here.',
+  );
+  expect(found).toHaveLength(2);
+});
+
 test('built-in rulesets, version blocks and severities', async () => {
   const ruleset = {
     extends: ['minimal'],

@@ -152,7 +152,7 @@ function compileBinary(operator: string, left: Evaluate, right: Evaluate): Evalu
 /** `==` of JavaScript for values of JSON, which never calls anything of an object. */
 function looselyEqual(left: unknown, right: unknown): boolean {
   if (typeof left === 'object' || typeof right === 'object') return left === right || (left ?? right ?? null) === null;
-  // eslint-disable-next-line eqeqeq
+  // oxlint-disable-next-line eqeqeq -- the filters are written in JavaScript's terms
   return left == right;
 }
 
