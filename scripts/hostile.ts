@@ -1,6 +1,6 @@
 /**
  * What hostile documents cost: processor seconds of a warm sandbox for the verdict on each, and for the outline and the page of those that are
- * accepted. `node scripts/hostile.ts [name prefix] [--over 1]`; prints the dearest first. Exit code 1: one was over.
+ * accepted. `node scripts/hostile.ts [name prefix…] [--over 1] [--verbose]`; prints the dearest first. Exit code 1: one was over.
  */
 import { readFileSync } from 'node:fs';
 import { argv, echo } from 'zx';
@@ -11,14 +11,14 @@ import { problemAtFile } from '../src/model/problem.ts';
 import { hostileDocuments } from '../test/compile/hostile-documents.ts';
 import { limits } from '../test/compile/limits.ts';
 
-const prefix = String(argv._[0] ?? '');
+const prefixes = argv._.length === 0 ? [''] : argv._.map(String);
 const over = Number(argv['over'] ?? 1);
 const isolation = await findIsolation('auto');
 const rows: { name: string; kb: number; compile: number; page: number; wall: number; said: string }[] = [];
 let child: Child | null = null;
 
 for (const { name, make } of hostileDocuments()) {
-  if (!name.startsWith(prefix)) continue;
+  if (!prefixes.some((prefix) => name.startsWith(prefix))) continue;
   const { files, type } = make();
   const bytes = Object.fromEntries(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
   const [entry] = Object.keys(files);

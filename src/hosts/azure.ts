@@ -50,7 +50,7 @@ export function createAzure(settings: HostSettings): Host {
   return {
     kind: 'azure',
     name: settings.name,
-    isGenuine,
+    isGenuine: async (delivery, secrets) => isGenuine(delivery, secrets),
     readHint: (delivery) => readAzureHint(delivery, url),
     nameOf: (repositoryUrl) => azureNameOn(url, repositoryUrl),
     listPulls: (repository) =>

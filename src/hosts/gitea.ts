@@ -86,9 +86,10 @@ export function createGitea(settings: HostSettings): Host {
 const refOf = (number: number) => `refs/pull/${number}/head`;
 
 /** Forgejo sends its signature in both headers. Each one present must be valid. */
-function isGenuine({ headers, body }: Delivery, secrets: readonly string[]): boolean {
+async function isGenuine({ headers, body }: Delivery, secrets: readonly string[]): Promise<boolean> {
   const given = [headers['x-gitea-signature'], headers['x-forgejo-signature']].filter((value) => value !== undefined);
-  return given.length > 0 && given.every((signature) => isHmacOf(signature, body, secrets));
+  const found = await Promise.all(given.map((signature) => isHmacOf(signature, body, secrets)));
+  return found.length > 0 && !found.includes(false);
 }
 
 /** Parses a delivery of Gitea or Forgejo (https://docs.gitea.com/usage/webhooks). */

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
 import { commentOnMergeRequest } from './comments/gitlab.ts';
@@ -10,7 +10,7 @@ import { nameOn } from './name.ts';
 import { listPages } from './pull-pages.ts';
 import { asPull, pullIn, readEvent, readPayload, repositoryIn, textAt, valueAt } from './payload.ts';
 import { ownGitCredential, type HostSettings } from './host-settings.ts';
-import { fitsSome, isOneOf } from './signature.ts';
+import { fitsSome, hmacOf, isOneOf } from './signature.ts';
 import { linkOf, shorten, shortName } from './statuses.ts';
 
 /** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status: there is no `neutral`. */
@@ -43,7 +43,7 @@ export function createGitLab(settings: HostSettings): Host {
     kind: 'gitlab',
     name: settings.name,
     // A hook may have a secret token, a signing token, or both.
-    isGenuine: (delivery, secrets, now) => hasToken(delivery, secrets) || isSigned(delivery, secrets, now),
+    isGenuine: async (delivery, secrets, now) => hasToken(delivery, secrets) || isSigned(delivery, secrets, now),
     readHint,
     nameOf: (repositoryUrl) => nameOn(url, repositoryUrl, true),
     listPulls: (repository) =>
@@ -114,7 +114,7 @@ function hasToken({ headers }: Delivery, secrets: readonly string[]): boolean {
  * Verifies a Standard Webhooks signature. Their library is not used: it decodes the body to text
  * first, which makes invalid UTF-8 equal, and it reads the system clock.
  */
-function isSigned({ headers, body }: Delivery, secrets: readonly string[], now: Date): boolean {
+async function isSigned({ headers, body }: Delivery, secrets: readonly string[], now: Date): Promise<boolean> {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
     (field) => headers[field],
   );
@@ -125,10 +125,10 @@ function isSigned({ headers, body }: Delivery, secrets: readonly string[], now: 
     const signature = Buffer.from(/^v1,([A-Za-z0-9+/]{43}=)$/.exec(text)?.[1] ?? '', 'base64');
     return signature.byteLength === 32 ? [signature] : [];
   });
-  return fitsSome(secrets, (secret) => {
+  return fitsSome(secrets, async (secret) => {
     const key = Buffer.from(/^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1] ?? '', 'base64');
     if (key.byteLength === 0) return false;
-    const right = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
+    const right = await hmacOf(key, body, `${id}.${timestamp}.`);
     return given.map((signature) => timingSafeEqual(signature, right)).includes(true);
   });
 }

@@ -100,13 +100,14 @@ export interface Host {
   /**
    * Whether one of the secrets signed the delivery; on Azure DevOps, which signs nothing, whether
    * the delivery contains one. False without secrets. Compares in constant time and parses nothing.
-   * `now` limits the age of signatures with a timestamp.
+   * `now` limits the age of signatures with a timestamp. Hashes a large body in several turns of the
+   * event loop.
    */
-  isGenuine(delivery: Delivery, secrets: readonly string[], now: Date): boolean;
+  isGenuine(delivery: Delivery, secrets: readonly string[], now: Date): Promise<boolean>;
 
   /**
-   * Parses a verified delivery. Throws `malformed` when it is not a payload of this host, and
-   * `too_large` when it has millions of values.
+   * Parses a verified delivery, in one turn of the event loop: a large body is cut before, so that
+   * long lists and texts are not in it. Throws `malformed` when it is not a payload of this host.
    */
   readHint(delivery: Delivery): Hint;
 

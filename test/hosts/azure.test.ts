@@ -98,11 +98,11 @@ test('Azure DevOps: the secret may be in a header of the service hook', async ()
   await using opened = await open(200);
   const isGenuine = (headers: Record<string, string>) =>
     opened.host.isGenuine({ headers, body: Buffer.from('{}') }, ['right'], new Date());
-  expect(isGenuine({ 'x-stele-secret': 'right' })).toBe(true);
-  expect(isGenuine({ 'x-stele-secret': 'wrong' })).toBe(false);
-  expect(isGenuine({ authorization: basic('wrong'), 'x-stele-secret': 'right' })).toBe(false);
-  expect(isGenuine({ authorization: `Bearer right` })).toBe(false);
-  expect(isGenuine({})).toBe(false);
+  expect(await isGenuine({ 'x-stele-secret': 'right' })).toBe(true);
+  expect(await isGenuine({ 'x-stele-secret': 'wrong' })).toBe(false);
+  expect(await isGenuine({ authorization: basic('wrong'), 'x-stele-secret': 'right' })).toBe(false);
+  expect(await isGenuine({ authorization: `Bearer right` })).toBe(false);
+  expect(await isGenuine({})).toBe(false);
 });
 
 test('Azure DevOps: a pull request whose head is the commit gets the status, too, because policies look there', async () => {

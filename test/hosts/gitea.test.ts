@@ -46,10 +46,10 @@ test('Forgejo signs under a name of its own, or under both: then both must be ri
   const [right, wrong] = [hmac('right', body), hmac('wrong', body)];
   const isGenuine = (fields: Record<string, string>) =>
     opened.host.isGenuine({ headers: fields, body }, ['right'], new Date());
-  expect(isGenuine({ 'x-forgejo-signature': right })).toBe(true);
-  expect(isGenuine({ 'x-forgejo-signature': right, 'x-gitea-signature': right })).toBe(true);
-  expect(isGenuine({ 'x-forgejo-signature': wrong, 'x-gitea-signature': right })).toBe(false);
-  expect(isGenuine({ 'x-forgejo-signature': right, 'x-gitea-signature': wrong })).toBe(false);
+  expect(await isGenuine({ 'x-forgejo-signature': right })).toBe(true);
+  expect(await isGenuine({ 'x-forgejo-signature': right, 'x-gitea-signature': right })).toBe(true);
+  expect(await isGenuine({ 'x-forgejo-signature': wrong, 'x-gitea-signature': right })).toBe(false);
+  expect(await isGenuine({ 'x-forgejo-signature': right, 'x-gitea-signature': wrong })).toBe(false);
 });
 
 test('a status has a context, a description and a link', async () => {

@@ -313,7 +313,7 @@ test('a hook may be set to send a form', async () => {
   const body = Buffer.from(new URLSearchParams({ payload }).toString());
   const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
   const delivery = { headers: { ...form, 'x-hub-signature-256': `sha256=${hmac('right', body)}` }, body };
-  expect(opened.host.isGenuine(delivery, ['right'], new Date())).toBe(true);
+  expect(await opened.host.isGenuine(delivery, ['right'], new Date())).toBe(true);
   expect(opened.host.readHint(delivery)).toEqual({ kind: 'push', repository: 'acme/contracts' });
   const empty = { headers: form, body: Buffer.from('other=1') };
   expect(() => opened.host.readHint(empty)).toThrow(expect.objectContaining({ code: 'malformed' }));

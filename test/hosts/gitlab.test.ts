@@ -75,12 +75,12 @@ test('a secret token is compared as it is', async () => {
   await using opened = await open(200);
   const isGenuine = (token: string, secrets: string[]) =>
     opened.host.isGenuine({ headers: { 'x-gitlab-token': token }, body }, secrets, now);
-  expect(isGenuine('s3cret', ['s3cret'])).toBe(true);
-  expect(isGenuine('s3cret', ['other', 's3cret'])).toBe(true);
+  expect(await isGenuine('s3cret', ['s3cret'])).toBe(true);
+  expect(await isGenuine('s3cret', ['other', 's3cret'])).toBe(true);
   for (const token of ['', 's3cre', 's3cret ', 'S3CRET', 's3cret, s3cret'])
-    expect(isGenuine(token, ['s3cret', ''])).toBe(false);
-  expect(isGenuine('', [''])).toBe(false);
-  expect(isGenuine('s3cret', [])).toBe(false);
+    expect(await isGenuine(token, ['s3cret', ''])).toBe(false);
+  expect(await isGenuine('', [''])).toBe(false);
+  expect(await isGenuine('s3cret', [])).toBe(false);
 });
 
 test('a signature is good for five minutes', async () => {
@@ -89,8 +89,8 @@ test('a signature is good for five minutes', async () => {
     const signedAt = new Date(now.getTime() + minutes * 60_000);
     return opened.host.isGenuine({ headers: sign(body, right!, signedAt), body }, [right!], now);
   };
-  expect([-4.9, 0, 4.9].map(isGenuine)).toEqual([true, true, true]);
-  expect([-5.1, 5.1, -6000].map(isGenuine)).toEqual([false, false, false]);
+  expect(await Promise.all([-4.9, 0, 4.9].map(isGenuine))).toEqual([true, true, true]);
+  expect(await Promise.all([-5.1, 5.1, -6000].map(isGenuine))).toEqual([false, false, false]);
 });
 
 test('one of several signatures is enough, as after a rotation; id and time are signed, too', async () => {
@@ -100,29 +100,29 @@ test('one of several signatures is enough, as after a rotation; id and time are 
     opened.host.isGenuine({ headers: { ...fields, ...changed }, body }, [right!], now);
   const { 'webhook-signature': mine } = fields;
   const { 'webhook-signature': others } = sign(body, other!, now);
-  expect(isGenuine({ 'webhook-signature': `${others} v1a,xyz ${mine}` })).toBe(true);
-  expect(isGenuine({ 'webhook-signature': others })).toBe(false);
-  expect(isGenuine({ 'webhook-signature': mine!.replace('v1,', 'v2,') })).toBe(false);
-  expect(isGenuine({ 'webhook-id': 'another' })).toBe(false);
-  expect(isGenuine({ 'webhook-timestamp': String(now.getTime() / 1000 + 1) })).toBe(false);
+  expect(await isGenuine({ 'webhook-signature': `${others} v1a,xyz ${mine}` })).toBe(true);
+  expect(await isGenuine({ 'webhook-signature': others })).toBe(false);
+  expect(await isGenuine({ 'webhook-signature': mine!.replace('v1,', 'v2,') })).toBe(false);
+  expect(await isGenuine({ 'webhook-id': 'another' })).toBe(false);
+  expect(await isGenuine({ 'webhook-timestamp': String(now.getTime() / 1000 + 1) })).toBe(false);
   for (const timestamp of ['', 'now', '1e9', '-1', '9'.repeat(40)])
-    expect(isGenuine({ 'webhook-timestamp': timestamp })).toBe(false);
+    expect(await isGenuine({ 'webhook-timestamp': timestamp })).toBe(false);
 });
 
 test('the signed bytes are the bytes: what looks the same as text is not', async () => {
   await using opened = await open(200);
   const bytes = Buffer.from([0x22, 0xff, 0x22]);
   const fields = sign(bytes, right!, now);
-  expect(opened.host.isGenuine({ headers: fields, body: bytes }, [right!], now)).toBe(true);
+  expect(await opened.host.isGenuine({ headers: fields, body: bytes }, [right!], now)).toBe(true);
   const alike = Buffer.from([0x22, 0xfe, 0x22]);
-  expect(opened.host.isGenuine({ headers: fields, body: alike }, [right!], now)).toBe(false);
+  expect(await opened.host.isGenuine({ headers: fields, body: alike }, [right!], now)).toBe(false);
 });
 
 test('secrets that are no signing tokens sign nothing', async () => {
   await using opened = await open(200);
   const headersOf = sign(body, right!, now);
   for (const secret of ['whsec_', 'whsec_!!', right!.replace('whsec_', ''), 'whsec_===='])
-    expect(opened.host.isGenuine({ headers: headersOf, body }, [secret], now)).toBe(false);
+    expect(await opened.host.isGenuine({ headers: headersOf, body }, [secret], now)).toBe(false);
 });
 
 test('a project in groups in groups is one path segment of the API', async () => {

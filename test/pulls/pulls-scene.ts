@@ -34,7 +34,7 @@ function createFakeHost(): FakeHost {
     told: [],
     open: [],
     failures: 0,
-    isGenuine: () => true,
+    isGenuine: async () => true,
     readHint: () => ({ kind: 'nothing', event: 'ping' }),
     nameOf: (repository) => /^https:\/\/git\.test\/(.+?)(?:\.git)?$/.exec(repository)?.[1] ?? null,
     listRepositories: () => Promise.resolve({ repositories: [], isComplete: true }),

@@ -25,9 +25,9 @@ export function ownTurn(): Promise<void> {
 }
 
 /** Joins the pieces into one buffer without blocking the event loop. */
-export async function joinPieces(pieces: readonly Buffer[]): Promise<Buffer> {
+export async function joinPieces(pieces: readonly Buffer[]): Promise<Buffer<ArrayBuffer>> {
   const [only, ...more] = pieces;
-  if (only !== undefined && more.length === 0) return only;
+  if (only !== undefined && more.length === 0) return only as Buffer<ArrayBuffer>;
   const whole = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0));
   const pause = createPacer();
   let at = 0;

@@ -8,6 +8,7 @@ import type { ServerContext } from '../server-context.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import { createAllowance } from '../allowance.ts';
 import { limitedName } from '../client-address.ts';
+import { outlineJson } from '../body/outline-json.ts';
 import { readPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';
 import { joinPieces } from '../body/pieces.ts';
@@ -65,11 +66,11 @@ export function createReceiveHook({
     }
   }
 
-  /** Returns the delivery if one of the secrets signed it. */
+  /** Returns the delivery, a large one as an outline, if one of the secrets signed it. */
   async function readGenuine(host: Host, only: RepositoryName | null, request: Request, response: Response) {
     const body = await readRaw(host.kind, request, response);
-    const delivery: Delivery = { headers: headersOf(request), body };
-    if (host.isGenuine(delivery, await secretsFor(host.name, only), registry.now())) return delivery;
+    const delivery = { headers: headersOf(request), body };
+    if (await host.isGenuine(delivery, await secretsFor(host.name, only), registry.now())) return outlined(delivery);
     registry.log('warn', 'hook refused', { host: host.name, repository: only, origin: request.ip ?? null });
     throw notSigned();
   }
@@ -129,8 +130,16 @@ function headersOf({ headers }: Request): Delivery['headers'] {
   ) as Delivery['headers'];
 }
 
+/** The delivery with a body that is parsed quickly. */
+async function outlined({ headers, body }: Delivery & { body: Uint8Array<ArrayBuffer> }): Promise<Delivery> {
+  const isForm = form.test(headers['content-type'] ?? '');
+  const small = await outlineJson(body, isForm);
+  if (small === body) return { headers, body };
+  return { headers: { ...headers, 'content-type': 'application/json' }, body: small };
+}
+
 /** Reads the raw body without decompressing it. */
-async function readRaw(kind: HostKind, request: Request, response: Response): Promise<Buffer> {
+async function readRaw(kind: HostKind, request: Request, response: Response): Promise<Buffer<ArrayBuffer>> {
   const type = request.headers['content-type'] ?? '';
   if (!json.test(type) && !(kind === 'github' && form.test(type)))
     throw new RegistryError('unsupported_media_type', 'Set the content type of the webhook to application/json.');

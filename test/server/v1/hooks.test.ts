@@ -276,6 +276,16 @@ test('a form of GitHub is taken, and of nobody else', async () => {
   expect(status).toBe(415);
 });
 
+test('a large delivery is taken, as JSON and as a form', async () => {
+  await using world = await open();
+  const large = push.replace('{', `{"commits":[${'{"id":"a"},'.repeat(100_000)}{}],`);
+  expect((await send(world.api, large)).json).toEqual({ repositories: 1 });
+  const form = new URLSearchParams({ payload: large }).toString();
+  const fields = { 'content-type': 'application/x-www-form-urlencoded' };
+  expect((await send(world.api, form, fields)).json).toEqual({ repositories: 1 });
+  expect((await send(world.api, large.slice(1))).status).toBe(400);
+});
+
 test('types, codings, sizes and methods that no hook has', async () => {
   await using world = await open();
   expect((await send(world.api, push, { 'content-type': 'text/plain' })).status).toBe(415);
