@@ -56,7 +56,7 @@ export async function judge(
   ): Promise<Partial<PullCheck>> {
     const told = digestOf(JSON.stringify(checks));
     if (!isKnown || told !== pull.told) {
-      const found = await linkPreviews(registry, checks, previews);
+      const found = await linkPreviews(registry, repository.org, checks, previews);
       const comment = registry.config.pulls.comments ? commentOf(pull, head, found) : null;
       const all = [...withdrawn, ...found].map((each) => ({ ...each, ...isAgain }));
       await noteChecks(registry, repository, all, comment);

@@ -1,5 +1,5 @@
 import type { Check } from '../model/check.ts';
-import { storePreview, type Preview } from './preview.ts';
+import { storePreview, trimPreviews, type Preview } from './preview.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Whether the configuration asks for previews, and gives them a URL. */
@@ -7,13 +7,14 @@ export function canPreview({ config }: Pick<Registry, 'config'>): boolean {
   return config.url !== null && config.pulls.previewDays > 0;
 }
 
-/** Stores the previews of these checks, and links each check to its own. */
+/** Stores the previews of an organization's checks, and links each check to its own. */
 export async function linkPreviews(
   registry: Registry,
+  org: string,
   checks: readonly Check[],
   previews: ReadonlyMap<string, Preview>,
 ): Promise<Check[]> {
-  return Promise.all(
+  const linked = await Promise.all(
     checks.map(async (check) => {
       const preview = previews.get(check.name);
       if (preview === undefined) return check;
@@ -21,4 +22,6 @@ export async function linkPreviews(
       return { ...check, url, summary: `${check.summary}\n\n[Preview of the page](${url})` };
     }),
   );
+  if (previews.size > 0) await trimPreviews(registry, org);
+  return linked;
 }

@@ -30,6 +30,13 @@ interface Stored {
   objects: Record<Digest, string>;
 }
 
+/** How many previews one organization keeps, and their bytes in the bucket. */
+export interface PreviewRoom {
+  count: number;
+  bytes: number;
+}
+
+const mostOfOrganization: PreviewRoom = { count: 500, bytes: 512 * 2 ** 20 };
 const prefix = 'previews/';
 const day = 24 * 60 * 60_000;
 const tokenPattern = /^([0-9a-z]{9})-[0-9a-f]{32}$/;
@@ -73,7 +80,9 @@ export async function storePreview(
     expiresAt: new Date(expires).toISOString(),
     objects: Object.fromEntries([...objects].map(([digest, bytes]) => [digest, Buffer.from(bytes).toString('base64')])),
   };
-  await registry.bucket.putIfAbsent(keyOf(token), encodeJson(stored));
+  const bytes = encodeJson(stored);
+  const key = `${keyOf(token)}-${ownerOf(resource.org)}-${bytes.byteLength.toString(36)}`;
+  await registry.bucket.putIfAbsent(key, bytes);
   return token;
 }
 
@@ -96,7 +105,8 @@ export async function openPreview(
 ): Promise<OpenedPreview | null> {
   const expires = Number.parseInt(tokenPattern.exec(token)?.[1] ?? '', 36);
   if (!(registry.now().getTime() < expires)) return null;
-  const bytes = await registry.bucket.get(keyOf(token));
+  const [key] = await registry.bucket.list(keyOf(token), { limit: 1 });
+  const bytes = key === undefined ? null : await registry.bucket.get(key);
   const stored = bytes && (parseJson(bytes) as Stored | undefined);
   if (!stored) return null;
   const { resource, newFrom, label, expiresAt } = stored;
@@ -119,6 +129,31 @@ export async function sweepPreviews({ bucket, now }: Pick<Registry, 'bucket' | '
   }
 }
 
+/**
+ * Deletes the oldest previews of an organization until the others fit into the room. Anybody who may
+ * open pull requests has previews stored, so their age alone does not bound them.
+ */
+export async function trimPreviews(
+  { bucket }: Pick<Registry, 'bucket'>,
+  org: string,
+  { count, bytes }: PreviewRoom = mostOfOrganization,
+): Promise<void> {
+  const owner = ownerOf(org);
+  const own = (await Array.fromAsync(listAll(bucket, prefix))).filter((key) => key.split('-')[2] === owner);
+  let room = bytes;
+  // Their names begin with the time at which they expire, so the newest are last.
+  for (const [index, key] of own.toReversed().entries()) {
+    room -= Number.parseInt(key.split('-')[3]!, 36);
+    if (index >= count || room < 0) await bucket.delete(key);
+  }
+}
+
+/** What the keys of an organization's previews have in common. Its name may be private. */
+function ownerOf(org: string): string {
+  return hexOf(digestOf(`previews of ${org}`)).slice(0, 12);
+}
+
+/** The beginning of a preview's key. After it come whose it is and its bytes, to find out what to delete. */
 function keyOf(token: string): string {
   return `${prefix}${token.slice(0, 9)}-${hexOf(digestOf(token)).slice(0, 32)}`;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAll } from '../../../src/store/bucket.ts';
 import type { Visibility } from '../../../src/model/access.ts';
 import { createOverlay } from '../../../src/pulls/overlay.ts';
-import { storePreview, sweepPreviews, takePreview } from '../../../src/pulls/preview.ts';
+import { storePreview, sweepPreviews, takePreview, trimPreviews } from '../../../src/pulls/preview.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { ask, type Answer } from '../http.ts';
 import { changeResource, publishVersion } from '../registry.ts';
@@ -111,6 +111,28 @@ describe('the preview of a document', () => {
     await sweepPreviews(registry);
     expect(await count()).toBe(before - 1);
     expect((await get(token)).status).toBe(200);
+  });
+
+  test('are bounded in number and bytes for each organization: the oldest go first', async () => {
+    const { registry } = served;
+    const later = (minutes: number) => ({ ...registry, now: () => new Date(Date.now() + minutes * 60_000) });
+    const tokens: string[] = [];
+    for (const minutes of [5, 1, 3])
+      tokens[minutes] = await preview('@crowd/apis/pay', `9.4.${minutes}`, 'public', later(minutes));
+    const other = await preview('@quiet/apis/pay', '9.4.0');
+    const there = async () => {
+      const found = [1, 3, 5].map(async (minutes) => ((await get(tokens[minutes]!)).status === 200 ? [minutes] : []));
+      return (await Promise.all(found)).flat();
+    };
+    await trimPreviews(registry, 'crowd');
+    expect(await there()).toEqual([1, 3, 5]);
+    await trimPreviews(registry, 'crowd', { count: 2, bytes: Number.MAX_SAFE_INTEGER });
+    expect(await there()).toEqual([3, 5]);
+    const sizes = (await Array.fromAsync(listAll(registry.bucket, 'previews/'))).map((key) => key.split('-')[3]!);
+    const largest = Math.max(...sizes.map((size) => Number.parseInt(size, 36)));
+    await trimPreviews(registry, 'crowd', { count: 9, bytes: largest });
+    expect(await there()).toEqual([5]);
+    expect((await get(other)).status).toBe(200);
   });
 
   test.each([
