@@ -2,7 +2,7 @@ import { formatCoordinate } from '../model/address.ts';
 import type { Check } from '../model/check.ts';
 import { selectVersion } from '../model/resource.ts';
 import type { Planned } from '../plan/planned.ts';
-import { publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
+import { keptComparison, publishedAs, tryCompareWith } from '../registry/changes/compare-versions.ts';
 import { findResource } from '../registry/find-resource.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
@@ -13,9 +13,13 @@ import { refusalOf } from '../sync/publish-document.ts';
 /** Changes of each verdict that a check names. */
 const mostNamed = 20;
 
-/** The check of one document: what publishing it gave, or why it was refused. */
+/**
+ * The check of one document: what publishing it gave, or why it was refused. `registry`: as it is
+ * without the request; `view`: where the document was published.
+ */
 export async function checkOf(
   registry: Registry,
+  view: Registry,
   document: Planned,
   result: PublishResult | { refusal: string },
   commit: string,
@@ -30,19 +34,26 @@ export async function checkOf(
   }
   const { report } = result;
   const annotations = annotationsOf(report);
+  const changes = await changesOf(registry, view, document, result);
   if (result.outcome === 'rejected') {
-    const summary = `${where} would be rejected: ${report.counts.error} errors, ${report.counts.warning} warnings.`;
-    return { ...told, state: 'failure', title: titleOf(report, null), summary, annotations };
+    const rejected = `${where} would be rejected: ${report.counts.error} errors, ${report.counts.warning} warnings.`;
+    const breaking = report.problems.find(({ rule }) => rule === 'compatibility');
+    const title = breaking === undefined ? titleOf(report, null) : 'Breaking changes';
+    const summary = [rejected, breaking === undefined ? '' : plain(breaking.message), changes];
+    return { ...told, state: 'failure', title, summary: joined(summary), annotations };
   }
-  const changes = await changesOf(registry, document, result);
   if (result.outcome === 'conflict') {
-    const summary = [where, plain(result.detail), changes].join('\n\n');
+    const summary = joined([where, plain(result.detail), changes]);
     return { ...told, state: 'failure', title: titleOf(null, result.detail), summary, annotations };
   }
   const title = titleOfPlanned(document, result);
   const warnings = report.counts.warning === 0 ? '' : `${report.counts.warning} warnings.`;
-  const summary = [where, `${title}.`, warnings, changes].filter((part) => part !== '').join('\n\n');
+  const summary = joined([where, `${title}.`, warnings, changes]);
   return { ...told, state: 'success', title, summary, annotations };
+}
+
+function joined(paragraphs: readonly string[]): string {
+  return paragraphs.filter((part) => part !== '').join('\n\n');
 }
 
 function titleOfPlanned(
@@ -53,17 +64,20 @@ function titleOfPlanned(
   return outcome === 'unchanged' ? `Same content as ${version.label}` : `Would be published as ${version.label}`;
 }
 
-/** The changes since the latest version, as Markdown. */
+/** The changes since the latest version, as Markdown. Empty for a document that gave no artifact. */
 async function changesOf(
   registry: Registry,
+  view: Registry,
   { coordinate }: Planned,
-  { compiled: { artifact } }: Pick<PublishResult, 'compiled'>,
+  result: PublishResult,
 ): Promise<string> {
-  const resource = await findResource(registry, coordinate);
-  const latest = resource && selectVersion(resource, { kind: 'latest' });
-  if (!resource || !latest) return 'This would be the first version, if the name is free.';
+  const { artifact } = result.compiled;
   if (!artifact) return '';
-  const comparison = await tryCompareWith(registry, resource, latest.version, publishedAs(artifact), {});
-  const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(latest.version.label)}.`;
-  return [title, comparisonMarkdown(comparison, mostNamed)].join('\n\n');
+  const resource = await findResource(registry, coordinate);
+  const latest = resource && selectVersion(resource, { kind: 'latest' })?.version;
+  if (!resource || !latest) return 'This would be the first version, if the name is free.';
+  const kept = 'version' in result ? await keptComparison(view, latest, result.version) : null;
+  const comparison = kept ?? (await tryCompareWith(registry, resource, latest, publishedAs(artifact), {}));
+  const title = `**${plain(comparisonTitle(comparison))}**, compared with ${code(latest.label)}.`;
+  return joined([title, comparisonMarkdown(comparison, mostNamed)]);
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Check } from '../../src/model/check.ts';
 import { pullRef, repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
@@ -217,4 +217,31 @@ test('a check that is asked for again is made and told again, that of a pull req
   await hook({ kind: 'again', repository: 'acme/apis', commit: main });
   await waitFor(() => expect(host.told).toHaveLength(1));
   expect(host.told[0]).toMatchObject({ commit: main, title: 'Published as 1.0.0', state: 'success', isAgain: true });
+});
+
+test('a check refuses what compatibility refuses at publishing, and says what breaks', async () => {
+  const scene = await open();
+  const { source, sync, registry } = scene;
+  const paths = (...names: string[]) => `paths: {${names.map((name) => `/${name}: {get: {}}`).join(', ')}}`;
+  source.push(url, { 'pay.yaml': api('1.0.0', paths('a', 'b')) });
+  await sync();
+  const author = { actor: 'operator:test', origin: null };
+  await changeResource(registry, { org: 'acme', type: 'apis', slug: 'pay' }, { compatibility: 'semver' }, author);
+  const checkOf = async (version: string) => {
+    const head = source.push(url, { 'pay.yaml': api(version, paths('a')) }, { branch });
+    return (await check(scene, head))['stele @acme/apis/pay'];
+  };
+  const refused = await checkOf('1.1.0');
+  expect(refused).toMatchObject({ state: 'failure', title: 'Breaking changes' });
+  for (const part of ['must have a higher major version than', '**Breaking: 1**', '`GET /b`'])
+    expect(refused!.summary).toContain(part);
+  const compare = vi.spyOn(registry.compiler, 'compare');
+  const allowed = await checkOf('2.0.0');
+  expect(allowed).toMatchObject({ state: 'success', title: 'Would be published as 2.0.0' });
+  expect(allowed!.summary).toContain('**Breaking: 1**');
+  // The comparison is the one that publishing stores.
+  expect(compare).toHaveBeenCalledTimes(1);
+  // The branch itself is judged alike.
+  source.push(url, { 'pay.yaml': api('1.1.0', paths('a')) });
+  expect((await sync()).documents).toMatchObject([{ outcome: 'rejected' }]);
 });

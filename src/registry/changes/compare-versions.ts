@@ -62,7 +62,12 @@ export async function comparisonOf(registry: Registry, from: GrantedVersion, to:
   return made ?? kept ?? notCompared('The documents cannot be compared within the limits.');
 }
 
-async function keptComparison(registry: Registry, from: Version, { changes }: Version): Promise<Comparison | null> {
+/** What was compared when a version was published, if that was with `from`. Null: something else, or nothing. */
+export async function keptComparison(
+  registry: Registry,
+  from: Version,
+  { changes }: Version,
+): Promise<Comparison | null> {
   if (changes?.from !== from.label) return null;
   return readJson<Comparison>(registry, changes.digest).catch(() => null);
 }
