@@ -28,6 +28,9 @@ export interface PullsOptions {
 }
 
 const minute = 60_000;
+/** Milliseconds after which a remote or host that does not answer no longer holds up others. */
+const slow = 3000;
+
 /**
  * Creates the pull request checks of this process. A newer head replaces the one that is being
  * checked. A head is checked once for each tip of the target branch; when the remote does not
@@ -40,8 +43,8 @@ export function createPulls(
 ): PullChecks {
   const { concurrency } = registry.config.sync;
   const checks = createPlaces(Math.ceil(concurrency / 2));
-  const looks = createPlaces(concurrency);
-  const asks = createPlaces(concurrency);
+  const looks = createPlaces(concurrency, { patience: slow });
+  const asks = createPlaces(concurrency, { patience: slow });
   const lanes = new Map<string, PQueue>();
   const running = new Map<string, Running>();
   const closing = new AbortController();

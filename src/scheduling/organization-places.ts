@@ -13,20 +13,69 @@ export interface Places {
   onIdle(): Promise<void>;
 }
 
-export function createPlaces(count: number): Places {
+/**
+ * `patience`: milliseconds after which work gives its slot back and goes on in one of twice as many
+ * slots for slow work, if one is free. So a few remotes that never answer do not hold up the other
+ * work of their organization. Null: work keeps its slot.
+ */
+export function createPlaces(count: number, { patience = null }: { patience?: number | null } = {}): Places {
+  const quick = createShared(count);
+  const slow = createShared(2 * count);
+  let running = 0;
+
+  /** Resolves when the work need not keep its slot any longer. */
+  async function untilEndOrSlow(org: string, ended: Promise<void>): Promise<void> {
+    if (patience === null) return ended;
+    const moved = Promise.withResolvers<void>();
+    const timer = setTimeout(() => {
+      void slow.add(org, () => {
+        moved.resolve();
+        return ended;
+      });
+    }, patience);
+    await Promise.race([ended, moved.promise]);
+    clearTimeout(timer);
+  }
+
+  return {
+    async take<T>(org: string, work: () => Promise<T>) {
+      const { promise, resolve, reject } = Promise.withResolvers<T>();
+      await quick.add(org, () => {
+        running++;
+        const ended = work()
+          .then(resolve, reject)
+          .finally(() => running--);
+        return untilEndOrSlow(org, ended);
+      });
+      return promise;
+    },
+    running: () => running,
+    async onIdle() {
+      await quick.onIdle();
+      await slow.onIdle();
+    },
+  };
+}
+
+interface Shared {
+  add(org: string, work: () => Promise<void>): Promise<void>;
+  onIdle(): Promise<void>;
+}
+
+/** Slots of which one organization has at most half. */
+function createShared(count: number): Shared {
   const all = new PQueue({ concurrency: count });
   const shares = new Map<string, PQueue>();
   return {
-    async take(org, work) {
+    async add(org, work) {
       const share = shares.get(org) ?? new PQueue({ concurrency: Math.ceil(count / 2) });
       shares.set(org, share);
       try {
-        return await share.add(() => all.add(work));
+        await share.add(() => all.add(work));
       } finally {
         if (share.size === 0 && share.pending === 0 && shares.get(org) === share) shares.delete(org);
       }
     },
-    running: () => all.pending,
     async onIdle() {
       await Promise.all([...shares.values()].map((share) => share.onIdle()));
       await all.onIdle();

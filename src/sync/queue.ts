@@ -72,6 +72,9 @@ export interface RunNews {
   document: RunDocument | null;
 }
 
+/** Milliseconds after which a sync no longer counts as one of its organization's: see `createPlaces`. */
+const patience = 3000;
+
 /**
  * Creates the queue of this process. Another process may sync the same repository at the same time;
  * the lease and the publish itself keep that harmless. An organization has at most half of the
@@ -82,7 +85,7 @@ export function createSyncQueue(
   createPulls: CreatePullChecks,
   onProgress: (news: RunNews) => void = () => undefined,
 ): SyncQueue {
-  const places = createPlaces(registry.config.sync.concurrency);
+  const places = createPlaces(registry.config.sync.concurrency, { patience });
   const lanes = new Map<string, Lane>();
   const stop = new AbortController();
   const pulls = createPulls(registry, tell);

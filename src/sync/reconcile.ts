@@ -2,7 +2,7 @@ import { watch, type FSWatcher } from 'chokidar';
 import { setTimeout as delay } from 'node:timers/promises';
 import { repositoryId, type Repository, type Trigger } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
-import { follow, normalizeFolder } from './follow.ts';
+import { follow, normalizeFolder, versionsOf } from './follow.ts';
 import { listRepositories } from './followed.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { SyncQueue } from './queue.ts';
@@ -67,13 +67,15 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   }
 
   const first = Promise.all([lookAtAll('start'), lookAtOwners()]).then(() => undefined);
-  const looking = first.catch((error: unknown) => tell(registry, error)).then(keepLooking);
+  const started = first.catch((error: unknown) => tell(registry, error));
+  // A repository that hangs at the start must not delay the timer for the others.
+  const looking = keepLooking();
   return {
     first,
     async close() {
       stop.abort();
       await Promise.all([...watchers.values()].map((watcher) => watcher.close()));
-      await looking;
+      await Promise.all([started, looking]);
     },
   };
 }
@@ -89,6 +91,7 @@ export async function followConfigured(registry: Registry): Promise<void> {
         discover: normalizeFolder(repository),
         visibility: repository.visibility ?? defaults.visibility ?? 'private',
         validation: repository.validation ?? defaults.validation ?? 'strict',
+        versions: versionsOf(repository),
       };
       await follow(registry, org, given).catch((error: unknown) => {
         if (!isRegistryError(error, 'corrupt')) throw error;
