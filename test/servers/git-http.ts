@@ -17,6 +17,8 @@ export interface GitServerBehaviour {
   status: number | null;
   /** Answers these requests with status 200, `text/html` and this page; null answers with git. */
   page: { html: string; methods: readonly string[] } | null;
+  /** Whether to leave requests for a path without an answer. */
+  hangs: (path: string) => boolean;
   /** Git protocol that clients may speak: 2 passes their wish on, 0 drops it. */
   protocol: 0 | 2;
 }
@@ -35,6 +37,8 @@ export interface GitServer extends AsyncDisposable {
   behaviour: GitServerBehaviour;
   /** Every request so far. */
   requests: GitRequest[];
+  /** Bytes of all answers so far. */
+  sent(): number;
   close(): Promise<void>;
 }
 
@@ -51,16 +55,22 @@ export async function openGitServer(options: { root: string } & Partial<GitServe
     redirect: () => null,
     status: null,
     page: null,
+    hangs: () => false,
     protocol: 2,
     ...given,
   };
   const requests: GitRequest[] = [];
+  let sent = 0;
   const timers = new Set<NodeJS.Timeout>();
 
   const server = createServer((request, response) => {
     requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
     const timer = setTimeout(() => {
       timers.delete(timer);
+      if (behaviour.hangs(request.url ?? '')) return;
+      const { socket } = response;
+      const before = socket?.bytesWritten ?? 0;
+      response.on('close', () => (sent += (socket?.bytesWritten ?? before) - before));
       answer(root, behaviour, request, response);
     }, behaviour.delay);
     timers.add(timer);
@@ -73,7 +83,7 @@ export async function openGitServer(options: { root: string } & Partial<GitServe
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
-  return { url: `http://${host}`, host, behaviour, requests, close, [Symbol.asyncDispose]: close };
+  return { url: `http://${host}`, host, behaviour, requests, sent: () => sent, close, [Symbol.asyncDispose]: close };
 }
 
 function answer(root: string, behaviour: GitServerBehaviour, request: IncomingMessage, response: ServerResponse): void {
