@@ -27,6 +27,8 @@ export interface RepositoryConfig {
   credential?: string;
   visibility?: Visibility;
   validation?: Validation;
+  /** Default: `branch`. */
+  versions?: 'branch' | 'tags';
 }
 
 /** All repositories of an owner on a git host to follow, as far as the filter goes. */

@@ -11,6 +11,7 @@ interface ServeOptions {
   org: string;
   private?: boolean;
   strict?: boolean;
+  versions?: 'branch' | 'tags';
   branch?: string;
   port: string;
   host: string;
@@ -28,6 +29,11 @@ export function serveCommand(): Command {
     .option('--branch <name>', "branch to follow (default: the repository's HEAD)")
     .option('--private', 'publish as private: only members can read')
     .option('--strict', 'reject documents that violate their specification, instead of warning')
+    .addOption(
+      new Option('--versions <source>', 'what versions are made from: the branch, or release tags if there are any')
+        .choices(['branch', 'tags'])
+        .default('branch'),
+    )
     .addOption(
       new Option('--port <number>', 'port to listen on; 0 picks a free port').default(
         readEnvironment().port ?? '7700',
@@ -72,6 +78,7 @@ function addRepositories(config: Config, repositories: readonly string[], option
     visibility: options.private ? ('private' as const) : ('public' as const),
     validation: options.strict ? ('strict' as const) : ('lenient' as const),
     ...(options.branch !== undefined && { branch: options.branch }),
+    ...(options.versions !== undefined && { versions: options.versions }),
   }));
   const next = { ...organization, repositories: [...organization.repositories, ...added] };
   return { ...config, organizations: { ...config.organizations, [options.org]: next } };

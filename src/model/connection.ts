@@ -115,6 +115,11 @@ export interface Repository {
   /** Visibility and validation of the resources that discovery creates. */
   visibility: Visibility;
   validation: Validation;
+  /**
+   * `tags`: where a document has release tags, they become its versions instead of the branch.
+   * Absent: the branch does.
+   */
+  versions?: 'tags' | undefined;
   state: RepositoryState;
   /** When the state last changed. ISO 8601, UTC. */
   since?: string;

@@ -7,6 +7,7 @@ import type { Resource } from '../model/resource.ts';
 import type { Found } from './detect-documents.ts';
 import { isGenericTitle } from './generic-title.ts';
 import type { Planned } from './planned.ts';
+import { releasePattern } from './release-tags.ts';
 import type { Listed } from './list-documents.ts';
 import type { SettingsFile } from './settings-of.ts';
 
@@ -15,7 +16,8 @@ type Given = SettingsDefaults & Pick<SettingsResource, 'name' | 'description' | 
 
 /**
  * Plans one document. `stele.yaml` wins; a document that it does not list keeps the settings of its
- * connection.
+ * connection. `releases`: names of tags to publish instead of the branch, where nothing else says
+ * what to publish.
  */
 export function applySettings(
   repository: Repository,
@@ -24,6 +26,7 @@ export function applySettings(
   listed: Listed | null,
   { path: file, settings }: SettingsFile,
   resource: Resource | null,
+  releases: readonly string[] = [],
 ): Planned {
   const given = givenFor(coordinate, listed, settings);
   const connection = listed === null ? (resource?.connection ?? null) : null;
@@ -41,7 +44,7 @@ export function applySettings(
     compatibility: given.compatibility ?? null,
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
-    tags: tags ?? (given.version === undefined ? (connection?.tags ?? null) : null),
+    tags: tags ?? (given.version === undefined ? (connection?.tags ?? releasePattern(releases, coordinate)) : null),
     version: versionOf(given.version, listed?.taken ?? [], posix.dirname(file)),
     isFound: true,
     listedAt: listed === null ? null : `${file}:${listed.entry.at.line}:${listed.entry.at.column}`,

@@ -12,6 +12,7 @@ import { readIgnores } from './ignore-file.ts';
 import { listDocuments, type Listed } from './list-documents.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
+import { remoteOf } from '../registry/remote.ts';
 import { readSettingsOf, type AddProblem } from './settings-of.ts';
 
 /** A file that is not published. */
@@ -81,13 +82,14 @@ export async function planDocuments(
   const chosen = withoutDoubles(detected, filesOf(entries), isKept, skipped);
   const found = withListed(chosen, listed, addProblem);
   const coordinates = await assignSlugs(registry, repository, found, listed, addProblem);
+  const releases = repository.versions === 'tags' ? await tagNames(registry, repository, signal) : [];
   const documents: Planned[] = [];
   for (const document of found) {
     const coordinate = coordinates.get(document.path);
     if (coordinate === undefined) continue;
     const entry = listed.get(document.path) ?? null;
     const resource = await findResource(registry, coordinate);
-    documents.push(applySettings(repository, document, coordinate, entry, file, resource));
+    documents.push(applySettings(repository, document, coordinate, entry, file, resource, releases));
     const isOurs = resource?.connection?.repository === repository.url;
     const kept = isOurs ? keptByRegistry(coordinate, entry, file, resource) : null;
     if (kept !== null) addProblem(entry?.entry.at ?? settings!.defaults.at, 'settings-kept', kept, 'info');
@@ -103,6 +105,12 @@ export async function planDocuments(
     settings: { path, report: file.report() },
     isRefused: false,
   };
+}
+
+/** Rejects with `unreachable`: without knowing the tags, the branch must not be published instead. */
+async function tagNames(registry: Registry, repository: Repository, signal?: AbortSignal): Promise<string[]> {
+  const tags = await registry.source.tags(await remoteOf(registry, repository), signal);
+  return tags.map(({ name }) => name);
 }
 
 function refused(path: string, report: Report): Plan {

@@ -12,7 +12,7 @@ import { openTagNotes } from './import-notes.ts';
 import { isSince, refuse, type ImportWork } from './import-past.ts';
 import { findPaths } from './past-paths.ts';
 import { refusable } from './publish-document.ts';
-import { labelFromTag } from './tag-label.ts';
+import { labelFromTag } from '../plan/tag-label.ts';
 
 const tagsPerSave = 20;
 

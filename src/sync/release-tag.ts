@@ -1,14 +1,12 @@
-import { matchesGlob } from '../model/glob.ts';
 import type { Run } from '../model/connection.ts';
-import { foldLabel } from '../model/label.ts';
 import type { Planned } from '../plan/planned.ts';
+import { findRelease } from '../plan/release-tags.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { remoteOf } from '../registry/remote.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Tag } from '../source/source.ts';
 import { publishDocument, refusable } from './publish-document.ts';
 import { rememberCompiled } from './remember-compiled.ts';
-import { labelFromTag } from './tag-label.ts';
 import type { Syncing } from './syncing.ts';
 
 /** The tags of a repository, asked for once in a run. */
@@ -35,14 +33,14 @@ export async function beforeFirst(
   const prepared = { ...syncing, registry: { ...registry, compiler } };
   const foreseen = await refusable(() => publishDocument(prepared, snapshot, document, { dryRun: true }));
   const label = 'outcome' in foreseen && foreseen.outcome === 'published' ? foreseen.version.label : null;
-  const found = label === null ? null : findRelease(tags, document.coordinate.slug, label);
+  const found = label === null ? null : findRelease(tags, document.coordinate, label);
   // The tip itself is the release.
   if (found === null || found.tag.commit === snapshot.origin.commit) return { syncing: prepared, release: null };
   const { tag, pattern, count } = found;
   const others = count === 1 ? '' : ` ${count} tags match ${JSON.stringify(pattern)}.`;
   const what = `Tag ${tag.name} names version ${label} too, at ${tag.commit.slice(0, 12)}.${others}`;
   const effect = `The branch takes the label ${label} first; what the tag contains then becomes a revision of it, if it differs.`;
-  const offer = `To publish tags instead of the branch, set \`tags: ${JSON.stringify(pattern)}\` in stele.yaml or in the connection before the first sync.`;
+  const offer = `To publish tags instead of the branch, set \`versions: 'tags'\` for the repository in registry.config.ts (\`stele serve --versions tags\`), or \`tags: ${JSON.stringify(pattern)}\` in stele.yaml or in the connection, before the first sync.`;
   return { syncing: prepared, release: `${what} ${effect} ${offer}` };
 }
 
@@ -50,18 +48,4 @@ export async function beforeFirst(
 async function askTags({ registry, repository, signal }: Syncing): Promise<Tag[]> {
   const remote = await remoteOf(registry, repository);
   return registry.source.tags(remote, signal).catch(() => []);
-}
-
-/** The tag that gives this label by one of the usual patterns. */
-function findRelease(
-  tags: readonly Tag[],
-  slug: string,
-  label: string,
-): { tag: Tag; pattern: string; count: number } | null {
-  for (const pattern of ['v*', `${slug}-v*`, `${slug}@*`, `${slug}/v*`, '*']) {
-    const matching = tags.filter(({ name }) => matchesGlob(pattern, name));
-    const tag = matching.find(({ name }) => foldLabel(labelFromTag(name, pattern) ?? '') === foldLabel(label));
-    if (tag !== undefined) return { tag, pattern, count: matching.length };
-  }
-  return null;
 }

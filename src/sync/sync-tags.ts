@@ -12,7 +12,7 @@ import { noteOnTag, publishDocument, refusable } from './publish-document.ts';
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { rulesetNow } from './sync-document.ts';
-import { labelFromTag } from './tag-label.ts';
+import { labelFromTag } from '../plan/tag-label.ts';
 import type { Syncing } from './syncing.ts';
 
 /** The result of a sync for the tags of a repository. */

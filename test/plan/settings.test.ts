@@ -10,7 +10,7 @@ import { createSyncQueue } from '../../src/sync/queue.ts';
 import { follow } from '../../src/sync/follow.ts';
 import { findResource } from '../../src/registry/find-resource.ts';
 import { listReadable } from '../../src/registry/readable.ts';
-import { labelFromTag } from '../../src/sync/tag-label.ts';
+import { labelFromTag } from '../../src/plan/tag-label.ts';
 import { createWorld, snapshotOf, type World } from '../registry/world.ts';
 
 /** What a repository's `stele.yaml` makes of it. */

@@ -482,7 +482,7 @@ describe('following a repository', () => {
     source.tag(url, 'v1.5.0', release);
     source.push(url, { 'a.yaml': api('A', '1.5.0', 'x-a: 1'), 'b.yaml': api('B', '7.0.0') });
     const { documents } = await sync();
-    const detail = `Tag v1.5.0 names version 1.5.0 too, at ${release.slice(0, 12)}. 2 tags match "v*". The branch takes the label 1.5.0 first; what the tag contains then becomes a revision of it, if it differs. To publish tags instead of the branch, set \`tags: "v*"\` in stele.yaml or in the connection before the first sync.`;
+    const detail = `Tag v1.5.0 names version 1.5.0 too, at ${release.slice(0, 12)}. 2 tags match "v*". The branch takes the label 1.5.0 first; what the tag contains then becomes a revision of it, if it differs. To publish tags instead of the branch, set \`versions: 'tags'\` for the repository in registry.config.ts (\`stele serve --versions tags\`), or \`tags: "v*"\` in stele.yaml or in the connection, before the first sync.`;
     const told = events.filter(({ event, fields }) => event === 'release tag' || fields['label'] === '1.5.0');
     expect(told).toMatchObject([
       { level: 'warn', event: 'release tag', fields: { resource: '@acme/apis/a', detail } },

@@ -4,7 +4,7 @@ import { repositoryId, repositoryRef, type Repository } from '../../model/connec
 import { isRegistryError } from '../../model/errors.ts';
 import { ownerId, ownerPrefix, ownerRef, skipReason, type Owner, type SkipReason } from '../../model/owner.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { follow, normalizeFolder } from '../follow.ts';
+import { follow, normalizeFolder, versionsOf } from '../follow.ts';
 import { listRepositories } from '../followed.ts';
 import { leave } from './leave.ts';
 
@@ -89,6 +89,7 @@ async function followAll(
       discover: normalizeFolder(owner),
       visibility: owner.visibility ?? defaults.visibility ?? 'private',
       validation: owner.validation ?? defaults.validation ?? 'strict',
+      versions: versionsOf(owner),
       owner: own,
       gone: null,
     };

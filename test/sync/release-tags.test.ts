@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { Repository, Trigger } from '../../src/model/connection.ts';
+import { releasePattern } from '../../src/plan/release-tags.ts';
+import { createPulls } from '../../src/pulls/pulls.ts';
+import { findResource } from '../../src/registry/find-resource.ts';
+import { follow } from '../../src/sync/follow.ts';
+import { createSyncQueue } from '../../src/sync/queue.ts';
+import { createWorld } from '../registry/world.ts';
+
+const url = 'https://git.test/acme/apis.git';
+
+function api(title: string, version: string, more = ''): string {
+  return `openapi: 3.1.0\ninfo: {title: ${title}, version: "${version}"}\n${more}`;
+}
+
+async function open(from: { versions: Repository['versions'] } = { versions: 'tags' }) {
+  const world = createWorld();
+  const queue = createSyncQueue(world.registry, createPulls);
+  const followAs = (versions: Repository['versions']) =>
+    follow(world.registry, 'acme', {
+      url,
+      branch: null,
+      credential: null,
+      discover: '',
+      visibility: 'public',
+      validation: 'lenient',
+      versions,
+    });
+  const id = await followAs(from.versions);
+  const labels = async (slug: string) =>
+    (await findResource(world.registry, { org: 'acme', type: 'apis', slug }))?.versions.map(({ label }) => label);
+  const sync = async (trigger: Trigger = 'manual') => (await queue.request('acme', id, trigger)).done;
+  return { ...world, followAs, labels, sync };
+}
+
+test('with versions: tags, release tags are published instead of the branch, by the pattern that a document has', async () => {
+  const { source, sync, labels, events } = await open();
+  const release = source.push(url, { 'pay.yaml': api('Pay', '1.5.0'), 'orders.yaml': api('Orders', '3.0.0') });
+  source.tag(url, 'v1.5.0', release);
+  source.tag(url, 'orders-v3.0.0', release);
+  source.push(url, { 'pay.yaml': api('Pay', '1.5.0', 'x-a: 1'), 'orders.yaml': api('Orders', '3.0.0', 'x-a: 1') });
+  await sync();
+  expect(await labels('pay')).toEqual(['1.5.0']);
+  expect(await labels('orders')).toEqual(['3.0.0']);
+  expect(events.filter(({ event }) => event === 'release tag')).toEqual([]);
+  source.tag(url, 'v1.6.0', source.push(url, { 'pay.yaml': api('Pay', '1.6.0'), 'orders.yaml': api('Orders', '4') }));
+  await sync('timer');
+  expect(await labels('pay')).toEqual(['1.5.0', '1.6.0']);
+  expect(await labels('orders')).toEqual(['3.0.0']);
+});
+
+test('with versions: tags, a document without release tags follows the branch until it has some', async () => {
+  const { source, sync, labels } = await open();
+  source.tag(url, 'nightly', source.push(url, { 'pay.yaml': api('Pay', '1.0.0') }));
+  await sync();
+  expect(await labels('pay')).toEqual(['1.0.0']);
+  source.tag(url, 'v1.1.0', source.push(url, { 'pay.yaml': api('Pay', '1.1.0') }));
+  source.push(url, { 'pay.yaml': api('Pay', '1.1.0', 'x-a: 1') });
+  await sync();
+  expect(await labels('pay')).toEqual(['1.0.0', '1.1.0']);
+});
+
+test('what stele.yaml says of versions comes before versions: tags', async () => {
+  const { source, sync, labels } = await open();
+  const settings = 'resources: [{path: pay.yaml, slug: pay, version: next}]';
+  source.tag(url, 'v7.0.0', source.push(url, { 'pay.yaml': api('Pay', '5.0.0'), 'stele.yaml': settings }));
+  await sync();
+  expect(await labels('pay')).toEqual(['1.0.0']);
+});
+
+test('a repository that is followed already is read again when versions: tags is set', async () => {
+  const { source, sync, labels, followAs } = await open({ versions: undefined });
+  const release = source.push(url, { 'pay.yaml': api('Pay', '1.5.0') });
+  source.tag(url, 'v1.5.0', release);
+  source.push(url, { 'pay.yaml': api('Pay', '1.5.0', 'x-a: 1') });
+  await sync();
+  expect(await labels('pay')).toEqual(['1.5.0']);
+  await followAs('tags');
+  await sync();
+  expect(await labels('pay')).toEqual(['1.5.0', `1.5.0+${release.slice(0, 7)}`]);
+});
+
+test.each<[string[], string | null]>([
+  [[], null],
+  [['nightly', 'stable'], null],
+  [['v1.0.0', 'nightly'], 'v*'],
+  [['v1.0.0', 'pay-v1.0.0'], 'pay-v*'],
+  [['pay@2.0.0', 'orders@1.0.0'], 'pay@*'],
+  [['pay/v1.0'], 'pay/v*'],
+  [['orders-v1.0.0'], null],
+  [['1.0.0', '1.1.0'], '*'],
+  [['1.0.0', 'nightly'], null],
+])('of the tags %j those of pay are %j', (tags, pattern) => {
+  expect(releasePattern(tags, { slug: 'pay' })).toBe(pattern);
+});
