@@ -40,7 +40,7 @@ export async function openRegistry(
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openBucket(config.store);
   await assertFormat(bucket);
-  const compiler = openLocalCompiler(config.sandbox, hasSpare);
+  const compiler = openLocalCompiler(config.sandbox, { hasSpare, codeFolder: `${config.cacheFolder}/code` });
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,

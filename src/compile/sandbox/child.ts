@@ -1,8 +1,7 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
 import type { LoadedFile } from '../collect.ts';
-import { infoDescriptor, sandboxCommand, type Isolation } from './isolation.ts';
+import { forkSandbox, workerOf, workerScript, type Worker } from './fork-sandbox.ts';
+import type { Isolation } from './isolation.ts';
 import { giveWay } from './priority.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
@@ -46,40 +45,12 @@ export interface Child {
   kill(): void;
 }
 
-const here = fileURLToPath(import.meta.url);
-const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
 const startSeconds = 30;
 const jobsPerChild = 500;
 
-/**
- * Starts a script in a sandbox with an empty environment. It may read only itself, the program's
- * code and its packages.
- */
-export function forkSandbox(
-  script: string,
-  isolation: Isolation,
-  memoryMegabytes: number,
-  args: readonly string[] = [],
-): ChildProcess {
-  const child = fork(script, args, {
-    ...sandboxCommand(isolation, memoryMegabytes, [script]),
-    env: {},
-    cwd: dirname(here),
-    serialization: 'advanced',
-    // Ctrl-C on a terminal must reach only the registry, which then lets its sandboxes finish or
-    // ends them.
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(isolation.kind === 'bwrap' ? (['pipe'] as const) : [])],
-  });
-  // Node also handles messages of its own on this channel. An unexpected one from a sandbox would
-  // end this process.
-  child.removeAllListeners('internalMessage');
-  return child;
-}
-
-/** Starts a sandbox that waits for jobs. */
-export function startChild(memoryMegabytes: number, isolation: Isolation): Child {
-  const child = forkSandbox(workerScript, isolation, memoryMegabytes);
+/** Starts a sandbox that waits for jobs. `compiledCode`: a folder of `code-cache.ts`. */
+export function startChild(memoryMegabytes: number, isolation: Isolation, compiledCode: string | null = null): Child {
+  const child = forkSandbox(workerScript, isolation, memoryMegabytes, { compiledCode });
   const worker = workerOf(child);
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -144,39 +115,6 @@ export function startChild(memoryMegabytes: number, isolation: Isolation): Child
       return outcome;
     },
   };
-}
-
-/** The process that does the work: the one started, or the one that bwrap started and reported. */
-interface Worker {
-  pid(): number | undefined;
-  kill(): void;
-}
-
-function workerOf(child: ChildProcess): Worker {
-  let inner: number | undefined;
-  let info = '';
-  child.stdio[infoDescriptor]?.on('data', (json: Buffer) => {
-    info += json.toString();
-    const pid = /"child-pid": *(\d+)\D/.exec(info)?.[1];
-    if (pid !== undefined) inner ??= Number(pid);
-  });
-  return {
-    pid: () => inner ?? child.pid,
-    kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      // Kill the process inside bwrap: bwrap reaps it and exits. Killing bwrap itself would leave a
-      // zombie if process 1 does not reap.
-      if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
-    },
-  };
-}
-
-function tryKill(pid: number): boolean {
-  try {
-    return process.kill(pid, 'SIGKILL');
-  } catch {
-    return false;
-  }
 }
 
 function whenReady(child: ChildProcess, worker: Worker, errors: () => string): Promise<void> {

@@ -50,6 +50,8 @@ const closedGlobals = words(
  */
 export function closeProcess(): (message: ChildMessage) => void {
   const send = takeSender();
+  // It was needed to read compiled code (`code-cache.ts`). Older versions of Node do not get it.
+  process.permission?.drop?.('fs.write');
   registerHooks({ resolve: refuse });
   closeModules();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -67,11 +67,18 @@ async function probeBwrap(): Promise<Isolation> {
  * whole service must not end bwrap, and with it the document's compilation. Only Node handles these
  * signals, so the shell makes bwrap ignore them.
  */
-export function sandboxCommand(isolation: Isolation, memoryMegabytes: number, also: readonly string[]): NodeCommand {
+export function sandboxCommand(
+  isolation: Isolation,
+  memoryMegabytes: number,
+  also: readonly string[],
+  compiledCode: string | null = null,
+  writesCode = false,
+): NodeCommand {
   const readable = [...readableFolders(), join(dirname(code), 'package.json'), ...also];
-  const node = nodeArguments(readable, memoryMegabytes);
+  const node = nodeArguments(readable, memoryMegabytes, compiledCode);
   if (isolation.kind === 'node') return { execPath: process.execPath, execArgv: node };
-  const walls = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable)];
+  const mounted = compiledCode === null ? [] : [writesCode ? '--bind' : '--ro-bind', compiledCode, compiledCode];
+  const walls = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable, mounted)];
   const script = 'trap "" HUP INT TERM; exec "$0" "$@"';
   return { execPath: '/bin/sh', execArgv: ['-c', script, isolation.bwrap, ...walls, '--', process.execPath, ...node] };
 }
@@ -89,10 +96,13 @@ function readableFolders(): string[] {
  * Forbids network, files, processes, threads and addons, limits memory, and disables modules that
  * the permission model does not cover.
  */
-function nodeArguments(readable: readonly string[], memoryMegabytes: number): string[] {
+function nodeArguments(readable: readonly string[], memoryMegabytes: number, compiledCode: string | null): string[] {
+  // Node reads compiled code only where it may write too. The worker gives that up once it is loaded.
+  const compiled = compiledCode === null ? [] : [`--allow-fs-read=${compiledCode}`, `--allow-fs-write=${compiledCode}`];
   return [
     '--permission',
     ...readable.map((path) => `--allow-fs-read=${path}`),
+    ...compiled,
     `--max-old-space-size=${Math.floor(memoryMegabytes * 0.8)}`,
     '--disable-proto=delete',
     '--disable-sigusr1',
@@ -111,7 +121,7 @@ function nodeArguments(readable: readonly string[], memoryMegabytes: number): st
  * New namespaces without privileges, and a read-only file system with only Node, its libraries and
  * the readable folders.
  */
-function bwrapArguments(readable: readonly string[]): string[] {
+function bwrapArguments(readable: readonly string[], mounted: readonly string[] = []): string[] {
   return [
     ...'--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try'.split(' '),
     ...'--disable-userns --cap-drop ALL --uid 65534 --gid 65534'.split(' '),
@@ -121,6 +131,7 @@ function bwrapArguments(readable: readonly string[]): string[] {
       path,
       path,
     ]),
+    ...mounted,
     ...'--ro-bind-try /etc/ld.so.cache /etc/ld.so.cache'.split(' '),
     ...'--remount-ro /'.split(' '),
   ];

@@ -1,10 +1,21 @@
 import { availableParallelism } from 'node:os';
+import { besideOwnCode } from './code-cache.ts';
 import type { SandboxMode } from './isolation.ts';
 import { openCompiler, type SandboxCompiler } from './sandbox.ts';
 
+interface LocalOptions {
+  hasSpare?: boolean;
+  /** Where to keep the compiled code of sandboxes, unless this process keeps its own somewhere. */
+  codeFolder?: string | null;
+}
+
 /** Opens the compiler with as many sandboxes as this machine can use. */
-export function openLocalCompiler(mode: SandboxMode, hasSpare = false): SandboxCompiler {
+export function openLocalCompiler(
+  mode: SandboxMode,
+  { hasSpare = false, codeFolder = null }: LocalOptions = {},
+): SandboxCompiler {
   // One more than the processors in use: one organization can use all of them and never the last
   // child.
-  return openCompiler({ children: Math.min(4, availableParallelism()) + 1, hasSpare, mode });
+  const children = Math.min(4, availableParallelism()) + 1;
+  return openCompiler({ children, hasSpare, mode, codeFolder: besideOwnCode() ?? codeFolder });
 }

@@ -3,8 +3,9 @@ import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import type { LoadedFile } from '../collect.ts';
 import type { CompileLimits, Turn } from '../compile.ts';
 import { sandboxLost } from '../sandbox-lost.ts';
+import { openCodeCache } from './code-cache.ts';
 import { startChild, type Child, type Job, type JobOptions, type Outcome } from './child.ts';
-import { findIsolation, type SandboxMode } from './isolation.ts';
+import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
 
 /** How long a job with a waiting client may wait for a sandbox. */
 const patienceMilliseconds = 60_000;
@@ -17,10 +18,12 @@ export interface PoolOptions {
   children: number;
   /**
    * Starts the next sandbox when the last idle one is taken, so that the next job does not wait for
-   * it.
+   * it. Also keeps compiled code for later ones. For processes that run long.
    */
   hasSpare: boolean;
   mode: SandboxMode;
+  /** Where the compiled code of sandboxes is kept (`code-cache.ts`); null to keep none. */
+  codeFolder: string | null;
 }
 
 /** Sandboxed processes that do jobs for all organizations. */
@@ -36,8 +39,9 @@ export interface Pool {
 }
 
 /** Creates a pool. Starts nothing yet. */
-export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
+export function createPool({ children, hasSpare, mode, codeFolder }: PoolOptions): Pool {
   const queue = createFairQueue(children);
+  const compiledCode = openCodeCache(codeFolder, { fills: hasSpare });
   const idle: Child[] = [];
   let working = 0;
   const workingFor = new Map<string, number>();
@@ -77,7 +81,7 @@ export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
       if ('answer' in first) return first;
       if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
       if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
-      const second = await attempt(startChild(limits.memoryMegabytes, await findIsolation(mode)));
+      const second = await attempt(startChild(limits.memoryMegabytes, ...(await findSurroundings())));
       if ('lost' in second) throw sandboxLost(second.lost);
       return second;
     };
@@ -86,8 +90,13 @@ export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
   }
 
   async function startSpare(memoryMegabytes: number): Promise<void> {
+    const surroundings = await findSurroundings();
+    if (idle.length === 0 && working < children) idle.push(startChild(memoryMegabytes, ...surroundings));
+  }
+
+  async function findSurroundings(): Promise<[Isolation, string | null]> {
     const isolation = await findIsolation(mode);
-    if (idle.length === 0 && working < children) idle.push(startChild(memoryMegabytes, isolation));
+    return [isolation, await compiledCode.folderFor(isolation)];
   }
 
   async function takeChild(memoryMegabytes: number): Promise<Child> {
@@ -95,7 +104,7 @@ export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
       if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
       child.kill();
     }
-    return startChild(memoryMegabytes, await findIsolation(mode));
+    return startChild(memoryMegabytes, ...(await findSurroundings()));
   }
 
   return {
@@ -103,6 +112,7 @@ export function createPool({ children, hasSpare, mode }: PoolOptions): Pool {
     async close() {
       closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
       await queue.onIdle();
+      compiledCode.close();
       for (const child of idle.splice(0)) child.kill();
     },
   };

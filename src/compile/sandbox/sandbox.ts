@@ -3,6 +3,7 @@ import { notCompared } from '../../model/comparison.ts';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { createReport, problemAtFile } from '../../model/problem.ts';
 import type { JobOptions } from './child.ts';
+import { besideOwnCode } from './code-cache.ts';
 import { findIsolation, type Isolation } from './isolation.ts';
 import { createPool, type Ended, type Pool, type PoolOptions } from './pool.ts';
 import { filesTooLarge, tooManyFiles, type LoadedFile } from '../collect.ts';
@@ -20,7 +21,7 @@ import type {
 } from '../compile.ts';
 import { mayBeDocument } from '../detect.ts';
 
-/** Default: two sandboxes without a spare one, in bwrap if it works. */
+/** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
 export type CompilerOptions = Partial<PoolOptions>;
 
 /** A compiler that reports its isolation. */
@@ -33,8 +34,9 @@ const batchBytes = 8 * 1024 * 1024;
 const batchFiles = 500;
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
-export function openCompiler({ children = 2, hasSpare = false, mode = 'auto' }: CompilerOptions = {}): SandboxCompiler {
-  const { run, close } = createPool({ children, hasSpare, mode });
+export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
+  const { children = 2, hasSpare = false, mode = 'auto', codeFolder = besideOwnCode() } = options;
+  const { run, close } = createPool({ children, hasSpare, mode, codeFolder });
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };

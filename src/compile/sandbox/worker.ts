@@ -1,4 +1,5 @@
 // The process inside the sandbox. It knows only what its parent sends, and asks it for every file.
+import { flushCompileCache } from 'node:module';
 import type { LoadedFile } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
 import { findIgnored } from '../ignored.ts';
@@ -11,6 +12,9 @@ import { limitRounds } from '../openapi/redocly-rounds.ts';
 import { runCompile } from '../run.ts';
 import { readSettings } from '../repository-settings.ts';
 import { readVersion } from '../version-file.ts';
+
+/** The argument of a process that only writes its compiled code (`code-cache.ts`). */
+const writeCode = 'write-code';
 
 // Nothing can be added, so that one document cannot leave anything for the next.
 for (const shared of [
@@ -25,6 +29,11 @@ for (const shared of [
 
 const beginRounds = limitRounds();
 // Only now is everything loaded.
+if (process.argv[2] === writeCode) {
+  process.umask(0o077);
+  flushCompileCache();
+  process.exit();
+}
 const send = closeProcess();
 const waiting: ((files: LoadedFile[]) => void)[] = [];
 

@@ -2,15 +2,19 @@ import { fork, type ChildProcess, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { builtinModules } from 'node:module';
 import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forkSandbox, startChild } from '../../../src/compile/sandbox/child.ts';
+import { startChild } from '../../../src/compile/sandbox/child.ts';
+import { forkSandbox } from '../../../src/compile/sandbox/fork-sandbox.ts';
 import { findIsolation, sandboxCommand, type Isolation } from '../../../src/compile/sandbox/isolation.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
 
 const fixture = (name: string) => new URL(`../../fixtures/compile/${name}`, import.meta.url).pathname;
+const cache = new URL('../../../node_modules/.cache', import.meta.url).pathname;
 const node: Isolation = { kind: 'node', reason: '' };
 const best = await findIsolation('auto');
 const isolations = best.kind === 'bwrap' ? [node, best] : [node];
@@ -18,16 +22,28 @@ const isBwrapMissing = best.kind === 'node' && best.reason.includes('not install
 if (best.kind === 'node') console.warn(`Not seen here: bwrap. ${best.reason}`);
 
 let port: number;
+let compiledCode: string;
 const server = createServer((_, response) => response.end());
 beforeAll(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   ({ port } = server.address() as AddressInfo);
+  // Not in /tmp, which a sandbox then has too.
+  await mkdir(cache, { recursive: true });
+  compiledCode = await mkdtemp(join(cache, 'isolation-'));
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  server.close();
+  await rm(compiledCode, { recursive: true, force: true });
+});
 
 /** What a script says that is run as a sandbox is. */
-async function runInside(isolation: Isolation, name: string): Promise<Record<string, unknown>> {
-  return firstWord(forkSandbox(fixture(name), isolation, 256, [String(port), String(process.pid)]));
+async function runInside(
+  isolation: Isolation,
+  name: string,
+  compiled: string | null = null,
+): Promise<Record<string, unknown>> {
+  const args = [String(port), String(process.pid), ...(compiled === null ? [] : [compiled])];
+  return firstWord(forkSandbox(fixture(name), isolation, 256, { args, compiledCode: compiled }));
 }
 
 async function firstWord(child: ChildProcess): Promise<Record<string, unknown>> {
@@ -45,11 +61,16 @@ async function firstWord(child: ChildProcess): Promise<Record<string, unknown>> 
 
 /** The same behind bwrap alone: without Node's permission model. */
 async function runBehindBwrap(name: string): Promise<Record<string, unknown>> {
-  const { execPath, execArgv } = sandboxCommand(best, 256, [fixture(name)]);
-  const walls = execArgv.filter((each) => each !== '--permission' && !each.startsWith('--allow-fs-read='));
+  const { execPath, execArgv } = sandboxCommand(best, 256, [fixture(name)], compiledCode);
+  const walls = execArgv.filter((each) => each !== '--permission' && !each.startsWith('--allow-fs-'));
   const stdio: ForkOptions['stdio'] = ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'];
   return firstWord(
-    fork(fixture(name), [String(port), String(process.pid)], { execPath, execArgv: walls, env: {}, stdio }),
+    fork(fixture(name), [String(port), String(process.pid), compiledCode], {
+      execPath,
+      execArgv: walls,
+      env: {},
+      stdio,
+    }),
   );
 }
 
@@ -97,6 +118,7 @@ describe('the walls of a sandbox', () => {
         readFile: 'ENOENT',
         writeFile: 'ENOENT',
         writeCode: 'EROFS',
+        writeCompiled: 'EROFS',
         spawn: 'ENOENT',
         connect: 'ECONNREFUSED',
         fetch: 'ECONNREFUSED',
@@ -116,7 +138,7 @@ describe('the walls of a sandbox', () => {
 describe.each(isolations)('inside a sandbox, once it works ($kind)', (isolation) => {
   let told: Record<string, string[]> & { tried: number };
   beforeAll(async () => {
-    told = (await runInside(isolation, 'inside.ts')) as typeof told;
+    told = (await runInside(isolation, 'inside.ts', compiledCode)) as typeof told;
   });
 
   it('no builtin module can be had, by import, require, the loader, or text that is run', () => {
@@ -127,6 +149,10 @@ describe.each(isolations)('inside a sandbox, once it works ($kind)', (isolation)
   it('a module that the program itself had loaded is empty', () => {
     expect(told['fs']).toEqual(['constants', 'default', 'existsSync', 'readFileSync']);
     expect(told['read']).toEqual(['ERR_ACCESS_DENIED', 'ERR_ACCESS_DENIED']);
+  });
+
+  it('no file can be written any more, not even the compiled code that it was started with', () => {
+    expect(told['writes']).toEqual(['false', 'false']);
   });
 
   it('the process object tells what it is, and does nothing to others', () => {

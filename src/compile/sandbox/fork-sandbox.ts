@@ -1,0 +1,76 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { infoDescriptor, sandboxCommand, type Isolation } from './isolation.ts';
+
+const here = fileURLToPath(import.meta.url);
+
+/** The program of a sandbox. */
+export const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
+
+export interface ForkOptions {
+  args?: readonly string[];
+  /** The folder of compiled code (`code-cache.ts`). */
+  compiledCode?: string | null;
+  /** Whether the process writes that folder. Only for one that gets no documents. */
+  writesCode?: boolean;
+}
+
+/**
+ * Starts a script in a sandbox. Its environment is empty, except for the folder of compiled code. It
+ * may read only itself, the program's code and its packages.
+ */
+export function forkSandbox(
+  script: string,
+  isolation: Isolation,
+  memoryMegabytes: number,
+  { args = [], compiledCode = null, writesCode = false }: ForkOptions = {},
+): ChildProcess {
+  const child = fork(script, args, {
+    ...sandboxCommand(isolation, memoryMegabytes, [script], compiledCode, writesCode),
+    env: compiledCode === null ? {} : { NODE_COMPILE_CACHE: compiledCode },
+    cwd: dirname(here),
+    serialization: 'advanced',
+    // Ctrl-C on a terminal must reach only the registry, which then lets its sandboxes finish or
+    // ends them.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc', ...(isolation.kind === 'bwrap' ? (['pipe'] as const) : [])],
+  });
+  // Node also handles messages of its own on this channel. An unexpected one from a sandbox would
+  // end this process.
+  child.removeAllListeners('internalMessage');
+  return child;
+}
+
+/** The process that does the work: the one started, or the one that bwrap started and reported. */
+export interface Worker {
+  pid(): number | undefined;
+  kill(): void;
+}
+
+export function workerOf(child: ChildProcess): Worker {
+  let inner: number | undefined;
+  let info = '';
+  child.stdio[infoDescriptor]?.on('data', (json: Buffer) => {
+    info += json.toString();
+    const pid = /"child-pid": *(\d+)\D/.exec(info)?.[1];
+    if (pid !== undefined) inner ??= Number(pid);
+  });
+  return {
+    pid: () => inner ?? child.pid,
+    kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      // Kill the process inside bwrap: bwrap reaps it and exits. Killing bwrap itself would leave a
+      // zombie if process 1 does not reap.
+      if (inner === undefined || !tryKill(inner)) child.kill('SIGKILL');
+    },
+  };
+}
+
+function tryKill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}
