@@ -46,7 +46,13 @@ export interface Child {
 }
 
 const startSeconds = 30;
+/** CPU time after which a job gives way to shorter ones. Most documents need less. */
+const longSeconds = 0.3;
 const jobsPerChild = 500;
+
+function firstNiceness(isMore = false): 'more' | 'first' {
+  return isMore ? 'more' : 'first';
+}
 
 /** Starts a sandbox that waits for jobs. `compiledCode`: a folder of `code-cache.ts`. */
 export function startChild(memoryMegabytes: number, isolation: Isolation, compiledCode: string | null = null): Child {
@@ -101,7 +107,7 @@ export function startChild(memoryMegabytes: number, isolation: Isolation, compil
         kill();
         return { lost: failure.message, isStalled: false };
       }
-      giveWay(worker.pid(), options.isMore ? 'more' : 'first');
+      giveWay(worker.pid(), firstNiceness(options.isMore));
       const outcome = await runJob(child, job, memoryMegabytes, options, worker, () => errors).catch(
         (error: unknown) => {
           kill();
@@ -139,7 +145,7 @@ function runJob(
   child: ChildProcess,
   job: Job,
   memoryMegabytes: number,
-  { seconds, load, signal }: JobOptions,
+  { seconds, load, signal, isMore = false }: JobOptions,
   worker: Worker,
   errors: () => string,
 ): Promise<Outcome> {
@@ -149,7 +155,14 @@ function runJob(
       breach = why;
       worker.kill();
     };
-    const watch = watchLimits(worker.pid()!, { seconds, memoryMegabytes }, stop);
+    const watch = watchLimits(
+      worker.pid()!,
+      { seconds, memoryMegabytes },
+      {
+        exceeded: stop,
+        used: (seconds) => giveWay(worker.pid(), seconds > longSeconds ? 'long' : firstNiceness(isMore)),
+      },
+    );
 
     function end(settle: () => void): void {
       watch.end();

@@ -9,6 +9,14 @@ export interface JobLimits {
   memoryMegabytes: number;
 }
 
+/** What the watch reports. */
+export interface Watcher {
+  /** Called once, with the first limit that the job exceeds. */
+  exceeded(breach: Breach): void;
+  /** Called at each look, with the seconds of CPU time that the job has used. */
+  used?(seconds: number): void;
+}
+
 export interface Watch {
   /** Stops the clock while the sandbox waits for the parent. */
   pause(): void;
@@ -26,7 +34,7 @@ const patience = 10;
 const smallestPart = 0.002;
 
 /**
- * Watches one job of a process, and calls `tell` with the first limit that it exceeds. The limit of
+ * Watches one job of a process, and reports the first limit that it exceeds. The limit of
  * seconds is one of CPU time, so that a busy machine rejects nothing. A process that has hardly used
  * any after ten times as many seconds counts as stalled. On systems that do not report CPU time
  * (macOS, Windows), elapsed time counts instead, and only V8's heap is limited.
@@ -34,7 +42,7 @@ const smallestPart = 0.002;
 export function watchLimits(
   pid: number,
   { seconds, memoryMegabytes }: JobLimits,
-  tell: (breach: Breach) => void,
+  watcher: Watcher,
   usageOf: (pid: number) => Usage | null = readUsage,
 ): Watch {
   const atStart = usageOf(pid);
@@ -51,7 +59,7 @@ export function watchLimits(
     const breach = findBreach();
     if (breach === null) return;
     clearInterval(timer);
-    tell(breach);
+    watcher.exceeded(breach);
   }
 
   function findBreach(): Breach | null {
@@ -61,6 +69,7 @@ export function watchLimits(
     if (usage === null) return null;
     if (usage.residentBytes > memoryMegabytes * 1024 * 1024) return 'memory';
     const used = usage.processorSeconds - atStart.processorSeconds;
+    watcher.used?.(used);
     if (used > seconds) return 'processor';
     return elapsed > patience * seconds && used < elapsed * smallestPart ? 'stalled' : null;
   }

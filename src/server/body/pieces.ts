@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 
 /** Bytes to copy at once. It takes some milliseconds. */
 const atOnce = 4 * 1024 * 1024;
@@ -14,14 +14,23 @@ export function createPacer(): (bytes: number) => Promise<void> {
   };
 }
 
+/** Milliseconds between two pieces while several bodies are read. A piece takes less than half of them. */
+const betweenPieces = 2;
+
 let last: Promise<void> = Promise.resolve();
+let waiting = 0;
 
 /**
  * Resolves in a turn of the event loop of its own. Large bodies are read one piece per turn,
- * however many arrive at once, so that small requests are answered in between.
+ * however many arrive at once, and with a pause if it is more than one, so that small requests are
+ * answered in between.
  */
 export function ownTurn(): Promise<void> {
-  return (last = last.then(() => turn()));
+  waiting++;
+  return (last = last.then(async () => {
+    await (waiting > 1 ? delay(betweenPieces) : turn());
+    waiting--;
+  }));
 }
 
 /** Joins the pieces into one buffer without blocking the event loop. */

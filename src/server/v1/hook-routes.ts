@@ -5,6 +5,7 @@ import { productNames, senderOf } from '../../hosts/sender.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receive-hook.ts';
 import type { ServerContext } from '../server-context.ts';
+import { createBursts } from '../../scheduling/bursts.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
 import { createAllowance } from '../allowance.ts';
 import { limitedName } from '../client-address.ts';
@@ -22,6 +23,9 @@ const mostBytes = 25 * 1024 * 1024;
  */
 const largeBytes = 1024 * 1024;
 const largeAtOnce = 4;
+
+/** Deliveries are never refused for their number, so a flood of them, signed or forged, takes its time. */
+const bursts = { size: 4, longestPause: 25 };
 
 /** GitHub's webhooks can be configured to send a form. */
 const form = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i;
@@ -49,6 +53,7 @@ export function createReceiveHook({
   url,
 }: Pick<ServerContext, 'registry' | 'queue' | 'url'>): ReceiveHook {
   const large = createFairQueue(largeAtOnce);
+  const inBursts = createBursts(bursts);
   const { rateLimit, proxies } = registry.config;
   const refusal = createAllowance({ limit: rateLimit.address, window: rateLimit.window }, registry.monotonic);
   // Used if there is no secret, so that the check takes the same time.
@@ -69,6 +74,10 @@ export function createReceiveHook({
   /** Returns the delivery, a large one as an outline, if one of the secrets signed it. */
   async function readGenuine(host: Host, only: RepositoryName | null, request: Request, response: Response) {
     const body = await readRaw(host.kind, request, response);
+    return inBursts(limitedName(request, proxies), () => check(host, only, request, body));
+  }
+
+  async function check(host: Host, only: RepositoryName | null, request: Request, body: Buffer) {
     const delivery = { headers: headersOf(request), body };
     if (await host.isGenuine(delivery, await secretsFor(host.name, only), registry.now())) return outlined(delivery);
     registry.log('warn', 'hook refused', { host: host.name, repository: only, origin: request.ip ?? null });

@@ -14,7 +14,7 @@ function watched(usage: Usage | null) {
   const watch = watchLimits(
     1,
     limits,
-    (breach) => told.push(breach),
+    { exceeded: (breach) => told.push(breach) },
     () => (usage === null ? null : { ...usage }),
   );
   return { told, watch };
