@@ -160,7 +160,7 @@ function runJob(
       { seconds, memoryMegabytes },
       {
         exceeded: stop,
-        used: (seconds) => giveWay(worker.pid(), seconds > longSeconds ? 'long' : firstNiceness(isMore)),
+        used: (sofar) => giveWay(worker.pid(), sofar > longSeconds ? 'long' : firstNiceness(isMore)),
       },
     );
 

@@ -74,10 +74,11 @@ export function createReceiveHook({
   /** Returns the delivery, a large one as an outline, if one of the secrets signed it. */
   async function readGenuine(host: Host, only: RepositoryName | null, request: Request, response: Response) {
     const body = await readRaw(host.kind, request, response);
-    return inBursts(limitedName(request, proxies), () => check(host, only, request, body));
+    const genuine = () => check(host, only, request, body);
+    return isLarge(request) ? genuine() : inBursts(limitedName(request, proxies), genuine);
   }
 
-  async function check(host: Host, only: RepositoryName | null, request: Request, body: Buffer) {
+  async function check(host: Host, only: RepositoryName | null, request: Request, body: Buffer<ArrayBuffer>) {
     const delivery = { headers: headersOf(request), body };
     if (await host.isGenuine(delivery, await secretsFor(host.name, only), registry.now())) return outlined(delivery);
     registry.log('warn', 'hook refused', { host: host.name, repository: only, origin: request.ip ?? null });

@@ -11,11 +11,8 @@ const limits = { seconds: 10, memoryMegabytes: 100 };
 /** A watch over a process that says what a test lets it use, or, for null, of which the system tells nothing. */
 function watched(usage: Usage | null) {
   const told: Breach[] = [];
-  const watch = watchLimits(
-    1,
-    limits,
-    { exceeded: (breach) => told.push(breach) },
-    () => (usage === null ? null : { ...usage }),
+  const watch = watchLimits(1, limits, { exceeded: (breach) => told.push(breach) }, () =>
+    usage === null ? null : { ...usage },
   );
   return { told, watch };
 }
