@@ -72,10 +72,33 @@ export async function authenticateKey(
   registry: Registry,
   text: string,
 ): Promise<Extract<Principal, { kind: 'key' }> | null> {
+  const id = idOf(text);
+  // A damaged key counts as unknown.
+  return id === null ? null : unlock(registry, text, (await registry.refs.read<Key>(keyRef(id)))?.value ?? null);
+}
+
+/** As `authenticateKey`, if that is known without waiting. Null: ask `authenticateKey`. */
+export function authenticateKeyAtHand(
+  registry: Pick<Registry, 'refs' | 'now'>,
+  text: string,
+): Extract<Principal, { kind: 'key' }> | null {
+  const id = idOf(text);
+  const key = id === null ? null : registry.refs.readAtHand<Key>(keyRef(id));
+  return key ? unlock(registry, text, key.value) : null;
+}
+
+/** The id in a key's text; null if the text is malformed or its checksum is wrong. */
+function idOf(text: string): string | null {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
-  // A damaged key counts as unknown.
-  const key = (await registry.refs.read<Key>(keyRef(parsed.id)))?.value ?? null;
+  return parsed.id;
+}
+
+function unlock(
+  registry: Pick<Registry, 'now'>,
+  text: string,
+  key: Key | null,
+): Extract<Principal, { kind: 'key' }> | null {
   const given = Buffer.from(digestOf(text));
   // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));

@@ -76,6 +76,7 @@ function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
   return {
     read,
     readFresh: read,
+    readAtHand: <T>(name: string) => (taken.get(name) as Generation<T> | undefined) ?? null,
     async update() {
       throw new TypeError('A snapshot is not written to.');
     },

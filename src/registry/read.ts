@@ -5,7 +5,7 @@ import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
 import { selectVersion, type Resource, type Version } from '../model/resource.ts';
-import { readReadable } from './readable.ts';
+import { readableAtHand, readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
 import { readJson, readManifestOf, readObject } from './stored.ts';
 
@@ -41,6 +41,16 @@ export async function grantRead(
     throw new RegistryError('gone', `${formatCoordinate(coordinate)} was deleted. Its name is never used again.`);
   }
   return { resource } as unknown as Granted;
+}
+
+/** As `grantRead`, if that is known without waiting. Null: ask `grantRead`, which says why. */
+export function grantReadAtHand(
+  registry: Pick<Registry, 'refs'>,
+  principal: Principal,
+  coordinate: Coordinate,
+): Granted | null {
+  const resource = readableAtHand(registry, principal, coordinate);
+  return resource && ({ resource } as unknown as Granted);
 }
 
 /**

@@ -34,6 +34,19 @@ export async function readReadable(
   return isReadable ? generation : null;
 }
 
+/**
+ * As `readReadable`, for an answer at once: null also if the resource was deleted, or if its record
+ * would have to be waited for.
+ */
+export function readableAtHand(
+  registry: Pick<Registry, 'refs'>,
+  principal: Principal,
+  coordinate: Coordinate,
+): Resource | null {
+  const resource = registry.refs.readAtHand<Resource>(resourceRef(coordinate))?.value;
+  return resource?.deletedAt === null && mayRead(principal, resource) ? resource : null;
+}
+
 /** As `readReadable`, but null for a deleted resource. */
 export async function findReadable(
   registry: Pick<Registry, 'refs' | 'log'>,

@@ -10,6 +10,9 @@ import { createDiscovery } from './read/discovery-handler.ts';
 import { createDocRoutes } from './read/docs-handler.ts';
 import { createErrorHandler, sendProblem } from './error-answers.ts';
 import { createFrontPages } from './read/front-pages.ts';
+import type { AnswerEarly } from './hits/early.ts';
+import { createHits, type Hits } from './hits/hits.ts';
+import { keepAliveTimeout, type App } from './listen.ts';
 import { createHealth } from './health.ts';
 import { createMetrics } from './metrics.ts';
 import { nothingHere } from './nothing-here.ts';
@@ -19,7 +22,7 @@ import { createObserver, type Observer } from './observe.ts';
 import { createProblemPages } from './problem-pages.ts';
 import { createPreviewRoutes } from './read/preview-handler.ts';
 import { createReadLimit, type ReadLimit } from './read/read-limit.ts';
-import { createReads, isRead } from './read/reads.ts';
+import { createReads, documentPattern, isRead } from './read/reads.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSearchRoutes } from './read/search-handler.ts';
 import { readTarget } from './target.ts';
@@ -30,17 +33,18 @@ import { routeNameOf } from './route-name.ts';
  * Express, which would cost a quarter of their speed (`scripts/bench/read.ts`) and decodes paths
  * too early.
  */
-export function createApp(given: ServerContext): RequestListener {
+export function createApp(given: ServerContext): App {
   const made = given.site ?? createSite(given.registry, given.url, { hasLogin: given.login !== undefined });
   const site = given.dev?.listening(made) ?? made;
   const context = { ...given, site };
   const authenticate = createAuthenticate(context);
   const observer = createObserver(context.registry, createMetrics(context.queue));
   const limit = createReadLimit(context.registry);
-  const read = createReads(context, authenticate, limit);
+  const hits = limit === null ? createHits(context.registry, keepAliveTimeout) : null;
+  const read = createReads(context, authenticate, { limit, hits });
   const oci = createOci(context, authenticate, limit);
   const others = createOthers(context, authenticate, observer, limit);
-  return (request, response) => {
+  const receive: RequestListener = (request, response) => {
     const startedAt = performance.now();
     const target = readTarget(request.url!);
     if (target === null) return sendProblem(context, request, response, new RegistryError('malformed', noTarget));
@@ -52,6 +56,16 @@ export function createApp(given: ServerContext): RequestListener {
     }
     response.once('close', () => observer.observe(request, response, patternOf(request as Request), startedAt));
     others(request, response);
+  };
+  return Object.assign(receive, { early: hits && observer.isQuiet ? observeHits(hits, observer) : null });
+}
+
+function observeHits(hits: Hits, observer: Observer): AnswerEarly {
+  return (request, socket) => {
+    const startedAt = performance.now();
+    const status = hits.answer(request, socket);
+    if (status !== null) observer.count(request.method!, documentPattern, status, startedAt);
+    return status !== null;
   };
 }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
-import { authenticateKey, noteKeyUse } from '../registry/keys.ts';
+import { authenticateKey, authenticateKeyAtHand, noteKeyUse } from '../registry/keys.ts';
+import type { Registry } from '../registry/registry.ts';
 import { createAllowance } from './allowance.ts';
 import { limitedName } from './client-address.ts';
 import type { ServerContext } from './server-context.ts';
@@ -31,9 +32,7 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
     const key = keyIn(authorization);
     const principal = key === null ? null : await authenticateKey(registry, key);
     if (principal !== null) {
-      noteKeyUse(registry, principal.id).catch((error: unknown) => {
-        registry.log('warn', 'use of a key not noted', { key: principal.id, error: String(error) });
-      });
+      noteUse(registry, principal.id);
       return principal;
     }
     const { remaining, seconds } = failure(limitedName(request, proxies));
@@ -59,6 +58,20 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
     principals.set(request, principal);
     return principal;
   };
+}
+
+/** The principal of an `Authorization` header, if that is known without waiting. Null: `Authenticate` decides. */
+export function authenticateAtHand(registry: Registry, authorization: string): Principal | null {
+  const key = keyIn(authorization);
+  const principal = key === null ? null : authenticateKeyAtHand(registry, key);
+  if (principal !== null) noteUse(registry, principal.id);
+  return principal;
+}
+
+function noteUse(registry: Registry, id: string): void {
+  noteKeyUse(registry, id).catch((error: unknown) => {
+    registry.log('warn', 'use of a key not noted', { key: id, error: String(error) });
+  });
 }
 
 /** The key in an `Authorization` header; null for any other scheme or form. */

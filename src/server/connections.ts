@@ -8,6 +8,8 @@ const spare = 64;
 export interface Connections {
   /** Whether this socket is above the limit, so that its request is answered with 503. */
   isExtra(socket: Socket): boolean;
+  /** Notes a request that was answered without the server's event. */
+  noteAnswered(socket: Socket): void;
 }
 
 /**
@@ -51,7 +53,14 @@ export function capConnections(server: Server, most: number, turnAway: (socket: 
   };
   server.prependListener('request', watch);
   server.prependListener('checkContinue', watch);
-  return { isExtra: (socket) => extra.has(socket) && open.size > most };
+  return {
+    isExtra: (socket) => extra.has(socket) && open.size > most,
+    noteAnswered(socket) {
+      if (!requests.has(socket)) requests.set(socket, 0);
+      waiting.delete(socket);
+      waiting.add(socket);
+    },
+  };
 }
 
 /**

@@ -2,7 +2,11 @@ import { createServer, STATUS_CODES, type RequestListener, type Server } from 'n
 import type { AddressInfo, Socket } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
 import { capConnections } from './connections.ts';
+import { answerEarly, type AnswerEarly } from './hits/early.ts';
 import { requestFault } from './request-faults.ts';
+
+/** Answers requests, some of them before Node makes a response object for them. */
+export type App = RequestListener & { early?: AnswerEarly | null };
 
 export interface Listening {
   /** `http://host:port`, as reachable on this machine. */
@@ -25,11 +29,13 @@ export interface ListenOptions {
   headTimeout?: number;
 }
 
+/** Milliseconds for which idle connections are kept: longer than the 60 s of load balancers. */
+export const keepAliveTimeout = 65_000;
+
 /** Milliseconds. */
 const options = {
   requestTimeout: 120_000,
-  // Longer than the 60 s for which load balancers keep connections.
-  keepAliveTimeout: 65_000,
+  keepAliveTimeout,
   // Requests without a body then need no stream.
   optimizeEmptyRequests: true,
 };
@@ -39,13 +45,15 @@ const options = {
  * with 503. Rejects with `unavailable` if the address cannot be used.
  */
 export async function listen(
-  app: RequestListener,
+  app: App,
   { host, port, connections = 4096, headTimeout = 10_000 }: ListenOptions,
 ): Promise<Listening> {
   // Node's default checks for late requests only every 30 s.
   const connectionsCheckingInterval = Math.min(1000, headTimeout / 4);
   const server = createServer({ ...options, headersTimeout: headTimeout, connectionsCheckingInterval });
-  const { isExtra } = capConnections(server, connections, (socket) => answerRaw(socket, refuse(503, full)));
+  const { isExtra, noteAnswered } = capConnections(server, connections, (socket) =>
+    answerRaw(socket, refuse(503, full)),
+  );
   const receive: RequestListener = (request, response) => {
     const fault = requestFault(request);
     const refusal = fault !== null ? refuse(400, fault) : isExtra(request.socket) ? refuse(503, full) : null;
@@ -53,6 +61,14 @@ export async function listen(
     response.writeHead(refusal.status, refusal.headers).end(refusal.body);
   };
   server.on('request', receive);
+  answerEarly(server, {
+    keepAlive: keepAliveTimeout,
+    answer(request, socket) {
+      const isAnswered = !isExtra(socket) && (app.early?.(request, socket) ?? false);
+      if (isAnswered) noteAnswered(socket);
+      return isAnswered;
+    },
+  });
   // The code that reads the body sends `100 Continue`, so that an error can come before the body.
   server.on('checkContinue', receive);
   server.on('clientError', (error, socket) => refuseUnreadable(error, socket as Socket));

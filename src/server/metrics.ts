@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { createDurations } from './hits/durations.ts';
 import type { SyncQueue } from '../sync/queue.ts';
 
 /**
@@ -15,13 +16,12 @@ export interface Metrics {
 export function createMetrics(queue: Pick<SyncQueue, 'counts'>): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });
-  const durations = new Histogram({
+  const durations = createDurations({
     name: 'stele_http_request_seconds',
     help: 'Seconds from a request to its answer, by method, route pattern and status.',
-    labelNames: ['method', 'route', 'status'] as const,
-    buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10],
-    registers: [register],
+    bounds: [0.001, 0.005, 0.025, 0.1, 0.5, 2, 10],
   });
+  register.registerMetric(durations.metric);
   const syncs = new Gauge({
     name: 'stele_syncs',
     help: 'Syncs of repositories in this process, by whether they run or wait.',
@@ -34,17 +34,8 @@ export function createMetrics(queue: Pick<SyncQueue, 'counts'>): Metrics {
     },
   });
   register.registerMetric(syncs);
-  const observers = new Map<string, Histogram.Internal<'method' | 'route' | 'status'>>();
   return {
-    observe(method, route, status, seconds) {
-      const name = `${method} ${status} ${route}`;
-      let observer = observers.get(name);
-      if (observer === undefined) {
-        observer = durations.labels({ method, route, status: String(status) });
-        observers.set(name, observer);
-      }
-      observer.observe(seconds);
-    },
+    observe: durations.observe,
     contentType: register.contentType,
     render: () => register.metrics(),
   };

@@ -12,6 +12,10 @@ export interface Observer {
    * Called once for each request. `route` is a pattern; `startedAt` is from `performance.now()`.
    */
   observe(request: IncomingMessage, response: ServerResponse, route: string, startedAt: number): void;
+  /** Whether requests are only counted, and not logged. */
+  isQuiet: boolean;
+  /** Counts a request that was answered at once. `startedAt` is from `performance.now()`. */
+  count(method: string, route: string, status: number, startedAt: number): void;
   /** `/metrics`. */
   router: Router;
 }
@@ -28,6 +32,9 @@ export function createObserver({ config, log }: Pick<Registry, 'config' | 'log'>
   router.all('/metrics', onlyGet);
   return {
     router,
+    isQuiet: !isLogged,
+    count: (method, route, status, startedAt) =>
+      metrics.observe(method, route, status, (performance.now() - startedAt) / 1000),
     observe(request, response, route, startedAt) {
       const milliseconds = performance.now() - startedAt;
       const { statusCode: status } = response;

@@ -5,7 +5,8 @@ import type { CommandText } from '../site/docs/docs-commands.ts';
 import { createApp } from './app.ts';
 import { affordableConnections } from './connections.ts';
 import type { Dev } from './dev.ts';
-import { listen } from './listen.ts';
+import { listen, type App } from './listen.ts';
+import type { AnswerEarly } from './hits/early.ts';
 import { createLogin } from './login/login.ts';
 import { ownDescription } from './v1/api-description.ts';
 import { createV1 } from './v1/v1.ts';
@@ -36,11 +37,14 @@ export async function openServer(
   { commands, dev, ...address }: { host: string; port: number; commands?: readonly CommandText[]; dev?: Dev | null },
 ): Promise<Server> {
   let isReady = true;
-  let open: () => RequestListener;
-  let app: RequestListener = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
+  let open: () => App;
+  let app: App = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
   // With port 0, the public URL is known only after listening.
   const connections = affordableConnections(registry.config.connections);
-  const listening = await listen((request, response) => app(request, response), { ...address, connections });
+  const current: App = Object.assign(((request, response) => app(request, response)) satisfies RequestListener, {
+    early: ((request, socket) => app.early?.(request, socket) ?? false) satisfies AnswerEarly,
+  });
+  const listening = await listen(current, { ...address, connections });
   const url = registry.config.url ?? listening.url;
   try {
     const login = createLogin({ ...registry, url });

@@ -12,6 +12,12 @@ import { assertName, createWork, type Work } from './work.ts';
  * (`a/b` and `a/b/c`). An invalid name throws a TypeError.
  */
 export interface Refs extends Records {
+  /**
+   * What `read` would return, if that is known without waiting; undefined otherwise. For reads that
+   * are answered at once.
+   */
+  readAtHand<T>(name: string): Generation<T> | null | undefined;
+
   /** Yields the names with the prefix (after the name `after`) in order. */
   list(prefix: string, after?: string): AsyncIterable<string>;
 
@@ -61,6 +67,10 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
     async read(name) {
       assertName(name);
       return recordsOf(name).read(name);
+    },
+    readAtHand(name) {
+      assertName(name);
+      return placeOf(name).kept === 'days' ? undefined : log.readAtHand(name);
     },
     async readFresh(name) {
       assertName(name);

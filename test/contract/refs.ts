@@ -286,6 +286,22 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       expect((await first.read(one))?.value).toBe(3);
     });
 
+    test('at hand is what a read knows, until that is too old', async () => {
+      const refs = openRefs(500);
+      expect(refs.readAtHand(one)).toBeUndefined();
+      await increment(refs, one);
+      // What expires is always read.
+      const known = (value: number) => (isLogged ? value : undefined);
+      expect(refs.readAtHand(one)?.value).toBe(known(1));
+      expect(refs.readAtHand(two)).toBe(isLogged ? null : undefined);
+      await increment(openRefs(500), one);
+      expect(refs.readAtHand(one)?.value).toBe(known(1));
+      clock.advance(500);
+      expect(refs.readAtHand(one)).toBeUndefined();
+      await refs.read(one);
+      expect(refs.readAtHand(one)?.value).toBe(known(2));
+    });
+
     test('a value changed by its holder is not changed for others', async () => {
       const refs = openRefs();
       const mine = { names: ['a'] };

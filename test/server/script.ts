@@ -20,9 +20,8 @@ interface Step {
 export function testScript(file: URL, port: () => number, values: () => Readonly<Record<string, string>>): void {
   for (const step of parseScript(readFileSync(file, 'utf8'))) {
     test(`${step.name} (line ${step.line})`, async () => {
-      const fill = (text: string) => text.replace(/\$([a-z]\w*)/g, (_, name: string) => lookUp(values(), name));
-      const headers = (step.ask.headers ?? []).map(([name, value]) => [name, fill(value)] as const);
-      const answer = await ask(port(), { ...step.ask, target: fill(step.ask.target), headers });
+      const fill = (text: string) => fillText(text, values());
+      const answer = await ask(port(), fillStep(step, values()));
       const body = answer.body.toString();
       const seen = step.headers.map(([name]) => [name, answer.headers.get(name.toLowerCase()) ?? '(none)']);
       const expected = step.headers.map(([name, value]) => [name, pattern(fill(value))]);
@@ -36,6 +35,16 @@ export function testScript(file: URL, port: () => number, values: () => Readonly
   }
 }
 
+function fillText(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\$([a-z]\w*)/g, (_, name: string) => lookUp(values, name));
+}
+
+/** The request of a step with the test's own values in it. */
+export function fillStep(step: Pick<Step, 'ask'>, values: Readonly<Record<string, string>>): Ask {
+  const headers = (step.ask.headers ?? []).map(([name, value]) => [name, fillText(value, values)] as const);
+  return { ...step.ask, target: fillText(step.ask.target, values), headers };
+}
+
 function lookUp(values: Readonly<Record<string, string>>, name: string): string {
   const value = values[name];
   if (value === undefined) throw new Error(`The script names $${name}, which the test does not have.`);
@@ -47,7 +56,8 @@ function pattern(value: string): unknown {
   return value.startsWith('…') ? expect.stringContaining(value.slice(1, -1)) : value;
 }
 
-function parseScript(text: string): Step[] {
+/** The steps of a script, in order. */
+export function parseScript(text: string): Step[] {
   const steps: Step[] = [];
   let step: Step | null = null;
   for (const [index, line] of text.split('\n').entries()) {

@@ -13,6 +13,7 @@ import {
   type GrantedVersion,
   type Representation,
 } from '../../registry/read.ts';
+import type { Hits } from '../hits/hits.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { chooseCoding, chooseOffer, codings, offerFormat, offersOf, type Offer } from './negotiate.ts';
@@ -34,9 +35,9 @@ const versionsKept = 1000;
 
 /**
  * Creates the sender of documents with its cache of prepared responses. While a version is in it,
- * its manifest is not read again.
+ * its manifest is not read again. What it sends, it gives to `hits`.
  */
-export function createSendDocument(links: Links): SendDocument {
+export function createSendDocument(links: Links, hits: Hits | null): SendDocument {
   // A response depends on the whole resource (who may read it, which version comes next). A changed
   // resource is another object, but may hold the same Version objects.
   const kept = new LRUCache<Version, { resource: Resource; ready: Map<string, Ready> }>({ max: versionsKept });
@@ -50,7 +51,7 @@ export function createSendDocument(links: Links): SendDocument {
   }
 
   return async (read, granted, address) => {
-    const { context, request, response } = read;
+    const { context, request, response, principal } = read;
     const { type } = address.coordinate;
     const { accept, 'accept-encoding': acceptEncoding } = request.headers;
     const format = read.query === '' ? address.format : (formatIn(read.query) ?? address.format);
@@ -72,9 +73,12 @@ export function createSendDocument(links: Links): SendDocument {
       ready.set(name, found);
     }
     const { prepared, representation } = found;
-    await sendPrepared(request, response, prepared, () =>
-      openRepresentation(context.registry, granted, representation),
-    );
+    let bytes: Uint8Array | null = null;
+    await sendPrepared(request, response, prepared, async () => {
+      bytes = await openRepresentation(context.registry, granted, representation);
+      return bytes;
+    });
+    hits?.keep(request, principal, granted, prepared, bytes);
   };
 }
 

@@ -17,6 +17,7 @@ import { memoize } from '../memoize.ts';
 import { answerMethod } from '../methods.ts';
 import { prefersPage } from './negotiate.ts';
 import { explainAbsence, nothingHere } from '../nothing-here.ts';
+import type { Hits } from '../hits/hits.ts';
 import type { ReadLimit } from './read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
@@ -40,11 +41,11 @@ export function isRead(target: string): boolean {
 export function createReads(
   context: ServerContext & { site: Site },
   authenticate: Authenticate,
-  limit: ReadLimit | null,
+  { limit, hits }: { limit: ReadLimit | null; hits: Hits | null },
 ): Read {
   const { links } = context.site;
   const send = {
-    document: createSendDocument(links),
+    document: createSendDocument(links, hits),
     page: createSendResourcePage(context.site, context.pagePatience),
   };
   const addressOf = memoize(parseAddress);
@@ -66,8 +67,11 @@ function patternOf(address: Address | null): string {
   if (address === null) return 'unmatched';
   if (address.kind === 'organization') return '/@{org}';
   if (address.kind === 'type') return '/@{org}/{type}';
-  return address.view === 'document' ? '/@{org}/{type}/{slug}' : viewPatterns[address.view];
+  return address.view === 'document' ? documentPattern : viewPatterns[address.view];
 }
+
+/** The route pattern of documents. */
+export const documentPattern = '/@{org}/{type}/{slug}';
 
 const viewPatterns = {
   page: '/@{org}/{type}/{slug}/index.html',

@@ -16,6 +16,8 @@ const first = { actor: 'operator:store', origin: null, action: 'begin log' };
 
 /** The records that are kept in logs. */
 export interface Log extends Records {
+  /** See `Refs.readAtHand`. */
+  readAtHand<T>(name: string): Generation<T> | null | undefined;
   history<T>(name: string): AsyncGenerator<Generation<T>>;
   /** See `Refs.refresh`. */
   refresh(prefix: string): Promise<void>;
@@ -154,6 +156,14 @@ export function createLog(
   return {
     async read<T>(name: string) {
       return (await fresh(logOf(name), maxAge)).get(name) as Generation<T> | null;
+    },
+
+    readAtHand<T>(name: string) {
+      const id = logOf(name);
+      const opened = open.get(id)?.opened ?? null;
+      if (opened === null || !opened.isFresh(maxAge)) return undefined;
+      use(id);
+      return opened.get(name) as Generation<T> | null;
     },
 
     async readFresh<T>(name: string) {

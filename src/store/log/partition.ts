@@ -22,6 +22,8 @@ export interface Partition {
   generation(name: string): number;
   /** The names with the prefix (after the name `after`), in order. */
   names(prefix: string, after?: string): string[];
+  /** Whether what other processes appended was read within `maxAge` milliseconds. */
+  isFresh(maxAge: number): boolean;
   /**
    * Reads what other processes appended, unless that was done within `maxAge` milliseconds. Rejects
    * with `corrupt` at a damaged entry.
@@ -124,10 +126,14 @@ export async function openPartition(
     }
   }
 
+  function isFresh(maxAge: number): boolean {
+    return monotonic() - checkedAt < maxAge;
+  }
+
   /** Readers share a running read, unless it started more than `maxAge` ago. */
   function refresh(maxAge: number): Promise<void> {
+    if (isFresh(maxAge)) return Promise.resolve();
     const time = monotonic();
-    if (time - checkedAt < maxAge) return Promise.resolve();
     if (following && time - following.startedAt < maxAge) return following.answer;
     const answer = follow();
     following = { startedAt: time, answer };
@@ -254,6 +260,7 @@ export async function openPartition(
     },
     generation: (name) => state.get(name)?.bare.generation ?? 0,
     names: state.names,
+    isFresh,
     refresh,
     update(name, decide, fence) {
       return new Promise((resolve, reject) => {

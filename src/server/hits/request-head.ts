@@ -1,0 +1,56 @@
+/** What an answer at once depends on. Absent fields are undefined. */
+export interface RequestHead {
+  accept: string | undefined;
+  acceptEncoding: string | undefined;
+  authorization: string | undefined;
+  ifNoneMatch: string | undefined;
+}
+
+/**
+ * Reads the fields of a request, names and values in turn. Null if one of them needs a closer look:
+ * a body, a cookie, a range, another condition, an expectation, or a field that is repeated.
+ */
+export function readHead(rawHeaders: readonly string[]): RequestHead | null {
+  const head: RequestHead = {
+    accept: undefined,
+    acceptEncoding: undefined,
+    authorization: undefined,
+    ifNoneMatch: undefined,
+  };
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    // Most fields mean nothing here, and their length says so.
+    const kind = byLength[name.length];
+    if (kind === undefined) continue;
+    const field = kind.get(name) ?? kind.get(name.toLowerCase());
+    if (field === undefined) continue;
+    if (field === 'host') hosts++;
+    else if (field === 'other' || head[field] !== undefined) return null;
+    else head[field] = rawHeaders[i + 1]!;
+  }
+  return hosts === 1 ? head : null;
+}
+
+const fields: Readonly<Record<string, keyof RequestHead | 'host' | 'other'>> = {
+  Host: 'host',
+  Accept: 'accept',
+  'Accept-Encoding': 'acceptEncoding',
+  Authorization: 'authorization',
+  'If-None-Match': 'ifNoneMatch',
+  'Content-Length': 'other',
+  'Transfer-Encoding': 'other',
+  Cookie: 'other',
+  Expect: 'other',
+  'If-Match': 'other',
+  'If-Range': 'other',
+  Range: 'other',
+  Upgrade: 'other',
+};
+
+/** The fields, as usually written and in lower case, by the length of their names. */
+const byLength: Map<string, keyof RequestHead | 'host' | 'other'>[] = [];
+for (const [name, field] of Object.entries(fields)) {
+  const same = (byLength[name.length] ??= new Map());
+  same.set(name, field).set(name.toLowerCase(), field);
+}

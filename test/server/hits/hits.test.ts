@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createKey, revokeKey } from '../../../src/registry/keys.ts';
+import { createApp } from '../../../src/server/app.ts';
+import { listen, type App, type Listening } from '../../../src/server/listen.ts';
+import { createRefs } from '../../../src/store/refs.ts';
+import { createClock, createIds } from '../../contract/refs.ts';
+import { anonymise, type Answer, type Ask } from '../http.ts';
+import { openConnection, type Connection } from './connection.ts';
+import { createTestQueue, publishVersion, setStatus, type TestRegistry } from '../registry.ts';
+import { openServed, type Served } from '../served.ts';
+import { fillStep, parseScript } from '../script.ts';
+
+const clock = createClock();
+let world: Served;
+let registry: TestRegistry;
+/** The same application, which may answer at once, and which may not. */
+let [early, usual]: [Listening | null, Listening | null] = [null, null];
+let connections: { early: Connection; usual: Connection };
+let hits = 0;
+
+beforeAll(async () => {
+  world = await openServed({ rateLimit: { failures: 10_000 } });
+  // Time stands still, so that what was read stays at hand.
+  const refs = createRefs(world.registry.bucket, { ...clock, uniqueId: createIds('hits'), maxAge: 500 });
+  registry = { ...world.registry, refs, monotonic: clock.monotonic };
+  const app = createApp({
+    registry,
+    queue: createTestQueue(registry),
+    url: 'http://registry.test',
+    isReady: () => true,
+  });
+  const counted: App = Object.assign(((request, response) => app(request, response)) satisfies RequestListener, {
+    early: ((request, socket) => {
+      const isHit = app.early!(request, socket);
+      hits += Number(isHit);
+      return isHit;
+    }) satisfies App['early'],
+  });
+  const local = { host: '127.0.0.1', port: 0 };
+  early = await listen(counted, local);
+  usual = await listen((request, response) => app(request, response), local);
+  connections = { early: await openConnection(early.port), usual: await openConnection(usual.port) };
+});
+afterAll(async () => {
+  connections.early.close();
+  connections.usual.close();
+  await Promise.all([early?.close(0), usual?.close(0), world[Symbol.asyncDispose]()]);
+});
+
+/** The response of the usual way, and those to the same request twice where it may be answered at once. */
+async function askBoth(asked: Ask): Promise<{ whole: string; hits: number; answer: Answer }> {
+  const expected = anonymise(await connections.usual.ask(asked));
+  await connections.early.ask(asked);
+  const before = hits;
+  const answer = await connections.early.ask(asked);
+  const whole = anonymise(answer);
+  expect(whole, JSON.stringify(asked)).toBe(expected);
+  return { whole, hits: hits - before, answer };
+}
+
+const key = (name: string): [string, string] => ['Authorization', `Bearer ${world.values[name]!}`];
+
+describe('an answer at once is the usual one, byte by byte', () => {
+  const targets = [
+    '/@acme/apis/pay',
+    '/@acme/apis/pay.yaml',
+    '/@acme/apis/pay?format=yaml',
+    '/@acme/apis/pay@1.1.0',
+    '/%40acme/apis/pay@1.1.0.json',
+    '/@acme/apis/pay@1.0.1',
+    '/@acme/apis/pay@1.0.2',
+    '/@acme/schemas/order',
+    '/@acme/rulesets/style@1.0.0',
+    '/@acme/apis/secret@1.0.0',
+  ];
+  const accepts = [null, '*/*', 'application/yaml', 'application/openapi+json;q=0.5, text/yaml'];
+  const codings = [null, 'br', 'gzip, zstd', 'identity'];
+
+  test.each(targets)('%s, in every format and coding, whole and conditional', async (target) => {
+    const credentials = target.includes('secret') ? [[key('acme')], [key('narrow')], []] : [[], [key('acme')]];
+    for (const credential of credentials)
+      for (const accept of accepts)
+        for (const coding of codings) {
+          const headers: [string, string][] = [...credential];
+          if (accept !== null) headers.push(['Accept', accept]);
+          if (coding !== null) headers.push(['Accept-Encoding', coding]);
+          const { answer, hits: first } = await askBoth({ target, headers });
+          expect(first).toBe(answer.status === 200 ? 1 : 0);
+          if (answer.status !== 200) continue;
+          const tag = answer.headers.get('etag')!;
+          expect((await askBoth({ target, headers, method: 'HEAD' })).hits).toBe(1);
+          const current = await askBoth({ target, headers: [...headers, ['If-None-Match', tag]] });
+          expect([current.answer.status, current.hits]).toEqual([304, 1]);
+        }
+  });
+
+  test('whatever the conditions and ranges are', async () => {
+    const { answer } = await askBoth({ target: '/@acme/apis/pay@1.1.0' });
+    const tag = answer.headers.get('etag')!;
+    const fields: [string, string][] = [
+      ...[tag, `W/${tag}`, `"a", ${tag}`, '*', '"other"', '', 'garbage'].map((tags): [string, string] => [
+        'If-None-Match',
+        tags,
+      ]),
+      ...[tag, '"other"', '*'].map((tags): [string, string] => ['If-Match', tags]),
+      ...['bytes=0-9', 'bytes=-5', 'bytes=5-', 'bytes=99999-', 'bytes=0-1,3-4', 'lines=1-2'].map(
+        (range): [string, string] => ['Range', range],
+      ),
+      ['If-Range', tag],
+      ['Cookie', 'session=x'],
+      ['Accept', ''],
+      ['Accept-Encoding', ''],
+      ['Authorization', 'Bearer nonsense'],
+      ['Authorization', 'Basic !'],
+      ['X-Other', 'field'],
+    ];
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST'])
+      for (const [index, field] of fields.entries())
+        for (const more of [[], [fields[(index + 8) % fields.length]!], [field]])
+          await askBoth({ method, target: '/@acme/apis/pay@1.1.0', headers: [field, ...more] });
+  });
+
+  test.each(readdirSync(new URL('../read/scripts/', import.meta.url)))('whatever %s asks', async (name) => {
+    const text = readFileSync(new URL(`../read/scripts/${name}`, import.meta.url), 'utf8');
+    for (const step of parseScript(text)) await askBoth(fillStep(step, world.values));
+  });
+
+  test('to requests that are sent in one piece, in their order', async () => {
+    const asked = ['/@acme/apis/pay@1.1.0', '/@acme/apis/nothing', '/@acme/apis/pay', '/@acme', '/@acme/apis/pay.yaml'];
+    for (const target of asked) await askBoth({ target });
+    const many = [...asked, ...asked, ...asked].map((target) => ({ target }));
+    const expected = (await connections.usual.askAll(many)).map(anonymise);
+    expect((await connections.early.askAll(many)).map(anonymise)).toEqual(expected);
+  });
+});
+
+describe('an answer at once is never an old one', () => {
+  test('after a publish, a change of a status, or a deprecation', async () => {
+    const target = '/@acme/apis/moving';
+    const versionNow = async () => (await askBoth({ target })).answer.headers.get('content-location');
+    await publishVersion(registry, '@acme/apis/moving', '1.0.0');
+    expect(await versionNow()).toBe(`${target}@1.0.0`);
+    await publishVersion(registry, '@acme/apis/moving', '1.1.0');
+    expect(await versionNow()).toBe(`${target}@1.1.0`);
+    await setStatus(registry, '@acme/apis/moving', '1.1.0', {
+      state: 'withdrawn',
+      reason: 'wrong',
+      since: '2026-01-01',
+    });
+    expect(await versionNow()).toBe(`${target}@1.0.0`);
+    expect((await askBoth({ target: `${target}@1.1.0` })).answer.status).toBe(410);
+  });
+
+  test('once another process changed the resource and the time of what is at hand has passed', async () => {
+    const target = '/@acme/apis/pay@1.0.0';
+    expect((await askBoth({ target })).hits).toBe(1);
+    await setStatus(world.registry, '@acme/apis/pay', '1.0.0', {
+      state: 'withdrawn',
+      reason: 'x',
+      since: '2026-01-01',
+    });
+    expect((await askBoth({ target })).answer.status).toBe(200);
+    clock.advance(500);
+    expect((await askBoth({ target })).answer.status).toBe(410);
+  });
+
+  test('for a key that was revoked', async () => {
+    const author = { actor: 'operator:test', origin: null };
+    const made = await createKey(registry, { org: 'hidden', name: 'soon gone', scopes: ['read'] }, author);
+    const asked: Ask = { target: '/@hidden/apis/plan', headers: [['Authorization', `Bearer ${made.text}`]] };
+    expect(await askBoth(asked)).toMatchObject({ hits: 1, answer: { status: 200 } });
+    await revokeKey(registry, 'hidden', made.key.id, author);
+    expect(await askBoth(asked)).toMatchObject({ hits: 0, answer: { status: 401 } });
+    expect((await askBoth({ target: asked.target })).answer.status).toBe(404);
+  });
+});
