@@ -42,16 +42,9 @@ export function answerEarly(server: Server, { answer, keepAlive }: { answer: Ans
   });
 }
 
-function isAlone(
-  { httpVersionMajor, httpVersionMinor, upgrade }: IncomingMessage & { upgrade?: boolean },
-  socket: HttpSocket,
-): boolean {
-  return (
-    httpVersionMajor === 1 &&
-    httpVersionMinor === 1 &&
-    !upgrade &&
-    (socket._httpMessage ?? null) === null &&
-    socket.writableLength === 0 &&
-    socket.writable
-  );
+function isAlone(request: IncomingMessage & { upgrade?: boolean }, socket: HttpSocket): boolean {
+  const { httpVersionMajor, httpVersionMinor, upgrade } = request;
+  const { _httpMessage: response, writableLength, writable } = socket;
+  const isPlain = httpVersionMajor === 1 && httpVersionMinor === 1 && !upgrade;
+  return isPlain && (response ?? null) === null && writableLength === 0 && writable;
 }

@@ -7,8 +7,8 @@ export interface Connection {
   ask(asked: Ask): Promise<Answer>;
   /** Sends requests in one piece. Returns their answers in order. */
   askAll(asked: readonly Ask[]): Promise<Answer[]>;
-  /** Whether the server has ended it. */
-  isEnded(): boolean;
+  /** Resolves when the server has ended it. */
+  ended(): Promise<void>;
   close(): void;
 }
 
@@ -25,7 +25,7 @@ export async function openConnection(port: number): Promise<Connection> {
   return {
     askAll,
     ask: async (asked) => (await askAll([asked]))[0]!,
-    isEnded: () => open.isEnded(),
+    ended: () => open.ended,
     close: () => open.close(),
   };
 }
@@ -41,6 +41,7 @@ async function start(port: number) {
   let left = Buffer.alloc(0);
   let isEnded = false;
   let wake = (): void => undefined;
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   socket.on('data', (chunk: Buffer) => {
     left = Buffer.concat([left, chunk]);
     wake();
@@ -48,11 +49,12 @@ async function start(port: number) {
   socket.on('error', () => undefined);
   socket.on('close', () => {
     isEnded = true;
+    end();
     wake();
   });
-  async function until<T>(take: () => T | null): Promise<T> {
+  async function until<T>(find: () => T | null): Promise<T> {
     for (;;) {
-      const taken = take();
+      const taken = find();
       if (taken !== null) return taken;
       if (isEnded) throw new Error(`The server ended the connection within an answer: ${left.toString('latin1')}`);
       await new Promise<void>((resolve) => (wake = resolve));
@@ -60,18 +62,19 @@ async function start(port: number) {
   }
   /** The first answer in what is left, if it is there whole. */
   function take(isHead: boolean): Answer | null {
-    const end = left.indexOf('\r\n\r\n');
-    if (end < 0) return null;
-    const head = parseAnswer(left.subarray(0, end + 4));
+    const headEnd = left.indexOf('\r\n\r\n');
+    if (headEnd < 0) return null;
+    const head = parseAnswer(left.subarray(0, headEnd + 4));
     const hasBody = !isHead && head.status !== 304 && head.status !== 204;
     const length = hasBody ? Number(head.headers.get('content-length') ?? 0) : 0;
-    if (left.length < end + 4 + length) return null;
-    const answer = parseAnswer(left.subarray(0, end + 4 + length));
-    left = left.subarray(end + 4 + length);
+    if (left.length < headEnd + 4 + length) return null;
+    const answer = parseAnswer(left.subarray(0, headEnd + 4 + length));
+    left = left.subarray(headEnd + 4 + length);
     if (head.headers.get('connection') === 'close') isEnded = true;
     return answer;
   }
   return {
+    ended,
     isEnded: () => isEnded,
     send: (text: string) => void socket.write(text),
     next: (isHead: boolean) => until(() => take(isHead)),
