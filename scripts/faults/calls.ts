@@ -6,7 +6,7 @@
  * Faults: `EIO` (it fails and nothing was done), `done` (it fails though it was done), `ENOSPC` and `EMFILE` (where a call can fail so), and
  * `full` and `broken`: from that call on everything fails with ENOSPC or EIO, until the request was answered.
  *
- *   node scripts/faults/calls.ts [--every 1] [--from 1] [--to 100] [--faults EIO,done,ENOSPC,EMFILE,full,broken]
+ *   node scripts/faults/calls.ts [--every 1] [--from 1] [--to 100] [--faults EIO,done,ENOSPC,EMFILE,full,broken] [--at-once 4]
  *
  * Exit code 1: one of that did not hold.
  */
@@ -53,8 +53,21 @@ const wrong: string[] = [];
 const answers = new Map<string, number>();
 let tried = 0;
 
-/** Answers whether the call was reached. */
-async function tryOne(number: number, named: string): Promise<boolean> {
+/** How many file calls there are when nothing fails. */
+async function countCalls(): Promise<number> {
+  const folder = join(root, 'counted');
+  await cp(made, folder, { recursive: true });
+  const files = watchFiles(folder);
+  await using api = await openFolder(folder, files);
+  const start = files.calls.length;
+  for (const operation of operationsFor('pay')) {
+    await send(api.url, secret, operation);
+    await send(api.url, secret, operation);
+  }
+  return files.calls.length - start;
+}
+
+async function tryOne(number: number, named: string): Promise<void> {
   const { names, goesOn = false, ...fault } = faults[named]!;
   const folder = join(root, `${number}-${named}`);
   await cp(made, folder, { recursive: true });
@@ -62,11 +75,10 @@ async function tryOne(number: number, named: string): Promise<boolean> {
   await using api = await openFolder(folder, files);
   const start = files.calls.length;
   let failed: string | null = null;
-  let isReached = false;
   let isFailing = false;
+  let isCut = false;
   files.plan = (call) => {
     const isThis = call.number === start + number;
-    isReached ||= isThis;
     if (names?.includes(call.name) === false || !(isThis || isFailing)) return null;
     failed ??= `${call.name} ${call.path}`;
     isFailing = goesOn;
@@ -83,7 +95,9 @@ async function tryOne(number: number, named: string): Promise<boolean> {
     if (!['success', 'unavailable', 'outcome_unknown'].includes(outcome)) tell(`answered ${first?.status} ${outcome}`);
     if (outcome === 'unavailable' && (await isThere(folder, operation))) tell('said that nothing was written');
     if (outcome === 'success' && operation.isPrivate && (await isServed(api.url, 'pay'))) tell('served though private');
-    if (failed !== null) {
+    // Once after the fault, and once at the end.
+    if ((failed !== null && !isCut) || operation.isPrivate) {
+      isCut = failed !== null;
       const cut = `${folder}-cut`;
       await files.copyAfterPowerCut(cut);
       (await checkStore(cut, history)).forEach((text) => tell(`power cut: ${text}`));
@@ -100,15 +114,22 @@ async function tryOne(number: number, named: string): Promise<boolean> {
   if (failed !== null) tried++;
   for (const text of await checkStore(folder, history)) wrong.push(`call ${number} ${named} (${failed}): ${text}`);
   await rm(folder, { recursive: true });
-  return isReached;
 }
 
 const startedAt = performance.now();
-for (let number = from; number <= to; number += every) {
-  let isReached = false;
-  for (const named of chosen) isReached = (await tryOne(number, named)) || isReached;
-  if (!isReached) break;
-  if (((number - from) / every) % 10 === 9) console.log(`call ${number}: ${tried} faults, ${wrong.length} wrong`);
-}
+const last = Math.min(to, await countCalls());
+const work: { number: number; named: string }[] = [];
+for (let number = from; number <= last; number += every) for (const named of chosen) work.push({ number, named });
+const all = work.length;
+await Promise.all(
+  Array.from({ length: Number(argv['at-once'] ?? 4) }, async () => {
+    for (let next = work.shift(); next !== undefined; next = work.shift()) {
+      await tryOne(next.number, next.named);
+      const done = all - work.length;
+      if (done % 100 === 0) console.log(`${done} of ${all}: ${tried} faults, ${wrong.length} wrong`);
+    }
+  }),
+);
 const seconds = Math.round((performance.now() - startedAt) / 1000);
-conclude(`${tried} faults in ${seconds} s; answers: ${JSON.stringify(Object.fromEntries(answers))}`, wrong);
+const said = JSON.stringify(Object.fromEntries(answers));
+conclude(`calls ${from} to ${last}: ${tried} faults in ${seconds} s; answers: ${said}`, wrong);
