@@ -103,6 +103,8 @@ async function tryOne(number: number, named: string): Promise<void> {
       (await checkStore(cut, history)).forEach((text) => tell(`power cut: ${text}`));
       await rm(cut, { recursive: true });
     }
+    // It may have begun when a stranger read.
+    isFailing = false;
     const isBefore = failed === null;
     let again = await send(api.url, secret, operation);
     isFailing = false;
