@@ -87,8 +87,11 @@ export interface DocumentState {
 export interface TagState {
   commit: string;
   label: string | null;
-  /** The ruleset and compiler that rejected it. It is retried when one of them changes. */
-  refused?: { ruleset: Digest | null; compiler: string };
+  /**
+   * The ruleset and compiler that rejected it. It is retried when one of them changes, and, if it was
+   * over a limit of the sandbox, when a person asks for a sync.
+   */
+  refused?: { ruleset: Digest | null; compiler: string; isOverLimits?: true };
   /** The commit it points to now, if it moved after it was published. Reported once. */
   moved?: string;
 }

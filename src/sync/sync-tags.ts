@@ -1,10 +1,9 @@
 import { inspect } from 'node:util';
-import { isSandboxLost } from '../compile/sandbox-lost.ts';
+import { hasDied, isSandboxLost } from '../compile/sandbox-lost.ts';
 import type { RegistryError } from '../model/errors.ts';
 import { formatCoordinate } from '../model/address.ts';
 import { matchesGlob } from '../model/glob.ts';
-import type { Repository, RunDocument, TagState } from '../model/connection.ts';
-import type { Digest } from '../model/digest.ts';
+import type { Repository, Run, RunDocument, TagState } from '../model/connection.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import type { Remote, Tag } from '../source/source.ts';
 import type { Planned } from '../plan/planned.ts';
@@ -36,6 +35,8 @@ export interface NewTag {
   known: TagState | null;
 }
 
+const over = { isOverLimits: true } as const;
+
 /** The most matching tags that are read for one resource. */
 const mostTags = 2000;
 
@@ -47,16 +48,16 @@ export async function findNewTags(
   registry: Registry,
   repository: Repository,
   documents: readonly Planned[],
+  run: Run,
   signal: AbortSignal,
 ): Promise<NewTag[]> {
   if (documents.length === 0) return [];
   const all = await registry.source.tags(await remoteOf(registry, repository), signal);
-  return newAmong(registry, repository, documents, all);
+  return newAmong({ registry, repository, run }, documents, all);
 }
 
 async function newAmong(
-  registry: Registry,
-  repository: Repository,
+  { registry, repository, run }: Pick<Syncing, 'registry' | 'repository' | 'run'>,
   documents: readonly Planned[],
   all: readonly Tag[],
 ): Promise<NewTag[]> {
@@ -67,10 +68,12 @@ async function newAmong(
       const key = keyOf(document, tag);
       const known = Object.hasOwn(repository.tags, key) ? repository.tags[key]! : null;
       const isKnown = known?.commit === tag.commit || known?.moved === tag.commit;
-      // A rejected tag may pass another ruleset or compiler.
+      // A rejected tag may pass another ruleset or compiler. The limits may have changed as well; only
+      // a person asks for that to be tried.
       const refused = known?.refused;
+      const mayPass = refused?.isOverLimits === true && run.trigger === 'manual';
       const isRefusedStill =
-        refused === undefined || (refused.ruleset === ruleset && refused.compiler === registry.compiler.id);
+        refused === undefined || (refused.ruleset === ruleset && refused.compiler === registry.compiler.id && !mayPass);
       if (!isKnown || !isRefusedStill) found.push({ document, tag, known });
     }
   }
@@ -94,7 +97,7 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
   const all = await registry.source.tags(remote, signal);
   synced.note = noteOnNumber(documents, all);
   const fresh: NewTag[] = [];
-  for (const { document, tag, known } of await newAmong(registry, repository, documents, all)) {
+  for (const { document, tag, known } of await newAmong(syncing, documents, all)) {
     if (known === null || known.label === null) {
       fresh.push({ document, tag, known });
       continue;
@@ -110,9 +113,8 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
       registry.log('warn', 'document not read', { run: run.id, tag: tag.name, error: inspect(published) });
       continue;
     }
-    const { told: result, ruleset } = published;
-    const refused = result.outcome === 'rejected' ? { refused: { ruleset, compiler: registry.compiler.id } } : {};
-    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: result.label, ...refused };
+    const { told: result, refused } = published;
+    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: result.label, ...(refused && { refused }) };
     synced.documents.push(result);
     const level = result.label === null ? 'warn' : 'info';
     registry.log(level, 'document', { run: run.id, tag: tag.name, ...result, report: undefined });
@@ -166,11 +168,11 @@ async function publishTag(
   document: Planned,
   tag: Tag,
   snapshot: OpenTag['snapshot'],
-): Promise<{ told: RunDocument; ruleset: Digest | null }> {
+): Promise<{ told: RunDocument; refused?: TagState['refused'] }> {
   const { path, coordinate } = document;
   const about = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
   const version = labelFromTag(tag.name, document.tags!);
-  const conflict = (detail: string) => ({ told: { ...about, outcome: 'conflict' as const, detail }, ruleset: null });
+  const conflict = (detail: string) => ({ told: { ...about, outcome: 'conflict' as const, detail } });
   if (version === null) return conflict(`Tag ${tag.name} cannot be used as a version label.`);
   if ('refusal' in snapshot) return conflict(`Tag ${tag.name}: ${snapshot.refusal}`);
   const result = await refusable(() => publishDocument(syncing, snapshot, document, { version }));
@@ -178,11 +180,9 @@ async function publishTag(
   if (result.outcome === 'conflict') return conflict(result.detail);
   const { outcome, ruleset } = result;
   if (outcome !== 'rejected')
-    return {
-      told: { ...about, outcome, label: result.version.label, detail: noteOnTag(tag.name, version, result) },
-      ruleset,
-    };
+    return { told: { ...about, outcome, label: result.version.label, detail: noteOnTag(tag.name, version, result) } };
   const [first] = result.report.problems;
   const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected'}`;
-  return { told: { ...about, outcome, report: result.reportDigest, detail }, ruleset };
+  const refused = { ruleset, compiler: syncing.registry.compiler.id, ...(hasDied(result.report) && over) };
+  return { told: { ...about, outcome, report: result.reportDigest, detail }, refused };
 }

@@ -111,7 +111,8 @@ async function hasNews(
   if (repository.state === 'detached') return tip.commit !== repository.held || run.trigger === 'manual';
   if (tip.commit !== repository.commit) return true;
   if (await needsAnotherLook(registry, repository, run)) return true;
-  return (await findNewTags(registry, repository, await taggedDocuments(registry, repository), signal)).length > 0;
+  const tagged = await taggedDocuments(registry, repository);
+  return (await findNewTags(registry, repository, tagged, run, signal)).length > 0;
 }
 
 async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {

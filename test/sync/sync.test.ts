@@ -523,6 +523,20 @@ describe('following a repository', () => {
     expect(await names()).toContain('apis/a@1.0.0');
   });
 
+  test('a tag that went over its limits is looked at again when somebody asks, and not by the timer', async () => {
+    const { source, sync, names, compiler } = await connected();
+    const settings = { 'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "v*"}]' };
+    source.tag(url, 'v1.0.0', source.push(url, { ...settings, 'a.yaml': `${api('A', 'dev')}died: true` }));
+    source.tag(url, 'v1.1.0', source.push(url, { ...settings, 'a.yaml': `${api('A', 'dev')}broken: true` }));
+    await sync();
+    compiler.compiled.length = 0;
+    await sync('timer');
+    expect(compiler.compiled).toEqual([]);
+    await sync('manual');
+    expect(compiler.compiled).toEqual(['a.yaml']);
+    expect(await names()).toEqual(['apis/a@null']);
+  });
+
   test('of very many tags only some are looked at, and it is told', async () => {
     const { source, sync, repository, registry } = await connected();
     const commit = source.push(url, {
