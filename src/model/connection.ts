@@ -87,10 +87,7 @@ export interface DocumentState {
 export interface TagState {
   commit: string;
   label: string | null;
-  /**
-   * The ruleset and compiler that rejected it. It is retried when one of them changes, and, if it was
-   * over a limit of the sandbox, when a person asks for a sync.
-   */
+  /** What rejected it. It is retried when one changes; over a limit, also when a person asks. */
   refused?: { ruleset: Digest | null; compiler: string; isOverLimits?: true };
   /** The commit it points to now, if it moved after it was published. Reported once. */
   moved?: string;
