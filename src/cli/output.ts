@@ -79,14 +79,19 @@ export function formatProgress({ done, total }: { done: number; total: number },
 
 /** Formats a report as text: one line per problem, then the counts. */
 export function formatReport(report: Report): string {
-  const { error, warning, info } = report.counts;
-  const lines = report.problems.map((problem) => visible(formatProblem(problem)));
-  if (report.truncated) lines.push(`… showing only the first ${report.problems.length} problems`);
-  if (lines.length > 0)
-    lines.push([counted(error, 'error'), counted(warning, 'warning'), counted(info, 'note')].join(', '));
-  return lines.join('\n');
+  return [...report.problems.map((problem) => visible(formatProblem(problem))), ...formatTotals(report)].join('\n');
 }
 
-function counted(count: number, noun: string): string {
+/** The last lines of a report: how many problems there are. None if there are none. */
+export function formatTotals({ problems, counts, truncated, exempted = [] }: Report): string[] {
+  const cut = truncated ? [`… showing only the first ${problems.length} problems`] : [];
+  if (problems.length === 0 && exempted.length === 0) return cut;
+  const accepted = exempted.length === 0 ? [] : [`${exempted.length} exempted`];
+  const { error, warning, info } = counts;
+  const counted = [countOf(error, 'error'), countOf(warning, 'warning'), countOf(info, 'note'), ...accepted];
+  return [...cut, counted.join(', ')];
+}
+
+function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

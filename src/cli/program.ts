@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { buildCommand } from './build-command.ts';
-import { diffCommand } from './diff-command.ts';
+import { diffCommand } from './check/diff-command.ts';
 import { discoverCommand } from './discover-command.ts';
 import { importCommand } from './import-command.ts';
 import { backupCommand } from './keep/backup-command.ts';
@@ -10,7 +10,8 @@ import { gcCommand } from './keep/gc-command.ts';
 import { mirrorCommand } from './keep/mirror-command.ts';
 import { restoreCommand } from './keep/restore-command.ts';
 import { keysCommand } from './keys-command.ts';
-import { lintCommand } from './lint-command.ts';
+import { lintCommand } from './check/lint-command.ts';
+import { replayCommand } from './check/replay-command.ts';
 import { logCommand } from './log-command.ts';
 import { publishCommand } from './publish-command.ts';
 import { repositoriesCommand } from './repositories-command.ts';
@@ -39,6 +40,7 @@ export function createProgram({ json = false }: { json?: boolean } = {}): Comman
     publishCommand(),
     lintCommand(),
     diffCommand(),
+    replayCommand(),
     discoverCommand(),
     syncCommand(),
     repositoriesCommand(),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatDiff } from '../../src/cli/diff-formats.ts';
+import { formatDiff } from '../../src/cli/check/diff-formats.ts';
 import { compare, taking } from './given.ts';
 
 const changed = compare(
@@ -7,17 +7,19 @@ const changed = compare(
   taking({ type: 'string', maxLength: 5, title: '`<b>' }),
 );
 
+const names = { before: 'old.yaml', after: 'new.yaml' };
+
 test('a comparison as lines', () => {
-  expect(formatDiff(changed, 'text').split('\n')).toEqual([
+  expect(formatDiff(changed, 'text', names).split('\n')).toEqual([
     'breaking  The request body has maxLength 5 instead of 9. [POST /things] (request-body-max-length-decreased)',
     'docs      The request body has title "`<b>". [POST /things] (body-title-changed)',
     'Breaking changes: 1 breaking, 1 in texts.',
   ]);
-  expect(formatDiff(compare(taking({}), taking({})), 'text')).toBe('No changes.');
+  expect(formatDiff(compare(taking({}), taking({})), 'text', names)).toBe('No changes.');
 });
 
 test('a comparison as Markdown, which cannot be broken out of', () => {
-  expect(formatDiff(changed, 'markdown')).toBe(
+  expect(formatDiff(changed, 'markdown', names)).toBe(
     [
       '**Breaking changes: 1 breaking, 1 in texts**',
       '',

@@ -63,3 +63,15 @@ it('members in another order are the same operation', () => {
   );
   expect(digest({ x: [1, 2] })).not.toBe(digest({ x: [2, 1] }));
 });
+
+it('the page of a partial ruleset says what it does not check, and rules link to their documentation', () => {
+  const rule = { given: '$', then: { function: 'truthy' }, documentationUrl: 'https://acme.example/why' };
+  const bad = { ...rule, documentationUrl: 'javascript:alert(1)' };
+  const { html, markdown } = renderDocument(
+    published({ rules: { kept: rule, bad }, 'x-stele-left-out': ['functions', 'own<b>'] }),
+  )!;
+  expect(html).toContain('It does not check:</strong> <code>functions</code> <code>own&lt;b&gt;</code>');
+  expect(html).toContain('<a href="https://acme.example/why" rel="nofollow noopener">Documentation</a>');
+  expect(html).not.toContain('alert(1)"');
+  expect(markdown).toContain('It does not check:** `functions`');
+});

@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import { lintDocument } from '@redocly/openapi-core';
+import { leftOutOf } from '../../model/left-out.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import { rulesetForm } from './ruleset.ts';
-import { leftOutOf } from './ruleset-partial.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { lintWithSpectral } from './spectral/lint.ts';
 

@@ -1,11 +1,10 @@
+import { leftOutMember } from '../../model/left-out.ts';
 import type { Problem } from '../../model/problem.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { parsePointer } from '../text/pointer.ts';
 
 /** With this member a ruleset is published without what is not supported. */
 export const partialMember = 'x-stele-partial';
-/** What was left out of a partial ruleset: names of rules and other members. */
-const leftOutMember = 'x-stele-left-out';
 
 /** The problems of a partial ruleset, and the ruleset without what they are about. */
 export interface Partial {
@@ -40,12 +39,6 @@ export function leaveOut(path: string, ruleset: Record<string, unknown>, problem
     return [[member, Object.fromEntries(Object.entries(value).filter(([key]) => isKept(key)))]];
   });
   return { problems: eased, ruleset: { ...Object.fromEntries(kept), [leftOutMember]: [...leftOut].sort() } };
-}
-
-/** What was left out of a published ruleset. */
-export function leftOutOf(ruleset: Readonly<Record<string, unknown>>): string[] {
-  const names = ruleset[leftOutMember];
-  return Array.isArray(names) ? names.map(String) : [];
 }
 
 /** What is left out besides rules: a member, or one ruleset of `extends`. */

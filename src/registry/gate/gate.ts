@@ -39,21 +39,22 @@ export function gateOf(
 /**
  * Resolves a ruleset's coordinate to its current content. The publish records the digest. A ruleset
  * of another organization must be public. Throws `refused` if the ruleset does not exist:
- * publishing without the attached check would be unsafe.
+ * publishing without the attached check would be unsafe. `find`: reads one ruleset.
  */
 export async function resolveRuleset(
   registry: Registry,
   org: string,
   name: string | null,
+  find: (name: string) => Promise<GivenRuleset> = (base) => findRuleset(registry, org, base),
 ): Promise<GivenRuleset | null> {
   if (name === null) return null;
-  const ruleset = await findRuleset(registry, org, name);
-  const extended = await resolveExtended(name, ruleset.json, (base) => findRuleset(registry, org, base));
+  const ruleset = await find(name);
+  const extended = await resolveExtended(name, ruleset.json, find);
   return { ...ruleset, ...(extended !== null && { extended }) };
 }
 
-/** The content of a ruleset by its coordinate. Throws `refused` if it does not exist. */
-async function findRuleset(registry: Registry, org: string, name: string): Promise<GivenRuleset> {
+/** The content of a ruleset by its coordinate, without what it extends. Throws `refused` if it does not exist. */
+export async function findRuleset(registry: Registry, org: string, name: string): Promise<GivenRuleset> {
   const parsed = parseCoordinate(name);
   if (parsed?.coordinate.type !== 'rulesets') {
     throw new RegistryError(

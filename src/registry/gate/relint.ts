@@ -10,7 +10,7 @@ import { readJson, readManifestOf, readObject } from '../stored.ts';
  * Checks a published version again, from the files that are stored with it, against a ruleset.
  * Writes nothing.
  */
-async function relint(
+export async function relint(
   registry: Registry,
   { org, type }: Pick<Resource, 'org' | 'type'>,
   { manifest: digest }: Pick<Version, 'manifest'>,

@@ -1,3 +1,4 @@
+import { httpsUrl } from '../../model/https-url.ts';
 import { valueText } from '../schema/example.ts';
 import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
 import type { Rule } from './rules.ts';
@@ -12,6 +13,8 @@ export interface RuleView {
   given: string[];
   /** The requirements: a field and a demand on it. */
   asked: { field: string; demand: string }[];
+  /** Where the rule is explained: a URL with https, or null. */
+  url: string | null;
 }
 
 /** Reads a rule of Redocly or Spectral. */
@@ -33,6 +36,7 @@ export function viewRule({ name, description, definition }: Rule): RuleView {
         demand: `${assertion}: ${valueText(value)}`,
       })),
     ],
+    url: httpsUrl(rule['documentationUrl']),
   };
 }
 

@@ -1,3 +1,4 @@
+import { leftOutOf } from '../../model/left-out.ts';
 import { valueText } from '../schema/example.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import { entriesOf, isObject, textOf, type JsonObject } from '../json-value.ts';
@@ -13,6 +14,9 @@ export interface PlacedRule {
   rule: Rule;
   anchor: string;
 }
+
+/** The most names listed of what was left out. */
+const mostLeftOut = 500;
 
 /** The reference of a ruleset: its description and a table of its rules. */
 export function rulesetHtml(
@@ -33,7 +37,7 @@ export function rulesetHtml(
     <tbody>${joinHtml(long.parts)}</tbody>
   </table>`;
   const html = markup`<div class="reference">
-    ${introHtml(page)}<h2 id="rules">Rules</h2>
+    ${introHtml(page)}${leftOutHtml(page.document)}<h2 id="rules">Rules</h2>
     ${rules.length === 0 ? markup`<p>This ruleset has no rules of its own.</p>` : table}
   </div>`;
   return { html, isCut: long.isCut };
@@ -46,6 +50,17 @@ function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descript
   const list = markup`<p>Extends${taken.slice(0, 100).map((name) => markup` <code>${name.slice(0, 200)}</code>`)}</p>`;
   return markup`<section class="intro">
     ${descriptions.block(description, 3)}${taken.length === 0 ? nothing : list}
+  </section>`;
+}
+
+/** What a partial ruleset does not check. */
+function leftOutHtml(document: JsonObject): Html {
+  const names = leftOutOf(document);
+  if (names.length === 0) return nothing;
+  const listed = names.slice(0, mostLeftOut).map((name) => markup` <code>${nameText(name, 300)}</code>`);
+  const rest = names.length - listed.length;
+  return markup`<section class="intro">
+    <p><strong>This ruleset is partial. It does not check:</strong>${listed}${rest > 0 ? ` and ${rest} more` : ''}</p>
   </section>`;
 }
 
@@ -64,7 +79,7 @@ function severityHtml({ severity }: Rule): Html {
 }
 
 function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }: PlacedRule): Html {
-  const { description, isBuiltIn, given, asked } = viewRule(rule);
+  const { description, isBuiltIn, given, asked, url } = viewRule(rule);
   const places = given.map((path) => markup` <code>${path.slice(0, 1000)}</code>`);
   const demands = asked.map(({ field, demand }) => {
     const name = field === '' ? nothing : markup`<code>${field.slice(0, 500)}</code> `;
@@ -78,6 +93,7 @@ function ruleHtml({ descriptions }: Pick<Page, 'descriptions'>, { rule, anchor }
       ${given.length === 0 ? nothing : markup`<p>Applies to${places}</p>`}
       ${demands.length === 0 ? nothing : markup`<ul class="props">${demands}</ul>`}
       ${isBuiltIn ? builtInHtml(rule, description) : nothing}
+      ${url === null ? nothing : markup`<p><a href="${url}" rel="nofollow noopener">Documentation</a></p>`}
     </td>
   </tr>`;
 }

@@ -1,3 +1,4 @@
+import { leftOutOf } from '../../model/left-out.ts';
 import { createLong } from '../long.ts';
 import { textOf, type JsonObject } from '../json-value.ts';
 import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
@@ -11,6 +12,12 @@ export function rulesetMarkdown(document: JsonObject, rules: readonly PlacedRule
   const taken = extendedBy(document).slice(0, 100);
   if (description !== '') long.add(() => `${description}\n\n`);
   if (taken.length > 0) long.add(() => `Extends ${taken.map((name) => codeMarkdown(name)).join(' ')}\n\n`);
+  const leftOut = leftOutOf(document);
+  if (leftOut.length > 0)
+    long.add(
+      () =>
+        `**This ruleset is partial. It does not check:** ${leftOut.map((name) => codeMarkdown(name)).join(' ')}\n\n`,
+    );
   long.add(() => '## Rules\n\n');
   for (const { rule } of rules)
     long.add(() => {

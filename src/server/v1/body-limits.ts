@@ -18,7 +18,7 @@ export function documentBodyBytes({ limits }: Pick<Config, 'limits'>): number {
 
 /** Whether the operation's body contains a document. */
 export function takesDocument({ id }: Operation): boolean {
-  return id.startsWith('publish');
+  return /^(?:publish|compare|replay)/.test(id);
 }
 
 /**

@@ -3,9 +3,9 @@ import type { OnConflict } from '../../model/connection.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { describeBlocking } from '../../model/problem.ts';
 import { publish, type PublishResult } from '../../registry/publish.ts';
-import { createUpload } from '../../source/upload.ts';
 import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from './call.ts';
 import { versionRecord, versionUrl } from './records.ts';
+import { uploadIn } from './trial/upload.ts';
 
 interface NewVersion {
   document: string | object;
@@ -16,20 +16,11 @@ interface NewVersion {
 }
 
 export const publishOne: ResourceHandler = async (call) => {
-  const { registry, coordinate, author, body, principal } = call;
+  const { registry, coordinate, author, principal } = call;
   const given = bodyOf<NewVersion>(call);
-  // The original bytes, so that no number loses a digit.
-  const bytes = body!.document!;
-  const { fileBytes } = registry.config.limits;
-  if (bytes.byteLength > fileBytes) {
-    const extra = { limit: fileBytes };
-    throw new RegistryError('too_large', `The document exceeds the limit of ${fileBytes} bytes.`, { extra });
-  }
-  const entry = /^\s*[{[]/.test(bytes.toString('utf8', 0, 65_536)) ? 'document.json' : 'document.yaml';
   const result = await publish(registry, {
     coordinate,
-    snapshot: createUpload(entry, bytes),
-    entry,
+    ...uploadIn(call),
     version: given.version ?? null,
     onConflict: given.onConflict,
     latest: given.latest,

@@ -9,6 +9,8 @@ import * as publish from './publish-route.ts';
 import * as repositories from './repository-routes.ts';
 import * as resources from './resource-routes.ts';
 import * as syncs from './sync-routes.ts';
+import { compareOne } from './trial/compare-route.ts';
+import { replayRuleset } from './trial/replay-route.ts';
 import * as versions from './version-routes.ts';
 import * as webhooks from './webhook-routes.ts';
 
@@ -22,6 +24,7 @@ export type Route =
 /** Every operation that needs a key, by id, with its handler. The scopes are in the description. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ...resourceTypes.flatMap((type) => resourceRoutes(types[type].operations)),
+  ['replayRuleset', { about: 'resource', answer: replayRuleset }],
   ['listKeys', { about: 'organization', answer: keys.listAll }],
   ['createKey', { about: 'organization', answer: keys.createOne }],
   ['getKey', { about: 'organization', answer: keys.getOne }],
@@ -53,6 +56,7 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
     [`update${one}`, resources.updateOne],
     [`delete${one}`, resources.deleteOne],
     [`publish${one}`, publish.publishOne],
+    [`compare${one}`, compareOne],
     [`list${one}Versions`, versions.listVersions],
     [`get${one}Version`, versions.getVersion],
     [`update${one}Version`, versions.updateVersion],

@@ -1,3 +1,4 @@
+import { httpsUrl } from '../../model/https-url.ts';
 import type { Problem, Report, Severity } from '../../model/problem.ts';
 import type { CommitLinks } from './commit-links.ts';
 
@@ -18,6 +19,7 @@ export function describeReport({ problems, counts, truncated }: Report, pages: C
     return {
       rule: found[0]!.rule,
       severity: found[0]!.severity,
+      href: httpsUrl(found[0]!.documentationUrl),
       count: found.length,
       first: first.map((problem) => place(problem, pages)),
       folded: found.slice(first.length).map((problem) => place(problem, pages)),

@@ -18,6 +18,8 @@ export const calls = {
     remove: (client: Client, slug: string) => client.DELETE('/v1/apis/{api}', { params: { path: { api: slug } } }),
     publish: (client: Client, slug: string, document: string) =>
       client.POST('/v1/apis/{api}/spec', { params: { path: { api: slug } }, body: { document } }),
+    compare: (client: Client, slug: string, document: string, from: string) =>
+      client.POST('/v1/apis/{api}/diff', { params: { path: { api: slug } }, body: { document, from } }),
     versions: (client: Client, slug: string) =>
       client.GET('/v1/apis/{api}/versions', { params: { path: { api: slug } } }),
     version: (client: Client, slug: string, version: string) =>
@@ -53,6 +55,8 @@ export const calls = {
       client.DELETE('/v1/schemas/{schema}', { params: { path: { schema: slug } } }),
     publish: (client: Client, slug: string, document: string) =>
       client.POST('/v1/schemas/{schema}/document', { params: { path: { schema: slug } }, body: { document } }),
+    compare: (client: Client, slug: string, document: string, from: string) =>
+      client.POST('/v1/schemas/{schema}/diff', { params: { path: { schema: slug } }, body: { document, from } }),
     versions: (client: Client, slug: string) =>
       client.GET('/v1/schemas/{schema}/versions', { params: { path: { schema: slug } } }),
     version: (client: Client, slug: string, version: string) =>
@@ -90,6 +94,8 @@ export const calls = {
       client.DELETE('/v1/rulesets/{ruleset}', { params: { path: { ruleset: slug } } }),
     publish: (client: Client, slug: string, document: string) =>
       client.POST('/v1/rulesets/{ruleset}/document', { params: { path: { ruleset: slug } }, body: { document } }),
+    compare: (client: Client, slug: string, document: string, from: string) =>
+      client.POST('/v1/rulesets/{ruleset}/diff', { params: { path: { ruleset: slug } }, body: { document, from } }),
     versions: (client: Client, slug: string) =>
       client.GET('/v1/rulesets/{ruleset}/versions', { params: { path: { ruleset: slug } } }),
     version: (client: Client, slug: string, version: string) =>

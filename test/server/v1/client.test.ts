@@ -69,6 +69,7 @@ test.for(resourceTypes)('%s', async (type) => {
   expect(published!.outcome).toBe('published');
   const { error: refused } = await call.publish(client, 'payments', '{"refuse": "No."}');
   expect(refused!.problems![0]!.message).toBe('No.');
+  expect((await call.compare(client, 'payments', documentOf('2.0.0'), '1')).data!.from).toBe('1.0.0');
   expect((await call.versions(client, 'payments')).data!.items[0]!.digest).toBe(published!.digest);
   expect((await call.version(client, 'payments', '1.0.0')).data!.status.state).toBe('active');
 
@@ -91,6 +92,13 @@ test.for(resourceTypes)('%s', async (type) => {
   expect((await call.get(client, 'payments')).data!.latest).toBe('1.0.0');
   expect((await call.remove(client, 'payments')).response.status).toBe(204);
   expect((await call.get(client, 'payments')).error!.status).toBe(404);
+});
+
+test('a replay of a ruleset', async () => {
+  await publishVersion(api.registry, '@acme/rulesets/candidate', '1.0.0');
+  const path = { ruleset: 'candidate' };
+  const { data } = await client.POST('/v1/rulesets/{ruleset}/replay', { params: { path }, body: { version: '1.0.0' } });
+  expect(data).toMatchObject({ items: [], totals: { checked: 0, others: 0 }, next: null });
 });
 
 test('keys, and who one is', async () => {

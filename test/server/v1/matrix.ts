@@ -61,6 +61,8 @@ const bodies: Record<string, (slug: string) => unknown> = {
   'update lenient': () => ({ validation: 'lenient' }),
   'update latest': () => ({ latest: '1.0.0' }),
   publish: () => ({ document: documentOf('2.0.0') }),
+  compare: () => ({ document: documentOf('2.0.0') }),
+  replay: () => ({ version: '1.0.0' }),
   updateVersion: () => ({ status: { state: 'yanked', reason: 'broken' } }),
   'updateVersion withdrawn': () => ({ status: { state: 'withdrawn', reason: 'leaked' } }),
   connect: () => ({ repository, path: 'other.json' }),

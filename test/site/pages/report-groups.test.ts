@@ -9,6 +9,7 @@ interface Described {
   groups: {
     rule: string;
     severity: string;
+    href: string | null;
     count: number;
     first: { place: string; href: string | null }[];
     folded: object[];
@@ -53,4 +54,14 @@ test('each place leads to its line where the host shows it', () => {
 
 test('nothing found is said', () => {
   expect(describeReport(createReport([]), null)).toMatchObject({ summary: 'nothing found', total: 0, groups: [] });
+});
+
+test("a rule links to its documentation, where that is a safe URL with https", () => {
+  const linked = (documentationUrl: string) => {
+    const report = createReport([{ ...found('summary', 'error', 1)[0]!, documentationUrl }]);
+    return (describeReport(report, null) as Described).groups[0]!.href;
+  };
+  expect(linked('https://style.acme.example/summary#why')).toBe('https://style.acme.example/summary#why');
+  for (const url of ['http://acme.example/', 'javascript:alert(1)', 'https://a:b@acme.example/', '/x', ''])
+    expect(linked(url)).toBeNull();
 });

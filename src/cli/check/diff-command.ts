@@ -1,29 +1,30 @@
 import { Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
-import type { Compiler, Published } from '../compile/compile.ts';
-import type { Config } from '../config.ts';
-import { isAtLeast, type Comparison, type Verdict } from '../model/comparison.ts';
-import { RegistryError } from '../model/errors.ts';
-import { selectVersion } from '../model/resource.ts';
-import type { Registry } from '../registry/registry.ts';
-import { openFolder } from '../source/folder.ts';
-import { requireCoordinate, withCompiler, withRegistryToRead } from './command-context.ts';
+import type { Compiler, Published } from '../../compile/compile.ts';
+import type { Config } from '../../config.ts';
+import { isAtLeast, type Comparison, type Verdict } from '../../model/comparison.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { selectVersion } from '../../model/resource.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { openFolder } from '../../source/folder.ts';
+import { requireCoordinate, withCompiler, withRegistryToRead, type CommonOptions } from '../command-context.ts';
 import { diffFormats, formatDiff, type DiffFormat } from './diff-formats.ts';
-import { print, printJson, withProgress } from './output.ts';
-import { formatLint } from './report-formats.ts';
+import { formatReport, print, printJson, withProgress } from '../output.ts';
+import { fetchDocument, isUrl, urlIn } from './fetch-document.ts';
 
-interface DiffOptions {
+interface DiffOptions extends CommonOptions {
   failOn?: Extract<Verdict, 'breaking' | 'unknown' | 'risky'>;
   format: DiffFormat;
-  json?: boolean;
+  registry?: string;
 }
 
 /** `stele diff BEFORE AFTER`: prints what changed between two documents. Writes nothing. */
 export function diffCommand(): Command {
   return new Command('diff')
     .description('Compare two documents, and say what breaks their clients.')
-    .argument('<before>', 'a file, or the coordinate of a version in the data folder')
-    .argument('<after>', 'a file, or the coordinate of a version in the data folder')
+    .argument('<before>', 'a file, a URL, or the coordinate of a version')
+    .argument('<after>', 'a file, a URL, or the coordinate of a version')
+    .option('--registry <url>', 'read coordinates from this registry, with the key in STELE_KEY')
     .addOption(
       new Option('--fail-on <verdict>', 'exit with 1 if a change has this verdict or a worse one').choices([
         'breaking',
@@ -36,18 +37,23 @@ export function diffCommand(): Command {
       const { failOn, format, json } = command.optsWithGlobals<DiffOptions>();
       const comparison = await compare(command, before, after);
       if (json === true) printJson(comparison);
-      else print(formatDiff(comparison, format));
+      else print(formatDiff(comparison, format, { before, after }));
       if (failOn !== undefined && isAtLeast(comparison.verdict, failOn)) process.exitCode = 1;
     });
 }
 
 async function compare(command: Command, before: string, after: string): Promise<Comparison> {
+  const remote = command.optsWithGlobals<DiffOptions>().registry;
   const run = async (compiler: Compiler, { limits }: Config, registry: Registry | null): Promise<Comparison> => {
-    const one = await documentNamed(before, compiler, limits, registry);
-    const other = await documentNamed(after, compiler, limits, registry);
+    const documentNamed = (name: string): Promise<Published> => {
+      const isHere = isCoordinate(name) && remote === undefined;
+      return isHere ? publishedDocument(registry!, name) : readDocument(compiler, limits, name, remote);
+    };
+    const one = await documentNamed(before);
+    const other = await documentNamed(after);
     return withProgress('Comparing', () => compiler.compare(one, other, limits));
   };
-  if (![before, after].some(isCoordinate))
+  if (remote !== undefined || ![before, after].some(isCoordinate))
     return withCompiler(command, (compiler, config) => run(compiler, config, null));
   const same = (config: Config) => config;
   return withRegistryToRead(command, same, (registry) => run(registry.compiler, registry.config, registry));
@@ -57,28 +63,30 @@ function isCoordinate(name: string): boolean {
   return name.startsWith('@') && !existsSync(name);
 }
 
-async function documentNamed(
-  name: string,
+/** Compiles a file, or what is at a URL, or the version of a coordinate in a remote registry. */
+async function readDocument(
   compiler: Compiler,
   limits: Config['limits'],
-  registry: Registry | null,
+  name: string,
+  remote: string | undefined,
 ): Promise<Published> {
-  if (registry !== null && isCoordinate(name)) return publishedDocument(registry, name);
-  const { snapshot, entry } = await openFolder(name, limits);
+  const url = isUrl(name) ? name : remote !== undefined && isCoordinate(name) ? urlIn(remote, name) : null;
+  const { snapshot, entry } =
+    url === null ? await openFolder(name, limits) : await fetchDocument(url, limits.fileBytes, remote);
   const input = { type: null, entry, validation: 'lenient', ruleset: null, limits } as const;
-  const { artifact, report } = await withProgress(`Reading ${entry}`, () =>
+  const { artifact, report } = await withProgress(`Reading ${name}`, () =>
     compiler.compile(input, (paths) => snapshot.read(paths)),
   );
   if (artifact === null)
-    throw new RegistryError('refused', `${name} is not a valid document:\n${formatLint(report, 'text')}`);
-  const { publishedAs } = await import('../registry/changes/compare-versions.ts');
+    throw new RegistryError('refused', `${name} is not a valid document:\n${formatReport(report)}`);
+  const { publishedAs } = await import('../../registry/changes/compare-versions.ts');
   return publishedAs(artifact);
 }
 
 async function publishedDocument(registry: Registry, name: string): Promise<Published> {
   const { coordinate, selector } = requireCoordinate(name);
-  const { findResource } = await import('../registry/find-resource.ts');
-  const { readPublished } = await import('../registry/derived.ts');
+  const { findResource } = await import('../../registry/find-resource.ts');
+  const { readPublished } = await import('../../registry/derived.ts');
   const resource = await findResource(registry, coordinate);
   const version = resource && selectVersion(resource, selector)?.version;
   if (!version) throw new RegistryError('not_found', `There is no version ${name} in the data folder.`);

@@ -1,0 +1,72 @@
+import { readEnvironment } from '../../config.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { requireCoordinate } from '../command-context.ts';
+import { createUpload } from '../../source/upload.ts';
+import type { Snapshot } from '../../source/snapshot.ts';
+
+/** The most seconds that a download may take. */
+const mostSeconds = 60;
+
+/** Whether an argument is the URL of a document. */
+export function isUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+/** The URL of a version in a registry. Throws `malformed` if either is not valid. */
+export function urlIn(registry: string, coordinate: string): string {
+  requireCoordinate(coordinate);
+  if (!isUrl(registry))
+    throw new RegistryError('malformed', `${JSON.stringify(registry)} is not the URL of a registry.`);
+  return new URL(`/${coordinate}`, registry).href;
+}
+
+/**
+ * Downloads a document: a snapshot of that one file. The key in STELE_KEY is sent to the origin of
+ * `registry` only. Throws `malformed` for an invalid URL, `not_found`, `too_large`, or `unreachable`.
+ */
+export async function fetchDocument(
+  text: string,
+  limit: number,
+  registry: string | undefined,
+): Promise<{ snapshot: Snapshot; entry: string }> {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new RegistryError('malformed', `${JSON.stringify(text)} is not the URL of a document.`);
+  const { key } = readEnvironment();
+  const isTrusted = registry !== undefined && URL.parse(registry)?.origin === url.origin;
+  const headers = {
+    accept: 'application/json, application/yaml;q=0.9, */*;q=0.1',
+    ...(key && isTrusted && { authorization: `Bearer ${key}` }),
+  };
+  const response = await fetch(url, { headers, signal: AbortSignal.timeout(mostSeconds * 1000) }).catch(
+    (cause: unknown) => {
+      throw new RegistryError('unreachable', `${url.origin} cannot be reached.`, { cause });
+    },
+  );
+  if (response.status === 404 || response.status === 410)
+    throw new RegistryError(
+      'not_found',
+      `There is no document at ${text}. If it is private, set STELE_KEY and --registry.`,
+    );
+  if (!response.ok) throw new RegistryError('unreachable', `${text} returned status ${response.status}.`);
+  const bytes = await readBody(response, limit, text);
+  const isJson = /^\s*[{[]/.test(bytes.toString('utf8', 0, 1024));
+  const entry = isJson ? 'document.json' : 'document.yaml';
+  return { snapshot: createUpload(entry, bytes), entry };
+}
+
+async function readBody(response: Response, limit: number, name: string): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const part of response.body ?? []) {
+      size += part.byteLength;
+      if (size > limit) throw new RegistryError('too_large', `${name} has more than ${limit} bytes.`);
+      parts.push(part);
+    }
+  } catch (cause) {
+    if (cause instanceof RegistryError) throw cause;
+    throw new RegistryError('unreachable', `${name} could not be read to its end.`, { cause });
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,64 @@
+import { Command, Option } from 'commander';
+import type { Compiled, Compiler, GivenRuleset } from '../../compile/compile.ts';
+import type { Config } from '../../config.ts';
+import { isBlocking } from '../../model/problem.ts';
+import { openFolder } from '../../source/folder.ts';
+import { withCompiler, type CommonOptions } from '../command-context.ts';
+import { complain, print, printJson, withProgress } from '../output.ts';
+import { rulesetNamed } from './ruleset-named.ts';
+import { formatLint, lintFormats, type LintFormat } from './report-formats.ts';
+import { settingsFor } from './settings-for.ts';
+
+export interface LintOptions extends CommonOptions {
+  ruleset?: string;
+  registry?: string;
+  format: LintFormat;
+  lenient?: boolean;
+}
+
+/** `stele lint FILE`: prints the report that publishing would produce. Writes nothing. */
+export function lintCommand(): Command {
+  return new Command('lint')
+    .description('Check a file and print the report, without publishing it.')
+    .argument('<file>')
+    .option('--ruleset <ruleset>', 'coordinate, file or URL of the ruleset to check against')
+    .option('--registry <url>', 'read coordinates of rulesets from this registry, with the key in STELE_KEY')
+    .option('--lenient', 'report violations of the specification as warnings')
+    .addOption(new Option('--format <format>', 'output format').choices(lintFormats).default('text'))
+    .action(async (file: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<LintOptions>();
+      const { report, files } = await withCompiler(command, async (compiler, config) => {
+        const ruleset =
+          options.ruleset === undefined
+            ? null
+            : await rulesetNamed(command, compiler, config, options.ruleset, options.registry);
+        return lint(compiler, config, file, ruleset, options);
+      });
+      if (isBlocking(report)) process.exitCode = 1;
+      if (options.json) return printJson(report);
+      const text = formatLint(report, options.format, files);
+      if (text !== '') print(text);
+    });
+}
+
+async function lint(
+  compiler: Compiler,
+  config: Config,
+  file: string,
+  ruleset: GivenRuleset | null,
+  { lenient }: LintOptions,
+): Promise<Compiled> {
+  const { limits } = config;
+  const { snapshot, entry } = await openFolder(file, limits);
+  const settings = await settingsFor(compiler, config, snapshot, entry);
+  if (ruleset === null && settings?.ruleset !== undefined)
+    complain(
+      `stele.yaml names the ruleset ${settings.ruleset}. To check against it, add --ruleset ${settings.ruleset}.`,
+    );
+  const today = new Date().toISOString().slice(0, 10);
+  const { blockOn, exemptions = [] } = settings ?? {};
+  const gate = { blockOn: blockOn ?? 'error', exemptions, today, known: null };
+  const validation = lenient ? 'lenient' : (settings?.validation ?? 'strict');
+  const input = { type: null, entry, validation, ruleset, ...(ruleset !== null && { gate }), limits };
+  return withProgress(`Checking ${entry}`, () => compiler.compile(input, (paths) => snapshot.read(paths)));
+}

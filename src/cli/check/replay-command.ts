@@ -1,0 +1,108 @@
+import { Command } from 'commander';
+import { existsSync, readFileSync } from 'node:fs';
+import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
+import { isRegistryError, RegistryError } from '../../model/errors.ts';
+import { formatProblem, type Problem } from '../../model/problem.ts';
+import type { Replayed, ReplayPage } from '../../registry/gate/replay.ts';
+import { openFolder } from '../../source/folder.ts';
+import { requireCoordinate, withRegistryToRead, type CommonOptions } from '../command-context.ts';
+import { complain, print, printJson, withProgress } from '../output.ts';
+import { demand } from '../registry-client.ts';
+
+interface ReplayOptions extends CommonOptions {
+  registry?: string;
+}
+
+type Result = Pick<ReplayPage, 'items' | 'totals'>;
+
+/** `stele replay CANDIDATE RULESET`: what a new version of a ruleset would reject. Writes nothing. */
+export function replayCommand(): Command {
+  return new Command('replay')
+    .description('Check what a new version of a ruleset would reject, before it is published.')
+    .argument('<candidate>', 'the file of the ruleset, or the coordinate of a published version')
+    .argument('<ruleset>', '@org/rulesets/slug')
+    .option('--registry <url>', 'ask the running registry at this URL, with the key in STELE_KEY')
+    .action(async (candidate: string, name: string, _options: unknown, command: Command) => {
+      const { registry, json } = command.optsWithGlobals<ReplayOptions>();
+      const { coordinate, selector } = requireCoordinate(name);
+      if (coordinate.type !== 'rulesets' || selector.kind !== 'latest')
+        throw new RegistryError(
+          'malformed',
+          `${name} is not a ruleset. Use a coordinate such as @acme/rulesets/style.`,
+        );
+      const version = existsSync(candidate) ? null : labelIn(candidate, coordinate);
+      const result = await withProgress('Replaying', (say) =>
+        registry === undefined
+          ? replayHere(command, candidate, coordinate)
+          : replayThere(registry, candidate, coordinate, version, say),
+      ).catch((error: unknown) => {
+        if (isRegistryError(error) && json !== true) for (const problem of problemsIn(error)) complain(problem);
+        throw error;
+      });
+      if (result.totals.newlyBlocked > 0) process.exitCode = 1;
+      if (json === true) printJson(result);
+      else printReplay(result);
+    });
+}
+
+/** What is wrong with a candidate, one line for each problem. */
+function problemsIn({ problems, extra }: RegistryError): string[] {
+  const found = problems.length > 0 ? problems : ((extra['problems'] ?? []) as Problem[]);
+  return found.map(formatProblem);
+}
+
+/** The label in a coordinate of this ruleset. Throws `malformed`. */
+function labelIn(candidate: string, ruleset: Coordinate): string {
+  const parsed = parseCoordinate(candidate);
+  if (parsed?.selector.kind === 'version' && formatCoordinate(parsed.coordinate) === formatCoordinate(ruleset))
+    return parsed.selector.version;
+  const example = formatCoordinate(ruleset, { kind: 'version', version: '1.0.0' });
+  throw new RegistryError('malformed', `There is no file ${candidate}. Give a file, or a version such as ${example}.`);
+}
+
+async function replayHere(command: Command, candidate: string, coordinate: Coordinate): Promise<Result> {
+  const { replay } = await import('../../registry/gate/replay.ts');
+  const { readCandidate } = await import('../../registry/gate/candidate.ts');
+  const { findRuleset } = await import('../../registry/gate/gate.ts');
+  const { findResource } = await import('../../registry/find-resource.ts');
+  const same = <T>(config: T) => config;
+  return withRegistryToRead(command, same, async (registry) => {
+    const resource = await findResource(registry, coordinate);
+    if (resource === null)
+      throw new RegistryError('not_found', `There is no ruleset ${formatCoordinate(coordinate)} in the data folder.`);
+    const given = existsSync(candidate)
+      ? await readCandidate(registry, resource, coordinate, await openFolder(candidate, registry.config.limits))
+      : { coordinate, ruleset: await findRuleset(registry, coordinate.org, candidate) };
+    return replay(registry, { kind: 'operator', id: 'cli' }, given, null, () => false, {});
+  });
+}
+
+async function replayThere(
+  registry: string,
+  candidate: string,
+  { slug }: Coordinate,
+  version: string | null,
+  say: (text: string) => void,
+): Promise<Result> {
+  const body = version === null ? { document: readFileSync(candidate, 'utf8') } : { version };
+  const items: Replayed[] = [];
+  for (let cursor = ''; ;) {
+    const path = `/v1/rulesets/${slug}/replay?limit=100${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const page = (await demand(registry, 'POST', path, body)) as unknown as Result & { next: string | null };
+    items.push(...page.items);
+    if (page.next === null) return { items, totals: page.totals };
+    say(`Replaying: ${items.length} done`);
+    cursor = page.next;
+  }
+}
+
+function printReplay({ items, totals }: Result): void {
+  for (const item of items) {
+    const verdict = item.newlyBlocked ? 'blocked' : item.then.blocking > 0 ? 'still blocked' : 'passes';
+    print([verdict, item.version, `+${item.added}`, `-${item.removed}`].join('\t'));
+    if (item.newlyBlocked) for (const problem of item.problems) print(`  ${formatProblem(problem)}`);
+  }
+  const { checked, newlyBlocked, unblocked, others } = totals;
+  const rest = others === 0 ? '' : `; ${others} that you may not read were not checked`;
+  complain(`${checked} checked, ${newlyBlocked} newly blocked, ${unblocked} no longer blocked${rest}`);
+}

@@ -1,0 +1,42 @@
+import type { Turn } from '../../compile/compile.ts';
+import { parseSelector } from '../../model/address.ts';
+import type { Comparison } from '../../model/comparison.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { describeBlocking } from '../../model/problem.ts';
+import { nameOf, selectVersion, type Resource } from '../../model/resource.ts';
+import type { Snapshot } from '../../source/snapshot.ts';
+import { readPublished } from '../derived.ts';
+import type { Registry } from '../registry.ts';
+import { publishedAs } from './compare-versions.ts';
+
+/**
+ * Compares a version with a document that is not published. `from`: as after the `@` of a URL;
+ * default: latest. The document need not be valid, but must be readable. Writes nothing. Throws
+ * `malformed`, `not_found`, or `refused` with the document's report.
+ */
+export async function compareUpload(
+  registry: Registry,
+  resource: Resource,
+  from: string,
+  { snapshot, entry }: { snapshot: Snapshot; entry: string },
+  turn: Turn,
+): Promise<{ label: string; comparison: Comparison }> {
+  const { compiler, config } = registry;
+  const { org, type } = resource;
+  const selector = parseSelector(from);
+  if (selector === null) throw new RegistryError('malformed', '`from` must be a version, a range or `latest`.');
+  const version = selectVersion(resource, selector)?.version;
+  if (version === undefined) throw new RegistryError('not_found', `${nameOf(resource)} has no version ${from}.`);
+  if (version.status.state === 'withdrawn')
+    throw new RegistryError('not_found', `${nameOf(resource)}@${version.label} was withdrawn.`);
+  const input = { type, entry, validation: 'lenient', ruleset: null, limits: config.limits } as const;
+  const load = (paths: readonly string[]) => snapshot.read(paths);
+  const { artifact, report } = await compiler.compile(input, load, { org, ...turn });
+  if (artifact === null) {
+    const { problems, ...rest } = report;
+    throw new RegistryError('refused', describeBlocking(report), { problems, extra: { ...rest } });
+  }
+  const before = await readPublished(registry, version);
+  const comparison = await compiler.compare(before, publishedAs(artifact), config.limits, { org, ...turn });
+  return { label: version.label, comparison };
+}

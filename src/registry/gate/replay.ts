@@ -1,0 +1,194 @@
+import type { GivenRuleset, Turn } from '../../compile/compile.ts';
+import type { Principal } from '../../model/access.ts';
+import { formatCoordinate, parseCoordinate, resourceTypes, type Coordinate } from '../../model/address.ts';
+import type { ArtifactConfig } from '../../model/artifact.ts';
+import { findingKey } from '../../model/gate.ts';
+import { blockingIn, type BlockOn, type Exemption, type Problem, type Report } from '../../model/problem.ts';
+import { coordinateOf, resourceRef, selectVersion, type Resource, type Version } from '../../model/resource.ts';
+import { mayRead } from '../readable.ts';
+import type { Registry } from '../registry.ts';
+import { readJson, readManifestOf } from '../stored.ts';
+import { findRuleset, gateOf, resolveRuleset, rulesetName } from './gate.ts';
+import { relint } from './relint.ts';
+import { showReport } from './show-report.ts';
+
+/** A ruleset that might be published, and the coordinate that it would get. */
+export interface Candidate {
+  coordinate: Coordinate;
+  ruleset: GivenRuleset;
+}
+
+/** How many findings a document has: all that its report would show, and those that block. */
+export interface Findings {
+  error: number;
+  warning: number;
+  info: number;
+  blocking: number;
+}
+
+/** What a candidate means for the latest version of one resource. */
+export interface Replayed {
+  /** `@org/type/slug@label`. */
+  version: string;
+  /** The ruleset that it must pass, as attached: the candidate's, or one that extends it. */
+  ruleset: string;
+  blockOn: BlockOn;
+  /** With a ratchet, what the latest version has never blocks. */
+  ratchet: boolean;
+  /** Null: its ruleset cannot be found, so that nothing can be published. */
+  now: Findings | null;
+  then: Findings;
+  /** Whether this document could be published now, and not then. */
+  newlyBlocked: boolean;
+  /** Findings that are new, and those that would be gone, of the first 1,000. */
+  added: number;
+  removed: number;
+  /** Some of the new findings: none if the reader may not read them. */
+  problems: Problem[];
+}
+
+export interface Totals {
+  checked: number;
+  newlyBlocked: number;
+  /** Documents that are blocked now and would not be. */
+  unblocked: number;
+  /** Resources that use it and that the reader may not read. They are not checked. */
+  others: number;
+}
+
+/** The last resource that a part of a replay checked. */
+export type Position = Pick<Coordinate, 'type' | 'slug'>;
+
+/** A part of a replay. `totals` count from its beginning. `position`: where to go on; null: done. */
+export interface ReplayPage {
+  items: Replayed[];
+  totals: Totals;
+  position: Position | null;
+}
+
+const none: Totals = { checked: 0, newlyBlocked: 0, unblocked: 0, others: 0 };
+
+/** The most findings quoted for one document. */
+const mostQuoted = 20;
+
+/**
+ * Checks the latest version of every resource of an organization that uses a ruleset against a
+ * candidate for it, directly or through a ruleset that extends it. Writes nothing. One document
+ * after the other, as the organization's own work, until `isEnough` says so or all are done; at
+ * least one. `start`: the position and totals of the part before.
+ */
+export async function replay(
+  registry: Registry,
+  principal: Principal,
+  candidate: Candidate,
+  start: { position: Position; totals: Totals } | null,
+  isEnough: (items: number) => boolean,
+  turn: Turn,
+): Promise<ReplayPage> {
+  const { org } = candidate.coordinate;
+  const items: Replayed[] = [];
+  const totals: Totals = { ...(start?.totals ?? none) };
+  for await (const resource of usersOf(registry, candidate, start?.position ?? null)) {
+    if (!mayRead(principal, resource)) {
+      totals.others++;
+      continue;
+    }
+    const version = selectVersion(resource, { kind: 'latest' })?.version;
+    if (version === undefined) continue;
+    const item = await replayOne(registry, principal, candidate, resource, version, { org, ...turn });
+    items.push(item);
+    totals.checked++;
+    if (item.newlyBlocked) totals.newlyBlocked++;
+    if (item.now?.blocking !== 0 && item.then.blocking === 0) totals.unblocked++;
+    if (isEnough(items.length)) return { items, totals, position: { type: resource.type, slug: resource.slug } };
+  }
+  return { items, totals, position: null };
+}
+
+/** The resources that use a ruleset, type by type, after a position in this order. */
+async function* usersOf(
+  registry: Registry,
+  { coordinate }: Candidate,
+  start: Position | null,
+): AsyncGenerator<Resource> {
+  const { org } = coordinate;
+  const uses = new Map<string, boolean>();
+  for (const type of resourceTypes.slice(start === null ? 0 : resourceTypes.indexOf(start.type))) {
+    const after = start?.type === type ? resourceRef({ org, ...start }) : undefined;
+    for await (const name of registry.refs.list(`resources/${org}/${type}/`, after)) {
+      const resource = (await registry.refs.read<Resource>(name))?.value;
+      if (!resource || resource.deletedAt !== null) continue;
+      const attached = rulesetName(registry, resource);
+      if (attached === null) continue;
+      if (!uses.has(attached)) uses.set(attached, await leadsTo(registry, org, attached, coordinate));
+      if (uses.get(attached)) yield resource;
+    }
+  }
+}
+
+/** Whether a ruleset is this one, or extends it. */
+async function leadsTo(registry: Registry, org: string, attached: string, wanted: Coordinate): Promise<boolean> {
+  if (isSame(attached, wanted)) return true;
+  const found = await resolveRuleset(registry, org, attached).catch(() => null);
+  return Object.keys(found?.extended ?? {}).some((base) => isSame(base, wanted));
+}
+
+function isSame(name: string, wanted: Coordinate): boolean {
+  const parsed = parseCoordinate(name);
+  return parsed !== null && formatCoordinate(parsed.coordinate) === formatCoordinate(wanted);
+}
+
+async function replayOne(
+  registry: Registry,
+  principal: Principal,
+  candidate: Candidate,
+  resource: Resource,
+  version: Version,
+  turn: Turn,
+): Promise<Replayed> {
+  const { org } = resource;
+  const attached = rulesetName(registry, resource)!;
+  const { blockOn, ratchet } = gateOf(registry, resource);
+  const exemptions = await exemptionsOf(registry, version);
+  const today = registry.now().toISOString().slice(0, 10);
+  const check = (ruleset: GivenRuleset) =>
+    relint(registry, resource, version, ruleset, { blockOn, exemptions, today, known: null }, turn);
+  const instead = async (name: string) =>
+    isSame(name, candidate.coordinate) ? candidate.ruleset : findRuleset(registry, org, name);
+  const current = await resolveRuleset(registry, org, attached).catch(() => null);
+  const now = current && (await check(current));
+  const then = await check((await resolveRuleset(registry, org, attached, instead))!);
+  const had = new Set(now?.problems.map(keyOf));
+  const has = new Set(then.problems.map(keyOf));
+  const { problems } = await showReport(registry, principal, then);
+  const found = { now: now && findingsIn(now, ratchet), then: findingsIn(then, ratchet) };
+  return {
+    version: formatCoordinate(coordinateOf(resource), { kind: 'version', version: version.label }),
+    ruleset: attached,
+    blockOn,
+    ratchet,
+    ...found,
+    newlyBlocked: found.then.blocking > 0 && found.now?.blocking === 0,
+    added: then.problems.filter((problem) => !had.has(keyOf(problem))).length,
+    removed: now?.problems.filter((problem) => !has.has(keyOf(problem))).length ?? 0,
+    problems: problems.filter((problem) => !had.has(keyOf(problem))).slice(0, mostQuoted),
+  };
+}
+
+/** A finding that becomes an error is a new one. */
+function keyOf(problem: Problem): string {
+  return problem.severity + findingKey(problem);
+}
+
+/** The exemptions that the version was published with. */
+async function exemptionsOf(registry: Registry, version: Version): Promise<Exemption[]> {
+  const { config } = await readManifestOf(registry, version);
+  const { report } = await readJson<ArtifactConfig>(registry, config.digest, version.manifest);
+  return (await readJson<Report>(registry, report, version.manifest)).gate?.exemptions ?? [];
+}
+
+/** With a ratchet, the ruleset's findings never block: the latest version has them all. */
+function findingsIn(report: Report, ratchet: boolean): Findings {
+  const own = report.problems.filter(({ severity, ofRuleset }) => severity === 'error' && ofRuleset !== true);
+  return { ...report.counts, blocking: ratchet ? own.length : blockingIn(report) };
+}

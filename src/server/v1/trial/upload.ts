@@ -1,0 +1,19 @@
+import { RegistryError } from '../../../model/errors.ts';
+import { createUpload } from '../../../source/upload.ts';
+import type { Snapshot } from '../../../source/snapshot.ts';
+import type { Call } from '../call.ts';
+
+/**
+ * The document in a request's body: its original bytes, so that no number loses a digit. Throws
+ * `too_large`.
+ */
+export function uploadIn({ registry, body }: Pick<Call, 'registry' | 'body'>): { snapshot: Snapshot; entry: string } {
+  const bytes = body!.document!;
+  const { fileBytes } = registry.config.limits;
+  if (bytes.byteLength > fileBytes) {
+    const extra = { limit: fileBytes };
+    throw new RegistryError('too_large', `The document exceeds the limit of ${fileBytes} bytes.`, { extra });
+  }
+  const entry = /^\s*[{[]/.test(bytes.toString('utf8', 0, 65_536)) ? 'document.json' : 'document.yaml';
+  return { snapshot: createUpload(entry, bytes), entry };
+}

@@ -1,0 +1,96 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runHere } from './in-process.ts';
+
+/** `stele lint`, `stele diff` and `stele replay` on files and a data folder. */
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stele-check-'));
+  const api = (summary: string) =>
+    `openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {/a: {get: {${summary} responses: {'200': {description: A.}}}}}\n`;
+  const files = {
+    'apis/pay.yaml': api(''),
+    'apis/good.yaml': api('summary: A, '),
+    'apis/ignored/pay.yaml': api(''),
+    'apis/ignored/.redocly.lint-ignore.yaml': "pay.yaml:\n  operation-summary: ['#/paths/~1a/get/summary']\n",
+    'stele.yaml':
+      'resources:\n  - path: apis/pay.yaml\n    exemptions: [{rule: operation-summary, reason: Not yet, owner: ann, expires: 2100-01-01}]\n',
+    'base.yaml': 'version: 1.0.0\nrules: {operation-summary: error}\n',
+    'own.yaml': "extends: ['@acme/rulesets/base@1']\nrules: {info-license: off}\n",
+    'missing.yaml': "extends: ['@acme/rulesets/absent']\nrules: {info-license: off}\n",
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  await mkdir(join(folder, '.git'));
+  expect((await run('publish', 'base.yaml', '@acme/rulesets/base')).code).toBe(0);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const run = (...args: string[]) => runHere([...args, '--data', 'data'], { cwd: folder });
+
+test('a ruleset in a file extends a published one by its coordinate', async () => {
+  const { code, stdout } = await run('lint', 'apis/good.yaml', '--ruleset', 'own.yaml');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+  const bad = await run('lint', 'apis/ignored/../pay.yaml', '--ruleset', 'own.yaml', '--format', 'sarif');
+  expect(bad.stdout).toContain('"justification": "Not yet (ann, until 2100-01-01, stele.yaml:3:18)"');
+  expect(bad.code).toBe(0);
+  const missing = await run('lint', 'apis/good.yaml', '--ruleset', 'missing.yaml');
+  expect(missing).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('@acme/rulesets/absent does not exist') as string,
+  });
+});
+
+test('what `.redocly.lint-ignore.yaml` beside the document lists does not block', async () => {
+  const { code, stdout } = await run('lint', 'apis/ignored/pay.yaml', '--ruleset', '@acme/rulesets/base');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '0 errors, 0 warnings, 0 notes, 1 exempted\n' });
+});
+
+test('a file is compared with what is at a URL, without sending the key to strangers', async () => {
+  const keys: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers.authorization);
+    const isThere = request.url === '/old.yaml' || request.url === '/@acme/apis/pay@1';
+    response.statusCode = isThere ? 200 : 404;
+    response.end(isThere ? 'openapi: 3.1.0\ninfo: {title: Pay, version: 1.0.0}\npaths: {}\n' : '');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const diff = (...args: string[]) =>
+    runHere(['diff', ...args, '--json'], { cwd: folder, env: { STELE_KEY: 'stele_secret' } });
+  try {
+    expect(JSON.parse((await diff(`${url}/old.yaml`, 'apis/good.yaml')).stdout)).toMatchObject({ verdict: 'safe' });
+    expect(JSON.parse((await diff('apis/good.yaml', '@acme/apis/pay@1', '--registry', url)).stdout)).toMatchObject({
+      verdict: 'breaking',
+    });
+    expect(await diff(`${url}/gone.yaml`, 'apis/good.yaml')).toMatchObject({ code: 1, stdout: '' });
+    expect(keys).toEqual([undefined, 'Bearer stele_secret', undefined]);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+  expect((await diff(`${url}/old.yaml`, 'apis/good.yaml')).code).toBe(3);
+});
+
+test('a replay of a ruleset in the data folder, and of one that could not be published', async () => {
+  expect(await run('replay', 'base.yaml', '@acme/rulesets/base')).toMatchObject({
+    code: 0,
+    stdout: '',
+    stderr: '0 checked, 0 newly blocked, 0 no longer blocked\n',
+  });
+  expect(await run('replay', 'own.yaml', '@acme/rulesets/base')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('extends itself') as string,
+  });
+  expect((await run('replay', 'nowhere.yaml', '@acme/rulesets/base')).code).toBe(2);
+  expect((await run('replay', 'own.yaml', '@acme/rulesets/none')).code).toBe(1);
+});
