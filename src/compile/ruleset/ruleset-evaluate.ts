@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { lintDocument } from '@redocly/openapi-core';
-import { leftOutOf } from '../../model/left-out.ts';
+import { leftOutOf } from '../../render/ruleset/left-out.ts';
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';

@@ -1,4 +1,4 @@
-import { leftOutMember } from '../../model/left-out.ts';
+import { leftOutMember } from '../../render/ruleset/left-out.ts';
 import type { Problem } from '../../model/problem.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { parsePointer } from '../text/pointer.ts';

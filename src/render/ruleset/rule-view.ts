@@ -1,4 +1,4 @@
-import { httpsUrl } from '../../model/https-url.ts';
+import { httpsUrl } from '../../model/visible.ts';
 import { valueText } from '../schema/example.ts';
 import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
 import type { Rule } from './rules.ts';

@@ -1,4 +1,4 @@
-import { leftOutOf } from '../../model/left-out.ts';
+import { leftOutOf } from './left-out.ts';
 import { valueText } from '../schema/example.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import { entriesOf, isObject, textOf, type JsonObject } from '../json-value.ts';

@@ -1,4 +1,4 @@
-import { leftOutOf } from '../../model/left-out.ts';
+import { leftOutOf } from './left-out.ts';
 import { createLong } from '../long.ts';
 import { textOf, type JsonObject } from '../json-value.ts';
 import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';

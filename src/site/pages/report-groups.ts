@@ -1,4 +1,4 @@
-import { httpsUrl } from '../../model/https-url.ts';
+import { httpsUrl } from '../../model/visible.ts';
 import type { Problem, Report, Severity } from '../../model/problem.ts';
 import type { CommitLinks } from './commit-links.ts';
 
