@@ -31,7 +31,7 @@ beforeAll(async () => {
     await writeFile(join(folder, name), text);
   }
   await mkdir(join(folder, '.git'));
-  expect((await run('publish', 'base.yaml', '@acme/rulesets/base')).code).toBe(0);
+  await run('publish', 'base.yaml', '@acme/rulesets/base');
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

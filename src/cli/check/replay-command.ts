@@ -98,7 +98,7 @@ async function replayThere(
 
 function printReplay({ items, totals }: Result): void {
   for (const item of items) {
-    const verdict = item.newlyBlocked ? 'blocked' : item.then.blocking > 0 ? 'still blocked' : 'passes';
+    const verdict = item.newlyBlocked ? 'blocked' : item.proposed.blocking > 0 ? 'still blocked' : 'passes';
     print([verdict, item.version, `+${item.added}`, `-${item.removed}`].join('\t'));
     if (item.newlyBlocked) for (const problem of item.problems) print(`  ${formatProblem(problem)}`);
   }

@@ -36,8 +36,8 @@ export interface Replayed {
   /** With a ratchet, what the latest version has never blocks. */
   ratchet: boolean;
   /** Null: its ruleset cannot be found, so that nothing can be published. */
-  now: Findings | null;
-  then: Findings;
+  current: Findings | null;
+  proposed: Findings;
   /** Whether this document could be published now, and not then. */
   newlyBlocked: boolean;
   /** Findings that are new, and those that would be gone, of the first 1,000. */
@@ -99,7 +99,7 @@ export async function replay(
     items.push(item);
     totals.checked++;
     if (item.newlyBlocked) totals.newlyBlocked++;
-    if (item.now?.blocking !== 0 && item.then.blocking === 0) totals.unblocked++;
+    if (item.current?.blocking !== 0 && item.proposed.blocking === 0) totals.unblocked++;
     if (isEnough(items.length)) return { items, totals, position: { type: resource.type, slug: resource.slug } };
   }
   return { items, totals, position: null };
@@ -161,14 +161,14 @@ async function replayOne(
   const had = new Set(now?.problems.map(keyOf));
   const has = new Set(then.problems.map(keyOf));
   const { problems } = await showReport(registry, principal, then);
-  const found = { now: now && findingsIn(now, ratchet), then: findingsIn(then, ratchet) };
+  const found = { current: now && findingsIn(now, ratchet), proposed: findingsIn(then, ratchet) };
   return {
     version: formatCoordinate(coordinateOf(resource), { kind: 'version', version: version.label }),
     ruleset: attached,
     blockOn,
     ratchet,
     ...found,
-    newlyBlocked: found.then.blocking > 0 && found.now?.blocking === 0,
+    newlyBlocked: found.proposed.blocking > 0 && found.current?.blocking === 0,
     added: then.problems.filter((problem) => !had.has(keyOf(problem))).length,
     removed: now?.problems.filter((problem) => !has.has(keyOf(problem))).length ?? 0,
     problems: problems.filter((problem) => !had.has(keyOf(problem))).slice(0, mostQuoted),

@@ -54,8 +54,8 @@ test('a replay tells what a candidate would reject, also through a ruleset that 
   ]);
   expect(items[0]).toMatchObject({
     ruleset: '@acme/rulesets/style',
-    now: { error: 0, warning: 1, blocking: 0 },
-    then: { error: 1, warning: 1, blocking: 1 },
+    current: { error: 0, warning: 1, blocking: 0 },
+    proposed: { error: 1, warning: 1, blocking: 1 },
     added: 2,
     removed: 1,
     problems: [{ rule: 'operation-summary' }, { rule: 'operation-description' }],

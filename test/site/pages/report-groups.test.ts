@@ -56,7 +56,7 @@ test('nothing found is said', () => {
   expect(describeReport(createReport([]), null)).toMatchObject({ summary: 'nothing found', total: 0, groups: [] });
 });
 
-test("a rule links to its documentation, where that is a safe URL with https", () => {
+test('a rule links to its documentation, where that is a safe URL with https', () => {
   const linked = (documentationUrl: string) => {
     const report = createReport([{ ...found('summary', 'error', 1)[0]!, documentationUrl }]);
     return (describeReport(report, null) as Described).groups[0]!.href;
