@@ -45,6 +45,10 @@ export interface OwnerConfig extends Omit<RepositoryConfig, 'url'>, OwnerFilter 
 
 export interface OrganizationConfig {
   name?: string;
+  /** Absolute path of an SVG or PNG file for its pages. */
+  logo?: string;
+  /** Colors of links and buttons on its pages, as `#rrggbb`. */
+  accent?: { light: string; dark: string };
   repositories: RepositoryConfig[];
   owners: OwnerConfig[];
   defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation } & GateSettings;
@@ -202,6 +206,8 @@ type UserRepository = Partial<RepositoryConfig> & { [kind in HostKind]?: string 
 
 interface UserOrganization {
   name?: string;
+  logo?: string;
+  accent?: NonNullable<OrganizationConfig['accent']>;
   repositories?: UserRepository[];
   defaults?: OrganizationConfig['defaults'];
 }
@@ -327,14 +333,15 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     >;
   const hosts = fillHosts(given.hosts);
   const organizations = Object.entries(given.organizations ?? {}).map(([name, organization]) => {
-    const { repositories = [], defaults = {}, ...rest } = organization;
+    const { repositories = [], defaults = {}, logo, accent, ...rest } = organization;
+    const look = { ...(logo !== undefined && { logo: resolve(base, logo) }), ...(accent && { accent }) };
     const sorted = repositories.map((repository, index) =>
       sortRepository(repository, `organizations.${name}.repositories.${index}`, base, hosts),
     );
     const owners = sorted.flatMap((each) => ('pattern' in each ? [each] : []));
     return [
       name,
-      { ...rest, repositories: sorted.flatMap((each) => ('url' in each ? [each] : [])), owners, defaults },
+      { ...rest, ...look, repositories: sorted.flatMap((each) => ('url' in each ? [each] : [])), owners, defaults },
     ] as const;
   });
   const config: Config = {

@@ -6,6 +6,7 @@ import type { Comparison } from '../model/comparison.ts';
 import type { Outline } from '../model/outline.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { GateSettings } from '../model/gate.ts';
+import type { Ownership } from '../model/resource.ts';
 import type { Exemption, Gate } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
@@ -79,6 +80,8 @@ export interface Artifact {
   specification: string;
   title: string;
   description: string;
+  /** The first paragraph of its description as plain text, at most 300 characters. */
+  summary: string;
   /** The version in the document, or null. */
   version: string | null;
   /** json and yaml, each as identity, gzip, br and zstd. */
@@ -137,7 +140,7 @@ export type VersionSource =
 /**
  * Settings in `stele.yaml` for all documents or one entry. `tags` and `version` are never both set.
  */
-export interface SettingsDefaults extends GateSettings {
+export interface SettingsDefaults extends GateSettings, Ownership {
   visibility?: Visibility;
   ruleset?: string;
   validation?: Validation;

@@ -12,6 +12,7 @@ import { openapiReferencePaths } from './openapi/openapi-paths.ts';
 import { isTooManyRounds } from './openapi/redocly-rounds.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { formatsOf, represent } from './text/represent.ts';
+import { firstParagraph } from '../render/plain-text.ts';
 import { lintIgnorePaths, readLintIgnore } from './lint-ignore.ts';
 import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
@@ -110,13 +111,17 @@ function createPathsOf(type: ResourceType | null): (file: ParsedFile) => Iterabl
   };
 }
 
+/** Longest summary, in characters. */
+const summaryLength = 300;
+
 async function artifactOf(
   type: ResourceType,
   result: KindResult,
   formats: ReturnType<typeof formatsOf>,
 ): Promise<Artifact> {
   const { kind, specification, title, description, version } = result;
-  return { type, kind, specification, title, description, version, representations: await represent(formats) };
+  const summary = firstParagraph(description, summaryLength);
+  return { type, kind, specification, title, description, summary, version, representations: await represent(formats) };
 }
 
 /** The type to compile the document as, or the problem if it has none. */

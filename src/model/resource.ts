@@ -15,6 +15,12 @@ export type Status =
   | { state: 'yanked'; reason: string; since: string }
   | { state: 'withdrawn'; reason: string; since: string };
 
+/** Whose commit a version is: the author's name, never an address, and the message's first line. */
+export interface CommitNote {
+  author: string;
+  subject: string;
+}
+
 /** One immutable version of a resource. */
 export interface Version {
   label: string;
@@ -39,15 +45,29 @@ export interface Version {
   original?: string;
   /** What changed since the version before. Absent for the first, and for old versions. */
   changes?: VersionChanges;
+  /** Its commit. Absent for an upload, and for old versions. */
+  commit?: CommitNote;
+  /** How many problems its report has, for lists. Absent: none, or an old version. */
+  problems?: { error: number; warning: number };
+}
+
+/** Whom to ask about a resource, and words to find it by. Pages show them; they decide nothing. */
+export interface Ownership {
+  /** A team or a person, as text. Null or absent: not stated. */
+  owner?: string | null;
+  /** Lower-case words with hyphens. */
+  topics?: string[];
 }
 
 /** An API, schema or ruleset with all its versions: the value of one ref. */
-export interface Resource extends GateSettings {
+export interface Resource extends GateSettings, Ownership {
   org: string;
   type: ResourceType;
   slug: string;
   name: string;
   description: string;
+  /** What its latest document says of itself in a few words. Lists show it where `description` is empty. */
+  summary?: string;
   visibility: Visibility;
   /** Coordinate of the ruleset that every version must pass. Null: the organization's default. */
   ruleset: string | null;
@@ -68,6 +88,11 @@ export interface Resource extends GateSettings {
   deletedAt: string | null;
   /** URL of the registry that it is a copy of. Only `stele mirror` changes it. */
   mirrorOf?: string;
+}
+
+/** What a resource is, in a few words: as somebody described it, else as its document does. */
+export function aboutOf({ description, summary = '' }: Pick<Resource, 'description' | 'summary'>): string {
+  return description.trim() === '' ? summary : description;
 }
 
 /** Throws `conflict` if nothing can be published to the resource: it was deleted, or is a copy. */

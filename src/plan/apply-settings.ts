@@ -42,6 +42,8 @@ export function applySettings(
     blockOn: given.blockOn ?? null,
     ratchet: given.ratchet ?? null,
     compatibility: given.compatibility ?? null,
+    ...(given.owner && { owner: given.owner }),
+    ...(given.topics && { topics: given.topics }),
     ...(given.exemptions && { exemptions: given.exemptions }),
     onConflict: given.onConflict ?? connection?.onConflict ?? 'revise',
     tags: tags ?? (given.version === undefined ? (connection?.tags ?? releasePattern(releases, coordinate)) : null),

@@ -21,6 +21,9 @@ export interface Planned {
   blockOn?: BlockOn | null;
   ratchet?: boolean | null;
   compatibility?: Compatibility | null;
+  /** Of the resource, also of an existing one. Absent: as the registry has them. */
+  owner?: string;
+  topics?: string[];
   /** Findings that the repository accepts, also for an existing resource. */
   exemptions?: Exemption[];
   onConflict: OnConflict;

@@ -6,7 +6,7 @@ import type { JobOrigin } from '../model/job.ts';
 import { assertPublishable, findVersion, resourceRef, type Resource, type Version } from '../model/resource.ts';
 import { assertConnectable } from './connectable.ts';
 import { withChanges } from './changes/foreseen-changes.ts';
-import { newResource, withTitle, type NewResource } from './create-resource.ts';
+import { newResource, withSummary, withTitle, type NewResource } from './create-resource.ts';
 import type { CompileRequest } from './gate/compile-document.ts';
 import { addVersion, placeVersion } from './place-version.ts';
 import type { Author, Registry } from './registry.ts';
@@ -46,6 +46,10 @@ export interface Made {
   /** The version in the document, or null. */
   stated: string | null;
   title: string;
+  /** What the document says of itself in a few words. */
+  summary: string;
+  /** How many problems its report has. */
+  problems: { error: number; warning: number };
   /** What changed since the version that was foreseen to be before it. */
   changes?: VersionChanges | null;
 }
@@ -117,8 +121,11 @@ export async function appendVersion(
       ...(request.snapshot.committedAt !== null && { createdAt: request.snapshot.committedAt }),
       status: { state: 'active' },
       ...(made.stated !== null && made.stated !== placed.label && { original: made.stated }),
+      ...(request.snapshot.note && { commit: request.snapshot.note }),
+      ...(made.problems.error + made.problems.warning > 0 && { problems: made.problems }),
     };
-    const next = withChanges(addVersion(connected, version, request), version.label, made.changes ?? null);
+    const added = addVersion(connected, version, request);
+    const next = withChanges(withSummary(added, version, made.summary), version.label, made.changes ?? null);
     result = { outcome: 'published', resource: next, version: findVersion(next, version.label)! };
     return next;
   };

@@ -1,15 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
-import { assertOwn, chooseLatest, findVersion, resourceRef, type Resource } from '../model/resource.ts';
+import { assertOwn, chooseLatest, findVersion, resourceRef, type Ownership, type Resource } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 import { resolveRuleset } from './gate/gate.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Changes of a resource's settings. Absent members stay as they are. */
-export interface ResourceChange extends GateSettings {
+export interface ResourceChange extends GateSettings, Ownership {
   name?: string;
   description?: string;
   visibility?: Visibility;
@@ -73,7 +74,7 @@ export async function changeResource(
     const moved = latest === undefined ? {} : moveLatest(current, latest);
     const next = { ...current, ...plain, ...moved };
     const actions = Object.entries(change).flatMap(([key]) =>
-      (next[key as keyof ResourceChange] ?? null) === (current[key as keyof ResourceChange] ?? null) &&
+      isDeepStrictEqual(next[key as keyof ResourceChange] ?? null, current[key as keyof ResourceChange] ?? null) &&
       (key !== 'latest' || next.latestPinned === current.latestPinned)
         ? []
         : [describe(key as keyof ResourceChange, next)],

@@ -4,11 +4,11 @@ import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
-import { resourceRef, type Resource } from '../model/resource.ts';
+import { resourceRef, type Ownership, type Resource, type Version } from '../model/resource.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new resource. */
-export interface NewResource extends GateSettings {
+export interface NewResource extends GateSettings, Ownership {
   name: string;
   description?: string;
   /** Default: the organization's, else private. */
@@ -30,6 +30,8 @@ export function newResource(
     slug,
     name: given.name,
     description: given.description ?? '',
+    ...(given.owner && { owner: given.owner }),
+    ...(given.topics && { topics: given.topics }),
     visibility: given.visibility ?? organizationIn(registry.config, org)?.defaults.visibility ?? 'private',
     ruleset: given.ruleset ?? null,
     connection: null,
@@ -65,6 +67,12 @@ export async function createResource(
     return { value: newResource(registry, coordinate, given), change: { ...author, action: 'create' } };
   });
   return { resource: made!.value, generation: made!.generation };
+}
+
+/** The resource with what its new version says of itself, if that is the latest. */
+export function withSummary(resource: Resource, { label }: Pick<Version, 'label'>, summary: string): Resource {
+  if (resource.latest !== label || summary === (resource.summary ?? '')) return resource;
+  return { ...resource, summary };
 }
 
 /** The resource, named by the title of its first document if it was created with its slug as name. */

@@ -82,7 +82,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
     return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
   }
   let built = buildFor(registry, request, resource, compiled, ruleset);
-  let made = madeOf(request, compiled.artifact, built);
+  let made = madeOf(request, compiled.artifact, report, built);
   // Before any bytes are stored. A taken label stays taken, so the result cannot change.
   const foreseen = (await appendVersion(registry, { ...request, dryRun: true }, made))!;
   if (foreseen.outcome === 'published' && !(request.isPast ?? false)) {
@@ -95,7 +95,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
       compiled = { ...compiled, report: checked };
       report = checked;
       built = buildFor(registry, request, resource, compiled, ruleset);
-      made = { ...made, manifest: digestOf(built.manifest) };
+      made = madeOf(request, compiled.artifact!, report, built);
     }
   }
   if (request.dryRun || foreseen.outcome === 'conflict') {
@@ -133,13 +133,20 @@ async function findStanding(
   const compiled = await compileDocument(registry, request, existing, null);
   if (compiled.artifact === null) return null;
   const built = buildFor(registry, request, existing, compiled, null);
-  const made = madeOf(request, compiled.artifact, built);
+  const made = madeOf(request, compiled.artifact, compiled.report, built);
   const appended = await appendVersion(registry, request, made, () => false);
   return appended?.outcome === 'unchanged' ? { ...appended, compiled } : null;
 }
 
-function madeOf(request: PublishRequest, artifact: Artifact, { manifest, content }: Built): Made {
-  return { manifest: digestOf(manifest), content, stated: statedOf(request, artifact), title: artifact.title };
+function madeOf(
+  request: PublishRequest,
+  artifact: Artifact,
+  { counts: { error, warning } }: Report,
+  { manifest, content }: Built,
+): Made {
+  const { title, summary } = artifact;
+  const problems = { error, warning };
+  return { manifest: digestOf(manifest), content, stated: statedOf(request, artifact), title, summary, problems };
 }
 
 /** The version in the document, unless the request replaces it. */

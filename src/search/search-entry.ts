@@ -29,7 +29,7 @@ export interface SearchEntry {
 }
 
 /** Facts of a resource that are searched besides its document. */
-export type SearchedResource = Pick<Resource, 'org' | 'type' | 'slug' | 'name' | 'description'>;
+export type SearchedResource = Pick<Resource, 'org' | 'type' | 'slug' | 'name' | 'description' | 'owner' | 'topics'>;
 
 /** The weight of a word by the field that it is in. Of a whole name: what it adds to the score. */
 const weights = {
@@ -58,8 +58,9 @@ const postingsOfName = 200;
 /** The entry of a resource's names and descriptions: record 0. `about`: what its document says of itself. */
 export function makeOwnEntry(resource: SearchedResource, about: Pick<Outline, 'title' | 'description'>): SearchEntry {
   const collected = createCollected(postingsOfName);
-  const { org, type, slug, name, description } = resource;
+  const { org, type, slug, name, description, owner, topics = [] } = resource;
   for (const text of [about.title, name, slug, org, type]) collected.words(text, 0, weights.title);
+  for (const text of [owner ?? '', ...topics]) collected.words(text, 0, weights.tag);
   for (const text of [description, about.description]) collected.words(text, 0, weights.description);
   for (const whole of [about.title, name, slug, nameOf(resource)]) collected.key(whole, 0, keys.name);
   return collected.pack();

@@ -49,6 +49,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
 };
 
 function beside(url: string, name: string): string {
@@ -57,9 +58,9 @@ function beside(url: string, name: string): string {
 
 /**
  * Opens the assets of `templates/assets/` and of packages. The operator's `assets/` overrides them
- * by name. Each file is read once, on first use.
+ * by name. `made`: further assets, in memory. Each file is read once, on first use.
  */
-export function createAssets(folder: string | null): Assets {
+export function createAssets(folder: string | null, made: ReadonlyMap<string, Uint8Array> = new Map()): Assets {
   const own = folder === null ? null : join(folder, 'assets');
   const read = new Map<string, { asset: Asset; path: string }>();
 
@@ -72,7 +73,7 @@ export function createAssets(folder: string | null): Assets {
   }
 
   function names(): string[] {
-    const found = [...filesIn(ours), ...(own === null ? [] : filesIn(own)), ...Object.keys(packaged)];
+    const found = [...filesIn(ours), ...(own === null ? [] : filesIn(own)), ...Object.keys(packaged), ...made.keys()];
     for (const [name, where] of Object.entries(packagedFolders)) {
       found.push(...filesIn(where()).map((file) => `${name}/${file}`));
     }
@@ -85,7 +86,7 @@ export function createAssets(folder: string | null): Assets {
     const mediaType = mediaTypes[extname(name)];
     // Only listed names are read, so a request cannot choose a path.
     if (mediaType === undefined || !names().includes(name)) return null;
-    const bytes = readFileSync(fileOf(name)!);
+    const bytes = made.get(name) ?? readFileSync(fileOf(name)!);
     const loaded = { asset: { bytes, mediaType }, path: pathOf(name, bytes) };
     read.set(name, loaded);
     return loaded;
@@ -123,7 +124,7 @@ export function createAssets(folder: string | null): Assets {
 function filesIn(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => /^[A-Za-z0-9-]+\.(?:css|js|svg)$/.test(name))
+    .filter((name) => /^[A-Za-z0-9-]+\.(?:css|js|svg|png)$/.test(name))
     .sort();
 }
 

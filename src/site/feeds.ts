@@ -1,6 +1,6 @@
 import { formatAddress, type Coordinate } from '../model/address.ts';
 import { countsInWords, verdictsInWords, type VersionChanges } from '../model/comparison.ts';
-import { changesOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { aboutOf, changesOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import type { Site } from './site.ts';
 import { newestPublications, publicationName, type Publication } from './publications.ts';
 import { escapeXml } from './xml.ts';
@@ -124,7 +124,7 @@ function entryText(entry: Publication): string {
   const { resource, version } = entry;
   const { status } = version;
   const state = status.state === 'active' ? '' : ` (${status.state}: ${'reason' in status ? status.reason : ''})`;
-  const about = resource.description === '' ? '' : `: ${resource.description}`;
+  const about = aboutOf(resource) === '' ? '' : `: ${aboutOf(resource)}`;
   const changes = changesOf(resource, version);
   const changed =
     changes === null ? '' : ` ${verdictsInWords[changes.verdict]} since ${changes.from}${wordsOf(changes)}.`;

@@ -1,4 +1,4 @@
-import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import { aboutOf, coordinateOf, nameOf, type Resource } from '../model/resource.ts';
 import { docMarkdownPath } from './docs/docs.ts';
 import type { Site } from './site.ts';
 
@@ -16,7 +16,7 @@ export function llmsText(
     const heading = `@${resource.org}/${resource.type}`;
     const lines = sections.get(heading) ?? [];
     const page = links.whole(links.to(coordinateOf(resource), { view: 'markdown' }));
-    const about = [resource.latest, oneLine(resource.description)].filter(Boolean).join(', ');
+    const about = [resource.latest, oneLine(aboutOf(resource))].filter(Boolean).join(', ');
     lines.push(`- [${oneLine(resource.name)}](${page}): ${nameOf(resource)}${about === '' ? '' : `, ${about}`}`);
     sections.set(heading, lines);
   }

@@ -1,6 +1,7 @@
 import type { Registry } from '../registry/registry.ts';
 import { createAssets, type Assets } from './assets.ts';
 import { readDocs, type DocPage } from './docs/docs.ts';
+import { readBranding } from './branding.ts';
 import { createLinks, type Links } from './links.ts';
 import { createTemplates } from './templates.ts';
 
@@ -16,6 +17,8 @@ export interface Site {
   assets: Assets;
   /** Stele's own documentation, in order. */
   docs: readonly DocPage[];
+  /** Path of an organization's logo. Null: it has none. */
+  logo(org: string): string | null;
   /** Whether people can sign in. Pages then link to `/account`. */
   hasLogin: boolean;
   /** Renders a template within the layout. */
@@ -33,6 +36,8 @@ export interface PageData {
   canonical?: string;
   /** The same content in other formats. */
   alternates?: { href: string; type: string; title: string }[];
+  /** The organization whose logo and colors the page has. */
+  org?: string | null;
   /** Whether search engines should skip the page. */
   hidden?: boolean;
   /** What the page is about, in terms of schema.org. */
@@ -52,15 +57,21 @@ export interface Crumb {
 /** Creates the site of a registry under this public URL. */
 export function createSite(registry: Registry, url: string, { hasLogin = false } = {}): Site {
   const links = createLinks(url);
-  const assets = createAssets(registry.config.templates);
+  const branding = readBranding(registry.config);
+  const assets = createAssets(registry.config.templates, branding.assets);
   const templates = createTemplates(registry.config.templates);
   const base = url.replace(/\/$/, '');
+  function brandOf(org: string | null | undefined): { style: string | null; logo: string | null } {
+    const { style = null, logo = null } = (org ? branding.brands.get(org) : null) ?? {};
+    return { style, logo: logo && links.path(assets.path(logo)) };
+  }
   return {
     registry,
     url: base,
     links,
     assets,
     docs: readDocs(),
+    logo: (org) => brandOf(org).logo,
     hasLogin,
     page(template, data) {
       const asset = (name: string) => links.path(assets.path(name));
@@ -73,9 +84,10 @@ export function createSite(registry: Registry, url: string, { hasLogin = false }
         feed: links.path('/feed.atom'),
         docs: links.path('/docs/'),
       };
+      const brand = brandOf(data.org);
       const structuredText = data.structured === undefined ? null : structuredData(data.structured);
       const common = { crumbs: [], scripts: [], styles: [], alternates: [], reload: null };
-      return templates.render(template, { ...common, ...data, structuredText, site, asset });
+      return templates.render(template, { ...common, ...data, structuredText, site, brand, asset });
     },
   };
 }

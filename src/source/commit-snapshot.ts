@@ -128,11 +128,12 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   }
 
   const opening = begin();
-  const { tree: root, committedAt } = await reading(opening, () => readCommit(opening));
+  const { tree: root, committedAt, note } = await reading(opening, () => readCommit(opening));
 
   return {
     origin: { repository, commit: target.commit },
     committedAt,
+    note,
     entries: () => {
       const call = begin();
       return reading(call, async () => {

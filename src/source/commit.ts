@@ -1,9 +1,12 @@
+import type { CommitNote } from '../model/resource.ts';
+
 /** The parts of a commit object that Stele uses. */
 export interface Commit {
   /** Id of its root tree. */
   tree: string;
   /** See Snapshot. */
   committedAt: string | null;
+  note: CommitNote | null;
 }
 
 /**
@@ -15,7 +18,31 @@ export function parseCommit(bytes: Buffer): Commit | null {
   const head = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
   const tree = /^tree ([0-9a-f]{40})$/m.exec(head)?.[1];
   if (tree === undefined) return null;
-  return { tree, committedAt: parseSeconds(/^committer .*>\s*(\d+)/m.exec(head)?.[1] ?? '') };
+  const committedAt = parseSeconds(/^committer .*>\s*(\d+)/m.exec(head)?.[1] ?? '');
+  return { tree, committedAt, note: end < 0 ? null : parseNote(bytes, end) };
+}
+
+/** The longest author and subject that are kept, in characters. */
+const longest = { author: 80, subject: 140 };
+
+/**
+ * The author's name and the first line of the message. Null if either is missing. A name that holds
+ * an address is left out, since addresses are not published.
+ */
+function parseNote(bytes: Buffer, end: number): CommitNote | null {
+  const [, name = ''] = /^author ([^<\n]*)/m.exec(bytes.toString('utf8', 0, end)) ?? [];
+  const message = bytes.toString('utf8', end + 2, end + 2 + 4096).trimStart();
+  const subject = oneLine(message.slice(0, message.search(/\n|$/)), longest.subject);
+  const author = oneLine(name, longest.author);
+  return author === '' || author.includes('@') || subject === '' ? null : { author, subject };
+}
+
+function oneLine(text: string, most: number): string {
+  const line = text
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .toWellFormed();
+  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** The ids of a commit object's parents. */

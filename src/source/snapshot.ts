@@ -1,5 +1,6 @@
 import type { Problem } from '../model/problem.ts';
 import type { Provenance } from '../model/artifact.ts';
+import type { CommitNote } from '../model/resource.ts';
 
 /** A file of a snapshot: its bytes, or why it cannot be read. */
 export type SnapshotFile =
@@ -31,6 +32,9 @@ export interface Snapshot {
    * after the year 9999.
    */
   readonly committedAt: string | null;
+
+  /** Who wrote the commit and its first line. Null or absent for an upload. */
+  readonly note?: CommitNote | null;
 
   /**
    * Every file, symlink and submodule, ordered by path. Rejects with `too_large` when there are

@@ -84,7 +84,9 @@ export async function publishDocument(
 function newFrom(planned: Planned): NonNullable<PublishRequest['create']> {
   const { name, description, visibility, ruleset, validation, blockOn, ratchet, compatibility } = planned;
   const gate = { blockOn: blockOn ?? null, ratchet: ratchet ?? null, compatibility: compatibility ?? null };
-  return { name, description, visibility, ruleset, validation, ...gate };
+  const { owner, topics } = planned;
+  const about = { ...(owner && { owner }), ...(topics && { topics }) };
+  return { name, description, visibility, ruleset, validation, ...gate, ...about };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { formatCoordinate } from '../model/address.ts';
 import { documentAt, type Connection, type DocumentState, type RunDocument } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
@@ -12,6 +13,7 @@ import { gateOf, resolveRuleset, rulesetName } from '../registry/gate/gate.ts';
 import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';
+import { changeResource, type ResourceChange } from '../registry/change-resource.ts';
 import { newResource } from '../registry/create-resource.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { decodeJson } from '../model/json.ts';
@@ -43,6 +45,7 @@ export async function syncDocument(
   const { registry, repository, run } = syncing;
   const { path, coordinate } = document;
   const name = formatCoordinate(coordinate);
+  await describeResource(syncing, document);
   const known = documentAt(repository, path);
   if (known !== null && known.resource === name && (await isUnchanged(registry, known, document, blobs))) {
     return { path, state: known, result: null };
@@ -97,6 +100,21 @@ export async function syncDocument(
   });
   const told = { path, resource: name, outcome: result.outcome, label, report, detail: detail ?? release };
   return { path, state, result: told };
+}
+
+/** Gives an existing resource of this repository the owner and the topics that `stele.yaml` names. */
+async function describeResource({ registry, repository, run }: Syncing, { coordinate, owner, topics }: Planned) {
+  if (owner === undefined && topics === undefined) return;
+  const resource = await findResource(registry, coordinate);
+  if (resource?.connection?.repository !== repository.url) return;
+  const change = { ...(owner !== undefined && { owner }), ...(topics !== undefined && { topics }) };
+  if (isDeepStrictEqual(change, pick(resource, change))) return;
+  await changeResource(registry, coordinate, change, { actor: `sync:${repository.org}`, origin: `run:${run.id}` });
+}
+
+/** The members of the resource that the change names. */
+function pick(resource: Resource, change: ResourceChange): object {
+  return Object.fromEntries(Object.keys(change).map((key) => [key, resource[key as keyof Resource]]));
 }
 
 /**

@@ -10,7 +10,6 @@ let index = null;
 
 for (const input of document.querySelectorAll('.find input, form.search input[type="search"]')) suggest(input);
 addDialog();
-addSift();
 showFound();
 
 /** The index of a host without a server. */
@@ -141,34 +140,6 @@ function makeDialog() {
   document.body.append(dialog);
   suggest(input);
   return dialog;
-}
-
-/** Filters and sorts the lists of an organization. */
-function addSift() {
-  const tools = document.querySelector('.sift');
-  if (tools === null) return;
-  const [text, order, active] = ['sift', 'order', 'active'].map((id) => document.getElementById(id));
-  const rows = [...document.querySelectorAll('.rows .row')].map((row, place) => ({
-    row,
-    place,
-    words: row.textContent.toLowerCase(),
-    changed: row.querySelector('time')?.dateTime ?? '',
-  }));
-  function sift() {
-    const words = text.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const byChange = (a, b) => (a.changed < b.changed ? 1 : a.changed > b.changed ? -1 : a.place - b.place);
-    const sorted = rows.toSorted(order.value === 'changed' ? byChange : (a, b) => a.place - b.place);
-    let shown = 0;
-    for (const { row, words: own } of sorted) {
-      row.hidden = !words.every((word) => own.includes(word)) || (active.checked && 'deprecated' in row.dataset);
-      if (!row.hidden) shown++;
-      row.parentElement.append(row);
-    }
-    for (const group of document.querySelectorAll('.group')) group.hidden = !group.querySelector('.row:not([hidden])');
-    tools.querySelector('[role="status"]').textContent = shown < rows.length ? `${shown} of ${rows.length}` : '';
-  }
-  for (const control of [text, order, active]) control.addEventListener('input', sift);
-  tools.hidden = false;
 }
 
 /** The results, where the page came without them. */

@@ -38,6 +38,14 @@ resources:
     expect(second!.at).toMatchObject({ line: 7, column: 9 });
   });
 
+  test('names owners and topics', async () => {
+    const { settings, lines } = await read('defaults: { owner: Team A }\nresources: [{ path: a.yaml, topics: [pay] }]');
+    expect(lines).toEqual([]);
+    expect(settings).toMatchObject({ defaults: { owner: 'Team A' }, resources: [{ topics: ['pay'] }] });
+    for (const wrong of ['owner: ""', 'topics: [Pay]', 'topics: pay'])
+      expect((await read(`defaults: { ${wrong} }`)).settings).toBe(null);
+  });
+
   test.each([
     ['{ rule: a }', 'resources[0].exemptions[0] is missing the key "reason".'],
     ['{ rule: a, reason: b, expires: soon }', 'resources[0].exemptions[0].expires has an invalid value.'],

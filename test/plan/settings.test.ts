@@ -340,6 +340,20 @@ resources:
     expect(await find('money', 'schemas')).toMatchObject({ visibility: 'public', ruleset: null });
   });
 
+  test('owner and topics are of the resource from the next sync on, also if it exists', async () => {
+    const { push, find, registry } = await following();
+    const listing = (more: string) => ({
+      'stele.yaml': `defaults: {owner: Everybody}\nresources:\n  - { path: a.yaml${more} }\n`,
+    });
+    await push({ ...listing(', topics: [pay]'), 'a.yaml': api('A') });
+    expect(await find('a')).toMatchObject({ owner: 'Everybody', topics: ['pay'] });
+    await push(listing(', owner: Team A'));
+    expect(await find('a')).toMatchObject({ owner: 'Team A', topics: ['pay'] });
+    const before = await registry.refs.read('resources/acme/apis/a');
+    await push(listing(', owner: Team A, slug: a'));
+    expect((await registry.refs.read('resources/acme/apis/a'))?.generation).toBe(before?.generation);
+  });
+
   test('who may push opens, renames and ungates nothing that exists: that is told, and refuses nothing', async () => {
     const { push, find, registry } = await following();
     const listing = (more: string) => ({ 'stele.yaml': `resources:\n  - { path: a.yaml, slug: a${more} }\n` });

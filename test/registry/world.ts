@@ -225,6 +225,7 @@ function createFakeCompiler(): FakeCompiler {
           specification: '3.1.0',
           title: info?.title ?? '',
           description: '',
+          summary: '',
           version: info?.version ?? null,
           representations: [
             { format: 'json', coding: 'identity', bytes: json },

@@ -6,7 +6,7 @@ import type { Compiler, Representation } from '../../src/compile/compile.ts';
 import { parseCoordinate, type Format } from '../../src/model/address.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import type { Visibility } from '../../src/model/access.ts';
-import type { Resource, Status, Version } from '../../src/model/resource.ts';
+import type { CommitNote, Resource, Status, Version } from '../../src/model/resource.ts';
 import { chooseLatest, resourceRef } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue, type SyncQueue } from '../../src/sync/queue.ts';
@@ -101,6 +101,7 @@ function createFakeCompiler(): Compiler {
         specification: '3.1.0',
         title: document.info?.title ?? 'untitled',
         description: '',
+        summary: document.info?.description ?? '',
         version: document.info?.version ?? null,
         representations: [...encode('json', text), ...encode('yaml', toYaml(document))],
       };
@@ -114,7 +115,10 @@ function createFakeCompiler(): Compiler {
   };
 }
 
-function parseDocument(text: string): { refuse?: string; info?: { title?: string; version?: string } } {
+function parseDocument(text: string): {
+  refuse?: string;
+  info?: { title?: string; version?: string; description?: string };
+} {
   try {
     const document: unknown = JSON.parse(text);
     return typeof document === 'object' && document !== null ? document : { refuse: 'This is no object.' };
@@ -155,13 +159,17 @@ export async function publishVersion(
   registry: Registry,
   coordinate: string,
   version: string,
-  { visibility = 'public', document = {} }: { visibility?: Visibility; document?: object } = {},
+  {
+    visibility = 'public',
+    document = {},
+    note = null,
+  }: { visibility?: Visibility; document?: object; note?: CommitNote | null } = {},
 ): Promise<{ resource: Resource; version: Version; text: string }> {
   const parsed = parseCoordinate(coordinate)!.coordinate;
   const text = JSON.stringify({ openapi: '3.1.0', info: { title: parsed.slug, version }, ...document });
   const result = await publish(registry, {
     coordinate: parsed,
-    snapshot: snapshotOf(text),
+    snapshot: { ...snapshotOf(text), note },
     entry: 'openapi.json',
     version,
     onConflict: 'reject',

@@ -12,7 +12,27 @@ function committedAt(line: string): string | null | undefined {
 describe('a commit object', () => {
   test('names its tree and its date', () => {
     const text = `tree ${tree}\nparent ${tree}\n${author}\ncommitter T <t@stele.test> 1767225660 +0130\n\ntree\n`;
-    expect(parseCommit(Buffer.from(text))).toEqual({ tree, committedAt: '2026-01-01T00:01:00.000Z' });
+    expect(parseCommit(Buffer.from(text))).toEqual({
+      tree,
+      committedAt: '2026-01-01T00:01:00.000Z',
+      note: { author: 'A', subject: 'tree' },
+    });
+  });
+
+  test.each([
+    [
+      'Ana Müller <ana@stele.test> 1 +0000',
+      'Add refunds\n\nAt last.',
+      { author: 'Ana Müller', subject: 'Add refunds' },
+    ],
+    ['ana@stele.test <ana@stele.test> 1 +0000', 'Add refunds', null],
+    [' <a@stele.test> 1 +0000', 'Add refunds', null],
+    ['A <a@stele.test> 1 +0000', '', null],
+    ['A <a@stele.test> 1 +0000', '\n\n  Tab\there \u202e', { author: 'A', subject: 'Tab here' }],
+    ['A <a@stele.test> 1 +0000', 'x'.repeat(9000), { author: 'A', subject: `${'x'.repeat(139)}…` }],
+  ])('by %s gives a name and a first line, but no address', (line, message, note) => {
+    const text = `tree ${tree}\nauthor ${line}\ncommitter T <t> 1 +0000\n\n${message}`;
+    expect(parseCommit(Buffer.from(text))?.note).toEqual(note);
   });
 
   test.each([

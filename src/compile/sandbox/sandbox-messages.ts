@@ -126,16 +126,16 @@ function readReport(value: unknown): Report | null {
 
 function readArtifact(value: unknown): Artifact | null {
   if (!isRecord(value)) return null;
-  const { specification, title, description, version } = value;
+  const { specification, title, description, summary, version } = value;
   const type = resourceTypes.find((known) => known === value['type']);
   const kind = isKind(value['kind']) ? value['kind'] : undefined;
   if (type === undefined || kind === undefined) return null;
-  if (!isText(specification) || !isText(title) || !isText(description) || !(version === null || isText(version)))
-    return null;
+  if (!isText(specification) || !isText(title) || !isText(description) || !isText(summary)) return null;
+  if (!(version === null || isText(version))) return null;
   const representations = readAll(value['representations'], readRepresentation);
   const names = new Set(representations?.map(({ format, coding }) => `${format} ${coding}`));
   if (representations?.length !== 8 || names.size !== 8) return null;
-  return { type, kind, specification, title, description, version, representations };
+  return { type, kind, specification, title, description, summary, version, representations };
 }
 
 function readRepresentation(value: unknown): Representation | null {
@@ -192,13 +192,15 @@ function readPlace(value: unknown): SettingsResource['at'] | null {
 }
 
 function readSettingsDefaults(value: Record<string, unknown>): SettingsDefaults {
-  const { ruleset, tags } = value;
+  const { ruleset, tags, owner, topics } = value;
   const visibility = (['private', 'public'] as const).find((known) => known === value['visibility']);
   const validation = (['strict', 'lenient'] as const).find((known) => known === value['validation']);
   const onConflict = (['revise', 'reject'] as const).find((known) => known === value['onConflict']);
   const version = readVersionSource(value['version']);
   return {
     ...(visibility && { visibility }),
+    ...(isText(owner) && { owner }),
+    ...(isList(topics, isText) && { topics: [...topics] }),
     ...(isText(ruleset) && { ruleset }),
     ...(validation && { validation }),
     ...(onConflict && { onConflict }),

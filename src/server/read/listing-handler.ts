@@ -1,7 +1,7 @@
 import { organizationKey } from '../../model/cache-key.ts';
 import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
+import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import { sharing } from './lifetime.ts';
 import type { Links } from '../../site/links.ts';
@@ -39,7 +39,18 @@ export async function sendListing(read: ReadRequest, org: string, type: Resource
 }
 
 function describe(links: Links, resource: Resource): object {
-  const { type, slug, name, description, visibility, latest } = resource;
+  const { type, slug, name, owner, topics, visibility, latest } = resource;
+  const about = { ...(owner && { owner }), ...(topics && { topics }) };
   const url = links.whole(links.to(coordinateOf(resource)));
-  return { coordinate: nameOf(resource), type, slug, name, description, visibility, latest, url };
+  return {
+    coordinate: nameOf(resource),
+    type,
+    slug,
+    name,
+    description: aboutOf(resource),
+    ...about,
+    visibility,
+    latest,
+    url,
+  };
 }

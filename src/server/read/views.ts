@@ -8,21 +8,34 @@ import { RegistryError } from '../../model/errors.ts';
 import { readConfig, readManifest, readReport, type Granted, type GrantedVersion } from '../../registry/read.ts';
 import { sharing, type Audience, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
-import { chooseCoding, acceptsJson } from './negotiate.ts';
+import { provenancePage } from '../../site/pages/provenance-page.ts';
+import { reportPage } from '../../site/pages/report-page.ts';
+import { versionsPage } from '../../site/pages/versions-page.ts';
+import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import { chooseCoding, acceptsJson, prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';
 import { prepare, sendPrepared } from './send-document.ts';
 
 /**
- * Sends a version's report. Who may not read the ruleset that checked it gets the number of its
+ * Sends a version's report, to people as a page. Who may not read the ruleset that checked it gets the number of its
  * findings; no cache keeps what not everyone may read.
  */
 export async function sendReport(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
-  const { registry } = read.context;
+  const { registry, site } = read.context;
   const report = await readReport(registry, granted);
+  const { resource } = granted;
+  if (wantsPage(read)) {
+    const isForAll = await mayReadFindings(registry, anonymous, report);
+    const own = isForAll ? report : await showReport(registry, read.principal, report);
+    const by = isForAll ? 'everyone' : 'reader';
+    return sendRecordPage(read, granted, await reportPage(site, granted, own), {
+      isPrivate: !isForAll && own === report,
+      by,
+    });
+  }
   if (await mayReadFindings(registry, anonymous, report)) return sendVersionView(read, granted, lifetime, report);
   const shown = await showReport(registry, read.principal, report);
-  const { resource } = granted;
   const seen = shown === report ? ({ ...resource, visibility: 'private' } as const) : resource;
   await sendVersionView(read, granted, lifetime, shown, sharingFor(read, seen, lifetime, 'reader'));
 }
@@ -36,9 +49,13 @@ function sharingFor(
   return sharing(context.registry.config, resource.visibility, lifetime, { keys: [resourceKey(resource)], by });
 }
 
-/** Sends where a version came from and how it was made: enough to rebuild and compare it. */
+/**
+ * Sends where a version came from and how it was made: enough to rebuild and compare it. To people
+ * as a page.
+ */
 export async function sendProvenance(read: ReadRequest, granted: GrantedVersion, lifetime: Lifetime): Promise<void> {
-  const { registry } = read.context;
+  const { registry, site } = read.context;
+  if (wantsPage(read)) return sendRecordPage(read, granted, await provenancePage(site, granted));
   const { provenance, compiler, validation, ruleset, report, kind, specification } = await readConfig(
     registry,
     granted,
@@ -61,9 +78,10 @@ export async function sendProvenance(read: ReadRequest, granted: GrantedVersion,
   });
 }
 
-/** Sends a page of a resource's versions, newest publication first. */
+/** Sends a resource's versions, newest publication first: some at a time, or a page for people. */
 export async function sendVersions(read: ReadRequest, granted: Granted): Promise<void> {
   const { resource } = granted;
+  if (wantsPage(read)) return sendRecordPage(read, granted, versionsPage(read.context.site, granted));
   const newestFirst = resource.versions.toReversed();
   const { items, next } = pageOf(newestFirst, read.query, ({ label }) => label);
   const body = {
@@ -79,7 +97,7 @@ export async function sendVersions(read: ReadRequest, granted: Granted): Promise
 }
 
 function describeVersion(links: Links, resource: Resource, version: Version): object {
-  const { label, manifest, publishedAt, createdAt, status, original } = version;
+  const { label, manifest, publishedAt, createdAt, status, original, commit, problems } = version;
   const url = links.whole(links.to(coordinateOf(resource), { label }));
   const changes = changesOf(resource, version);
   const dates = { publishedAt, ...(createdAt !== undefined && { createdAt }) };
@@ -89,6 +107,8 @@ function describeVersion(links: Links, resource: Resource, version: Version): ob
     ...dates,
     status,
     ...(original !== undefined && { original }),
+    ...(commit && { commit }),
+    ...(problems && { problems }),
     ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
     url,
   };
@@ -103,6 +123,29 @@ async function sendVersionView(
 ): Promise<void> {
   const link = { Link: versionLinks(read.links, resource, version) };
   await sendJson(read, body, { ...statusHeaders(version), ...shared }, link);
+}
+
+/** Whether the reader is a person. A parameter asks for the data all the same. */
+function wantsPage({ request, query }: ReadRequest): boolean {
+  return !new URLSearchParams(query).has('format') && prefersPage(request.headers.accept);
+}
+
+/** Sends the page of a record. `isPrivate`: it shows what not everybody may read. */
+async function sendRecordPage(
+  read: ReadRequest,
+  granted: Granted | GrantedVersion,
+  html: string,
+  { isPrivate = false, by = 'everyone' }: { isPrivate?: boolean; by?: Audience } = {},
+): Promise<void> {
+  const { registry } = read.context;
+  const { resource } = granted;
+  const isPublic = resource.visibility === 'public' && !isPrivate;
+  const about =
+    'version' in granted
+      ? { Link: versionLinks(read.links, resource, granted.version), ...statusHeaders(granted.version) }
+      : {};
+  const shared = pageSharing(registry.config, { isPublic, by, keys: [resourceKey(resource)] });
+  await sendPage(read, registry.cache, bytesOf(html), { headers: { ...about, ...shared } });
 }
 
 /** Sends a JSON document. Throws `not_acceptable` if the client does not accept JSON. */

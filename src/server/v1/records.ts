@@ -17,6 +17,9 @@ export function resourceRecord(url: string, { value: resource, at }: Generation<
     slug,
     name,
     description,
+    summary: resource.summary ?? '',
+    owner: resource.owner ?? null,
+    topics: resource.topics ?? [],
     visibility,
     ruleset,
     validation,
@@ -45,7 +48,7 @@ export function versionUrl(url: string, resource: Resource, label: string, view:
 
 /** A version as described in the API. */
 export function versionRecord(url: string, resource: Resource, version: Version): object {
-  const { label, manifest, publishedAt, createdAt, status } = version;
+  const { label, manifest, publishedAt, createdAt, status, commit, problems } = version;
   const changes = changesOf(resource, version);
   return {
     version: label,
@@ -56,6 +59,8 @@ export function versionRecord(url: string, resource: Resource, version: Version)
     status,
     latest: resource.latest === label,
     stated: version.original ?? null,
+    ...(commit && { commit }),
+    ...(problems && { problems }),
     ...(changes && { changes: { from: changes.from, verdict: changes.verdict, counts: changes.counts } }),
     url: versionUrl(url, resource, label),
     reportUrl: versionUrl(url, resource, label, 'report'),

@@ -10,6 +10,8 @@ export type FileKind =
   | 'yaml'
   | 'record' // metadata of a version: JSON only
   | 'versions'
+  | 'record-page' // a page of metadata
+  | 'versions-page'
   | 'listing'
   | 'page'
   | 'users' // a page that depends on its reader: of a ruleset, or without a latest version
@@ -61,7 +63,8 @@ export function resourceItems(resource: Resource): Item[] {
     return isServed(version) ? versionItems(resource, pinned) : goneItems(pinned);
   });
   const page: Item = { ask: base, accept: html, file: `${base.slice(1)}/index.html`, kind: 'users', isCoded: true };
-  return [...versions, record(`${base}/versions`, 'versions'), ...(resource.latest === null ? [page] : [])];
+  const history = [record(`${base}/versions`, 'versions'), recordPage(`${base}/versions`, 'versions-page')];
+  return [...versions, ...history, ...(resource.latest === null ? [page] : [])];
 }
 
 /** Whether a version has files. A withdrawn version has only a page that says so. */
@@ -78,12 +81,19 @@ function versionItems({ type }: Resource, pinned: string): Item[] {
     coded(`${pinned}/index.md`, 'markdown'),
     record(`${pinned}/report`, 'record'),
     record(`${pinned}/provenance`, 'record'),
+    recordPage(`${pinned}/report`, 'record-page'),
+    recordPage(`${pinned}/provenance`, 'record-page'),
     ...(type === 'apis' ? [coded(`${pinned}/try`, 'try', `${pinned}/try/index.html`)] : []),
   ];
 }
 
 function record(ask: string, kind: FileKind): Item {
   return { ask, file: `${ask.slice(1)}.json`, kind, isCoded: false, isList: kind !== 'record' };
+}
+
+/** The page of metadata at the same URL as its data. */
+function recordPage(ask: string, kind: FileKind): Item {
+  return { ask, accept: html, file: `${ask.slice(1)}/index.html`, kind, isCoded: true };
 }
 
 /** The page for a URL whose bytes were deleted on purpose. */

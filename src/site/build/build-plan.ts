@@ -16,7 +16,7 @@ import {
 } from './build-items.ts';
 import { discoveryPaths } from '../discovery.ts';
 import { feedPath, type FeedScope } from '../feeds.ts';
-import { organizationTitle } from '../pages/listings.ts';
+import { organizationTitle } from '../pages/organization-title.ts';
 import { relatedResources } from '../pages/related.ts';
 import type { Site } from '../site.ts';
 

@@ -96,10 +96,11 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
 }
 
 /** The inputs of every file besides its content. */
-async function basisOf({ registry, url }: Site, { program }: BuildOptions): Promise<string> {
+async function basisOf({ registry, url, assets }: Site, { program }: BuildOptions): Promise<string> {
   const { config, compiler } = registry;
   const files = await programDigest(config.templates);
-  return JSON.stringify([program, files, compiler.renderer, url, config.cache]);
+  const paths = assets.names().map((name) => assets.path(name));
+  return JSON.stringify([program, files, paths, compiler.renderer, url, config.cache]);
 }
 
 /** The kinds of problems. Each has a page. */

@@ -10,7 +10,7 @@ const types = '(?:apis|schemas|rulesets)';
  * The kinds of files by the first type in `Accept`: `html`, `yaml`, `json`, in the order of
  * matching.
  */
-const kinds: readonly { path: string; accept?: string; kind: string; file: string; type: string }[] = [
+const kinds: readonly { path: string; accept?: string; format?: string; kind: string; file: string; type: string }[] = [
   { path: `^/@[^/]+/${types}/[^/]+\\.json$`, kind: 'json', file: '{path}', type: 'application/json' },
   { path: `^/@[^/]+/${types}/[^/]+\\.yaml$`, kind: 'yaml', file: '{path}', type: 'application/yaml' },
   { path: `^/@[^/]+/rulesets/[^/]+$`, accept: 'html', kind: 'users', file: '{path}/index.html', type: 'text/html' },
@@ -21,6 +21,22 @@ const kinds: readonly { path: string; accept?: string; kind: string; file: strin
   { path: `^/@[^/]+/${types}/[^/]+/index\\.html$`, kind: 'page', file: '{path}', type: 'text/html' },
   { path: `^/@[^/]+/${types}/[^/]+/index\\.md$`, kind: 'markdown', file: '{path}', type: 'text/markdown' },
   { path: `^/@[^/]+/apis/[^/]+/try$`, kind: 'try', file: '{path}/index.html', type: 'text/html' },
+  {
+    path: `^/@.+/(?:report|provenance)$`,
+    format: 'json',
+    kind: 'record',
+    file: '{path}.json',
+    type: 'application/json',
+  },
+  { path: `^/@.+/versions$`, format: 'json', kind: 'versions', file: '{path}.json', type: 'application/json' },
+  {
+    path: `^/@.+/(?:report|provenance)$`,
+    accept: 'html',
+    kind: 'record-page',
+    file: '{path}/index.html',
+    type: 'text/html',
+  },
+  { path: `^/@.+/versions$`, accept: 'html', kind: 'versions-page', file: '{path}/index.html', type: 'text/html' },
   { path: `^/@.+/(?:report|provenance)$`, kind: 'record', file: '{path}.json', type: 'application/json' },
   { path: `^/@.+/versions$`, kind: 'versions', file: '{path}.json', type: 'application/json' },
   { path: `^/@[^/]+(?:/${types})?$`, accept: 'html', kind: 'front', file: '{path}/index.html', type: 'text/html' },
@@ -41,6 +57,7 @@ const kinds: readonly { path: string; accept?: string; kind: string; file: strin
   { path: `^/search/.+\\.json$`, kind: 'index', file: '{path}', type: 'application/json' },
   { path: `^/assets/.+\\.css$`, kind: 'asset', file: '{path}', type: 'text/css' },
   { path: `^/assets/.+\\.js$`, kind: 'asset', file: '{path}', type: 'text/javascript' },
+  { path: `^/assets/.+\\.png$`, kind: 'asset', file: '{path}', type: 'image/png' },
   { path: `^/assets/.+\\.svg$`, kind: 'asset', file: '{path}', type: 'image/svg+xml' },
   { path: `^/\\.well-known/api-catalog$`, kind: 'catalog', file: '{path}', type: 'application/linkset+json' },
   { path: `^/llms\\.txt$`, kind: 'discovery', file: '{path}', type: 'text/markdown' },
@@ -95,10 +112,11 @@ export function caddyRules(table: RulesTable): string {
       unpublished.map((path) => [path, `${path}/index.html`]),
     ),
     ...ownMaps(table),
-    ...[...own, ...kinds].flatMap(({ path, accept, kind, file, type }, index) => [
+    ...[...own, ...kinds].flatMap(({ path, accept, format, kind, file, type }, index) => [
       `\t@stele_${index} {`,
       '\t\tvars {vars.stele_kind} ""',
       `\t\tpath_regexp ${path}`,
+      ...(format === undefined ? [] : [`\t\tquery format=${format}`]),
       ...(accept === undefined ? [] : [`\t\theader_regexp Accept ${pattern(accepted[accept]!)}`]),
       '\t}',
       `\troute @stele_${index} {`,

@@ -19,10 +19,7 @@ function redirectLines({ base, ranges, aliases }: RulesTable): string {
   const rows = [...latest, ...ranges.toSorted(([a], [b]) => a.length - b.length)].flatMap(([from, to]) =>
     ['', '.json', '.yaml'].map((ending) => `${base}${from}${ending} ${base}${to}${ending} 307`),
   );
-  const records = ['report', 'provenance', 'versions'].map(
-    (name) => `${base}/:org/:type/:resource/${name} ${base}/:org/:type/:resource/${name}.json 200`,
-  );
-  return ['# Written by `stele build`.', ...rows.slice(0, most.redirects - records.length), ...records, ''].join('\n');
+  return ['# Written by `stele build`.', ...rows.slice(0, most.redirects), ''].join('\n');
 }
 
 /**

@@ -57,6 +57,8 @@ function kindRows(): Row[] {
     ...page('/index\\.html '),
     [`~^${name}/index\\.md `, 'markdown'],
     ['~^/@[^/ ]+/apis/[^/ ]+/try ', 'try'],
+    [`~^${name}/(?:report|provenance)  text/html$`, 'record-page'],
+    [`~^/@[^/ ]+/${types}/[^/@ ]+/versions  text/html$`, 'versions-page'],
     [`~^${name}/(?:report|provenance|versions) (?!(?:json)? [^ ])`, 'unacceptable'],
     [`~^${name}/(?:report|provenance) `, 'record'],
     [`~^/@[^/ ]+/${types}/[^/@ ]+/versions `, 'versions'],
@@ -73,7 +75,7 @@ function kindRows(): Row[] {
     ['~^/search  text/html$', 'home'],
     ['~^/search ', 'unacceptable'],
     ['~^/search/[^ ]+\\.json ', 'index'],
-    ['~^/assets/[^ ]+\\.(?:css|js|svg) ', 'asset'],
+    ['~^/assets/[^ ]+\\.(?:css|js|svg|png) ', 'asset'],
     ['~^/\\.well-known/api-catalog ', 'catalog'],
     ['~^/(?:llms\\.txt|robots\\.txt|sitemap(?:-[0-9]+)?\\.xml|feed\\.(?:atom|json)) ', 'discovery'],
     ['~^/feeds/[^ ]+\\.(?:atom|json) ', 'discovery'],
@@ -88,7 +90,9 @@ const fileRows: Row[] = [
   ['markdown', '$stele_version/index.md'],
   ['try', '$stele_version/try/index.html'],
   ['record', '$stele_version$stele_tail.json'],
+  ['record-page', '$stele_version$stele_tail/index.html'],
   ['versions', '$stele_name/versions$stele_page.json'],
+  ['versions-page', '$stele_name/versions/index.html'],
   ['listing', '$stele_path$stele_page.json'],
   ['home', '$stele_folder/index.html'],
   ['front', '$stele_path/index.html'],
@@ -99,7 +103,8 @@ const fileRows: Row[] = [
 ];
 
 function typeRows(contentType: (kind: string) => string): Row[] {
-  const constant = ['page', 'users', 'markdown', 'try', 'record', 'versions', 'listing', 'home', 'front', 'plain-page'];
+  const pages = ['page', 'users', 'record-page', 'versions-page', 'try', 'home', 'front', 'plain-page'];
+  const constant = [...pages, 'markdown', 'record', 'versions', 'listing'];
   return [
     ['~^json (?<stele_json>[^ ]*json) ', '$stele_json'],
     ['~^json ', 'application/json'],
@@ -112,6 +117,7 @@ function typeRows(contentType: (kind: string) => string): Row[] {
     ]),
     ['~^asset .*\\.css$', 'text/css; charset=utf-8'],
     ['~^asset .*\\.js$', 'text/javascript; charset=utf-8'],
+    ['~^asset .*\\.png$', 'image/png'],
     ['~^asset ', 'image/svg+xml'],
     ['~^discovery .*/llms\\.txt$', 'text/markdown; charset=utf-8'],
     ['~^discovery .*\\.txt$', 'text/plain; charset=utf-8'],

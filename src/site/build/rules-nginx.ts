@@ -16,7 +16,7 @@ export function httpRules(table: RulesTable): string {
   const size = 2 ** Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + 2048));
   const versioned = (name: string, value: string): string =>
     map('$stele_kind', `$stele_${name}`, [
-      ['~^(?:json|yaml|page|users|markdown|try|record)$', value],
+      ['~^(?:json|yaml|page|users|markdown|try|record|record-page)$', value],
       ...(name === 'link' ? [['catalog', `<${base}${catalogPath}>; rel="api-catalog"`] as Row] : []),
     ]);
   return [

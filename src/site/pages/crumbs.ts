@@ -1,15 +1,23 @@
 import { formatAddress } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
-import type { Resource } from '../../model/resource.ts';
-import { organizationTitle } from './listings.ts';
-import type { Site } from '../site.ts';
+import { coordinateOf, type Resource } from '../../model/resource.ts';
+import { organizationTitle } from './organization-title.ts';
+import type { Crumb, Site } from '../site.ts';
 
 /** The breadcrumbs of a resource, from its organization. */
-export function crumbsOf(site: Site, { org, type, name }: Resource): { text: string; href?: string }[] {
+export function crumbsOf(site: Site, { org, type, name }: Resource): Crumb[] {
   const path = (address: Parameters<typeof formatAddress>[0]) => site.links.path(formatAddress(address));
   return [
     { text: organizationTitle(site, org), href: path({ kind: 'organization', org }) },
     { text: types[type].many, href: path({ kind: 'type', org, type }) },
     { text: name },
   ];
+}
+
+/** The breadcrumbs of a page below that of a resource, or of one of its versions. */
+export function crumbsWithin(site: Site, resource: Resource, title: string, label?: string): Crumb[] {
+  const [org, type, own] = crumbsOf(site, resource);
+  const at = { href: site.links.to(coordinateOf(resource), label === undefined ? {} : { label }) };
+  const text = label === undefined ? own!.text : `${own!.text} ${label}`;
+  return [org!, type!, { text, ...at }, { text: title }];
 }

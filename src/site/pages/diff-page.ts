@@ -1,3 +1,4 @@
+import type { Coordinate } from '../../model/address.ts';
 import { createAnchors } from '../../model/anchor.ts';
 import { countsInWords, verdicts, type Change, type Comparison, type Verdict } from '../../model/comparison.ts';
 import { operationName, type Outline } from '../../model/outline.ts';
@@ -5,7 +6,7 @@ import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { outlineOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
-import { crumbsOf } from './crumbs.ts';
+import { crumbsWithin } from './crumbs.ts';
 import type { Site } from '../site.ts';
 
 /** Operations of a change that are shown before the others are folded. */
@@ -35,13 +36,9 @@ export async function diffPage(
   });
   const places = { before: from && (await anchorsOf(site, from)), after: await anchorsOf(site, to) };
   return site.page('diff', {
+    org: resource.org,
     title: `${resource.name}: what changed in ${version.label}`,
-    crumbs: [
-      ...crumbsOf(site, resource).map((crumb, at, all) =>
-        at === all.length - 1 ? { ...crumb, href: site.links.to(coordinate) } : crumb,
-      ),
-      { text: 'What changed' },
-    ],
+    crumbs: crumbsWithin(site, resource, 'What changed'),
     hidden: true,
     resource: { name: resource.name, coordinate: nameOf(resource) },
     from: from && link(from),
@@ -66,7 +63,7 @@ function queryOf(from: GrantedVersion | null, to: GrantedVersion): string {
 }
 
 /** The path of the page of what changed between two versions. */
-export function diffHref(site: Site, { resource }: GrantedVersion, from: string, to: string): string {
+export function diffHref(site: Site, resource: Coordinate, from: string, to: string): string {
   return `${site.links.to(coordinateOf(resource), { view: 'diff' })}?${new URLSearchParams({ from, to }).toString()}`;
 }
 

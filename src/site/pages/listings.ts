@@ -1,12 +1,21 @@
 import { types } from '../../model/kinds.ts';
-import { organizationIn } from '../../config.ts';
 import type { Principal } from '../../model/access.ts';
 import { formatAddress, resourceTypes, type ResourceType } from '../../model/address.ts';
-import { coordinateOf, findVersion, nameOf, type Resource } from '../../model/resource.ts';
+import {
+  aboutOf,
+  changesOf,
+  coordinateOf,
+  findVersion,
+  nameOf,
+  type Resource,
+  type Version,
+} from '../../model/resource.ts';
 import { listReadable } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
+import { verdictTags } from './diff-page.ts';
 import { docPath } from '../docs/docs.ts';
 import { feedLink } from '../feeds.ts';
+import { organizationTitle } from './organization-title.ts';
 import { newestPublications } from '../publications.ts';
 import type { Site } from '../site.ts';
 
@@ -28,6 +37,8 @@ export async function homePage(site: Site, principal: Principal): Promise<string
   const organizations = [...byOrganization].map(([org, resources]) => ({
     name: organizationTitle(site, org),
     org,
+    logo: site.logo(org),
+    kinds: kindsIn(resources),
     href: site.links.path(formatAddress({ kind: 'organization', org })),
     count: resources.length,
     resources: resources.slice(0, shown.home).map((resource) => rowOf(site, resource)),
@@ -51,7 +62,7 @@ export async function homePage(site: Site, principal: Principal): Promise<string
       },
     },
     organizations,
-    changes: changesOf(site, all),
+    changes: newestOf(site, all),
     example: exampleOf(site, all),
     feed: feed.href,
     docs: {
@@ -59,8 +70,23 @@ export async function homePage(site: Site, principal: Principal): Promise<string
       consumers: site.links.path(docPath('start-consumers')),
       subscribe: site.links.path(docPath('events')),
     },
-    total: organizations.reduce((sum, { count }) => sum + count, 0),
+    summary: all.length === 0 ? null : `${countOf(byOrganization.size, 'organization')}: ${kindsIn(all)}`,
   });
+}
+
+/** `12 APIs, 3 schemas and 1 ruleset`. */
+function kindsIn(resources: readonly Resource[]): string {
+  const counts = resourceTypes.flatMap((type) => {
+    const count = resources.filter((resource) => resource.type === type).length;
+    const { one, many } = types[type];
+    const name = (word: string) => (type === 'apis' ? word : word.toLowerCase());
+    return count === 0 ? [] : [`${count} ${name(count === 1 ? one : many)}`];
+  });
+  return counts.length < 2 ? counts.join('') : `${counts.slice(0, -1).join(', ')} and ${counts.at(-1)!}`;
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /**
@@ -96,7 +122,12 @@ export function organizationPage(
     org,
     name,
     type,
-    changes: changesOf(site, resources),
+    logo: site.logo(org),
+    about: kindsIn(resources),
+    owners: [...new Set(resources.flatMap(({ owner }) => owner ?? []))].sort(),
+    topics: [...new Set(resources.flatMap(({ topics = [] }) => topics))].sort(),
+    scripts: ['list.js'],
+    changes: newestOf(site, resources),
     feed: feedLink(site, { kind: 'organization', org }).href,
     events: site.links.path(docPath('events')),
     isOpen: resources.some(({ visibility }) => visibility === 'public'),
@@ -105,15 +136,23 @@ export function organizationPage(
 }
 
 /** The versions that were published last, newest first. */
-function changesOf({ links }: Site, resources: readonly Resource[]): object[] {
+function newestOf({ links }: Site, resources: readonly Resource[]): object[] {
   return newestPublications(resources, shown.changes).map(({ resource, version }) => ({
     name: resource.name,
     coordinate: nameOf(resource),
     label: version.label,
     href: links.to(coordinateOf(resource), { label: version.label }),
     date: dayOf(version.publishedAt),
+    change: changeTag(resource, version),
+    author: version.commit?.author ?? null,
     isPrivate: resource.visibility === 'private',
   }));
+}
+
+/** What a version changed, as a tag. Null for the first one, and if nothing changed. */
+function changeTag(resource: Resource, version: Version): object | null {
+  const changes = changesOf(resource, version);
+  return changes === null || changes.verdict === 'none' ? null : verdictTags[changes.verdict];
 }
 
 /** A document to try the registry with: its URLs, of the newest publication. */
@@ -128,24 +167,26 @@ function exampleOf({ links }: Site, resources: readonly Resource[]): object | nu
   return { slug: resource.slug, pinned: to({ label: version.label, format: 'yaml' }), latest: to({ format: 'json' }) };
 }
 
-/** The display name of an organization: from the configuration, or its name in URLs. */
-export function organizationTitle(site: Site, org: string): string {
-  return organizationIn(site.registry.config, org)?.name ?? org;
-}
-
 /** The data of one line in a list of resources. */
 export function rowOf(site: Site, resource: Resource): object {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
+  const newest = resource.versions.findLast(({ status }) => status.state !== 'withdrawn') ?? null;
   return {
     name: resource.name,
     coordinate: nameOf(resource),
     type: resource.type,
     slug: resource.slug,
     href: site.links.to(coordinateOf(resource)),
-    description: excerpt(resource.description),
+    description: excerpt(aboutOf(resource)),
+    search: site.links.path('/search'),
+    owner: resource.owner ?? null,
+    topics: resource.topics ?? [],
     latest: latest?.label ?? null,
     isDeprecated: latest?.status.state === 'deprecated',
-    updated: latest && dayOf(latest.publishedAt),
+    change: latest && changeTag(resource, latest),
+    problems: latest?.problems ?? null,
+    reportHref: latest && site.links.to(coordinateOf(resource), { label: latest.label, view: 'report' }),
+    updated: newest && dayOf(newest.publishedAt),
     versions: resource.versions.filter(({ status }) => status.state !== 'withdrawn').length,
     isPrivate: resource.visibility === 'private',
   };

@@ -1,15 +1,15 @@
-import { kinds, types } from '../../model/kinds.ts';
+import { types } from '../../model/kinds.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/why-latest.ts';
 import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
 import { renderedOf } from '../../registry/derived.ts';
 import { withoutFindings } from '../../registry/gate/show-report.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
-import { formatJob } from '../../model/job.ts';
-import { commitLinks } from './commit-links.ts';
 import { crumbsOf } from './crumbs.ts';
 import { dayOf } from './dates.ts';
-import { organizationTitle } from './listings.ts';
+import { fileLinks, provenanceOf, specificationOf } from './describe-version.ts';
+import { subscriptionOf } from './subscription.ts';
+import { organizationTitle } from './organization-title.ts';
 import { feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
 import type { Related } from './related.ts';
@@ -60,6 +60,7 @@ export async function resourcePage(
   const reference = rendered && { html: rendered.html, navigation: rendered.navigation, truncated: rendered.truncated };
   const isFirst = neighbours(resource, version).predecessor === null;
   const text = site.page('resource', {
+    org: resource.org,
     title: `${resource.name} ${version.label}`,
     description: config.description.replace(/\s+/g, ' ').trim().slice(0, 200),
     crumbs: crumbsOf(site, resource),
@@ -94,6 +95,7 @@ export async function resourcePage(
       original: version.original ?? null,
       isLatest,
       manifest: version.manifest,
+      commit: version.commit ?? null,
       published: dayOf(version.publishedAt),
       created: version.createdAt === undefined ? null : dayOf(version.createdAt),
       specification: specificationOf(config),
@@ -114,6 +116,7 @@ export async function resourcePage(
     report: describeReport(related.areFindingsShown ? report : withoutFindings(report), fileLinks(config)),
     reportHref: links.to(coordinate, { label: version.label, view: 'report' }),
     provenance: provenanceOf(config),
+    subscription: preview === null ? subscriptionOf(site, resource) : null,
     provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),
     reference,
     tryHref:
@@ -139,11 +142,6 @@ function structuredOf(site: Site, { resource, version }: GrantedVersion, { descr
     dateModified: version.publishedAt,
     provider: { '@type': 'Organization', name: organizationTitle(site, resource.org) },
   };
-}
-
-function specificationOf({ kind, specification }: ArtifactConfig): string {
-  const { title, isVersioned } = kinds[kind];
-  return isVersioned ? `${title} ${specification}` : title;
 }
 
 function bannerOf(site: Site, resource: Resource, version: Version): object | null {
@@ -185,28 +183,6 @@ export function versionsOf(site: Site, resource: Resource, current: Version | nu
     folded: all.slice(versionsShown.first),
     more: resource.versions.length - all.length,
     href: site.links.to(coordinate, { view: 'versions' }),
-  };
-}
-
-/** Links to the commit. Null if the document does not come from one. */
-function fileLinks({ provenance: { repository, commit, job } }: ArtifactConfig): ReturnType<typeof commitLinks> {
-  return job ? null : commitLinks(repository, commit);
-}
-
-function provenanceOf(config: ArtifactConfig): object {
-  const { provenance, compiler } = config;
-  const { repository, commit, path, job } = provenance;
-  const pages = commitLinks(repository, commit);
-  return {
-    repository: pages?.repository.replace('https://', '') ?? repository,
-    repositoryHref: pages?.repository ?? null,
-    commit,
-    commitHref: pages?.commit ?? null,
-    path,
-    fileHref: fileLinks(config)?.file(path) ?? null,
-    job: job ? formatJob(job) : null,
-    jobHref: job?.run?.startsWith('https://') ? job.run : null,
-    compiler,
   };
 }
 

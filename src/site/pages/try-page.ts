@@ -1,7 +1,7 @@
 import { coordinateOf } from '../../model/resource.ts';
 import { outlineOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
-import { organizationTitle } from './listings.ts';
+import { organizationTitle } from './organization-title.ts';
 import { serverOrigins } from './server-origins.ts';
 import type { Site } from '../site.ts';
 
@@ -17,6 +17,7 @@ export async function tryPage(site: Site, granted: GrantedVersion): Promise<{ ht
   const servers = [...new Set((outline?.servers ?? []).flatMap(serverOrigins))].slice(0, mostServers);
   const back = links.to(coordinate, { label: version.label });
   const html = site.page('try', {
+    org: resource.org,
     title: `Try ${resource.name} ${version.label}`,
     crumbs: [
       { text: organizationTitle(site, resource.org), href: links.path(`/@${resource.org}`) },

@@ -19,6 +19,7 @@ export async function unpublishedPage(site: Site, { resource }: Granted, reader:
   const { org, type, slug } = resource;
   const isMember = mayRead(reader, { org, type, slug, visibility: 'private' });
   return site.page('unpublished', {
+    org: resource.org,
     title: resource.name,
     crumbs: crumbsOf(site, resource),
     hidden: true,

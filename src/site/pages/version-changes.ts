@@ -33,7 +33,7 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
       label: predecessor.label,
       href: site.links.to(coordinateOf(granted.resource), { label: predecessor.label }),
     },
-    href: diffHref(site, granted, predecessor.label, granted.version.label),
+    href: diffHref(site, granted.resource, predecessor.label, granted.version.label),
     items: first.map(({ verdict, message, operations, reach }) => ({
       ...verdictTags[verdict],
       message,

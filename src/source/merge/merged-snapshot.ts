@@ -41,6 +41,7 @@ export async function createMergedSnapshot({ ours, theirs, entries, made, fileBy
   return {
     origin: theirs.origin,
     committedAt: theirs.committedAt,
+    note: theirs.note ?? null,
     entries: async () => [...entries],
     async read(paths) {
       const looked: Found[] = [];

@@ -222,6 +222,7 @@ describe('what a sandbox says', () => {
     specification: '3.1.0',
     title: 'x',
     description: '',
+    summary: '',
     version: null,
     representations,
   };

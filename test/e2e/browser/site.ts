@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { checkConfig, type UserConfig } from '../../../src/config.ts';
 import { parseCoordinate } from '../../../src/model/address.ts';
+import type { CommitNote } from '../../../src/model/resource.ts';
 import type { Visibility } from '../../../src/model/access.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
@@ -28,6 +29,7 @@ export interface PublishOptions {
   visibility?: Visibility;
   repository?: string;
   commit?: string;
+  note?: CommitNote;
 }
 
 export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
@@ -59,12 +61,12 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
       name,
       file,
       text,
-      { version, visibility = 'public', repository = null, commit = null } = {} as never,
+      { version, visibility = 'public', repository = null, commit = null, note } = {} as never,
     ) {
       const { coordinate } = parseCoordinate(name)!;
       const result = await publish(registry, {
         coordinate,
-        snapshot: snapshotOf(repository, commit, { [file]: text }),
+        snapshot: { ...snapshotOf(repository, commit, { [file]: text }), note: note ?? null },
         entry: file,
         version: version ?? null,
         onConflict: 'revise',

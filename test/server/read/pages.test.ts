@@ -192,6 +192,53 @@ describe('a page', () => {
   });
 });
 
+describe('the records of a version', () => {
+  test.for([
+    [`${pay}/versions`, 'Versions of'],
+    [`${pay}@1.1.0/report`, 'Checks of'],
+    [`${pay}@1.1.0/provenance`, 'comes from'],
+  ])('%s is a page for people and JSON for programs', async ([target, title]) => {
+    const [page, data, asked] = await Promise.all([
+      get(target!, html),
+      get(target!),
+      get(`${target}?format=json`, html),
+    ]);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(page.headers.get('vary')).toContain('Accept');
+    expect(page.body.toString()).toContain(title);
+    expect(page.body.toString()).toContain(`href="${target}?format=json"`);
+    for (const answer of [data, asked]) expect(answer.headers.get('content-type')).toBe('application/json');
+    expect((await get(target!, html, ['If-None-Match', page.headers.get('etag')!])).status).toBe(304);
+  });
+
+  test('say who wrote the commit, what changed, what was found and how to subscribe', async () => {
+    const note = { author: 'Ana <b>', subject: 'Add refunds' };
+    await publishVersion(served.registry, '@acme/apis/told', '1.0.0');
+    await publishVersion(served.registry, '@acme/apis/told', '2.0.0', { note, document: { paths: {} } });
+    const versions = (await get('/@acme/apis/told/versions', html)).body.toString();
+    expect(versions).toContain('Add refunds <span class="quiet">by Ana &lt;b&gt;</span>');
+    expect(versions).toContain('href="/@acme/apis/told/diff?from=1.0.0&amp;to=2.0.0"');
+    expect(versions).toContain('href="/feeds/acme/apis/told.atom"');
+    expect((await get('/@acme/apis/told/provenance', html)).body.toString()).toContain('Ana &lt;b&gt;');
+    const { items } = JSON.parse((await get('/@acme/apis/told/versions')).body.toString()) as { items: object[] };
+    expect(items[0]).toMatchObject({ version: '2.0.0', commit: note });
+    expect(items[1]).not.toHaveProperty('commit');
+  });
+});
+
+test('a list has what documents say of themselves, owners, topics and what changed', async () => {
+  const about = { info: { title: 'listed', version: '1.0.0', description: 'Takes money.' } };
+  await publishVersion(served.registry, '@acme/apis/listed', '1.0.0', { document: about });
+  const change = { owner: 'Team <Pay>', topics: ['money'] };
+  await changeResource(served.registry, '@acme/apis/listed', (resource) => ({ ...resource, ...change }));
+  const row = /<li class="row"(?:(?!<\/li>).)*@acme\/apis\/listed.*?<\/li>/s.exec(
+    (await get('/@acme', html)).body.toString(),
+  )![0];
+  for (const part of ['Takes money.', 'Team &lt;Pay&gt;', '>money</a>']) expect(row).toContain(part);
+  const { items } = JSON.parse((await get('/@acme/apis')).body.toString()) as { items: { slug: string }[] };
+  expect(items.find(({ slug }) => slug === 'listed')).toMatchObject({ description: 'Takes money.', ...change });
+});
+
 test('a credential that is not valid is a page to a browser, too', async () => {
   const answer = await get(pay, html, ['Authorization', `Bearer ${served.values['revoked']}`]);
   expect([answer.status, answer.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);

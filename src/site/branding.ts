@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import type { Config, OrganizationConfig } from '../config.ts';
+import { RegistryError } from '../model/errors.ts';
+
+/** What an organization's pages look like: names of assets, or null for Stele's own. */
+export interface Brand {
+  style: string | null;
+  logo: string | null;
+}
+
+/** The grounds of pages and of what is raised from them, as in `style.css`. */
+const grounds = { light: ['#fbfaf7', '#f3f1eb'], dark: ['#151613', '#1e201c'] } as const;
+const inks = { light: '#ffffff', dark: '#10231f' } as const;
+
+/** How much of the accent is in the ground of a tag, in percent. */
+const wash = 11;
+
+/** WCAG 2.2, 1.4.3: the least contrast of a text with its ground. */
+const leastContrast = 4.5;
+
+/** The largest logo in bytes. It is loaded with every page of the organization. */
+const largestLogo = 100_000;
+
+/** The looks of the configured organizations, and the assets that make them. */
+export function readBranding({ organizations }: Pick<Config, 'organizations'>): {
+  brands: ReadonlyMap<string, Brand>;
+  assets: ReadonlyMap<string, Uint8Array>;
+} {
+  const brands = new Map<string, Brand>();
+  const assets = new Map<string, Uint8Array>();
+  for (const [org, { accent, logo }] of Object.entries(organizations)) {
+    const style = accent === undefined ? null : `brand-${org}.css`;
+    const image = logo === undefined ? null : `logo-${org}${extname(logo).toLowerCase()}`;
+    if (style !== null) assets.set(style, Buffer.from(styleOf(org, accent!)));
+    if (image !== null) assets.set(image, readLogo(org, logo!));
+    if (style !== null || image !== null) brands.set(org, { style, logo: image });
+  }
+  return { brands, assets };
+}
+
+function styleOf(org: string, accent: NonNullable<OrganizationConfig['accent']>): string {
+  const blocks = (['light', 'dark'] as const).map((scheme) => {
+    const color = accent[scheme];
+    const own = `--accent: ${color}; --accent-ink: ${inkOn(color, scheme)}; --accent-wash: ${washOf(color, scheme)};`;
+    for (const ground of [...grounds[scheme], washOf(color, scheme)]) assertReadable(org, scheme, color, ground);
+    return scheme === 'light' ? `:root { ${own} }` : `@media (prefers-color-scheme: dark) { :root { ${own} } }`;
+  });
+  return `${blocks.join('\n')}\n`;
+}
+
+function assertReadable(org: string, scheme: string, color: string, ground: string): void {
+  const contrast = contrastOf(color, ground);
+  if (contrast >= leastContrast) return;
+  const than = scheme === 'light' ? 'darker' : 'lighter';
+  throw new RegistryError(
+    'malformed',
+    `organizations.${org}.accent.${scheme}: ${color} has a contrast of ${contrast.toFixed(1)} with the ground ${ground}; text needs ${leastContrast}. Choose a ${than} color.`,
+  );
+}
+
+/** Text on a button in the accent. */
+function inkOn(color: string, scheme: 'light' | 'dark'): string {
+  return contrastOf(inks[scheme], color) >= leastContrast ? inks[scheme] : scheme === 'light' ? '#000000' : '#ffffff';
+}
+
+function washOf(color: string, scheme: 'light' | 'dark'): string {
+  const [own, ground] = [channels(color), channels(grounds[scheme][0])];
+  const mixed = own.map((value, index) => Math.round((value * wash + ground[index]! * (100 - wash)) / 100));
+  return `#${mixed.map((value) => value.toString(16).padStart(2, '0')).join('')}`;
+}
+
+function channels(color: string): number[] {
+  return [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16));
+}
+
+/** The contrast ratio of two colors (WCAG 2.2). */
+export function contrastOf(one: string, other: string): number {
+  const [lighter, darker] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (lighter! + 0.05) / (darker! + 0.05);
+}
+
+function luminance(color: string): number {
+  const [red, green, blue] = channels(color).map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+}
+
+function readLogo(org: string, path: string): Uint8Array {
+  const fault = (why: string) => new RegistryError('malformed', `organizations.${org}.logo: ${path} ${why}`);
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(path);
+  } catch {
+    throw fault('cannot be read.');
+  }
+  if (bytes.byteLength > largestLogo) throw fault(`has ${bytes.byteLength} bytes; the limit is ${largestLogo}.`);
+  return bytes;
+}

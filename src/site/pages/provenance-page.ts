@@ -1,0 +1,56 @@
+import { codingAnnotation, formatAnnotation, sourceAnnotation, type Descriptor } from '../../model/artifact.ts';
+import { coordinateOf, nameOf } from '../../model/resource.ts';
+import { readConfig, readManifest, type GrantedVersion } from '../../registry/read.ts';
+import { commitLinks } from './commit-links.ts';
+import { crumbsWithin } from './crumbs.ts';
+import { dayOf } from './dates.ts';
+import { docPath } from '../docs/docs.ts';
+import { provenanceOf, specificationOf } from './describe-version.ts';
+import type { Site } from '../site.ts';
+
+/** The page of where a version came from and how it was made. */
+export async function provenancePage(site: Site, granted: GrantedVersion): Promise<string> {
+  const { registry, links } = site;
+  const { resource, version } = granted;
+  const [config, manifest] = await Promise.all([readConfig(registry, granted), readManifest(registry, granted)]);
+  const { provenance } = config;
+  const coordinate = coordinateOf(resource);
+  const pages = provenance.job ? null : commitLinks(provenance.repository, provenance.commit);
+  return site.page('provenance', {
+    org: resource.org,
+    title: `Provenance of ${resource.name} ${version.label}`,
+    crumbs: crumbsWithin(site, resource, 'Provenance', version.label),
+    hidden: true,
+    resource: {
+      name: resource.name,
+      coordinate: nameOf(resource),
+      href: links.to(coordinate, { label: version.label }),
+    },
+    label: version.label,
+    manifest: version.manifest,
+    published: dayOf(version.publishedAt),
+    committed: version.createdAt === undefined ? null : dayOf(version.createdAt),
+    commit: version.commit ?? null,
+    specification: specificationOf(config),
+    provenance: provenanceOf(config),
+    files: Object.entries(provenance.blobs).map(([path, blob]) => ({ path, blob, href: pages?.file(path) ?? null })),
+    ruleset: config.ruleset,
+    validation: config.validation,
+    layers: manifest.layers.map(layerOf),
+    json: `${links.to(coordinate, { label: version.label, view: 'provenance' })}?format=json`,
+    verify: links.path(docPath('commands')),
+  });
+}
+
+function layerOf({ annotations = {}, digest, size }: Descriptor): object {
+  const source = annotations[sourceAnnotation];
+  const coding = annotations[codingAnnotation] ?? 'identity';
+  const format = (annotations[formatAnnotation] ?? '').toUpperCase();
+  return { what: source ?? (coding === 'identity' ? format : `${format}, ${coding}`), digest, size: bytes(size) };
+}
+
+/** `12.3 KB`. */
+function bytes(size: number): string {
+  if (size < 1000) return `${size} bytes`;
+  return size < 1e6 ? `${(size / 1e3).toFixed(1)} KB` : `${(size / 1e6).toFixed(1)} MB`;
+}
