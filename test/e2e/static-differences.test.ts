@@ -187,8 +187,10 @@ describe.skipIf(!hasBoth)(
       expect(mine.filter((path) => !/\.(?:br|gz|zst)$/.test(path))).toEqual([
         '@acme/apis/soon/index.html',
         '@acme/apis/soon/versions.json',
+        '@acme/apis/soon/versions/index.html',
         '@later/apis/alone/index.html',
         '@later/apis/alone/versions.json',
+        '@later/apis/alone/versions/index.html',
       ]);
       const lists = files.filter(
         (path) => !mine.includes(path) && !path.startsWith('rules/') && path !== '.stele-build.json',

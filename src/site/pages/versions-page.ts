@@ -51,13 +51,13 @@ function lineOf(site: Site, resource: Resource, version: Version): object {
   };
 }
 
-function describe(site: Site, resource: Resource, { label }: Version, changes: VersionChanges): object {
-  const { verdict } = changes;
+function describe(
+  site: Site,
+  resource: Resource,
+  { label }: Version,
+  { from, verdict, counts }: VersionChanges,
+): object {
   const tag = verdict === 'none' ? { text: 'no change', tone: '' } : verdictTags[verdict];
-  return {
-    ...tag,
-    from: changes.from,
-    counts: countsInWords(changes.counts),
-    href: diffHref(site, resource, changes.from, label),
-  };
+  const href = verdict === 'none' ? null : diffHref(site, resource, from, label);
+  return { ...tag, from, counts: countsInWords(counts), href };
 }
