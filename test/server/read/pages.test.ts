@@ -213,8 +213,9 @@ describe('the records of a version', () => {
 
   test('say who wrote the commit, what changed, what was found and how to subscribe', async () => {
     const note = { author: 'Ana <b>', subject: 'Add refunds' };
+    const document = { paths: { '/refunds': { get: { responses: { 200: { description: 'All' } } } } } };
     await publishVersion(served.registry, '@acme/apis/told', '1.0.0');
-    await publishVersion(served.registry, '@acme/apis/told', '2.0.0', { note, document: { paths: {} } });
+    await publishVersion(served.registry, '@acme/apis/told', '2.0.0', { note, document });
     const versions = (await get('/@acme/apis/told/versions', html)).body.toString();
     expect(versions).toContain('Add refunds <span class="quiet">by Ana &lt;b&gt;</span>');
     expect(versions).toContain('href="/@acme/apis/told/diff?from=1.0.0&amp;to=2.0.0"');
