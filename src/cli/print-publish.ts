@@ -1,5 +1,6 @@
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import type { Report } from '../model/problem.ts';
+import type { Visibility } from '../model/access.ts';
 import { complain, formatReport, print, printJson } from './output.ts';
 
 /** The result of `stele publish`, local or over HTTP, as `--json` prints it. */
@@ -12,6 +13,8 @@ export interface Published {
   url: string | null;
   /** Whether this created the resource, or would have in a dry run. */
   created: boolean;
+  /** Who can read the new resource. Null if this created none. */
+  visibility: Visibility | null;
   dryRun: boolean;
   /** Why it was not published; null if the report says so. */
   detail: string | null;
@@ -19,13 +22,8 @@ export interface Published {
 }
 
 /** Prints the version's coordinate on stdout and the rest on stderr. Returns the exit code. */
-export function printPublished(
-  file: string,
-  coordinate: Coordinate,
-  published: Published,
-  { json = false, isPrivate }: { json?: boolean | undefined; isPrivate: boolean },
-): number {
-  const { outcome, version, url, created, dryRun, detail, report } = published;
+export function printPublished(file: string, coordinate: Coordinate, published: Published, json = false): number {
+  const { outcome, version, url, visibility, dryRun, detail, report } = published;
   const code = version === null ? 1 : 0;
   if (json) {
     printJson(published);
@@ -40,7 +38,7 @@ export function printPublished(
   if (outcome === 'unchanged') complain('Already published; nothing changed.');
   if (!dryRun)
     complain(url ?? `stele serve returns it at /${version}. Set url in the configuration to see the full URL.`);
-  if (created && isPrivate) complain(explainPrivate(coordinate, dryRun));
+  if (visibility === 'private') complain(explainPrivate(coordinate, dryRun));
   return code;
 }
 

@@ -1,6 +1,7 @@
 import { basename, relative } from 'node:path';
 import { Command } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
+import { organizationIn } from '../config.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import { openFolder } from '../source/folder.ts';
@@ -47,23 +48,30 @@ export function publishCommand(): Command {
             create: options.public ? { visibility: 'public' } : {},
           }),
         );
-        return describe(coordinate, result, { created, dryRun: options.dryRun ?? false, url: registry.config.url });
+        const initial = options.public
+          ? 'public'
+          : (organizationIn(registry.config, coordinate.org)?.defaults.visibility ?? 'private');
+        return describe(coordinate, result, {
+          created,
+          visibility: created ? initial : null,
+          dryRun: options.dryRun ?? false,
+          url: registry.config.url,
+        });
       });
-      const output = { json: options.json, isPrivate: !options.public };
-      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, output);
+      process.exitCode = printPublished(relative(process.cwd(), file), coordinate, published, options.json);
     });
 }
 
 function describe(
   coordinate: Coordinate,
   result: PublishResult,
-  { created, dryRun, url }: { created: boolean; dryRun: boolean; url: string | null },
+  { url, ...about }: Pick<Published, 'created' | 'visibility' | 'dryRun' | 'url'>,
 ): Published {
   const { outcome, report } = result;
-  const none = { version: null, digest: null, url: null, created: false, dryRun, report };
+  const none = { ...about, version: null, digest: null, url: null, created: false, visibility: null, report };
   if (outcome === 'rejected') return { outcome, ...none, detail: null };
   if (outcome === 'conflict') return { outcome, ...none, detail: result.detail };
   const version = formatCoordinate(coordinate, { kind: 'version', version: result.version.label });
   const digest = result.version.manifest;
-  return { outcome, version, digest, url: url && `${url}/${version}`, created, dryRun, detail: null, report };
+  return { outcome, version, digest, url: url && `${url}/${version}`, ...about, detail: null, report };
 }

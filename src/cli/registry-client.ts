@@ -29,7 +29,7 @@ export function readTarget(registry: string): { base: string; key: string } {
  */
 export async function askRegistry(registry: string, method: string, path: string, body?: unknown): Promise<Answer> {
   const { base, key } = readTarget(registry);
-  const url = new URL(path, base);
+  const url = new URL(base.replace(/\/$/, '') + path);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json' };
   const sent = {
     method,

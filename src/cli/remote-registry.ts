@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import type { Coordinate } from '../model/address.ts';
 import type { Run } from '../model/connection.ts';
 import { types } from '../model/kinds.ts';
+import type { Visibility } from '../model/access.ts';
 import { createReport, type Report } from '../model/problem.ts';
 import { openFolder } from '../source/folder.ts';
 import { askRegistry, demand, readTarget, refusalOf, type Answer } from './registry-client.ts';
@@ -34,7 +35,7 @@ export async function publishRemotely(
   readTarget(registry);
   const upload = await withCompiler(command, (compiler, config) => readDocument(compiler, config, file, coordinate));
   const published = await send(registry, coordinate, upload, options);
-  return printPublished(file, coordinate, published, { json: options.json, isPrivate: !options.public });
+  return printPublished(file, coordinate, published, options.json);
 }
 
 /**
@@ -47,24 +48,26 @@ async function send(
   { document, name, report }: Upload,
   { latest, version, dryRun = false, public: isPublic }: PublishOptions,
 ): Promise<Published> {
-  const none = { version: null, digest: null, url: null, created: false, dryRun, detail: null };
+  const none = { version: null, digest: null, url: null, created: false, visibility: null, dryRun, detail: null };
   if (document === null) return { outcome: 'rejected', ...none, report };
   const { type, slug } = coordinate;
   const path = `/v1/${type}/${slug}/${types[type].upload}`;
   const body = { document, latest, dryRun, ...(version !== undefined && { version }) };
   let answer = await askRegistry(registry, 'POST', path, body);
   const created = answer.status === 404 && !dryRun;
-  const unpublished = { ...none, created };
+  let visibility: Visibility | null = null;
   if (created) {
-    const visibility = isPublic ? { visibility: 'public' } : {};
-    await demand(registry, 'POST', `/v1/${type}`, { name: slug, slug, ...visibility });
+    const wanted = isPublic ? { visibility: 'public' } : {};
+    const made = await demand(registry, 'POST', `/v1/${type}`, { name: slug, slug, ...wanted });
+    visibility = made['visibility'] as Visibility;
     answer = await askRegistry(registry, 'POST', path, body);
   }
+  const unpublished = { ...none, created, visibility };
   const checked = reportIn(answer, name);
   const { status, body: said } = answer;
   if (status === 200 || status === 201) {
     const { outcome, coordinate: named, digest, url } = said as unknown as Accepted;
-    return { outcome, version: named, digest, url, created, dryRun, detail: null, report: checked };
+    return { outcome, version: named, digest, url, created, visibility, dryRun, detail: null, report: checked };
   }
   if (status === 409 && said['version'] !== undefined)
     return { outcome: 'conflict', ...unpublished, detail: String(said['detail']), report: checked };

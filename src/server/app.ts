@@ -4,6 +4,7 @@ import helmet from 'helmet';
 import { RegistryError } from '../model/errors.ts';
 import { createSite } from '../site/site.ts';
 import { createAssetFiles } from './asset-handler.ts';
+import { basePathOf, belowBase } from './base-path.ts';
 import { createAuthenticate, type Authenticate } from './authenticate.ts';
 import type { ServerContext } from './server-context.ts';
 import { createDiscovery } from './read/discovery-handler.ts';
@@ -40,7 +41,8 @@ export function createApp(given: ServerContext): App {
   const authenticate = createAuthenticate(context);
   const observer = createObserver(context.registry, createMetrics(context.queue));
   const limit = createReadLimit(context.registry);
-  const hits = limit === null ? createHits(context.registry, keepAliveTimeout) : null;
+  const base = basePathOf(given.url);
+  const hits = limit === null ? createHits(context.registry, { keepAlive: keepAliveTimeout, base }) : null;
   const read = createReads(context, authenticate, { limit, hits });
   const oci = createOci(context, authenticate, limit);
   const others = createOthers(context, authenticate, observer, limit);
@@ -48,9 +50,11 @@ export function createApp(given: ServerContext): App {
     const startedAt = performance.now();
     const target = readTarget(request.url!);
     if (target === null) return sendProblem(context, request, response, new RegistryError('malformed', noTarget));
-    request.url = target;
-    if (isRead(target) || isOci(target)) {
-      const answer = isOci(target) ? oci : read;
+    const below = belowBase(target, base);
+    if (below === null) return sendProblem(context, request, response, new RegistryError('not_found', notBelow(base)));
+    request.url = below;
+    if (isRead(below) || isOci(below)) {
+      const answer = isOci(below) ? oci : read;
       void answer(request, response).then((route) => observer.observe(request, response, route, startedAt));
       return;
     }
@@ -70,6 +74,7 @@ function observeHits(hits: Hits, observer: Observer): AnswerEarly {
 }
 
 const noTarget = 'The request target is not a valid path.';
+const notBelow = (base: string) => `This registry is at ${base}/.`;
 
 /** Everything but reads: authenticates, then passes the request to the part that owns the path. */
 function createOthers(

@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import type { ErrorRequestHandler } from 'express';
 import type { ErrorCode, RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
+import { basePathOf } from './base-path.ts';
 import type { ServerContext } from './server-context.ts';
 import { messagePage } from '../site/pages/message-pages.ts';
 import type { Site } from '../site/site.ts';
@@ -193,7 +194,7 @@ export function sendProblem(
     return;
   }
   const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
-  const signIn = mayHelp ? (login?.signInUrl(request.url!) ?? null) : null;
+  const signIn = mayHelp ? (login?.signInUrl(basePathOf(url) + request.url!) ?? null) : null;
   const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
   // The management API never sends pages, whatever the client accepts.
   const wantsPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);
@@ -244,7 +245,7 @@ function renderRefusal(site: Site, document: ProblemDocument, signIn: string | n
   const { title, detail, status, type, instance, resource } = document;
   const { links } = site;
   const actions = [{ text: 'Go to the start page', href: links.path('/') }];
-  if (signIn !== null) actions.unshift({ text: 'Sign in', href: links.path(signIn) });
+  if (signIn !== null) actions.unshift({ text: 'Sign in', href: signIn });
   if (typeof resource === 'string') actions.unshift({ text: 'All versions', href: resource });
   return messagePage(site, {
     title,

@@ -25,15 +25,15 @@ export interface Served extends AsyncDisposable {
 const author = { actor: 'operator:test', origin: null };
 const when = '2026-03-01T12:00:00.000Z';
 
-/** Under `http://registry.test`: the API pay in every state, a private one, one without versions, a schema, a ruleset. */
-export async function openServed(user: UserConfig = {}, more: { pagePatience?: number } = {}): Promise<Served> {
+/** Under `url` (`http://registry.test`): the API pay in every state, a private one, one without versions, a schema, a ruleset. */
+export async function openServed(user: UserConfig = {}, { url = 'http://registry.test', ...more }: { url?: string; pagePatience?: number } = {}): Promise<Served> {
   const registry = createTestRegistry(user);
   const values: Record<string, string> = {};
   await publishEverything(registry, values);
   await makeKeys(registry, values);
   let isReady = true;
   const queue = createTestQueue(registry);
-  const app = createApp({ registry, queue, url: 'http://registry.test', isReady: () => isReady, ...more });
+  const app = createApp({ registry, queue, url, isReady: () => isReady, ...more });
   const listening = await listen(app, { host: '127.0.0.1', port: 0 });
   return {
     registry,

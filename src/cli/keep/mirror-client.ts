@@ -43,7 +43,7 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
   }
 
   async function ask(path: string, accept: string, wait = 0): Promise<Response> {
-    const target = new URL(path, url);
+    const target = new URL(url.replace(/\/$/, '') + path);
     const headers = { authorization: `Bearer ${key}`, accept };
     const signal = AbortSignal.timeout(patience + wait * 1000);
     // The key must not go to another server.

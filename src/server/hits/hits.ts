@@ -53,8 +53,11 @@ const largest = mostBytes / 4;
 const longestRequest = 1024;
 const overhead = 2048;
 
-/** Creates the hits of a server. `keepAlive`: milliseconds for which it keeps idle connections. */
-export function createHits(registry: Registry, keepAlive: number): Hits {
+/**
+ * Creates the hits of a server. `keepAlive`: milliseconds for which it keeps idle connections. `base`: the path that
+ * requests have when they are answered here, and no longer when they are kept.
+ */
+export function createHits(registry: Registry, { keepAlive, base }: { keepAlive: number; base: string }): Hits {
   // A representation is counted for each request that shares it, with or without its bytes: they may come later.
   const hits = new LRUCache<string, Hit>({
     maxSize: mostBytes,
@@ -97,7 +100,7 @@ export function createHits(registry: Registry, keepAlive: number): Hits {
     keep({ url, headers }, principal, { resource }, prepared, bytes) {
       const { accept, 'accept-encoding': acceptEncoding } = headers;
       if (principal.kind === 'user') return;
-      const key = keyOf(principal, url!, accept, acceptEncoding);
+      const key = keyOf(principal, base + url!, accept, acceptEncoding);
       if (key.length > longestRequest) return;
       const known = made.get(prepared);
       const responses = known ?? { prepared, bytes: null, get: null, head: null, notModified: null };

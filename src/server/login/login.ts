@@ -10,6 +10,7 @@ import { createPendingSignIns } from './pending.ts';
 import { createProvider } from './provider.ts';
 import { resolveReturnTo } from './return-to.ts';
 import { createSeal } from './sealed-cookie.ts';
+import { basePathOf } from '../base-path.ts';
 import { isSecureUrl } from './secure-url.ts';
 import { createSessions, type Session } from './session.ts';
 
@@ -48,7 +49,7 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
 
   async function begin(request: Request, response: Response): Promise<void> {
     const asked = new URLSearchParams(searchOf(request)).getAll('returnTo');
-    const returnTo = asked.length > 1 ? null : resolveReturnTo(asked[0] ?? '/', url);
+    const returnTo = asked.length > 1 ? null : resolveReturnTo(asked[0] ?? `${basePathOf(url)}/`, url);
     if (returnTo === null) throw new RegistryError('malformed', 'returnTo must be a path on this registry.');
     const pending = pendingSignIns.create(returnTo);
     const target = await provider.authorizationUrl(pending);
@@ -109,8 +110,8 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     signInUrl(returnTo) {
       const target = resolveReturnTo(returnTo, url);
       return target === null
-        ? '/login'
-        : `/login?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
+        ? `${basePathOf(url)}/login`
+        : `${basePathOf(url)}/login?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
     },
   };
 }

@@ -50,7 +50,7 @@ export function createProvider(
 ): Provider {
   const secret = readSecret(login.clientSecret);
   const discover = createDiscovery({ issuer: login.issuer, client: { id: login.clientId, secret }, monotonic, log });
-  const callback = new URL('/login/callback', url);
+  const callback = new URL(`${url}/login/callback`);
 
   async function readUserInfo(configuration: Configuration, accessToken: string, subject: string): Promise<string[]> {
     if (configuration.serverMetadata().userinfo_endpoint === undefined) return [];

@@ -1,9 +1,11 @@
+import { basePathOf, belowBase } from '../base-path.ts';
+
 /** Longest path to return to. */
 const longest = 2048;
 
 /**
  * Returns the absolute URL of a path of this registry to return to after sign-in. Null for anything
- * that might be elsewhere: other origins in any form (`//host`, `/\host`, `https:`), control
+ * that might be elsewhere: paths that are not below the registry's, other origins in any form (`//host`, `/\host`, `https:`), control
  * characters, escapes that become these when decoded twice, and the sign-in pages. The URL is
  * absolute so that browsers have nothing left to resolve.
  */
@@ -17,6 +19,7 @@ export function resolveReturnTo(text: string, url: string): string | null {
   const { pathname } = target;
   if (text.startsWith('//') || pathname.startsWith('//') || /%(?:2f|5c|25|[01][0-9a-f]|7f)/i.test(pathname))
     return null;
-  if (/^\/log(?:in|out)(?:\/|$)/.test(pathname)) return null;
+  const below = belowBase(pathname, basePathOf(url));
+  if (!pathname.startsWith(basePathOf(url)) || below === null || /^\/log(?:in|out)(?:\/|$)/.test(below)) return null;
   return `${base.origin}${pathname}${target.search}`;
 }
