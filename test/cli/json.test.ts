@@ -61,8 +61,16 @@ const anyList = expect.any(Array) as unknown[];
 /** By command: ways to call it, and members of what it prints. `REGISTRY` is the URL of one that runs. */
 const answers: Record<string, [args: string, code: number, members: object][]> = {
   publish: [
-    ['new.yaml @acme/apis/new', 0, { outcome: 'published', version: '@acme/apis/new@1.0.0', url: null, created: true, visibility: 'private' }],
-    ['new.yaml @acme/apis/remote --registry REGISTRY', 0, { outcome: 'published', visibility: 'private', url: anyText }],
+    [
+      'new.yaml @acme/apis/new',
+      0,
+      { outcome: 'published', version: '@acme/apis/new@1.0.0', url: null, created: true, visibility: 'private' },
+    ],
+    [
+      'new.yaml @acme/apis/remote --registry REGISTRY',
+      0,
+      { outcome: 'published', visibility: 'private', url: anyText },
+    ],
     ['new.yaml @acme/apis/pay --version 1.0.0', 1, { outcome: 'conflict', version: null, detail: anyText }],
     ['bad.yaml @acme/apis/bad', 1, { outcome: 'rejected', version: null, report: { problems: anyList } }],
     ['bad.yaml @acme/apis/bad --registry REGISTRY', 1, { outcome: 'rejected', report: { problems: anyList } }],

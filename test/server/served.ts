@@ -26,7 +26,10 @@ const author = { actor: 'operator:test', origin: null };
 const when = '2026-03-01T12:00:00.000Z';
 
 /** Under `url` (`http://registry.test`): the API pay in every state, a private one, one without versions, a schema, a ruleset. */
-export async function openServed(user: UserConfig = {}, { url = 'http://registry.test', ...more }: { url?: string; pagePatience?: number } = {}): Promise<Served> {
+export async function openServed(
+  user: UserConfig = {},
+  { url = 'http://registry.test', ...more }: { url?: string; pagePatience?: number } = {},
+): Promise<Served> {
   const registry = createTestRegistry(user);
   const values: Record<string, string> = {};
   await publishEverything(registry, values);
