@@ -11,6 +11,7 @@ import type { Exemption, Gate } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { Problem, Report } from '../model/problem.ts';
+import type { RenderedPage, SourcePage } from '../model/sites/page.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
 /** The limits of design §6. Each has its own problem rule. */
@@ -264,6 +265,11 @@ export interface Compiler {
   outline(document: Published, limits: CompileLimits, turn?: Turn): Promise<Outline | null>;
   /** Renders a published document. Returns null if it exceeds the limits. */
   render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
+  /**
+   * Renders pages of documentation sites, in their order. A page that exceeds the limits has a
+   * blocking problem.
+   */
+  renderPages(pages: readonly SourcePage[], limits: CompileLimits, turn?: Turn): Promise<RenderedPage[]>;
   /**
    * Compares two published documents. If that exceeds the limits, the verdict is `unknown` and
    * `reason` says why.

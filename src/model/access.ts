@@ -27,12 +27,12 @@ export type Principal =
   | { kind: 'user'; id: string; organizations: Readonly<Record<string, readonly Scope[]>> };
 
 /**
- * What a request is about: an organization, or one of its resources. `visibility` is absent for a
- * resource that does not exist.
+ * What a request is about: an organization, or one of its resources or documentation sites.
+ * `visibility` is absent for one that does not exist.
  */
 export interface Target {
   org: string;
-  resource?: { type: ResourceType; slug: string; visibility?: Visibility };
+  resource?: { type: ResourceType | 'sites'; slug: string; visibility?: Visibility };
 }
 
 export const anonymous: Principal = { kind: 'anonymous' };
@@ -66,7 +66,7 @@ function includesScope(granted: readonly Scope[], wanted: Scope): boolean {
   return granted.some((scope) => scopes.indexOf(scope) >= scopes.indexOf(wanted));
 }
 
-const globGrammar = /^(?:apis|schemas|rulesets|\*)\/[a-z0-9*-]{1,63}$/;
+const globGrammar = /^(?:apis|schemas|rulesets|sites|\*)\/[a-z0-9*-]{1,63}$/;
 
 /**
  * Whether the text is a valid glob for a key: `type/slug`, where `*` matches any run of characters
@@ -76,7 +76,7 @@ export function isResourceGlob(text: string): boolean {
   return globGrammar.test(text);
 }
 
-function coversResource(glob: string, { type, slug }: { type: ResourceType; slug: string }): boolean {
+function coversResource(glob: string, { type, slug }: { type: string; slug: string }): boolean {
   const [globType, globSlug] = glob.split('/');
   return matchesGlob(globType!, type) && matchesGlob(globSlug!, slug);
 }

@@ -40,7 +40,9 @@ export type View =
 export type Address =
   | { kind: 'organization'; org: string }
   | { kind: 'type'; org: string; type: ResourceType }
-  | { kind: 'resource'; coordinate: Coordinate; selector: Selector; view: View; format: Format | null };
+  | { kind: 'resource'; coordinate: Coordinate; selector: Selector; view: View; format: Format | null }
+  /** Something of a documentation site. `path`: below the site, `guide/intro`; null without the slash after its name. */
+  | { kind: 'site'; org: string; slug: string; path: string | null };
 
 const slugGrammar = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
@@ -79,7 +81,9 @@ export function isResourceType(text: string): text is ResourceType {
  * percent-encode `@`, `^`, `~`, `+` and `:` (RFC 3986 §2.3).
  */
 export function parseAddress(path: string): Address | null {
-  if (path.length > 1024 || !(path.startsWith('/@') || path.startsWith('/%40'))) return null;
+  if (path.length > 1024) return null;
+  if (path.startsWith('/sites/')) return parseSite(path);
+  if (!(path.startsWith('/@') || path.startsWith('/%40'))) return null;
   const text = path.replace(/%(?:40|5[Ee]|7[Ee]|2[Bb]|3[Aa])/g, (escape) =>
     String.fromCharCode(parseInt(escape.slice(1), 16)),
   );
@@ -90,6 +94,16 @@ export function parseAddress(path: string): Address | null {
   if (!isResourceType(type)) return null;
   if (resource === undefined) return { kind: 'type', org, type };
   return parseResource(org, type, resource, tail);
+}
+
+/** `/sites/{org}/{slug}` and what is below. The names in it are those of files (`sites/page-path.ts`), so nothing is encoded. */
+function parseSite(path: string): Address | null {
+  const [, org, slug, rest] =
+    /^\/sites\/([^/]*)\/([^/]*)(?:\/((?:[A-Za-z0-9_][A-Za-z0-9._-]*\/)*(?:[A-Za-z0-9_][A-Za-z0-9._-]*)?))?$/.exec(
+      path,
+    ) ?? [];
+  if (org === undefined || slug === undefined || !isSlug(org) || !isSlug(slug)) return null;
+  return { kind: 'site', org, slug, path: rest ?? null };
 }
 
 function parseResource(org: string, type: ResourceType, text: string, tail: string | undefined): Address | null {
@@ -135,6 +149,10 @@ function parseView(tail: string | undefined, pinned: boolean): View | null {
 export function formatAddress(address: Address): string {
   if (address.kind === 'organization') return `/@${address.org}`;
   if (address.kind === 'type') return `/@${address.org}/${address.type}`;
+  if (address.kind === 'site') {
+    const { org, slug, path } = address;
+    return `/sites/${org}/${slug}${path === null ? '' : `/${path}`}`;
+  }
   const base = `/${formatCoordinate(address.coordinate, address.selector)}`;
   if (address.view === 'page') return `${base}/index.html`;
   if (address.view === 'markdown') return `${base}/index.md`;

@@ -16,6 +16,8 @@ const daysFor = (days: number): Place => ({ kept: 'days', days });
 
 const places: Readonly<Record<string, Place>> = {
   resources: organization,
+  sites: organization,
+  'site-files': organization,
   repositories: organization,
   webhooks: organization,
   publishers: organization,
@@ -65,9 +67,10 @@ export interface StoredList {
   kind: string;
 }
 
-/** The list that records of this kind hold, or null: the versions of a resource. */
+/** The list that records of this kind hold, or null: the versions of a resource, the deployments of a site. */
 export function listIn(name: string): StoredList | null {
-  return name.startsWith('resources/') ? { field: 'versions', key: 'label', kind: 'versions' } : null;
+  if (name.startsWith('resources/')) return { field: 'versions', key: 'label', kind: 'versions' };
+  return name.startsWith('sites/') ? { field: 'deployments', key: 'label', kind: 'deployments' } : null;
 }
 
 /** The name of an item's own record: `versions/acme/apis/payments/1.4.0`. */

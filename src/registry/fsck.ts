@@ -91,7 +91,7 @@ export async function fsck(
     checked.records += records.size;
     const withdrawn = new Set<string>();
     for (const { owner, version } of versions.values())
-      if (version.status.state === 'withdrawn') withdrawn.add(`${owner} ${version.label}`);
+      if (isWithdrawn(version)) withdrawn.add(`${owner} ${version.label}`);
     for (const { owner, version } of versions.values()) {
       const { changes } = version;
       // The comparison with a withdrawn version was deleted with it.
@@ -127,13 +127,14 @@ async function missingOf(
   return [...digests].filter((digest) => !isSound(digest));
 }
 
-function checkVersion(
-  key: string,
-  { label, manifest, status }: Version,
-  missing: readonly Digest[],
-  checked: Checked,
-): void {
-  if (status.state === 'withdrawn') return;
+/** A deployment of a site is kept as a version is, and has no status. */
+function isWithdrawn({ status }: { status?: Version['status'] }): boolean {
+  return status?.state === 'withdrawn';
+}
+
+function checkVersion(key: string, version: Version, missing: readonly Digest[], checked: Checked): void {
+  if (isWithdrawn(version)) return;
+  const { label, manifest } = version;
   checked.versions++;
   for (const needs of missing) {
     const detail = `Version ${label} needs ${needs}, which is missing or damaged.`;

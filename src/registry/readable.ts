@@ -1,6 +1,7 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { resourceTypes, type Coordinate, type ResourceType } from '../model/address.ts';
 import { isPublished, resourceRef, type Resource } from '../model/resource.ts';
+import { siteRef, type DocumentationSite, type SiteName } from '../model/sites/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Registry } from './registry.ts';
 
@@ -12,6 +13,14 @@ type Subject = Pick<Resource, 'org' | 'type' | 'slug' | 'visibility'>;
 /** Whether the principal may read the resource. */
 export function mayRead(principal: Principal, resource: Subject): boolean {
   return isAllowed(principal, 'read', { org: resource.org, resource });
+}
+
+/** Whether the principal may read the documentation site. */
+function mayReadSite(
+  principal: Principal,
+  { org, slug, visibility }: Pick<DocumentationSite, 'org' | 'slug' | 'visibility'>,
+): boolean {
+  return isAllowed(principal, 'read', { org, resource: { type: 'sites', slug, visibility } });
 }
 
 /** Whether the principal may read an organization's private resources. */
@@ -113,4 +122,30 @@ export async function listReadable(
 function inOrder(a: Resource, b: Resource): number {
   if (a.org !== b.org) return a.org < b.org ? -1 : 1;
   return resourceTypes.indexOf(a.type) - resourceTypes.indexOf(b.type) || (a.slug < b.slug ? -1 : 1);
+}
+
+/** A documentation site that the principal may read. Null if it does not exist, was deleted or is hidden. */
+export async function findReadableSite(
+  registry: Pick<Registry, 'refs'>,
+  principal: Principal,
+  site: SiteName,
+): Promise<Generation<DocumentationSite> | null> {
+  const found = await registry.refs.read<DocumentationSite>(siteRef(site));
+  // The policy is asked for an absent site too, as for resources.
+  const isReadable = mayReadSite(principal, found?.value ?? { ...site, visibility: 'private' });
+  return isReadable && found?.value.deletedAt === null ? found : null;
+}
+
+/** The documentation sites that the principal may read (of one organization), by name. */
+export async function listReadableSites(
+  registry: Pick<Registry, 'refs'>,
+  principal: Principal,
+  org?: string,
+): Promise<Generation<DocumentationSite>[]> {
+  const found: Generation<DocumentationSite>[] = [];
+  for await (const name of registry.refs.list(org === undefined ? 'sites/' : `sites/${org}/`)) {
+    const generation = await registry.refs.read<DocumentationSite>(name);
+    if (generation?.value.deletedAt === null && mayReadSite(principal, generation.value)) found.push(generation);
+  }
+  return found.sort((a, b) => (siteRef(a.value) < siteRef(b.value) ? -1 : 1));
 }

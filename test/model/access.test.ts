@@ -168,7 +168,7 @@ describe('resource globs', () => {
     'apis/',
     '/x',
     'apis/x/y',
-    'sites/x',
+    'pages/x',
     'apis/X',
     'apis/x.y',
     'apis/[a]',

@@ -1,3 +1,4 @@
+import { renderPages } from '../../src/render/site/render-pages.ts';
 import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
@@ -198,6 +199,7 @@ function createFakeCompiler(): FakeCompiler {
     outline: async (document) => fakeOutline(document.json),
     compare: async (before, after) => compareDocuments(before, after),
     render: async () => null,
+    renderPages: async (pages) => renderPages(pages, null),
     compiled,
     async compile({ entry, type, ruleset }, load): Promise<Compiled> {
       compiled.push(entry);

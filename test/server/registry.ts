@@ -1,3 +1,4 @@
+import { renderPages } from '../../src/render/site/render-pages.ts';
 import { compareDocuments } from '../../src/diff/compare-documents.ts';
 import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
@@ -86,6 +87,7 @@ function createFakeCompiler(): Compiler {
     outline: async () => null,
     compare: async (before, after) => compareDocuments(before, after),
     render: async () => null,
+    renderPages: async (pages) => renderPages(pages, null),
     async compile({ type, entry }, load) {
       const [file] = await load([entry]);
       if (!file?.found) throw new Error(`${entry} is not in the snapshot.`);

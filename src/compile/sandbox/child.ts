@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { LoadedFile } from '../collect.ts';
-import { forkSandbox, workerOf, workerScript, type Worker } from './fork-sandbox.ts';
+import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
 import type { Isolation } from './isolation.ts';
 import { giveWay } from './priority.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
@@ -8,7 +8,9 @@ import { watchLimits, type Breach } from './watch-limits.ts';
 
 export type Answer = Extract<
   ChildMessage,
-  { type: 'compiled' | 'detected' | 'ignored' | 'settings' | 'version' | 'outlined' | 'rendered' | 'compared' }
+  {
+    type: 'compiled' | 'detected' | 'ignored' | 'settings' | 'version' | 'outlined' | 'rendered' | 'paged' | 'compared';
+  }
 >;
 
 export type Job = Exclude<ParentMessage, { type: 'files' }>;
@@ -55,8 +57,13 @@ function firstNiceness(isMore = false): 'more' | 'first' {
 }
 
 /** Starts a sandbox that waits for jobs. `compiledCode`: a folder of `code-cache.ts`. */
-export function startChild(memoryMegabytes: number, isolation: Isolation, compiledCode: string | null = null): Child {
-  const child = forkSandbox(workerScript, isolation, memoryMegabytes, { compiledCode });
+export function startChild(
+  memoryMegabytes: number,
+  isolation: Isolation,
+  compiledCode: string | null = null,
+  trade: Trade = 'all',
+): Child {
+  const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { compiledCode });
   const worker = workerOf(child);
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -213,6 +220,7 @@ const answers: Readonly<Record<Job['type'], Answer['type']>> = {
   version: 'version',
   outline: 'outlined',
   render: 'rendered',
+  pages: 'paged',
   compare: 'compared',
 };
 

@@ -4,7 +4,7 @@ import { getCompileCacheDir } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, hexOf } from '../../model/digest.ts';
-import { forkSandbox, workerOf, workerScript, type Worker } from './fork-sandbox.ts';
+import { forkSandbox, scripts, workerOf, type Worker } from './fork-sandbox.ts';
 import type { Isolation } from './isolation.ts';
 import { giveWay } from './priority.ts';
 
@@ -57,7 +57,7 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
   /** Whether it ended well. */
   function write(folder: string, isolation: Isolation): Promise<boolean> {
     const options = { args: ['write-code'], compiledCode: folder, writesCode: true };
-    const child = forkSandbox(workerScript, isolation, writerMegabytes, options);
+    const child = forkSandbox(scripts.all, isolation, writerMegabytes, options);
     const writer = workerOf(child);
     giveWay(writer.pid(), 'start');
     writers.add(writer);

@@ -5,8 +5,16 @@ import { infoDescriptor, sandboxCommand, type Isolation } from './isolation.ts';
 
 const here = fileURLToPath(import.meta.url);
 
-/** The program of a sandbox. */
-export const workerScript = join(dirname(here), here.endsWith('.ts') ? 'worker.ts' : 'worker.js');
+const extension = here.endsWith('.ts') ? '.ts' : '.js';
+
+/** What a sandbox can do: `code` renders pages and highlights the code in them, and does nothing else. */
+export type Trade = 'all' | 'code';
+
+/** The programs of sandboxes. */
+export const scripts: Readonly<Record<Trade, string>> = {
+  all: join(dirname(here), `worker${extension}`),
+  code: join(dirname(here), `code-worker${extension}`),
+};
 
 export interface ForkOptions {
   args?: readonly string[];

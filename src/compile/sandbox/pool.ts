@@ -5,6 +5,7 @@ import type { CompileLimits, Turn } from '../compile.ts';
 import { sandboxLost } from '../sandbox-lost.ts';
 import { openCodeCache } from './code-cache.ts';
 import { startChild, type Child, type Job, type JobOptions, type Outcome } from './child.ts';
+import type { Trade } from './fork-sandbox.ts';
 import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
 
 /** How long a job with a waiting client may wait for a sandbox. */
@@ -24,6 +25,8 @@ export interface PoolOptions {
   mode: SandboxMode;
   /** Where the compiled code of sandboxes is kept (`code-cache.ts`); null to keep none. */
   codeFolder: string | null;
+  /** Default: `all`. */
+  trade?: Trade;
 }
 
 /** Sandboxed processes that do jobs for all organizations. */
@@ -39,7 +42,7 @@ export interface Pool {
 }
 
 /** Creates a pool. Starts nothing yet. */
-export function createPool({ children, hasSpare, mode, codeFolder }: PoolOptions): Pool {
+export function createPool({ children, hasSpare, mode, codeFolder, trade = 'all' }: PoolOptions): Pool {
   const queue = createFairQueue(children);
   const compiledCode = openCodeCache(codeFolder, { fills: hasSpare });
   const idle: Child[] = [];
@@ -81,7 +84,7 @@ export function createPool({ children, hasSpare, mode, codeFolder }: PoolOptions
       if ('answer' in first) return first;
       if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
       if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
-      const second = await attempt(startChild(limits.memoryMegabytes, ...(await findSurroundings())));
+      const second = await attempt(startChild(limits.memoryMegabytes, ...(await findSurroundings()), trade));
       if ('lost' in second) throw sandboxLost(second.lost);
       return second;
     };
@@ -91,7 +94,7 @@ export function createPool({ children, hasSpare, mode, codeFolder }: PoolOptions
 
   async function startSpare(memoryMegabytes: number): Promise<void> {
     const surroundings = await findSurroundings();
-    if (idle.length === 0 && working < children) idle.push(startChild(memoryMegabytes, ...surroundings));
+    if (idle.length === 0 && working < children) idle.push(startChild(memoryMegabytes, ...surroundings, trade));
   }
 
   async function findSurroundings(): Promise<[Isolation, string | null]> {
@@ -104,7 +107,7 @@ export function createPool({ children, hasSpare, mode, codeFolder }: PoolOptions
       if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
       child.kill();
     }
-    return startChild(memoryMegabytes, ...(await findSurroundings()));
+    return startChild(memoryMegabytes, ...(await findSurroundings()), trade);
   }
 
   return {

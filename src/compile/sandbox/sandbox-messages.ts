@@ -10,6 +10,8 @@ import { readProblem } from './read-problem.ts';
 import type { LoadedFile } from '../collect.ts';
 import { isCount, isList, isRecord, isText, isTextOrNull, readAll } from './checked-values.ts';
 import { readComparison } from './read-comparison.ts';
+import { readPage } from './read-page.ts';
+import type { RenderedPage, SourcePage } from '../../model/sites/page.ts';
 import type {
   Artifact,
   CompileInput,
@@ -34,6 +36,7 @@ export type ParentMessage =
   | { type: 'version'; file: VersionFile; limits: CompileLimits }
   | { type: 'outline'; document: Published; limits: CompileLimits }
   | { type: 'render'; document: Published; limits: CompileLimits }
+  | { type: 'pages'; pages: readonly SourcePage[]; limits: CompileLimits }
   | { type: 'compare'; before: Published; after: Published; limits: CompileLimits }
   | { type: 'files'; files: LoadedFile[] };
 
@@ -49,6 +52,7 @@ export type ChildMessage =
   | { type: 'version'; problem: Problem; rss: number }
   | { type: 'outlined'; outline: Outline | null; rss: number }
   | { type: 'rendered'; rendered: Rendered | null; rss: number }
+  | { type: 'paged'; pages: RenderedPage[]; rss: number }
   | { type: 'compared'; comparison: Comparison; rss: number };
 
 const codings: readonly Coding[] = ['identity', 'gzip', 'br', 'zstd'];
@@ -87,6 +91,10 @@ export function readChildMessage(value: unknown): ChildMessage | null {
   if (value['type'] === 'rendered') {
     const rendered = value['rendered'] === null ? null : readRendered(value['rendered']);
     return { type: 'rendered', rendered, rss };
+  }
+  if (value['type'] === 'paged') {
+    const pages = readAll(value['pages'], readPage);
+    return pages && { type: 'paged', pages, rss };
   }
   if (value['type'] === 'compared') {
     const comparison = readComparison(value['comparison']);

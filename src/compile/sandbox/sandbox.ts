@@ -20,6 +20,7 @@ import type {
   Turn,
 } from '../compile.ts';
 import { mayBeDocument } from '../detect.ts';
+import { renderAll } from './render-batches.ts';
 
 /** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
 export type CompilerOptions = Partial<PoolOptions>;
@@ -37,6 +38,8 @@ const batchFiles = 500;
 export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   const { children = 2, hasSpare = false, mode = 'auto', codeFolder = besideOwnCode() } = options;
   const { run, close } = createPool({ children, hasSpare, mode, codeFolder });
+  // Started when the first page with code comes.
+  const code = createPool({ children, hasSpare: false, mode, codeFolder: null, trade: 'code' });
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
@@ -100,6 +103,8 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return 'answer' in outcome && outcome.answer.type === 'rendered' ? outcome.answer.rendered : null;
     },
 
+    renderPages: (pages, limits, turn = {}) => renderAll({ plain: run, code: code.run }, pages, limits, turn),
+
     async compare(before, after, limits, turn = {}) {
       const outcome = await run({ type: 'compare', before, after, limits }, limits, turn);
       if ('answer' in outcome && outcome.answer.type === 'compared') return outcome.answer.comparison;
@@ -107,7 +112,9 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       return notCompared(`Comparing the documents took more ${why} than the limit.`);
     },
 
-    close,
+    async close() {
+      await Promise.all([close(), code.close()]);
+    },
   };
 }
 

@@ -8,6 +8,7 @@ import type { ParentMessage } from './sandbox-messages.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
 import { compareDocuments } from '../../diff/compare-documents.ts';
 import { renderDocument } from '../../render/render.ts';
+import { renderPages } from '../../render/site/render-pages.ts';
 import { limitRounds } from '../openapi/redocly-rounds.ts';
 import { runCompile } from '../run.ts';
 import { readSettings } from '../repository-settings.ts';
@@ -60,6 +61,7 @@ async function receive(message: ParentMessage): Promise<void> {
     return send({ type: 'outlined', outline: outlineDocument(message.document), rss: rss() });
   if (message.type === 'render')
     return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
+  if (message.type === 'pages') return send({ type: 'paged', pages: renderPages(message.pages, null), rss: rss() });
   if (message.type === 'compare')
     return send({ type: 'compared', comparison: compareDocuments(message.before, message.after), rss: rss() });
   beginRounds();

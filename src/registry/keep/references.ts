@@ -2,21 +2,26 @@ import type { ArtifactConfig, Manifest } from '../../model/artifact.ts';
 import type { VersionChanges } from '../../model/comparison.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { decodeJson } from '../../model/json.ts';
+import { parseSiteRef, type DocumentationSite } from '../../model/sites/documentation-site.ts';
 import { parseResourceRef, type Resource } from '../../model/resource.ts';
 
 /** What a record refers to. */
 export interface References {
-  /** Manifests of versions. What a manifest refers to belongs to the version too. */
+  /** Manifests of versions and deployments. What a manifest refers to belongs to them too. */
   manifests: Digest[];
   /** Other objects. A digest that is here may also be none of an object. */
   objects: Digest[];
 }
 
 /**
- * What a record refers to. In a resource, the manifests of its versions that are not withdrawn, and
+ * What a record refers to. In a site, the manifests of its deployments. In a resource, the manifests of its versions that are not withdrawn, and
  * their comparisons with such versions, also if it was deleted. In any other record, every digest, so that no kind is ever forgotten.
  */
 export function referencesOf(name: string, value: unknown): References {
+  if (parseSiteRef(name) !== null) {
+    const { deployments } = value as DocumentationSite;
+    return { manifests: deployments.map(({ manifest }) => manifest), objects: [] };
+  }
   if (parseResourceRef(name) === null) return { manifests: [], objects: [...digestsIn(value)] };
   const { versions } = value as Resource;
   const held = versions.filter(({ status }) => status.state !== 'withdrawn');

@@ -20,18 +20,24 @@ import { explainAbsence, nothingHere } from '../nothing-here.ts';
 import type { Hits } from '../hits/hits.ts';
 import type { ReadLimit } from './read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
+import { sendSite } from './site-handler.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
 
 /**
- * Answers a request whose path starts with `/@`. Never rejects: errors are sent as problem
+ * Answers a request whose path starts with `/@` or `/sites/`. Never rejects: errors are sent as problem
  * documents. Resolves to the route pattern.
  */
 export type Read = (request: IncomingMessage, response: ServerResponse) => Promise<string>;
 
 /** Whether a request target is a read of the registry. */
 export function isRead(target: string): boolean {
-  return target.startsWith('/@') || target.startsWith('/%40') || /^https?:\/\/[^/]*\/(?:@|%40)/i.test(target);
+  return (
+    target.startsWith('/@') ||
+    target.startsWith('/%40') ||
+    target.startsWith('/sites/') ||
+    /^https?:\/\/[^/]*\/(?:@|%40|sites\/)/i.test(target)
+  );
 }
 
 /**
@@ -67,6 +73,7 @@ function patternOf(address: Address | null): string {
   if (address === null) return 'unmatched';
   if (address.kind === 'organization') return '/@{org}';
   if (address.kind === 'type') return '/@{org}/{type}';
+  if (address.kind === 'site') return '/sites/{org}/{site}';
   return address.view === 'document' ? documentPattern : viewPatterns[address.view];
 }
 
@@ -93,6 +100,7 @@ interface Send {
 
 async function answer(read: ReadRequest, address: Address | null, send: Send): Promise<void> {
   if (address === null) throw new RegistryError('not_found', nothingHere);
+  if (address.kind === 'site') return sendSite(read, address);
   if (address.kind !== 'resource') {
     await sendListing(read, address.org, address.kind === 'type' ? address.type : null);
     return;

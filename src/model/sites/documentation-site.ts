@@ -1,0 +1,138 @@
+import type { Visibility } from '../access.ts';
+import type { Digest } from '../digest.ts';
+import type { BlockOn } from '../problem.ts';
+import type { Theme } from './theme.ts';
+
+/** An entry of a site's navigation: a page, a link to elsewhere, or a group of entries. */
+export interface NavigationItem {
+  /** Default: the page's title. */
+  title?: string;
+  /** Path of a page. */
+  page?: string;
+  /** URL of another site. */
+  href?: string;
+  items?: NavigationItem[];
+}
+
+/** One of several states of the documentation that readers switch between. */
+export interface SiteVersion {
+  title: string;
+  /** Folder of this site, with a slash at its end, or the slug of another site of the organization. */
+  folder?: string;
+  site?: string;
+}
+
+/** What the publisher decides about a site. A deployment keeps it as it was. */
+export interface SiteSettings {
+  title: string;
+  description: string;
+  theme: Theme;
+  /** Null: made from the pages. */
+  navigation: NavigationItem[] | null;
+  /** Paths in the site that moved, with the path or web address where they are now. */
+  redirects: Readonly<Record<string, string>>;
+  versions: SiteVersion[];
+}
+
+/** Where a deployment's files came from. Null: files that were sent. */
+export interface SiteOrigin {
+  repository: string;
+  commit: string;
+  folder: string;
+}
+
+/** One immutable published state of a site. */
+export interface Deployment {
+  /** Its number: `1` for the first. */
+  label: string;
+  manifest: Digest;
+  /** ISO 8601, UTC. */
+  publishedAt: string;
+  /** Who published it: a principal or a part of Stele. */
+  by: string;
+  origin: SiteOrigin | null;
+  /** The earlier deployment that it publishes again. */
+  again?: string;
+  /** Why Stele published it by itself: an API that it embeds has a new version. */
+  followed?: string;
+}
+
+/** The folder of a repository that a site is published from. */
+export interface SiteConnection {
+  repository: string;
+  branch: string | null;
+  folder: string;
+}
+
+/** A documentation site: the value of one record. */
+export interface DocumentationSite extends SiteSettings {
+  org: string;
+  slug: string;
+  visibility: Visibility;
+  /** Which findings keep it from being published: errors alone, warnings too (such as broken links), or none. */
+  blockOn: BlockOn;
+  connection: SiteConnection | null;
+  /** Oldest first. */
+  deployments: Deployment[];
+  /** Label of the deployment that is served; null: none. */
+  current: string | null;
+  createdAt: string;
+  deletedAt: string | null;
+}
+
+/** Names a site: `@org/sites/slug`. */
+export interface SiteName {
+  org: string;
+  slug: string;
+}
+
+/** The name of the record that holds a site. */
+export function siteRef({ org, slug }: SiteName): string {
+  return `sites/${org}/${slug}`;
+}
+
+/** Parses the name of a site's record. Null for any other. */
+export function parseSiteRef(name: string): SiteName | null {
+  const [kind, org, slug] = name.split('/');
+  return kind === 'sites' ? { org: org!, slug: slug! } : null;
+}
+
+/** A site as text: `@org/sites/slug`. */
+export function formatSite({ org, slug }: SiteName): string {
+  return `@${org}/sites/${slug}`;
+}
+
+/** The deployment that is served, or null. */
+export function currentOf({ deployments, current }: DocumentationSite): Deployment | null {
+  return deployments.find(({ label }) => label === current) ?? null;
+}
+
+/** The settings alone. */
+export function settingsOf({ title, description, theme, navigation, redirects, versions }: SiteSettings): SiteSettings {
+  return { title, description, theme, navigation, redirects, versions };
+}
+
+/** A file that was sent for a site and is published with the next deployment: the value of one record. */
+export interface Draft {
+  /** Null: the file was deleted. */
+  file: DraftFile | null;
+}
+
+export interface DraftFile extends Place {
+  digest: Digest;
+  mediaType: string;
+  /** Of a page that was sent as its parts; null: the file is as it was sent. */
+  page: { title: string; api: string | null } | null;
+}
+
+/** Where bytes are stored: a part of an object. */
+export interface Place {
+  bundle: Digest;
+  at: number;
+  size: number;
+}
+
+/** The name of the record that holds a file of a site. */
+export function draftRef(site: SiteName, path: string): string {
+  return `site-files/${site.org}/${site.slug}/${path}`;
+}

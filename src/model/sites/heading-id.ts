@@ -1,0 +1,27 @@
+/** Names headings as GitHub does, so that links to them work there too. */
+export interface HeadingIds {
+  /** Lower case, hyphens for spaces, only letters, digits, `-` and `_`; a second one gets `-1`. */
+  idOf(text: string): string;
+}
+
+/** Creates the ids of one page. `reserved`: ids that other parts of the page have. */
+export function createHeadingIds(reserved: Iterable<string> = []): HeadingIds {
+  const taken = new Map([...reserved].map((id) => [id, 1]));
+  return {
+    idOf(text) {
+      const wanted =
+        text
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+          .trim()
+          .replaceAll(/\s/gu, '-') || 'section';
+      for (let count = taken.get(wanted) ?? 0; ; count++) {
+        const id = count === 0 ? wanted : `${wanted}-${count}`;
+        taken.set(wanted, count + 1);
+        if (count > 0 && taken.has(id)) continue;
+        taken.set(id, taken.get(id) ?? 1);
+        return id;
+      }
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import { parseCoordinate } from '../../model/address.ts';
+import { createReport, problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
+import type { DeployedFile, DeployedPage, EmbeddedVersion } from '../../model/sites/deployment.ts';
+import type { NavigationItem, SiteSettings } from '../../model/sites/documentation-site.ts';
+import { isPagePath, pageAt } from '../../model/sites/page-path.ts';
+import { themeFileBytes, themeFiles } from '../../model/sites/theme.ts';
+
+/** What is checked together, because a page alone does not tell. */
+export interface Checked {
+  settings: SiteSettings;
+  pages: Readonly<Record<string, DeployedPage>>;
+  files: Readonly<Record<string, DeployedFile>>;
+  embeds: Readonly<Record<string, EmbeddedVersion>>;
+  /** Operations that pages embed and that their API does not have, as `coordinate operation`. */
+  absent: ReadonlySet<string>;
+}
+
+/** Name that stands for the site's settings in a report. */
+const settingsFile = 'site settings';
+
+/**
+ * Finds links, navigation and redirects that lead nowhere, and references that cannot be shown.
+ * These are warnings; a redirect loop is an error.
+ */
+export function checkSite({ settings, pages, files, embeds, absent }: Checked): Problem[] {
+  const problems: Problem[] = [];
+  const warn = (rule: string, file: string, message: string, line = 1): void =>
+    void problems.push({ ...problemAtFile(rule, file, message, 'warning'), line });
+  const { redirects } = settings;
+  const has = (path: string): boolean => Object.hasOwn(pages, path) || Object.hasOwn(files, path);
+  const ids = new Map(
+    Object.entries(pages).map(([path, { facts }]) => [path, new Set(facts.headings.map(({ id }) => id))]),
+  );
+
+  for (const [path, { facts }] of Object.entries(pages)) {
+    for (const { to, anchor, written, isImage, line } of facts.links) {
+      const goal = to !== null && !has(to) && isPagePath(to) ? followRedirects(redirects, to) : to;
+      if (goal === null || !has(goal))
+        warn(
+          isImage ? 'site-image-missing' : 'site-link-broken',
+          path,
+          `${written} leads to nothing in this site.`,
+          line,
+        );
+      // Anchors of an embedded reference are known only when it is shown.
+      else if (
+        anchor !== '' &&
+        ids.has(goal) &&
+        !ids.get(goal)!.has(anchor) &&
+        pages[goal]!.facts.embeds.length === 0 &&
+        !/^fn(?:ref)?\d/.test(anchor)
+      )
+        warn('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
+    }
+    for (const { coordinate, operation, line } of facts.embeds) {
+      if (!Object.hasOwn(embeds, coordinate))
+        warn(
+          'site-reference-missing',
+          path,
+          `${coordinate} cannot be embedded: it does not exist, has no such version, or you may not read it.`,
+          line,
+        );
+      else if (operation !== null && absent.has(`${coordinate} ${operation}`))
+        warn('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
+    }
+  }
+  for (const page of pagesIn(settings.navigation ?? []))
+    if (!Object.hasOwn(pages, page))
+      warn('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
+  for (const name of themeFiles) {
+    const path = settings.theme[name];
+    if (path === undefined) continue;
+    if (!Object.hasOwn(files, path))
+      warn('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
+    else if (files[path]!.size > themeFileBytes)
+      problems.push(
+        problemAtFile(
+          'site-theme-too-large',
+          path,
+          `The file has ${files[path]!.size} bytes. Every page loads it, so the limit is ${themeFileBytes}.`,
+        ),
+      );
+  }
+  for (const [from, to] of Object.entries(redirects)) {
+    const goal = followRedirects(redirects, pageOf(from));
+    if (goal === null)
+      problems.push(
+        problemAtFile('site-redirect-loop', settingsFile, `The redirect from ${from} leads back to itself.`),
+      );
+    else if (!has(goal))
+      warn(
+        'site-redirect-missing',
+        settingsFile,
+        `The redirect from ${from} leads to ${to}, which the site does not have.`,
+      );
+    else if (Object.hasOwn(pages, pageOf(from)))
+      warn('site-redirect-hidden', settingsFile, `The redirect from ${from} has no effect: the site has that page.`);
+  }
+  return problems;
+}
+
+/** The page that a path of a redirect means. */
+function pageOf(route: string): string {
+  return pageAt(route.split('#', 1)[0]!.replace(/\.md$/, ''));
+}
+
+/** Where redirects lead from a page in the end; the page itself if none is for it, null for a loop. */
+export function followRedirects(redirects: Readonly<Record<string, string>>, page: string): string | null {
+  const next = new Map(Object.entries(redirects).map(([from, to]) => [pageOf(from), pageOf(to)]));
+  const seen = new Set<string>();
+  for (let at = page; ;) {
+    if (seen.has(at)) return null;
+    seen.add(at);
+    const to = next.get(at);
+    if (to === undefined) return at;
+    at = to;
+  }
+}
+
+function pagesIn(items: readonly NavigationItem[]): string[] {
+  return items.flatMap(({ page, items: inner = [] }) => [...(page === undefined ? [] : [page]), ...pagesIn(inner)]);
+}
+
+/** The report of a site. `blockOn` says which findings block. */
+export function reportOf(problems: readonly Problem[], blockOn: BlockOn): Report {
+  const report = createReport(problems);
+  const { error, warning } = report.counts;
+  if (blockOn === 'error') return report;
+  return { ...report, blocking: blockOn === 'warn' ? error + warning : 0 };
+}
+
+/** The coordinates that pages embed, each once. */
+export function coordinatesIn(pages: Readonly<Record<string, DeployedPage>>): string[] {
+  const all = Object.values(pages).flatMap(({ facts }) => facts.embeds.map(({ coordinate }) => coordinate));
+  return [...new Set(all)].filter((text) => parseCoordinate(text) !== null).sort();
+}

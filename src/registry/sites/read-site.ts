@@ -1,0 +1,80 @@
+import { LRUCache } from 'lru-cache';
+import type { Principal } from '../../model/access.ts';
+import type { Digest } from '../../model/digest.ts';
+import { decodeJson } from '../../model/json.ts';
+import type { DeployedFile, DeployedPage, DeploymentContents } from '../../model/sites/deployment.ts';
+import {
+  currentOf,
+  type Deployment,
+  type DocumentationSite,
+  type SiteName,
+} from '../../model/sites/documentation-site.ts';
+import type { Embed, PageContent } from '../../model/sites/page.ts';
+import { findReadableSite } from '../readable.ts';
+import type { Registry } from '../registry.ts';
+import { readPlace } from './bundles.ts';
+import { readContents } from './contents.ts';
+
+declare const proof: unique symbol;
+
+/**
+ * A published site that its reader may read. Only this file makes one, and what opens pages and
+ * files asks for it.
+ */
+export interface GrantedSite {
+  readonly [proof]: true;
+  readonly site: DocumentationSite;
+  readonly deployment: Deployment;
+  readonly contents: DeploymentContents;
+}
+
+const contentsKept = new WeakMap<Registry['objects'], LRUCache<Digest, DeploymentContents>>();
+
+/**
+ * The site as it is published, if it is and the principal may read it; else null: the caller cannot
+ * tell which.
+ */
+export async function grantSite(registry: Registry, principal: Principal, name: SiteName): Promise<GrantedSite | null> {
+  const site = (await findReadableSite(registry, principal, name))?.value;
+  const deployment = site ? currentOf(site) : null;
+  return deployment === null ? null : grantDeployment(registry, site!, deployment);
+}
+
+/** Only for whoever has checked that the reader may see this deployment. */
+async function grantDeployment(
+  registry: Registry,
+  site: DocumentationSite,
+  deployment: Deployment,
+): Promise<GrantedSite> {
+  const kept = contentsKept.get(registry.objects) ?? new LRUCache<Digest, DeploymentContents>({ max: 50 });
+  contentsKept.set(registry.objects, kept);
+  const { manifest } = deployment;
+  const contents = kept.get(manifest) ?? (await readContents(registry, manifest));
+  kept.set(manifest, contents);
+  return { site, deployment, contents } as unknown as GrantedSite;
+}
+
+/** A page of a site, or null. */
+export function findPage({ contents }: GrantedSite, path: string): DeployedPage | null {
+  return Object.hasOwn(contents.pages, path) ? contents.pages[path]! : null;
+}
+
+/** Another file of a site, or null. */
+export function findFile({ contents }: GrantedSite, path: string): DeployedFile | null {
+  return Object.hasOwn(contents.files, path) ? contents.files[path]! : null;
+}
+
+/** The content of a page. */
+export async function openPage(registry: Registry, _granted: GrantedSite, page: DeployedPage): Promise<PageContent> {
+  return decodeJson<PageContent>(await readPlace(registry, page));
+}
+
+/** The bytes of a file. */
+export async function openFile(registry: Registry, _granted: GrantedSite, file: DeployedFile): Promise<Uint8Array> {
+  return readPlace(registry, file);
+}
+
+/** The version that a deployment recorded for an embed; null if there was none. */
+export function embeddedIn({ contents }: GrantedSite, { coordinate }: Embed): Digest | null {
+  return Object.hasOwn(contents.embeds, coordinate) ? contents.embeds[coordinate]!.manifest : null;
+}

@@ -1,0 +1,186 @@
+import { RegistryError } from '../../model/errors.ts';
+import type { Visibility } from '../../model/access.ts';
+import { organizationIn } from '../../config.ts';
+import type { BlockOn } from '../../model/problem.ts';
+import {
+  formatSite,
+  siteRef,
+  type DocumentationSite,
+  type NavigationItem,
+  type SiteName,
+  type SiteSettings,
+} from '../../model/sites/documentation-site.ts';
+import { isPagePath, pageAt } from '../../model/sites/page-path.ts';
+import { faultsIn, fitsTheme, themeFiles } from '../../model/sites/theme.ts';
+import type { Generation } from '../../store/generations.ts';
+import type { Guard } from '../change-resource.ts';
+import type { Author, Registry } from '../registry.ts';
+
+/** What somebody may say about a site. Absent members stay as they are, or get their default. */
+export type SiteChange = Partial<SiteSettings> & { visibility?: Visibility; blockOn?: BlockOn };
+
+const most = { items: 2_000, depth: 6, redirects: 5_000 };
+
+/** Throws `malformed` if the settings cannot be those of a site. Says which and why. */
+function assertSettings({ theme, navigation, redirects, versions }: Partial<SiteSettings>): void {
+  const faults = [
+    ...(theme === undefined ? [] : faultsIn(theme)),
+    ...themeFiles.flatMap((name) => {
+      const path = theme?.[name];
+      return path === undefined || fitsTheme(name, path)
+        ? []
+        : [`theme.${name} must be a file of the site that fits, not ${JSON.stringify(path.slice(0, 100))}.`];
+    }),
+    ...(navigation ? navigationFaults(navigation) : []),
+    ...redirectFaults(redirects ?? {}),
+    ...(versions ?? []).flatMap(({ folder, site }, index) =>
+      (folder === undefined) === (site === undefined)
+        ? [`versions[${index}] must name a folder of this site, or another site.`]
+        : [],
+    ),
+  ];
+  if (faults.length > 0)
+    throw new RegistryError('malformed', faults[0]!, {
+      extra: { errors: faults.slice(0, 20).map((detail) => ({ detail })) },
+    });
+}
+
+function navigationFaults(navigation: readonly NavigationItem[]): string[] {
+  let count = 0;
+  const walk = (items: readonly NavigationItem[], depth: number): string[] => {
+    if (depth > most.depth) return [`navigation is more than ${most.depth} levels deep.`];
+    for (const item of items) {
+      if (++count > most.items) return [`navigation has more than ${most.items} entries.`];
+      if (item.page !== undefined && !isPagePath(item.page))
+        return [
+          `navigation names ${JSON.stringify(item.page.slice(0, 100))}, which is not the path of a page such as guide/intro.md.`,
+        ];
+      if (item.href !== undefined && !/^https?:\/\/[^\s\p{Cc}]+$/iu.test(item.href))
+        return [`navigation links to ${JSON.stringify(item.href.slice(0, 100))}, which is not a web address.`];
+      if (item.title === undefined && item.page === undefined)
+        return ['Each entry of navigation needs a title or a page.'];
+      const found = walk(item.items ?? [], depth + 1);
+      if (found.length > 0) return found;
+    }
+    return [];
+  };
+  return walk(navigation, 1);
+}
+
+/** A redirect leads from a path of the site to a path of it, so that nobody is sent elsewhere. */
+function redirectFaults(redirects: Readonly<Record<string, string>>): string[] {
+  const entries = Object.entries(redirects);
+  if (entries.length > most.redirects) return [`There are more than ${most.redirects} redirects.`];
+  return entries.flatMap(([from, to]) =>
+    [from, to.split('#', 1)[0]!].every(isRoute)
+      ? []
+      : [
+          `The redirect from ${JSON.stringify(from.slice(0, 100))} to ${JSON.stringify(to.slice(0, 100))} must name two paths of the site, such as guide/start.`,
+        ],
+  );
+}
+
+function isRoute(path: string): boolean {
+  return isPagePath(pageAt(path.replace(/\.md$/, '')));
+}
+
+/** The newest state of a site; null if there is none or it was deleted. Does not check access. */
+export async function findSite(
+  registry: Pick<Registry, 'refs'>,
+  site: SiteName,
+): Promise<Generation<DocumentationSite> | null> {
+  const found = await registry.refs.read<DocumentationSite>(siteRef(site));
+  return found?.value.deletedAt === null ? found : null;
+}
+
+/**
+ * Creates a site. Throws `conflict` if there is one with this name. That of a deleted site may be
+ * used again.
+ */
+export async function createSiteRecord(
+  registry: Registry,
+  site: SiteName,
+  given: SiteChange & { title: string },
+  author: Author,
+): Promise<Generation<DocumentationSite>> {
+  assertSettings(given);
+  const made = await registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
+    if (current !== null && current.value.deletedAt === null) {
+      if (current.operation !== undefined && current.operation === author.operation) return null;
+      throw new RegistryError('conflict', `${formatSite(site)} already exists.`);
+    }
+    const value: DocumentationSite = {
+      ...site,
+      title: given.title,
+      description: given.description ?? '',
+      visibility: given.visibility ?? organizationIn(registry.config, site.org)?.defaults.visibility ?? 'private',
+      theme: given.theme ?? {},
+      navigation: given.navigation ?? null,
+      redirects: given.redirects ?? {},
+      versions: given.versions ?? [],
+      blockOn: given.blockOn ?? 'error',
+      connection: null,
+      deployments: current?.value.deployments ?? [],
+      current: null,
+      createdAt: registry.now().toISOString(),
+      deletedAt: null,
+    };
+    return { value, change: { ...author, action: 'create' } };
+  });
+  return made!;
+}
+
+/** Appends one generation to a site's record. Throws `not_found` if there is no such site. */
+export async function updateSite(
+  registry: Registry,
+  site: SiteName,
+  author: Author,
+  guard: Guard,
+  decide: (current: DocumentationSite) => { next: DocumentationSite; action: string } | null,
+): Promise<Generation<DocumentationSite>> {
+  const updated = await registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
+    if (current === null || current.value.deletedAt !== null) {
+      throw new RegistryError('not_found', `${formatSite(site)} does not exist.`);
+    }
+    guard(current);
+    const decision = decide(current.value);
+    return decision && { value: decision.next, change: { ...author, action: decision.action } };
+  });
+  return updated!;
+}
+
+/**
+ * Changes a site's settings. All but its visibility show with the next deployment. A new visibility
+ * takes effect in every process within 1 s.
+ */
+export async function changeSite(
+  registry: Registry,
+  site: SiteName,
+  change: SiteChange,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<Generation<DocumentationSite>> {
+  assertSettings(change);
+  return updateSite(registry, site, author, guard, (current) => {
+    const next = { ...current, ...change };
+    const names = (Object.keys(change) as (keyof SiteChange)[]).filter(
+      (name) => JSON.stringify(next[name]) !== JSON.stringify(current[name]),
+    );
+    const actions = names.map((name) => (name === 'visibility' ? `make ${next.visibility}` : `change ${name}`));
+    return names.length === 0 ? null : { next, action: actions.join(', ') };
+  });
+}
+
+/** Deletes a site. Its deployments are kept, and its name may be used again. */
+export async function deleteSite(
+  registry: Registry,
+  site: SiteName,
+  author: Author,
+  guard: Guard = () => undefined,
+): Promise<void> {
+  const deletedAt = registry.now().toISOString();
+  await updateSite(registry, site, author, guard, (current) => ({
+    next: { ...current, connection: null, current: null, deletedAt },
+    action: 'delete',
+  }));
+}

@@ -1,0 +1,155 @@
+import type { Address } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { pageAt } from '../../model/sites/page-path.ts';
+import { followRedirects } from '../../registry/sites/check-site.ts';
+import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../../registry/sites/read-site.ts';
+import { siteList, siteLists } from '../../site/documentation/site-lists.ts';
+import { siteMarkdown, sitePage, type Placed, type SitePage } from '../../site/documentation/site-page.ts';
+import { siteIndex } from '../../site/documentation/site-search.ts';
+import { themeCss } from '../../site/documentation/site-theme.ts';
+import { routeOf } from '../../model/sites/page-path.ts';
+import { digestOf } from '../../model/digest.ts';
+import { flatten, securityHeaders, type Fields } from '../headers.ts';
+import { answerMethod } from '../methods.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import type { ReadRequest } from './read-request.ts';
+import { sharing } from './lifetime.ts';
+
+type SiteAddress = Extract<Address, { kind: 'site' }>;
+
+/** Answers a request for something of a documentation site. Access comes first, as for resources. */
+export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddress): Promise<void> {
+  const { context, principal, links, request, response } = read;
+  const granted = await grantSite(context.registry, principal, { org, slug });
+  if (granted === null) throw new RegistryError('not_found', nothingHere);
+  if (answerMethod({ request, response }, granted.site.visibility)) return;
+  const base = links.path(`/sites/${org}/${slug}/`);
+  await sendOf(read, granted, { base, url: links.whole(base) }, path);
+}
+
+/** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */
+export async function sendOf(
+  read: ReadRequest,
+  granted: GrantedSite,
+  placed: Placed,
+  path: string | null,
+): Promise<void> {
+  const { context, principal } = read;
+  const { site, contents } = granted;
+  if (path === null) return redirect(read, granted, placed.base);
+  if (path === 'theme.css') return sendText(read, granted, placed, themeCss(contents), 'text/css; charset=utf-8');
+  if (path === 'search.json')
+    return sendText(read, granted, placed, await siteIndex(context.registry, granted), 'application/json');
+  const list = siteLists.find((name) => name === path);
+  if (list !== undefined) {
+    const { text, mediaType } = siteList(granted, placed, list);
+    return sendText(read, granted, placed, text, mediaType);
+  }
+  const twin = path.endsWith('.md') ? findPage(granted, path) : null;
+  if (twin !== null)
+    return sendMade(
+      read,
+      placed,
+      await siteMarkdown(context.site, granted, principal, twin),
+      'text/markdown; charset=utf-8',
+      site.visibility === 'public',
+    );
+  const file = findFile(granted, path);
+  if (file !== null) return sendFile(read, granted, placed, file);
+  const page = pageAt(path);
+  const found = findPage(granted, page);
+  if (found !== null && routeOf(page) === path) {
+    const made = await sitePage(context.site, granted, placed, principal, page, found);
+    return sendMade(read, placed, made, 'text/html; charset=utf-8', site.visibility === 'public');
+  }
+  const target = otherAddress(granted, path);
+  if (target === null) throw new RegistryError('not_found', nothingHere);
+  redirect(read, granted, placed.base + target);
+}
+
+/** Where a path leads that is no page's own: a redirect of the site, or a page written another way. */
+function otherAddress(granted: GrantedSite, path: string): string | null {
+  const { redirects } = granted.contents.settings;
+  const stem = path.replace(/\.html$/, '').replace(/(^|\/)index$/, '$1');
+  for (const each of [stem, stem.replace(/\/$/, ''), `${stem}/`]) {
+    const page = pageAt(each);
+    const goal = findPage(granted, page) ? page : followRedirects(redirects, page);
+    if (goal === null || findPage(granted, goal) === null) continue;
+    const route = routeOf(goal);
+    const hash = Object.entries(redirects)
+      .find(([from]) => pageAt(from.replace(/\.md$/, '')) === page)?.[1]
+      .split('#')[1];
+    if (route !== path) return hash === undefined ? route : `${route}#${encodeURIComponent(hash)}`;
+  }
+  return null;
+}
+
+/** Only to a path of this site. */
+function redirect(read: ReadRequest, { site }: GrantedSite, location: string): void {
+  const shared = sharing(read.context.registry.config, site.visibility, 'latest');
+  read.response.writeHead(301, flatten({ Location: location, 'Content-Length': '0', ...shared })).end();
+}
+
+async function sendText(
+  read: ReadRequest,
+  { site }: GrantedSite,
+  placed: Placed,
+  text: string,
+  mediaType: string,
+): Promise<void> {
+  await sendMade(
+    read,
+    placed,
+    { text, isPublic: site.visibility === 'public' },
+    mediaType,
+    site.visibility === 'public',
+  );
+}
+
+/** Sends a made text. What a page embeds may be for some readers only: then no shared cache may give it to others. */
+async function sendMade(
+  { context, request, response }: ReadRequest,
+  placed: Placed,
+  { text, isPublic }: SitePage,
+  mediaType: string,
+  isPublicSite: boolean,
+): Promise<void> {
+  const { config, cache } = context.registry;
+  const isShared = isPublic && placed.expires === undefined;
+  const headers = {
+    ...pageSharing(config, { isPublic: isShared, by: isPublicSite ? 'reader' : 'everyone' }),
+    ...previewHeaders(placed),
+  };
+  await sendPage({ request, response }, cache, bytesOf(text), { mediaType, headers });
+}
+
+/** Types that a browser may show by themselves: whatever is in them, they run and load nothing. */
+async function sendFile(
+  read: ReadRequest,
+  granted: GrantedSite,
+  placed: Placed,
+  file: NonNullable<ReturnType<typeof findFile>>,
+): Promise<void> {
+  const { context, request, response } = read;
+  const { config, cache } = context.registry;
+  const isPublic = granted.site.visibility === 'public' && placed.expires === undefined;
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox";
+  const headers: Fields = {
+    ...sharing(config, isPublic ? 'public' : 'private', 'latest'),
+    ...(file.mediaType === 'image/svg+xml' && { ...securityHeaders, 'Content-Security-Policy': policy }),
+    ...previewHeaders(placed),
+  };
+  const bytes = await openFile(context.registry, granted, file);
+  await sendPage(
+    { request, response },
+    cache,
+    { digest: digestOf(bytes), size: file.size, open: async () => bytes },
+    { mediaType: file.mediaType, headers },
+  );
+}
+
+/** The address of a preview is a secret: nobody lists it, and no link tells of it. */
+function previewHeaders({ expires }: Placed): Fields {
+  return expires === undefined ? {} : { 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' };
+}

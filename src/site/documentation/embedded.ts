@@ -1,0 +1,84 @@
+import type { Principal } from '../../model/access.ts';
+import { parseCoordinate } from '../../model/address.ts';
+import { isRegistryError } from '../../model/errors.ts';
+import { coordinateOf } from '../../model/resource.ts';
+import type { Embed } from '../../model/sites/page.ts';
+import { outlineOf, renderedOf } from '../../registry/derived.ts';
+import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
+import { embeddedIn, type GrantedSite } from '../../registry/sites/read-site.ts';
+import { anchorOfOperation } from '../../registry/sites/resolve-embeds.ts';
+import type { Site } from '../site.ts';
+
+/** An embedded reference as one reader sees it. */
+export interface Embedded {
+  /** Null: this reader sees nothing of it, whether it exists or not. */
+  shown: {
+    /** What it is a reference of, with the page in the registry. */
+    name: string;
+    label: string;
+    href: string;
+    html: string;
+    navigation: string;
+    markdown: string;
+  } | null;
+  /** Whether everybody may see it as it is here. */
+  isPublic: boolean;
+}
+
+const nothing: Embedded = { shown: null, isPublic: true };
+
+/**
+ * The reference that a page embeds, at the version that its deployment recorded, with the rights of
+ * the reader: who may read the site need not be one who may read the API.
+ */
+export async function showEmbed(site: Site, granted: GrantedSite, reader: Principal, embed: Embed): Promise<Embedded> {
+  const { registry, links } = site;
+  const digest = embeddedIn(granted, embed);
+  const parsed = parseCoordinate(embed.coordinate);
+  if (digest === null || parsed === null) return nothing;
+  const version = await grantEmbedded(site, reader, parsed.coordinate, digest);
+  if (version === null) return nothing;
+  const { resource } = version;
+  const rendered = await renderedOf(registry, version);
+  if (rendered === null) return nothing;
+  const href = links.to(coordinateOf(resource), { label: version.version.label });
+  const about = { name: resource.name, label: version.version.label, href };
+  const isPublic = resource.visibility === 'public';
+  if (embed.operation === null) {
+    const { html, navigation, markdown } = rendered;
+    return { shown: { ...about, html, navigation, markdown }, isPublic };
+  }
+  const outline = await outlineOf(registry, version);
+  const anchor = outline && anchorOfOperation(outline, embed.operation);
+  const html = anchor === null ? null : operationHtml(rendered.html, anchor, href);
+  if (html === null) return nothing;
+  const markdown = `See [${embed.operation.replaceAll(/[\[\]\\]/g, '')}](${links.whole(href)}#${anchor}).`;
+  return { shown: { ...about, html, navigation: '', markdown }, isPublic };
+}
+
+async function grantEmbedded(
+  { registry }: Site,
+  reader: Principal,
+  coordinate: Parameters<typeof grantRead>[2],
+  digest: `sha256:${string}`,
+): Promise<GrantedVersion | null> {
+  try {
+    const granted = await grantRead(registry, reader, coordinate);
+    return (granted && grantVersion(granted, { kind: 'digest', digest })?.granted) ?? null;
+  } catch (error) {
+    if (isRegistryError(error, 'gone')) return null;
+    throw error;
+  }
+}
+
+/** The section of one operation, out of a whole reference (`render.ts`). What it links to there stays there. */
+function operationHtml(html: string, anchor: string, href: string): string | null {
+  const start = html.indexOf(`<section class="operation" id="${anchor}">`);
+  const end = html.indexOf('</section>', start);
+  if (start < 0 || end < 0) return null;
+  const section = html.slice(start, end + '</section>'.length);
+  const own = `href="#${anchor}"`;
+  return section.replaceAll(/href="#[^"]*"/g, (link) =>
+    link === own ? link : `href="${href}${link.slice('href="'.length)}`,
+  );
+}

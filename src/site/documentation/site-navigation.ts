@@ -1,0 +1,131 @@
+import type { DeployedPage, DeploymentContents } from '../../model/sites/deployment.ts';
+import type { NavigationItem } from '../../model/sites/documentation-site.ts';
+import { routeOf } from '../../model/sites/page-path.ts';
+
+/** An entry of a site's navigation, with what the pages say filled in. */
+export interface NavigationEntry {
+  title: string;
+  /** Path of its page. */
+  page: string | null;
+  /** An address elsewhere. */
+  href: string | null;
+  items: NavigationEntry[];
+}
+
+const made = new WeakMap<DeploymentContents, NavigationEntry[]>();
+
+/** The navigation of a deployment: as the site says, else the tree of its pages. */
+export function navigationOf(contents: DeploymentContents): NavigationEntry[] {
+  const known = made.get(contents);
+  if (known !== undefined) return known;
+  const { pages, settings } = contents;
+  const found = settings.navigation === null ? treeOf(pages, '') : stated(pages, settings.navigation);
+  made.set(contents, found);
+  return found;
+}
+
+/** Entries whose page is missing are left out, with their title kept for what is below them. */
+function stated(pages: DeploymentContents['pages'], items: readonly NavigationItem[]): NavigationEntry[] {
+  return items.flatMap(({ title, page, href, items: inner = [] }) => {
+    const found = page !== undefined && Object.hasOwn(pages, page) ? page : null;
+    const below = stated(pages, inner);
+    if (found === null && href === undefined && below.length === 0) return [];
+    const name = title ?? (found === null ? '' : pages[found]!.facts.title);
+    return [{ title: name, page: found, href: found === null ? (href ?? null) : null, items: below }];
+  });
+}
+
+/** The pages of a folder and its folders: by `order`, then by title. A folder's `index.md` is its entry. */
+function treeOf(pages: DeploymentContents['pages'], folder: string): NavigationEntry[] {
+  const shown = Object.entries(pages).filter(([path, { facts }]) => path.startsWith(folder) && !facts.hidden);
+  const folders = new Set<string>();
+  const entries: { entry: NavigationEntry; order: number; isFirst: boolean }[] = [];
+  for (const [path, { facts }] of shown) {
+    const rest = path.slice(folder.length);
+    const slash = rest.indexOf('/');
+    if (slash >= 0) folders.add(rest.slice(0, slash));
+    else if (rest !== 'index.md' || folder === '')
+      entries.push({
+        entry: { title: facts.title, page: path, href: null, items: [] },
+        order: facts.order ?? Infinity,
+        isFirst: rest === 'index.md',
+      });
+  }
+  for (const name of folders) {
+    const index = `${folder}${name}/index.md`;
+    const page = Object.hasOwn(pages, index) && !pages[index]!.facts.hidden ? pages[index]! : null;
+    const items = treeOf(pages, `${folder}${name}/`);
+    // A page beside a folder of its name is the folder's entry too.
+    const beside = entries.findIndex(({ entry }) => entry.page === `${folder}${name}.md`);
+    if (page === null && beside >= 0) {
+      entries[beside]!.entry.items = items;
+      continue;
+    }
+    const entry = { title: page?.facts.title ?? wordsOf(name), page: page && index, href: null, items };
+    entries.push({ entry, order: page?.facts.order ?? Infinity, isFirst: false });
+  }
+  entries.sort(
+    (a, b) => Number(b.isFirst) - Number(a.isFirst) || a.order - b.order || (a.entry.title < b.entry.title ? -1 : 1),
+  );
+  return entries.map(({ entry }) => entry);
+}
+
+function wordsOf(name: string): string {
+  const words = name.replaceAll(/[-_.]+/g, ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The pages in the order of navigation, each once. */
+export function readingOrder(entries: readonly NavigationEntry[]): string[] {
+  const all = entries.flatMap(({ page, items }) => [...(page === null ? [] : [page]), ...readingOrder(items)]);
+  return [...new Set(all)];
+}
+
+/** The entries that lead to a page, from the top. Empty if navigation does not name it. */
+export function trailTo(entries: readonly NavigationEntry[], page: string): NavigationEntry[] {
+  for (const entry of entries) {
+    if (entry.page === page) return [entry];
+    const below = trailTo(entry.items, page);
+    if (below.length > 0) return [entry, ...below];
+  }
+  return [];
+}
+
+/** What the navigation of a page shows: its own branch open, and of the others the first page. */
+export interface ShownEntry {
+  title: string;
+  href: string | null;
+  isOutside: boolean;
+  isCurrent: boolean;
+  items: ShownEntry[];
+}
+
+/** Pages of which a site shows all entries everywhere. Of more, each page shows its own branch. */
+const fewPages = 150;
+
+export function shownNavigation(contents: DeploymentContents, page: string, base: string): ShownEntry[] {
+  const entries = navigationOf(contents);
+  const trail = new Set(trailTo(entries, page));
+  const isSmall = Object.keys(contents.pages).length <= fewPages;
+  const show = (entry: NavigationEntry): ShownEntry => {
+    const target = entry.page ?? (entry.href === null ? firstPage(entry) : null);
+    const isOpen = isSmall || trail.has(entry);
+    return {
+      title: entry.title,
+      href: target === null ? entry.href : base + routeOf(target),
+      isOutside: entry.href !== null,
+      isCurrent: entry.page === page,
+      items: isOpen ? entry.items.map(show) : [],
+    };
+  };
+  return entries.map(show);
+}
+
+function firstPage({ items }: NavigationEntry): string | null {
+  return readingOrder(items)[0] ?? null;
+}
+
+/** The pages that lists, feeds and search show. */
+export function listedPages({ pages }: DeploymentContents): [string, DeployedPage][] {
+  return Object.entries(pages).filter(([, { facts }]) => !facts.hidden);
+}

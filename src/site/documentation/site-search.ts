@@ -1,0 +1,70 @@
+import { hexOf } from '../../model/digest.ts';
+import { routeOf } from '../../model/sites/page-path.ts';
+import { derive } from '../../registry/derived.ts';
+import type { Registry } from '../../registry/registry.ts';
+import { openPage, type GrantedSite } from '../../registry/sites/read-site.ts';
+import { wordsOf } from '../../search/ranking/words.js';
+import { listedPages } from './site-navigation.ts';
+
+/**
+ * The search index of a site, for browsers (`documentation.js`). It has the words of its own pages
+ * and none of what they embed, so that it is the same for everybody who may read the site.
+ */
+export interface SiteIndex {
+  /** Of each page its path, its title, and the sections with their ids and headings. */
+  pages: [string, string, [string, string][]][];
+  /** Of each term the pages with it: their number, and postings as in `search/ranking/rank.js`. */
+  terms: Record<string, number[][]>;
+}
+
+/** Weights, in twentieths. */
+const weights = { title: 200, heading: 120, text: 24, more: 6, most: 60 };
+
+/** The index as JSON. Made once for each deployment, then cached. */
+export async function siteIndex(registry: Registry, granted: GrantedSite): Promise<string> {
+  const { deployment, site } = granted;
+  const make = () => makeIndex(registry, granted);
+  return JSON.stringify(await derive(registry, 'site-search', site.org, hexOf(deployment.manifest), make));
+}
+
+async function makeIndex(registry: Registry, granted: GrantedSite): Promise<SiteIndex> {
+  const pages: SiteIndex['pages'] = [];
+  const terms = new Map<string, number[][]>();
+  for (const [path, page] of listedPages(granted.contents)) {
+    const { sections } = await openPage(registry, granted, page);
+    const { facts } = page;
+    const headings = new Map(facts.headings.map(({ id, text }) => [id, text]));
+    const named = sections.filter(({ id }) => headings.has(id));
+    const number = pages.length;
+    pages.push([routeOf(path), facts.title, named.map(({ id }) => [id, headings.get(id)!])]);
+    const records: Map<string, number>[] = [new Map(), ...named.map(() => new Map<string, number>())];
+    const add = (record: number, text: string, weight: number): void => {
+      const found = records[record]!;
+      for (const { term } of wordsOf(text)) {
+        const before = found.get(term);
+        if (before === undefined) found.set(term, weight);
+        else if (before < weights.most) found.set(term, Math.max(weight, before + weights.more));
+      }
+    };
+    add(0, facts.title, weights.title);
+    add(0, facts.description, weights.heading);
+    for (const { id, text } of sections) {
+      const record = id === '' ? 0 : 1 + named.findIndex((section) => section.id === id);
+      if (record > 0) add(record, headings.get(id)!, weights.heading);
+      add(record, text, weights.text);
+    }
+    const postings = new Map<string, number[]>();
+    for (const [record, found] of records.entries())
+      for (const [term, weight] of found) {
+        const list = postings.get(term) ?? [number];
+        list.push(record * 256 + weight);
+        postings.set(term, list);
+      }
+    for (const [term, list] of postings) {
+      const all = terms.get(term) ?? [];
+      all.push(list);
+      terms.set(term, all);
+    }
+  }
+  return { pages, terms: Object.fromEntries([...terms].sort(([a], [b]) => (a < b ? -1 : 1))) };
+}

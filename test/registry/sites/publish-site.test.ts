@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest';
+import { collectGarbage } from '../../../src/registry/keep/gc.ts';
+import { fsck } from '../../../src/registry/fsck.ts';
+import { deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/registry/sites/drafts.ts';
+import { publishAgain } from '../../../src/registry/sites/publish-site.ts';
+import { findPage, grantSite, openPage } from '../../../src/registry/sites/read-site.ts';
+import { changeSite, createSiteRecord, deleteSite, findSite } from '../../../src/registry/sites/site-record.ts';
+import { anonymous } from '../../../src/model/access.ts';
+import { createTestRegistry, publishVersion } from '../../server/registry.ts';
+import { author, deploy, handbook, png, writeSite } from '../../server/sites/site-world.ts';
+
+const rulesOf = ({ report }: { report: { problems: { rule: string }[] } }) => report.problems.map(({ rule }) => rule);
+
+describe('publishing a site', () => {
+  test('appends a deployment and makes it the one that is served', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': '# Home', 'guide/intro.md': 'Text', 'logo.png': png });
+    const made = await deploy(registry);
+    expect(made).toMatchObject({ outcome: 'published', deployment: { label: '1' }, rendered: 2 });
+    expect((await findSite(registry, handbook))!.value).toMatchObject({ current: '1' });
+    const granted = await grantSite(registry, anonymous, handbook);
+    const { html } = await openPage(registry, granted!, findPage(granted!, 'guide/intro.md')!);
+    expect(html).toEqual(['<p>Text</p>\n']);
+  });
+
+  test('renders only what changed, and changes nothing if nothing did', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': '# Home', 'a.md': 'A', 'b.md': 'B' });
+    await deploy(registry);
+    expect(await deploy(registry)).toMatchObject({ outcome: 'unchanged', rendered: 0, deployment: { label: '1' } });
+    await writeSite(registry, { 'a.md': 'A2' });
+    expect(await deploy(registry)).toMatchObject({ outcome: 'published', rendered: 1, deployment: { label: '2' } });
+    await changeSite(registry, handbook, { navigation: [{ page: 'b.md' }] }, author);
+    expect(await deploy(registry)).toMatchObject({ outcome: 'published', rendered: 0 });
+  });
+
+  test('publishes an earlier deployment again, with the same bytes', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': 'one' });
+    const first = await deploy(registry);
+    await writeSite(registry, { 'index.md': 'two' });
+    await deploy(registry);
+    const again = await publishAgain(registry, handbook, '1', author);
+    expect(again).toMatchObject({ outcome: 'published', deployment: { label: '3', again: '1' } });
+    expect(first.outcome === 'published' && first.deployment.manifest).toBe(again.deployment.manifest);
+    await expect(publishAgain(registry, handbook, '9', author)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('one of two at the same time is first, and the other is not lost', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': 'one' });
+    const other = { ...handbook };
+    const both = await Promise.all([deploy(registry), deploy(registry, other)]);
+    expect(both.map(({ outcome }) => outcome).sort()).toEqual(['published', 'unchanged']);
+  });
+
+  test('keeps its bytes through garbage collection, and fsck finds nothing', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': '# Home', 'big.md': 'word '.repeat(60_000), 'logo.png': png });
+    await deploy(registry);
+    for (let run = 0; run < 3; run++) await collectGarbage(registry, { grace: 0, quarantine: 0 });
+    expect((await fsck(registry)).damages).toEqual([]);
+    const granted = await grantSite(registry, anonymous, handbook);
+    await expect(openPage(registry, granted!, findPage(granted!, 'big.md')!)).resolves.toBeDefined();
+  });
+
+  test('a deleted site is gone, and its name can be used again', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': 'one' });
+    await deploy(registry);
+    await deleteSite(registry, handbook, author);
+    expect(await grantSite(registry, anonymous, handbook)).toBeNull();
+    await createSiteRecord(registry, handbook, { title: 'Again', visibility: 'public' }, author);
+    expect(await grantSite(registry, anonymous, handbook)).toBeNull();
+    expect(await deploy(registry)).toMatchObject({ outcome: 'published', deployment: { label: '2' } });
+  });
+});
+
+describe('a check before publishing', () => {
+  test('finds links, images, headings, pages and references that lead nowhere', async () => {
+    const registry = createTestRegistry();
+    const text = '[a](gone.md) [b](guide.md#no) [c](../out.md) ![d](no.png)\n\n::reference @acme/apis/none\n';
+    await writeSite(registry, { 'index.md': text, 'guide.md': '## Yes' }, { navigation: [{ page: 'lost.md' }] });
+    const made = await deploy(registry, handbook, true);
+    expect(made.outcome).toBe('checked');
+    expect(rulesOf(made).sort()).toEqual([
+      'site-anchor-missing',
+      'site-image-missing',
+      'site-link-broken',
+      'site-link-broken',
+      'site-page-missing',
+      'site-reference-missing',
+    ]);
+    expect((await findSite(registry, handbook))!.value.current).toBeNull();
+  });
+
+  test('blocks where the site asks for that', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': '[a](gone.md)' }, { blockOn: 'warn' });
+    expect(await deploy(registry)).toMatchObject({ outcome: 'rejected' });
+    await changeSite(registry, handbook, { blockOn: 'error' }, author);
+    expect(await deploy(registry)).toMatchObject({ outcome: 'published' });
+    expect(rulesOf(await deploy(registry))).toEqual(['site-link-broken']);
+  });
+
+  test('refuses redirects that loop, and sends nobody elsewhere', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': 'x' }, { redirects: { a: 'b', b: 'a' } });
+    const made = await deploy(registry);
+    expect(made.outcome).toBe('rejected');
+    expect(new Set(rulesOf(made))).toEqual(new Set(['site-redirect-loop']));
+    for (const to of ['https://evil.example/', '//evil.example', '/\\evil.example', '../out'])
+      await expect(changeSite(registry, handbook, { redirects: { a: to } }, author)).rejects.toMatchObject({
+        code: 'malformed',
+      });
+  });
+
+  test('says of an API that the publisher may not read no more than of one that does not exist', async () => {
+    const registry = createTestRegistry();
+    await publishVersion(registry, '@other/apis/secret', '1.0.0', { visibility: 'private' });
+    await writeSite(registry, { 'index.md': '::reference @other/apis/secret\n' });
+    const { publishDrafts } = await import('../../../src/registry/sites/publish-site.ts');
+    const made = await publishDrafts(registry, { site: handbook, reader: anonymous, author });
+    expect(rulesOf(made)).toEqual(['site-reference-missing']);
+  });
+
+  test('needs a page', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'logo.png': png });
+    expect(await deploy(registry)).toMatchObject({
+      outcome: 'rejected',
+      report: { problems: [{ rule: 'site-empty' }] },
+    });
+  });
+});
+
+describe('a file of a site', () => {
+  test.each([
+    ['../escape.md'],
+    ['a//b.md'],
+    ['.hidden.md'],
+    ['a/.git/config.md'],
+    ['con%2fig.md'],
+    ['a\\b.md'],
+    ['a\0.md'],
+    ['intro.md/x.png'],
+    ['llms.txt'],
+    ['page.html'],
+    ['page.mdx'],
+    ['script.js'],
+    ['style.css'],
+    [`${'a/'.repeat(12)}b.md`],
+    [`${'a'.repeat(300)}.md`],
+  ])('cannot be %j', async (path) => {
+    const registry = createTestRegistry();
+    await writeSite(registry, {});
+    await expect(putDraft(registry, handbook, path, Buffer.from('text'), author)).rejects.toMatchObject({
+      code: 'unsupported_media_type',
+    });
+  });
+
+  test('is what its bytes say, and HTML is never an image', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, {});
+    const html = Buffer.from('<html><script>alert(1)</script></html>');
+    for (const path of ['a.png', 'a.jpg', 'a.gif', 'a.webp', 'a.svg', 'a.woff2', 'a.pdf', 'a.mp4'])
+      await expect(putDraft(registry, handbook, path, html, author)).rejects.toMatchObject({
+        code: 'unsupported_media_type',
+      });
+    await expect(putDraft(registry, handbook, 'a.png', png, author)).resolves.toMatchObject({
+      file: { mediaType: 'image/png' },
+    });
+  });
+
+  test('that two people change is changed by the first, and the second is told', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': 'one' });
+    const [draft] = await listDrafts(registry, handbook);
+    const guard = ({ generation }: { generation: number }) => {
+      if (generation !== draft!.generation.generation) throw new Error('told');
+    };
+    const page = (markdown: string) => ({ title: 'Home', markdown, api: null });
+    await putDraftPage(registry, handbook, 'index.md', page('mine'), author, guard);
+    await expect(putDraftPage(registry, handbook, 'index.md', page('yours'), author, guard)).rejects.toThrow('told');
+    await deleteDraft(registry, handbook, 'index.md', author);
+    expect(await listDrafts(registry, handbook)).toEqual([]);
+  });
+
+  test('as a theme is a colour, or a file that fits and is not large', async () => {
+    const registry = createTestRegistry();
+    for (const accent of ['red', '#12', '#0a7d55;}body{background:url(//evil.example)', 'var(--x)', '#12345g'])
+      await expect(writeSiteTheme({ accent })).rejects.toMatchObject({ code: 'malformed' });
+    await expect(writeSiteTheme({ logo: 'https://evil.example/logo.png' })).rejects.toMatchObject({
+      code: 'malformed',
+    });
+    await expect(writeSiteTheme({ font: 'logo.png' })).rejects.toMatchObject({ code: 'malformed' });
+    await writeSite(
+      registry,
+      { 'index.md': 'x', 'logo.png': Buffer.concat([png, Buffer.alloc(1024 * 1024)]) },
+      { theme: { logo: 'logo.png' } },
+    );
+    expect(rulesOf(await deploy(registry))).toEqual(['site-theme-too-large']);
+
+    async function writeSiteTheme(theme: Record<string, string>) {
+      return createSiteRecord(createTestRegistry(), handbook, { title: 'x', theme }, author);
+    }
+  });
+});
