@@ -45,6 +45,9 @@ export function bundle(pieces: readonly Uint8Array[]): Bundled {
 }
 
 /** The bytes at a place. */
-export async function readPlace(registry: Pick<Registry, 'objects'>, { bundle, at, size }: Place): Promise<Uint8Array> {
-  return (await readObject(registry, bundle)).subarray(at, at + size);
+export async function readPlace(
+  registry: Pick<Registry, 'objects'>,
+  { bundle: digest, at, size }: Place,
+): Promise<Uint8Array> {
+  return (await readObject(registry, digest)).subarray(at, at + size);
 }

@@ -126,6 +126,6 @@ export async function deleteDraft(
 
 async function assertEditable(registry: Registry, site: SiteName): Promise<void> {
   const connection = (await findSite(registry, site))?.value.connection;
-  if (connection == null) return;
+  if (!connection) return;
   throw new RegistryError('conflict', `The files of this site come from ${connection.repository}. Change them there.`);
 }

@@ -38,7 +38,7 @@ export function addAdmonitions(markdown: MarkdownIt): void {
         if (!isKnown) continue;
         text!.content = text!.content.slice(mark.length);
         Object.assign(token, { type: 'alert_open', tag: 'aside', info: kind });
-      } else if (token.type === 'blockquote_close' && open.pop() != null) {
+      } else if (token.type === 'blockquote_close' && (open.pop() ?? null) !== null) {
         Object.assign(token, { type: 'alert_close', tag: 'aside' });
       }
     }

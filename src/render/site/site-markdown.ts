@@ -1,6 +1,6 @@
 import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
 import footnote from 'markdown-it-footnote';
-import { createHeadingIds } from '../../model/sites/heading-id.ts';
+import type { HeadingIds } from '../../model/sites/heading-id.ts';
 import type { PageHeading, PageLink } from '../../model/sites/page.ts';
 import { escapeText } from '../html.ts';
 import { shorten } from '../plain-text.ts';
@@ -21,7 +21,7 @@ export interface PageState extends Env {
   links: PageLink[];
   /** Links that may not be followed, with their lines. */
   unsafe: { written: string; line: number }[];
-  ids: ReturnType<typeof createHeadingIds>;
+  ids: HeadingIds;
   highlight: Highlight | null;
 }
 

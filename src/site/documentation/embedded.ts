@@ -52,7 +52,7 @@ export async function showEmbed(site: Site, granted: GrantedSite, reader: Princi
   const anchor = outline && anchorOfOperation(outline, embed.operation);
   const html = anchor === null ? null : operationHtml(rendered.html, anchor, href);
   if (html === null) return nothing;
-  const markdown = `See [${embed.operation.replaceAll(/[\[\]\\]/g, '')}](${links.whole(href)}#${anchor}).`;
+  const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(href)}#${anchor}).`;
   return { shown: { ...about, html, navigation: '', markdown }, isPublic };
 }
 

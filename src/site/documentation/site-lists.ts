@@ -32,7 +32,7 @@ function llms(granted: GrantedSite, { url }: Placed): string {
   const { settings, pages } = granted.contents;
   const lines = orderOf(granted).map((path) => {
     const { title, description } = pages[path]!.facts;
-    return `- [${title.replaceAll(/[\[\]\\]/g, '\\$&')}](${url}${path})${description === '' ? '' : `: ${description}`}`;
+    return `- [${title.replaceAll(/[[\]\\]/g, '\\$&')}](${url}${path})${description === '' ? '' : `: ${description}`}`;
   });
   const lead = settings.description === '' ? [] : [`> ${settings.description.replaceAll(/\s+/g, ' ')}`, ''];
   return [`# ${settings.title}`, '', ...lead, '## Pages', '', ...lines, ''].join('\n');

@@ -96,7 +96,7 @@ export async function siteMarkdown(
     .join('\n\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
-  const heading = /^# /.test(body) ? '' : `# ${page.facts.title}\n\n`;
+  const heading = body.startsWith('# ') ? '' : `# ${page.facts.title}\n\n`;
   return {
     text: `${heading}${body}\n`,
     isPublic: granted.site.visibility === 'public' && embeds.every(({ isPublic }) => isPublic),

@@ -27,7 +27,7 @@ export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings
 
 /** Black or white, whichever is easier to read on a colour (WCAG 2, relative luminance). */
 function inkOn(colour: string): string {
-  const digits = colour.length === 4 ? [...colour.slice(1)].map((digit) => digit + digit).join('') : colour.slice(1);
+  const digits = colour.length === 4 ? colour.slice(1).replaceAll(/./g, '$&$&') : colour.slice(1);
   const [red, green, blue] = [0, 2, 4].map((at) => {
     const value = parseInt(digits.slice(at, at + 2), 16) / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
