@@ -77,6 +77,8 @@ export function findLongChain(
   const lengths = new Map<string, number>();
 
   function isLong(reference: Reference): boolean {
+    // Most lead to a value at once.
+    if (next(reference) === null) return false;
     const way: string[] = [];
     const onWay = new Set<string>();
     let at: Reference | null = reference;
@@ -101,8 +103,9 @@ export function findLongChain(
     const { $ref } = node as { $ref?: unknown };
     if (typeof $ref === 'string' && isLong({ path: file.path, text: $ref }))
       return chainProblem(file, `${pointer()}/$ref`, $ref);
-    for (const [key, child] of Object.entries(node)) {
-      if (typeof child !== 'object' || isLeftOut(key, child as object | null)) continue;
+    for (const key in node) {
+      const child = (node as Record<string, unknown>)[key];
+      if (typeof child !== 'object' || isLeftOut(key, child)) continue;
       const found = visit(child, file, () => joinPointer(pointer(), key));
       if (found) return found;
     }

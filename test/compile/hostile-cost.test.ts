@@ -118,6 +118,17 @@ test('of ten thousand missing references nothing but the references is looked at
   expect(await ruleOf(100)).toEqual(new Set(['ref-unresolved', 'struct']));
 });
 
+test('of ten thousand missing references of a JSON Schema nothing but the references is looked at', async () => {
+  const ruleOf = async (count: number) => {
+    const $defs = Object.fromEntries(Array.from({ length: count }, (_, n) => [`s${n}`, { $ref: `#/none${n}` }]));
+    const document = { $schema: dialects['2020-12'].uri, type: 7, $defs };
+    const { report } = await run({ 'a.json': JSON.stringify(document) }, { type: 'schemas' });
+    return new Set(report.problems.map(({ rule }) => rule));
+  };
+  expect(await ruleOf(10_000)).toEqual(new Set(['ref-unresolved']));
+  expect(await ruleOf(100)).toEqual(new Set(['ref-unresolved', 'schema']));
+});
+
 test('a ruleset with thousands of members is refused before each is told', async () => {
   const members = Object.fromEntries(Array.from({ length: 2001 }, (_, n) => [`a${n}`, n]));
   const { lines } = await run({ 'a.json': JSON.stringify({ extends: ['minimal'], ...members }) }, { type: 'rulesets' });

@@ -1,5 +1,5 @@
 import type { Problem } from '../../model/problem.ts';
-import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
+import { isParsed, mostFindings, problemAt, type CompileKind, type KindInput, type KindResult } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { findLongChain } from '../reference-chains.ts';
 import { joinPointer } from '../text/pointer.ts';
@@ -43,7 +43,8 @@ export const compileJsonSchema: CompileKind = async (given) => {
   const linked = linkSchema(given, dialect);
   const mixed = findMixed(given, dialect, [...linked.reached.keys()]);
   const blocking = [...linked.problems, ...mixed];
-  const findings = checkSchemas(entry, dialect, linked);
+  // What is wrong in so many places is refused without another look at it.
+  const findings = blocking.length < mostFindings ? checkSchemas(entry, dialect, linked) : [];
   problems.push(...blocking, ...(input.validation === 'strict' ? findings : findings.map(asWarning)));
   const used = new Set([...linked.reached.keys()].map(({ path }) => path));
   if (blocking.length > 0) return { ...result(given, dialect, problems, null), used };

@@ -102,16 +102,28 @@ export function checkCompiles(dialect: Dialect, schema: unknown): CompileFailure
 /** Keywords of ajv that are not in JSON Schema. */
 const extensions = new Set(['nullable', '$async']);
 
-/** The schema without what ajv rejects in valid schemas: its own keywords, and an empty `enum`. */
+/**
+ * The schema without what ajv rejects in valid schemas: its own keywords, and an empty `enum`. Parts
+ * without any are not copied.
+ */
 function forAjv(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(forAjv);
-  if (!isObject(value)) return value;
-  const members = Object.entries(value).filter(
-    ([key, child]) =>
-      !(extensions.has(key) && typeof child === 'boolean') &&
-      !(key === 'enum' && Array.isArray(child) && child.length === 0),
-  );
-  return Object.fromEntries(members.map(([key, child]) => [key, forAjv(child)]));
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value.map(forAjv);
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  const changes = new Map<string, unknown>();
+  for (const key in value) {
+    const child = (value as Record<string, unknown>)[key];
+    const isForeign =
+      (extensions.has(key) && typeof child === 'boolean') ||
+      (key === 'enum' && Array.isArray(child) && child.length === 0);
+    const made = isForeign ? undefined : forAjv(child);
+    if (made !== child) changes.set(key, made);
+  }
+  if (changes.size === 0) return value;
+  const members = Object.entries(value).map(([key, child]) => [key, changes.has(key) ? changes.get(key) : child]);
+  return Object.fromEntries(members.filter(([, child]) => child !== undefined));
 }
 
 /** The dialect of a schema without `$schema`. */

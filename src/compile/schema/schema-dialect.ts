@@ -100,6 +100,8 @@ export interface Subschema {
  * are data.
  */
 export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unknown>>): Subschema[] {
+  // Most schemas have none.
+  if (!hasApplicator(schema)) return [];
   const alone = dialect.refStandsAlone && typeof schema['$ref'] === 'string';
   const found: Subschema[] = [];
   for (const [keyword, shape] of applicatorsOf.get(dialect.name)!) {
@@ -112,6 +114,13 @@ export function subschemas(dialect: Dialect, schema: Readonly<Record<string, unk
     } else if (shape.startsWith('schema') && isSchema(value)) found.push({ path: `/${keyword}`, schema: value });
   }
   return found;
+}
+
+const applicatorNames: ReadonlySet<string> = new Set(applicators.map(([keyword]) => keyword));
+
+function hasApplicator(schema: Readonly<Record<string, unknown>>): boolean {
+  for (const keyword in schema) if (applicatorNames.has(keyword)) return true;
+  return false;
 }
 
 /** Whether the value is an object, neither array nor null. */

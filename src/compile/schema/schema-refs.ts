@@ -28,9 +28,12 @@ export function schemaReferencePaths(file: ParsedFile): string[] {
       if (typeof text !== 'string') continue;
       for (const path of candidatePaths(file.path, moved, typeof rootId === 'string' ? rootId : null, text))
         paths.add(path);
-      uris.add(text);
+      if (!text.startsWith('#')) uris.add(text);
     }
-    for (const [key, child] of Object.entries(value)) if (!dataKeywords.has(key)) visit(child, moved, false);
+    for (const key in value) {
+      const child = value[key];
+      if (typeof child === 'object' && !dataKeywords.has(key)) visit(child, moved, false);
+    }
   }
 
   visit(file.value, file.path, true);
