@@ -2,8 +2,9 @@ import { parseCoordinate } from '../../model/address.ts';
 import { createReport, problemAtFile, type BlockOn, type Problem, type Report } from '../../model/problem.ts';
 import type { DeployedFile, DeployedPage, EmbeddedVersion } from '../../model/sites/deployment.ts';
 import type { NavigationItem, SiteSettings } from '../../model/sites/documentation-site.ts';
-import { isPagePath, pageAt } from '../../model/sites/page-path.ts';
+import { isPagePath } from '../../model/sites/page-path.ts';
 import { themeFileBytes, themeFiles } from '../../model/sites/theme.ts';
+import { followRedirects, pageOf } from './redirects.ts';
 
 /** What is checked together, because a page alone does not tell. */
 export interface Checked {
@@ -97,24 +98,6 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
       warn('site-redirect-hidden', settingsFile, `The redirect from ${from} has no effect: the site has that page.`);
   }
   return problems;
-}
-
-/** The page that a path of a redirect means. */
-function pageOf(route: string): string {
-  return pageAt(route.split('#', 1)[0]!.replace(/\.md$/, ''));
-}
-
-/** Where redirects lead from a page in the end; the page itself if none is for it, null for a loop. */
-export function followRedirects(redirects: Readonly<Record<string, string>>, page: string): string | null {
-  const next = new Map(Object.entries(redirects).map(([from, to]) => [pageOf(from), pageOf(to)]));
-  const seen = new Set<string>();
-  for (let at = page; ;) {
-    if (seen.has(at)) return null;
-    seen.add(at);
-    const to = next.get(at);
-    if (to === undefined) return at;
-    at = to;
-  }
 }
 
 function pagesIn(items: readonly NavigationItem[]): string[] {

@@ -1,7 +1,7 @@
 import type { Address } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { pageAt } from '../../model/sites/page-path.ts';
-import { followRedirects } from '../../registry/sites/check-site.ts';
+import { followRedirects, redirectAnchor } from '../../registry/sites/redirects.ts';
 import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../../registry/sites/read-site.ts';
 import { siteList, siteLists } from '../../site/documentation/site-lists.ts';
 import { siteMarkdown, sitePage, type Placed, type SitePage } from '../../site/documentation/site-page.ts';
@@ -77,9 +77,7 @@ function otherAddress(granted: GrantedSite, path: string): string | null {
     const goal = findPage(granted, page) ? page : followRedirects(redirects, page);
     if (goal === null || findPage(granted, goal) === null) continue;
     const route = routeOf(goal);
-    const hash = Object.entries(redirects)
-      .find(([from]) => pageAt(from.replace(/\.md$/, '')) === page)?.[1]
-      .split('#')[1];
+    const hash = redirectAnchor(redirects, page);
     if (route !== path) return hash === undefined ? route : `${route}#${encodeURIComponent(hash)}`;
   }
   return null;
