@@ -61,7 +61,7 @@ export interface LoginConfig {
   sessionSecret: SecretName;
   scope: string;
   claim: string;
-  organizations?: Record<string, { organization: string; scopes: Scope[] }[]>;
+  organizations?: Record<string, { organization: string; scopes: Scope[]; resources?: string[] }[]>;
   lifetime: number;
 }
 

@@ -98,10 +98,11 @@ function tellDeath(pid: number, how: string): void {
 }
 
 /** Announces the URL; as JSON only once, since the port stays the same after a reload. */
-function announcer(json: boolean): (url: string) => void {
+function announcer(json: boolean): (url: string, signIn?: string | null) => void {
   let announced = false;
-  return (url) => {
+  return (url, signIn = null) => {
     if (!json) print(`stele listening on ${url}`);
+    if (!json && signIn !== null) print(`sign in, once, at ${signIn}`);
     else if (!announced) printJson({ url });
     announced = true;
   };

@@ -31,8 +31,8 @@ export interface Asked {
   isDev: boolean;
   /** Whether another process follows repositories, delivers events and deletes what expired. */
   isAnswerOnly: boolean;
-  /** Prints the URL once the server listens. */
-  announce(url: string): void;
+  /** Prints the URL once the server listens, and one that signs in. */
+  announce(url: string, signIn?: string | null): void;
 }
 
 /** Runs the registry until a signal stops it. */
@@ -83,7 +83,7 @@ async function serveOnce(
   const changes = dev && (await followChanges({ server, dev, file, config, configure: now, log: registry.log }));
   await warnOfOpenFolders(registry);
   await logIsolation(registry);
-  announce(server.url);
+  announce(server.url, server.signInUrl());
   const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
   await changes?.close();
   // Browsers keep idle connections open; do not wait long for them in development.

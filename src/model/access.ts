@@ -8,6 +8,13 @@ export type Visibility = 'public' | 'private';
 export const scopes = ['read', 'publish', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
+/** What somebody holds in one organization: scopes, for all of it or for some of its resources. */
+export interface Grant {
+  scopes: readonly Scope[];
+  /** Globs of `type/slug`. Null: the whole organization. */
+  resources: readonly string[] | null;
+}
+
 /**
  * Who makes a request. `operator` is the server itself, or a person on the command line of its data
  * folder.
@@ -24,7 +31,7 @@ export type Principal =
       /** The CI job that the key was issued to. Absent for every other key. */
       job?: JobOrigin;
     }
-  | { kind: 'user'; id: string; organizations: Readonly<Record<string, readonly Scope[]>> };
+  | { kind: 'user'; id: string; organizations: Readonly<Record<string, readonly Grant[]>> };
 
 /**
  * What a request is about: an organization, or one of its resources or documentation sites.
@@ -40,24 +47,47 @@ export const anonymous: Principal = { kind: 'anonymous' };
 /**
  * The access policy: whether the principal has this scope on the target. Every read, list, search,
  * build and write goes through it. Anyone may read what is public, whatever credential they send. A
- * ruleset decides what others may publish, so publishing one needs `admin`, or a key whose globs
- * cover it.
+ * ruleset decides what others may publish, so publishing one needs `admin`, or globs that cover it.
  */
 export function isAllowed(principal: Principal, scope: Scope, target: Target): boolean {
   if (principal.kind === 'operator') return true;
   if (scope === 'read' && target.resource?.visibility === 'public') return true;
-  if (principal.kind === 'anonymous') return false;
-  if (principal.kind === 'user') {
-    const granted = Object.hasOwn(principal.organizations, target.org) ? principal.organizations[target.org]! : [];
-    return includesScope(granted, unlessNamed(scope, target));
-  }
-  if (principal.org !== target.org || !includesScope(principal.scopes, scope)) return false;
-  if (principal.resources === null) return includesScope(principal.scopes, unlessNamed(scope, target));
-  const { resource } = target;
-  return resource !== undefined && principal.resources.some((glob) => coversResource(glob, resource));
+  return grantsIn(principal, target.org).some((grant) => covers(grant, scope, target));
 }
 
-/** The scope needed by a principal whose key does not name this resource. */
+/** The organizations in which the principal holds something, as far as they are known. */
+export function organizationsOf(principal: Principal): string[] {
+  if (principal.kind === 'key') return [principal.org];
+  return principal.kind === 'user' ? Object.keys(principal.organizations) : [];
+}
+
+/** What the principal holds in an organization. */
+export function grantsIn(principal: Principal, org: string): readonly Grant[] {
+  if (principal.kind === 'operator') return [{ scopes: ['admin'], resources: null }];
+  if (principal.kind === 'key') return principal.org === org ? [principal] : [];
+  if (principal.kind !== 'user' || !Object.hasOwn(principal.organizations, org)) return [];
+  return principal.organizations[org]!;
+}
+
+/**
+ * The globs of the organization's resources for which the principal has the scope. Null: all of
+ * them; empty: none.
+ */
+export function partOf(principal: Principal, org: string, scope: Scope): readonly string[] | null {
+  const grants = grantsIn(principal, org).filter((grant) => includesScope(grant.scopes, scope));
+  if (grants.some(({ resources }) => resources === null)) return null;
+  return [...new Set(grants.flatMap(({ resources }) => resources ?? []))];
+}
+
+function covers({ scopes: held, resources }: Grant, scope: Scope, target: Target): boolean {
+  if (resources === null) return includesScope(held, unlessNamed(scope, target));
+  const { resource } = target;
+  return (
+    includesScope(held, scope) && resource !== undefined && resources.some((glob) => coversResource(glob, resource))
+  );
+}
+
+/** The scope needed by a grant that does not name this resource. */
 function unlessNamed(scope: Scope, { resource }: Target): Scope {
   return scope === 'publish' && resource?.type === 'rulesets' ? 'admin' : scope;
 }

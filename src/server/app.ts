@@ -95,7 +95,7 @@ function createOthers(
   app.use(createHealth(context));
   app.use(observer.router);
   if (context.dev) app.use(context.dev.router);
-  app.use(createFrontPages(context.site));
+  app.use(createFrontPages(context.site, context.login));
   app.use(createAssetFiles(context.site));
   app.use(createProblemPages(context.site));
   app.use(createDiscovery(context.site, { hasManagement: context.v1 !== undefined, limit }));
@@ -104,6 +104,7 @@ function createOthers(
   app.use(createDocRoutes(context.site, context));
   if (context.v1) app.use('/v1', context.v1);
   if (context.login) app.use(context.login.router);
+  if (context.console) app.use('/console', context.console(context.site));
   app.use(() => {
     throw new RegistryError('not_found', nothingHere);
   });

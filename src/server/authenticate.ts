@@ -5,13 +5,20 @@ import { authenticateKey, authenticateKeyAtHand, noteKeyUse } from '../registry/
 import type { Registry } from '../registry/registry.ts';
 import { createAllowance } from './allowance.ts';
 import { limitedName } from './client-address.ts';
-import type { ServerContext } from './server-context.ts';
+import type { ServerContext, SignedIn } from './server-context.ts';
 
 const principals = new WeakMap<IncomingMessage, Principal>();
 
 /** The principal of a request, as `Authenticate` found it. Anonymous before that. */
 export function principalOf(request: IncomingMessage): Principal {
   return principals.get(request) ?? anonymous;
+}
+
+const sessions = new WeakMap<IncomingMessage, SignedIn>();
+
+/** The session that identified the request. Null if a key did, or nothing. */
+export function sessionOf(request: IncomingMessage): SignedIn | null {
+  return sessions.get(request) ?? null;
 }
 
 /** Authenticates a request and remembers the principal for `principalOf`. */
@@ -51,10 +58,12 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
     const { authorization, cookie } = request.headers;
     if (request.method === 'POST' && azureHooks.includes(request.url!.replace(/\?.*$/, ''))) return anonymous;
     if (authorization === undefined && cookie === undefined) return anonymous;
+    const session = authorization === undefined ? ((await login?.readSession(request)) ?? null) : null;
+    if (session !== null) sessions.set(request, session);
     const principal =
       authorization !== undefined
         ? await authenticateHeader(request, authorization)
-        : ((await login?.readSession(request)) ?? anonymous);
+        : (session?.principal ?? anonymous);
     principals.set(request, principal);
     return principal;
   };

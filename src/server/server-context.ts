@@ -18,6 +18,8 @@ export interface ServerContext {
   isReady(): boolean;
   /** The management API, mounted under `/v1`. */
   v1?: Router;
+  /** The console, mounted under `/console`. Needs sign-in. */
+  console?(site: Site): Router;
   /** Sign-in of people. */
   login?: Login;
   /** Pages for people. Without it, only data is served. */
@@ -32,14 +34,32 @@ export interface ServerContext {
   dev?: Dev;
 }
 
+/** A person with a session. */
+export interface SignedIn {
+  principal: Exclude<Principal, { kind: 'anonymous' }>;
+  /** What to call them: a name, an address, or that of their key. */
+  name: string;
+  /**
+   * Known only to this session's browser and its pages. A change that a session asks for must
+   * carry it, so that no other site can ask for one.
+   */
+  token: string;
+  /** ISO 8601: when to sign in again. */
+  expiresAt: string;
+}
+
 /** Signs people in and identifies them. */
 export interface Login {
   router: Router;
-  /** The principal of the request's session; null if there is none or it expired. */
-  readSession(request: IncomingMessage): Promise<Principal | null>;
+  /** Who the request's session signed in; null if there is none or it expired. */
+  readSession(request: IncomingMessage): Promise<SignedIn | null>;
   /**
    * Path of the page that signs in and then returns to `returnTo`; null if sign-in is not
    * configured.
    */
   signInUrl(returnTo: string): string | null;
+  /** Whether people sign in with a key: no identity provider is configured. */
+  takesKeys?: boolean;
+  /** A path that signs in once, as the operator, whoever opens it first. Only on this machine. */
+  signInLink?(): string;
 }

@@ -2,19 +2,31 @@ import type { RequestListener } from 'node:http';
 import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
+import type { Site } from '../site/site.ts';
 import { createApp } from './app.ts';
 import { affordableConnections } from './connections.ts';
+import { createConsole } from './console/console.ts';
 import type { Dev } from './dev.ts';
+<<<<<<< HEAD
 import { listen, type App } from './listen.ts';
 import type { AnswerEarly } from './hits/early.ts';
+=======
+import { listen } from './listen.ts';
+import { isOnThisMachine } from './login/secure-url.ts';
+import type { Login } from './server-context.ts';
+import { createLocalLogin } from './login/local-login.ts';
+>>>>>>> a170438 (server: people sign in and work in the console)
 import { createLogin } from './login/login.ts';
 import { ownDescription } from './v1/api-description.ts';
+import { createOperations } from './v1/operations.ts';
 import { createV1 } from './v1/v1.ts';
 
 /** A registry served over HTTP. */
 export interface Server {
   /** Public base URL: the configured one, else where it listens. */
   url: string;
+  /** A URL that signs in once, as the operator. Null unless this is a machine on its own. */
+  signInUrl(): string | null;
   /** Reloads templates and documentation. Throws, and keeps the old ones, if they are invalid. */
   reload(): void;
   /**
@@ -37,8 +49,14 @@ export async function openServer(
   { commands, dev, ...address }: { host: string; port: number; commands?: readonly CommandText[]; dev?: Dev | null },
 ): Promise<Server> {
   let isReady = true;
+<<<<<<< HEAD
   let open: () => App;
   let app: App = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
+=======
+  let open: () => RequestListener;
+  let login: Login | null;
+  let app: RequestListener = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
+>>>>>>> a170438 (server: people sign in and work in the console)
   // With port 0, the public URL is known only after listening.
   const connections = affordableConnections(registry.config.connections);
   const current: App = Object.assign(((request, response) => app(request, response)) satisfies RequestListener, {
@@ -47,7 +65,7 @@ export async function openServer(
   const listening = await listen(current, { ...address, connections });
   const url = registry.config.url ?? listening.url;
   try {
-    const login = createLogin({ ...registry, url });
+    login = createLogin({ ...registry, url }) ?? createLocalLogin(registry, url);
     const context = {
       registry,
       queue,
@@ -59,7 +77,12 @@ export async function openServer(
       ...(commands && { commands }),
       ...(dev && { dev }),
     };
-    const whole = { ...context, v1: createV1(context) };
+    const operations = createOperations(context);
+    const whole = {
+      ...context,
+      v1: createV1(context, operations),
+      ...(login && { console: (site: Site) => createConsole({ context, site, operations }) }),
+    };
     open = () => createApp(whole);
     app = open();
   } catch (error) {
@@ -68,6 +91,8 @@ export async function openServer(
   }
   return {
     url: listening.url,
+    signInUrl: () =>
+      login?.signInLink && [url, listening.url].every(isOnThisMachine) ? url + login.signInLink() : null,
     reload() {
       app = open();
     },

@@ -81,6 +81,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false }
         search: links.path('/search'),
         shards: asset('ranking/shards.js'),
         account: hasLogin ? links.path('/account') : null,
+        start: links.path('/console/new'),
         feed: links.path('/feed.atom'),
         docs: links.path('/docs/'),
       };

@@ -17,6 +17,8 @@ function keyOf(org: string, granted: Scope[], resources: string[] | null = null)
   return { kind: 'key', id: 'k1', org, scopes: granted, resources };
 }
 
+const whole = (scope: Scope) => ({ scopes: [scope], resources: null });
+
 const principals: Record<string, Principal> = {
   anonymous,
   operator: { kind: 'operator', id: 'cli' },
@@ -28,7 +30,7 @@ const principals: Record<string, Principal> = {
   narrowed: keyOf('acme', ['admin'], ['apis/pay-*', 'schemas/*']),
   shut: keyOf('acme', ['admin'], []),
   stranger: keyOf('other', ['admin']),
-  user: { kind: 'user', id: 'issuer|u1', organizations: { acme: ['publish'], other: ['admin'] } },
+  user: { kind: 'user', id: 'issuer|u1', organizations: { acme: [whole('publish')], other: [whole('admin')] } },
   nobody: { kind: 'user', id: 'issuer|u2', organizations: {} },
 };
 

@@ -12,7 +12,9 @@ const login: Login = {
   router: Router(),
   async readSession({ headers: { cookie } }) {
     if (cookie === 'session=forged') throw new RegistryError('unauthenticated', 'The session is not valid.');
-    return cookie === 'session=ada' ? { kind: 'user', id: 'ada', organizations: { acme: ['read'] } } : null;
+    if (cookie !== 'session=ada') return null;
+    const organizations = { acme: [{ scopes: ['read'], resources: null }] } as const;
+    return { principal: { kind: 'user', id: 'ada', organizations }, name: 'Ada', token: 't', expiresAt: '2030-01-01' };
   },
   signInUrl: (returnTo) => `/login?returnTo=${encodeURIComponent(returnTo)}`,
 };

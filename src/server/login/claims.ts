@@ -1,5 +1,5 @@
 import type { LoginConfig } from '../../config.ts';
-import { scopes, type Scope } from '../../model/access.ts';
+import type { Grant } from '../../model/access.ts';
 
 /**
  * Values of the configured claim, which is a string or a list of strings. Ignores other types. Null
@@ -19,18 +19,18 @@ export function knownGroups({ organizations = {} }: LoginConfig, groups: readonl
 
 const everybody = '*';
 
-/** What members of these groups may do, by organization, as configured now. `*` is everyone. */
+/** What members of these groups hold, by organization, as configured now. `*` is everyone. */
 export function organizationsOf(
   { organizations = {} }: LoginConfig,
   groups: readonly string[],
-): Record<string, readonly Scope[]> {
-  const granted = new Map<string, Set<Scope>>();
+): Record<string, readonly Grant[]> {
+  const granted = new Map<string, Grant[]>();
   for (const group of [everybody, ...groups]) {
     const entries = Object.hasOwn(organizations, group) ? organizations[group]! : [];
-    for (const entry of entries) {
-      const held = granted.get(entry.organization) ?? new Set();
-      granted.set(entry.organization, held.union(new Set(entry.scopes)));
+    for (const { organization, scopes, resources = null } of entries) {
+      const held = granted.get(organization) ?? [];
+      granted.set(organization, [...held, { scopes, resources }]);
     }
   }
-  return Object.fromEntries([...granted].map(([org, held]) => [org, scopes.filter((scope) => held.has(scope))]));
+  return Object.fromEntries(granted);
 }

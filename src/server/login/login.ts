@@ -14,6 +14,21 @@ import { basePathOf } from '../base-path.ts';
 import { isSecureUrl } from './secure-url.ts';
 import { createSessions, type Session } from './session.ts';
 
+/** A person whom an identity provider signed in. */
+interface Person {
+  issuer: string;
+  subject: string;
+  /** What to call them; their subject if the provider says nothing better. */
+  name: string;
+  /**
+   * Their groups that the configuration mentioned at sign-in. What these may do is decided at each
+   * request.
+   */
+  groups: string[];
+  /** Ends the session at the provider too; null if it did not fit into the cookie. */
+  idToken: string | null;
+}
+
 /** What sign-in needs of a registry, and its public URL. */
 export type LoginParts = Pick<Registry, 'config' | 'refs' | 'now' | 'monotonic' | 'randomBytes' | 'log'> & {
   url: string;
@@ -41,9 +56,11 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     });
   const provider = createProvider(login, url, registry);
   const pendingSignIns = createPendingSignIns(registry, seal('sign-in'));
-  const sessions = createSessions(registry, seal('session'), login.lifetime);
+  const sessions = createSessions<Person>(registry, seal('session'), login.lifetime, {
+    shorten: (user) => ({ ...user, idToken: null }),
+  });
 
-  function principalOf({ issuer, subject, groups }: Session): Extract<Principal, { kind: 'user' }> {
+  function principalOf({ issuer, subject, groups }: Session<Person>): Extract<Principal, { kind: 'user' }> {
     return { kind: 'user', id: `${issuer}#${subject}`, organizations: organizationsOf(login!, groups) };
   }
 
@@ -66,8 +83,8 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
         'This sign-in has expired, is already complete, or was started in another browser. Sign in again.';
       throw new RegistryError('malformed', message);
     }
-    const { issuer, subject, groups, idToken } = await provider.signIn(search, pending);
-    const user = { issuer, subject, groups: knownGroups(login!, groups), idToken };
+    const { issuer, subject, name, groups, idToken } = await provider.signIn(search, pending);
+    const user = { issuer, subject, name, groups: knownGroups(login!, groups), idToken };
     if (Object.keys(organizationsOf(login!, user.groups)).length === 0) {
       registry.log('info', 'sign-in without an organization', { issuer, subject });
       throw new RegistryError(
@@ -105,7 +122,9 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
     router,
     async readSession(request) {
       const session = await sessions.read(request);
-      return session && principalOf(session);
+      if (session === null) return null;
+      const { name, token, expiresAt } = session;
+      return { principal: principalOf(session), name, token, expiresAt };
     },
     signInUrl(returnTo) {
       const target = resolveReturnTo(returnTo, url);

@@ -18,9 +18,11 @@ import { createDiscovery, explain, refusalUnder } from './issuer-discovery.ts';
 import type { Pending } from './pending.ts';
 
 /** The person that the provider identified. */
-export interface SignedIn {
+export interface Identified {
   issuer: string;
   subject: string;
+  /** The first of `name`, `preferred_username` and `email` in the ID token, else the subject. */
+  name: string;
   groups: string[];
   idToken: string;
 }
@@ -34,7 +36,7 @@ export interface Provider {
    * the ID token's signature, `iss`, `aud`, `exp` and nonce. Rejects with `unauthenticated` if a
    * check fails or the provider returned an error.
    */
-  signIn(search: string, pending: Pending): Promise<SignedIn>;
+  signIn(search: string, pending: Pending): Promise<Identified>;
   /**
    * URL that ends the session at the provider (RP-Initiated Logout 1.0 §2); null if it has none or
    * does not respond.
@@ -83,7 +85,7 @@ export function createProvider(
         const claims = tokens.claims()!;
         const groups =
           readGroups(claims, login.claim) ?? (await readUserInfo(configuration, tokens.access_token, claims.sub));
-        return { issuer: claims.iss, subject: claims.sub, groups, idToken: tokens.id_token! };
+        return { issuer: claims.iss, subject: claims.sub, name: nameIn(claims), groups, idToken: tokens.id_token! };
       } catch (error) {
         throw refusalOf(error, (fields) => log('warn', 'sign-in refused', { issuer: login.issuer, ...fields }));
       }
@@ -100,6 +102,16 @@ export function createProvider(
       }
     },
   };
+}
+
+/** What the provider calls the person, on one line. */
+function nameIn(claims: { sub: string; [name: string]: unknown }): string {
+  const told = [claims['name'], claims['preferred_username'], claims['email']];
+  const name = told.find((value) => typeof value === 'string' && value.trim() !== '') ?? claims.sub;
+  return (name as string)
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 100);
 }
 
 /** The error that people see. Details go only to the log, and no text from the request is shown. */

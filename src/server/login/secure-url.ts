@@ -12,3 +12,9 @@ export function isSecureUrl(url: string): boolean {
   if (parsed === null) return false;
   return parsed.protocol === 'https:' || (parsed.protocol === 'http:' && isLoopback(parsed.hostname));
 }
+
+/** Whether the URL is one of this machine only. */
+export function isOnThisMachine(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && isLoopback(parsed.hostname);
+}

@@ -1,25 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import type { Response } from 'express';
+import type { CookieOptions, Response } from 'express';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { newId, type Author, type Registry } from '../../registry/registry.ts';
 import { cookieOptions, longestCookie, readCookies } from './cookies.ts';
 import type { Seal } from './sealed-cookie.ts';
 
-/** A signed-in person, as stored in the cookie. */
-export interface Session {
+/** What every session has, as stored in its cookie. */
+interface SessionBasis {
   id: string;
-  issuer: string;
-  subject: string;
-  /**
-   * Their groups that the configuration mentioned at sign-in. What these may do is decided at each
-   * request.
-   */
-  groups: string[];
-  /** Ends the session at the provider too; null if it did not fit into the cookie. */
-  idToken: string | null;
+  /** Random. `SignedIn.token` */
+  token: string;
   /** ISO 8601: when to sign in again in any case. */
   expiresAt: string;
 }
+
+/** A session of a `User`. */
+export type Session<User> = User & SessionBasis;
 
 /** Value of the ref that marks a session as ended early. */
 interface EndedSession {
@@ -27,42 +23,56 @@ interface EndedSession {
   expiresAt: string;
 }
 
-export interface Sessions {
+export interface Sessions<User extends object> {
   /**
    * Begins a session and replaces the browser's previous one. Throws `forbidden` if it does not fit
    * into a cookie.
    */
-  begin(response: Response, user: Pick<Session, 'issuer' | 'subject' | 'groups' | 'idToken'>): Promise<void>;
+  begin(response: Response, user: User): Promise<void>;
   /** The request's session; null if there is none or it is invalid, expired or ended. */
-  read(request: Pick<IncomingMessage, 'headers'>): Promise<Session | null>;
+  read(request: Pick<IncomingMessage, 'headers'>): Promise<Session<User> | null>;
   /** Ends a session. Within 1 s every process rejects its cookie, including copies. */
-  end(response: Response, session: Session, author: Author): Promise<void>;
+  end(response: Response, session: Session<User>, author: Author): Promise<void>;
 }
 
-const cookieName = '__Host-stele-session';
+/** The cookie of sessions. */
+export interface SessionCookie {
+  name: string;
+  options: CookieOptions;
+}
 
-/** Sessions in sealed cookies, valid for `lifetime` seconds. Only early ends are stored. */
-export function createSessions(
+const standard: SessionCookie = { name: '__Host-stele-session', options: cookieOptions };
+
+/**
+ * Sessions in sealed cookies, valid for `lifetime` seconds. Only early ends are stored. `shorten`
+ * leaves out of a user what a cookie need not have.
+ */
+export function createSessions<User extends object>(
   registry: Pick<Registry, 'refs' | 'now' | 'randomBytes'>,
   seal: Seal,
   lifetime: number,
-): Sessions {
+  { shorten = (user) => user, cookie = standard }: { shorten?: (user: User) => User; cookie?: SessionCookie } = {},
+): Sessions<User> {
+  const { name: cookieName, options } = cookie;
   return {
     async begin(response, user) {
       const end = new Date(registry.now().getTime() + lifetime * 1000);
-      const session: Session = { ...user, id: newId(registry), expiresAt: end.toISOString() };
-      let text = await seal.seal({ ...session }, end);
-      if (text.length > longestCookie) text = await seal.seal({ ...session, idToken: null }, end);
+      const token = Buffer.from(registry.randomBytes(18)).toString('base64url');
+      const basis: SessionBasis = { id: newId(registry), token, expiresAt: end.toISOString() };
+      const sealFor = (whole: User) => seal.seal({ ...whole, ...basis } as Record<string, unknown>, end);
+      let text = await sealFor(user);
+      if (text.length > longestCookie) text = await sealFor(shorten(user));
       if (text.length > longestCookie) {
         const message = 'You are in too many mapped groups for a session. Ask the operator to map fewer groups.';
         throw new RegistryError('forbidden', message);
       }
-      response.cookie(cookieName, text, { ...cookieOptions, maxAge: lifetime * 1000 });
+      response.cookie(cookieName, text, { ...options, maxAge: lifetime * 1000 });
     },
     async read(request) {
       const text = readCookies(request).get(cookieName);
-      const session = text === undefined ? null : ((await seal.open(text)) as Session | null);
-      if (session === null) return null;
+      const session = text === undefined ? null : ((await seal.open(text)) as Session<User> | null);
+      // A session of an older version has no token.
+      if (session === null || typeof session.token !== 'string') return null;
       // If the store cannot be read, the session counts as ended.
       const ended = registry.refs.read<EndedSession>(endedRef(session.id)).catch((error: unknown) => {
         if (isRegistryError(error, 'corrupt')) return 'damaged';
@@ -76,7 +86,7 @@ export function createSessions(
         const value = { endedAt: registry.now().toISOString(), expiresAt };
         return { value, change: { ...author, action: 'sign out' } };
       });
-      response.clearCookie(cookieName, cookieOptions);
+      response.clearCookie(cookieName, options);
     },
   };
 }

@@ -1,14 +1,16 @@
 import { everywhereKey } from '../../model/cache-key.ts';
 import { Router, type Request, type Response } from 'express';
-import { anonymous } from '../../model/access.ts';
+import { anonymous, grantsIn, organizationsOf, type Grant, type Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { homePage } from '../../site/pages/listings.ts';
 import { accountPage } from '../../site/pages/message-pages.ts';
+import type { Registry } from '../../registry/registry.ts';
 import type { Site } from '../../site/site.ts';
-import { principalOf } from '../authenticate.ts';
+import { principalOf, sessionOf } from '../authenticate.ts';
 import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
+import type { Login } from '../server-context.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 
 /**
@@ -18,7 +20,7 @@ import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 const sharedFor = 400;
 
 /** The home page and the page for signing in and out. */
-export function createFrontPages(site: Site): Router {
+export function createFrontPages(site: Site, login?: Login): Router {
   const { registry } = site;
   const publicHome = shareWalk(
     sharedFor,
@@ -43,9 +45,23 @@ export function createFrontPages(site: Site): Router {
 
   async function sendAccount(request: Request, response: Response): Promise<void> {
     if (!site.hasLogin) throw new RegistryError('not_found', nothingHere);
-    const html = accountPage(site, { isSignedIn: principalOf(request).kind === 'user' });
+    const session = sessionOf(request);
+    const { returnTo, failed } = request.query;
+    const html = accountPage(site, {
+      who: session?.name ?? null,
+      organizations: session === null ? [] : await organizationsFor(session.principal),
+      takesKeys: login?.takesKeys ?? false,
+      hasFailed: failed === 'key',
+      returnTo: typeof returnTo === 'string' ? returnTo : site.links.path('/account'),
+    });
     const headers = pageSharing(registry.config, { isPublic: false });
     await sendPage({ request, response }, registry.cache, bytesOf(html), { headers });
+  }
+
+  /** Where the person has rights. An operator has them wherever there is something. */
+  async function organizationsFor(principal: Principal): Promise<{ org: string; rights: string }[]> {
+    const known = principal.kind === 'operator' ? await organizationsIn(registry) : organizationsOf(principal);
+    return known.map((org) => ({ org, rights: grantsIn(principal, org).map(inWords).join('; ') }));
   }
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -53,4 +69,16 @@ export function createFrontPages(site: Site): Router {
   router.get('/account', (request, response) => sendAccount(request, response));
   router.all(['/', '/account'], onlyGet);
   return router;
+}
+
+/** What a grant allows, for people: `publish, on apis/pay-*`. */
+function inWords({ scopes, resources }: Grant): string {
+  return resources === null ? scopes.join(', ') : `${scopes.join(', ')}, on ${resources.join(', ')}`;
+}
+
+/** The organizations that are configured or have a resource. */
+async function organizationsIn({ config, refs }: Registry): Promise<string[]> {
+  const found = new Set(Object.keys(config.organizations));
+  for await (const name of refs.list('resources/')) found.add(name.split('/')[1]!);
+  return [...found].toSorted();
 }

@@ -1,4 +1,3 @@
-import type { Request } from 'express';
 import type { Principal } from '../../model/access.ts';
 import type { Coordinate, ResourceType } from '../../model/address.ts';
 import type { Resource } from '../../model/resource.ts';
@@ -8,16 +7,33 @@ import type { ServerContext } from '../server-context.ts';
 import type { Body } from '../body/read-body.ts';
 import type { Operation } from './api-description.ts';
 
-/** An API key. Everything under `/v1` needs one. */
-export type KeyPrincipal = Extract<Principal, { kind: 'key' }>;
+/** A key, or a person with a session. Everything under `/v1` needs one. */
+export type Member = Exclude<Principal, { kind: 'anonymous' }>;
+
+/** Who asks for an operation and how, over HTTP or on a page of the console. */
+export interface Asker {
+  principal: Member;
+  /** The organization that is acted on. */
+  org: string;
+  /** Network address, recorded with what is changed. */
+  address: string | null;
+  /** Known only to whoever may see the answer again: encrypts it for repetitions. */
+  secret: string;
+  /** Method and target, the same in every repetition. */
+  subject: string;
+  ifMatch: string | undefined;
+  /** Aborts when nobody waits for the answer any more. */
+  closed: () => AbortSignal;
+}
 
 /** A request that was matched, validated and authorized. */
 export interface Call {
   context: Omit<ServerContext, 'v1'>;
   registry: Registry;
-  request: Request;
+  asker: Asker;
   operation: Operation;
-  principal: KeyPrincipal;
+  principal: Member;
+  org: string;
   /** Recorded with what the call changes. */
   author: Author;
   /** Path parameters. */
@@ -29,7 +45,7 @@ export interface Call {
   type: ResourceType | null;
 }
 
-/** A call about one resource that the key may read. */
+/** A call about one resource that the asker may read. */
 export interface ResourceCall extends Call {
   type: ResourceType;
   coordinate: Coordinate;

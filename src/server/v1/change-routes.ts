@@ -1,7 +1,6 @@
 import { readChanges, type AuditPosition } from '../../registry/audit.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
-import { untilClosed } from '../until-closed.ts';
 import type { Call, Handler } from './call.ts';
 import { isAuditPosition } from './organization-routes.ts';
 
@@ -14,11 +13,11 @@ const waiting = { all: 0, byKey: new Map<string, number>() };
 
 /** Answers with the changes after a cursor, oldest first. Waits for the first one if that is asked for. */
 export const listChanges: Handler = async (call) => {
-  const { registry, principal, query, request } = call;
+  const { registry, principal, org, query, asker } = call;
   const limit = query['limit'] as number;
-  const read = (position: AuditPosition | null) => readChanges(registry, principal, principal.org, position, limit);
+  const read = (position: AuditPosition | null) => readChanges(registry, principal, org, position, limit);
   const end = registry.monotonic() + (query['wait'] as number) * 1000;
-  const closed = untilClosed(request.res!);
+  const closed = asker.closed();
   let page = await read(positionIn(call));
   const mayWait = () => page.entries.length === 0 && registry.monotonic() < end && !closed.aborted;
   if (mayWait() && begin(principal.id)) {
@@ -54,8 +53,8 @@ function finish(key: string): void {
 }
 
 /** A cursor is good for the key that got it: it counts changes that others may not see. */
-function purposeOf({ principal }: Call): string {
-  return `changes ${principal.org} ${principal.id}`;
+function purposeOf({ principal, org }: Call): string {
+  return `changes ${org} ${principal.id}`;
 }
 
 function positionIn(call: Call): AuditPosition | null {
@@ -72,7 +71,7 @@ function positionIn(call: Call): AuditPosition | null {
 }
 
 /** Resolves at the next change of the organization or a key, after a time, or when the request is over. */
-function nextChange({ registry, principal }: Call, closed: AbortSignal, milliseconds: number): Promise<void> {
+function nextChange({ registry, org }: Call, closed: AbortSignal, milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
@@ -82,8 +81,8 @@ function nextChange({ registry, principal }: Call, closed: AbortSignal, millisec
     };
     const timer = setTimeout(done, milliseconds);
     const stop = registry.refs.watch((name) => {
-      const [kind, org] = name.split('/');
-      if (kind === 'keys' || (kind === 'resources' && org === principal.org)) done();
+      const [kind, owner] = name.split('/');
+      if (kind === 'keys' || (kind === 'resources' && owner === org)) done();
     });
     closed.addEventListener('abort', done);
   });

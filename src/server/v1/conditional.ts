@@ -20,8 +20,8 @@ export function isKnown(header: string | undefined, etag: string): boolean {
  * Checks `If-Match` (RFC 9110 §13.1.1) against the generation to be replaced. Throws
  * `precondition_failed` if it is another one.
  */
-export function guardOf({ request }: Pick<Call, 'request'>): Guard {
-  const header = request.headers['if-match'];
+export function guardOf({ asker }: Pick<Call, 'asker'>): Guard {
+  const header = asker.ifMatch;
   if (header === undefined || header.trim() === '*') return () => undefined;
   const tags = tagsIn(header);
   if (tags.length === 0)

@@ -1,3 +1,4 @@
+import { isAllowed } from '../../model/access.ts';
 import {
   publicDetail,
   repositoryId,
@@ -28,7 +29,7 @@ export const getConnection: ResourceHandler = (call) => describe(call, call.foun
 
 export const connect: ResourceHandler = async (call) => {
   const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
-  if (webhookSecret !== undefined && call.principal.resources !== null) {
+  if (webhookSecret !== undefined && !isAllowed(call.principal, 'admin', { org: call.org })) {
     const why = 'The hook secret applies to the whole repository. A key limited to some resources cannot change it.';
     throw new RegistryError('forbidden', why);
   }

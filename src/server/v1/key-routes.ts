@@ -13,9 +13,9 @@ async function describe(registry: Registry, key: Key): Promise<object> {
 }
 
 export const listAll: Handler = async (call) => {
-  const { registry, principal } = call;
+  const { registry, org } = call;
   const after = positionOf(call, isText);
-  const keys = await listKeys(registry, principal.org);
+  const keys = await listKeys(registry, org);
   const start = after === null ? 0 : keys.findIndex(({ id }) => id === after) + 1;
   return sendPage(
     call,
@@ -26,7 +26,7 @@ export const listAll: Handler = async (call) => {
 };
 
 export const createOne: Handler = async (call) => {
-  const { registry, principal, author, context } = call;
+  const { registry, org, author, context } = call;
   const given = bodyOf<Omit<NewKey, 'org'>>(call);
   if (given.expiresAt && Date.parse(given.expiresAt) <= registry.now().getTime()) {
     const errors = [{ pointer: '/expiresAt', detail: 'must be in the future' }];
@@ -34,20 +34,20 @@ export const createOne: Handler = async (call) => {
       extra: { errors },
     });
   }
-  const { key, text } = await createKey(registry, { ...given, org: principal.org }, author);
+  const { key, text } = await createKey(registry, { ...given, org }, author);
   const headers = { Location: `${context.url}/v1/keys/${key.id}` };
   return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
 };
 
-export const getOne: Handler = async ({ registry, principal, path }) => {
+export const getOne: Handler = async ({ registry, org, path }) => {
   const found = await registry.refs.read<Key>(keyRef(path['key']!));
-  if (found?.value.org !== principal.org) throw new RegistryError('not_found', nothingHere);
+  if (found?.value.org !== org) throw new RegistryError('not_found', nothingHere);
   const lastUsedAt = await readKeyUse(registry, found.value.id);
   const etag = etagOf(found.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
   return { status: 200, headers: { ETag: etag }, body: keyRecord(found.value, lastUsedAt) };
 };
 
-export const revokeOne: Handler = async ({ registry, principal, path, author }) => {
-  await revokeKey(registry, principal.org, path['key']!, author);
+export const revokeOne: Handler = async ({ registry, org, path, author }) => {
+  await revokeKey(registry, org, path['key']!, author);
   return { status: 204 };
 };

@@ -12,21 +12,21 @@ export async function answerOnce<C extends Call>(
   key: string | undefined,
   answer: (call: C) => Promise<Answer>,
 ): Promise<Answer> {
-  const { registry, request, principal, author, body } = call;
+  const { registry, asker, org, author, body } = call;
   const perform = (operation?: string) =>
     tellingCommits(registry, (telling) =>
       answer({ ...call, registry: telling, ...(operation !== undefined && { author: { ...author, operation } }) }),
     );
   if (key === undefined) return perform();
-  const subject = `${request.method} ${request.originalUrl}\n${body?.digest ?? digestOf('')}`;
+  const subject = `${asker.subject}\n${body?.digest ?? digestOf('')}`;
   const { answer: given, isReplay } = await performOnce(
     registry,
     {
-      org: principal.org,
+      org,
       actor: author.actor,
       key,
       request: digestOf(subject),
-      secret: request.headers.authorization ?? '',
+      secret: asker.secret,
     },
     perform,
   );

@@ -1,4 +1,4 @@
-import { isAllowed } from '../../model/access.ts';
+import { grantsIn, isAllowed } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key } from '../../model/key.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
@@ -10,9 +10,9 @@ import { positionOf, sendPage } from './list-pages.ts';
 import { keyRecord } from './records.ts';
 
 export const listAudit: Handler = async (call) => {
-  const { registry, principal, query } = call;
+  const { registry, org, query } = call;
   const { resource, actor, since, until } = query as Record<string, string | undefined>;
-  const named = resource === undefined ? null : coordinateIn(principal.org, resource);
+  const named = resource === undefined ? null : coordinateIn(org, resource);
   const filter: AuditFilter = {
     ...(named && { resource: named.coordinate }),
     ...(actor !== undefined && { actor }),
@@ -21,8 +21,8 @@ export const listAudit: Handler = async (call) => {
   };
   const position = positionOf(call, isAuditPosition);
   // The audit log of this organization has no changes of another one's resources.
-  const isForeign = named !== null && named.coordinate.org !== principal.org;
-  const entries = isForeign ? [] : readAudit(registry, principal.org, filter, position);
+  const isForeign = named !== null && named.coordinate.org !== org;
+  const entries = isForeign ? [] : readAudit(registry, org, filter, position);
   return sendPage(
     call,
     entries,
@@ -41,7 +41,7 @@ export function isAuditPosition(value: unknown): value is AuditPosition {
   return [own, keys].every((count) => Number.isSafeInteger(count) && count! >= 0);
 }
 
-export const getLimits: Handler = async ({ registry, principal }) => {
+export const getLimits: Handler = async ({ registry, principal, org }) => {
   const { limits, rateLimit } = registry.config;
   const { fileBytes, bundleBytes, files, depth, aliases, nodes, seconds } = limits;
   const { window, key, address, failures } = rateLimit;
@@ -50,7 +50,7 @@ export const getLimits: Handler = async ({ registry, principal }) => {
     request: { bodyBytes: plainBodyBytes, documentBodyBytes: documentBodyBytes(registry.config), pageItems: 100 },
     rate: { window, key, address, failures },
     // How strong the walls are is for those who may do everything.
-    ...(isAllowed(principal, 'admin', { org: principal.org }) && (await sandboxOf(registry))),
+    ...(isAllowed(principal, 'admin', { org }) && (await sandboxOf(registry))),
   };
   return { status: 200, body };
 };
@@ -60,8 +60,12 @@ async function sandboxOf({ compiler }: Registry): Promise<{ sandbox?: { isolatio
   return isolation === undefined ? {} : { sandbox: { isolation: isolation.kind } };
 }
 
-export const getMe: Handler = async ({ registry, principal }) => {
-  const key = await registry.refs.read<Key>(keyRef(principal.id));
-  const record = keyRecord(key!.value, await readKeyUse(registry, principal.id));
-  return { status: 200, body: { organization: principal.org, key: record } };
+export const getMe: Handler = async ({ registry, principal, org }) => {
+  if (principal.kind === 'key') {
+    const key = await registry.refs.read<Key>(keyRef(principal.id));
+    const record = keyRecord(key!.value, await readKeyUse(registry, principal.id));
+    return { status: 200, body: { organization: org, key: record } };
+  }
+  const rights = grantsIn(principal, org).map(({ scopes, resources }) => ({ scopes, resources }));
+  return { status: 200, body: { organization: org, user: { id: principal.id, rights } } };
 };

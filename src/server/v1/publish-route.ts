@@ -26,7 +26,7 @@ export const publishOne: ResourceHandler = async (call) => {
     latest: given.latest,
     dryRun: given.dryRun,
     create: null,
-    ...(principal.job && { job: principal.job }),
+    ...(principal.kind === 'key' && principal.job && { job: principal.job }),
     author,
     isAwaited: true,
   });

@@ -3,9 +3,9 @@ import type { Handler } from './call.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 
 export const listRepositories: Handler = async (call) => {
-  const { registry, context, principal, query } = call;
+  const { registry, context, org, query } = call;
   const after = positionOf(call, isText);
-  const all = await describeRepositories(registry, principal.org, (org, id) => context.queue.hasNews(org, id));
+  const all = await describeRepositories(registry, org, (owner, id) => context.queue.hasNews(owner, id));
   const keyOf = ({ repository, id }: (typeof all)[number]) => `${repository} ${id}`;
   const items = all.filter((each) => {
     if (after !== null && keyOf(each) <= after) return false;
@@ -15,7 +15,7 @@ export const listRepositories: Handler = async (call) => {
   return sendPage(call, items, (item) => item, keyOf);
 };
 
-export const listOwners: Handler = async ({ registry, principal }) => ({
+export const listOwners: Handler = async ({ registry, org }) => ({
   status: 200,
-  body: { items: await describeOwners(registry, principal.org) },
+  body: { items: await describeOwners(registry, org) },
 });

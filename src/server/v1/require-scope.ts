@@ -1,4 +1,4 @@
-import { isAllowed, type Scope } from '../../model/access.ts';
+import { grantsIn, isAllowed, partOf, type Scope } from '../../model/access.ts';
 import { parseCoordinate, type Coordinate, type ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { findReadable } from '../../registry/readable.ts';
@@ -15,49 +15,48 @@ function slugOf({ path }: Pick<Call, 'path'>): string | undefined {
  * key may not read it.
  */
 export async function findForCall(call: Call): Promise<ResourceCall> {
-  const coordinate: Coordinate = { org: call.principal.org, type: call.type!, slug: slugOf(call)! };
+  const coordinate: Coordinate = { org: call.org, type: call.type!, slug: slugOf(call)! };
   const found = await findReadable(call.registry, call.principal, coordinate);
   if (found === null) throw new RegistryError('not_found', nothingHere);
   return { ...call, type: coordinate.type, coordinate, found };
 }
 
-/** Throws `forbidden` unless the key has the scope for the resource. */
-export function requireScope({ principal, found }: ResourceCall, scope: Scope): void {
-  if (!isAllowed(principal, scope, { org: principal.org, resource: found.value }))
-    throw lacksScopeFor(scope, found.value);
+/** Throws `forbidden` unless the asker has the scope for the resource. */
+export function requireScope({ principal, org, found }: ResourceCall, scope: Scope): void {
+  if (!isAllowed(principal, scope, { org, resource: found.value })) throw lacksScopeFor(scope, found.value);
 }
 
-/** Throws `forbidden` unless the key may create this resource. */
-export function requireScopeToMake({ principal }: Call, scope: Scope, { type, slug }: Coordinate): void {
-  if (!isAllowed(principal, scope, { org: principal.org, resource: { type, slug } }))
-    throw lacksScopeFor(scope, { type });
+/** Throws `forbidden` unless the asker may create this resource. */
+export function requireScopeToMake({ principal, org }: Call, scope: Scope, { type, slug }: Coordinate): void {
+  if (!isAllowed(principal, scope, { org, resource: { type, slug } })) throw lacksScopeFor(scope, { type });
 }
 
 /**
- * Throws `forbidden` if the key has `resources` that do not cover the ruleset. Such a key must not
+ * Throws `forbidden` if the asker has `resources` that do not cover the ruleset. Such a key must not
  * attach a weaker ruleset than the present one. The error does not reveal whether the ruleset
  * exists.
  */
-export function requireAttachable({ principal }: Call, ruleset: string | null | undefined): void {
-  if (principal.resources === null || !ruleset) return;
+export function requireAttachable({ principal, org: own }: Call, ruleset: string | null | undefined): void {
+  if (!ruleset || isAllowed(principal, 'admin', { org: own })) return;
   const { org, type, slug } = parseCoordinate(ruleset)?.coordinate ?? {};
   if (org && type && slug && isAllowed(principal, 'admin', { org, resource: { type, slug } })) return;
   const message = `This key is limited to some resources and cannot attach ${ruleset}. Use a key that covers the ruleset.`;
   throw new RegistryError('forbidden', message);
 }
 
-/** Throws `forbidden` unless the key has the scope for its whole organization. */
-export function requireOrganizationScope({ principal }: Call, scope: Scope): void {
-  if (isAllowed(principal, scope, { org: principal.org })) return;
-  throw lacksScope(scope, principal.resources === null ? '' : ' for the whole organization');
+/** Throws `forbidden` unless the asker has the scope for its whole organization. */
+export function requireOrganizationScope({ principal, org }: Call, scope: Scope): void {
+  if (isAllowed(principal, scope, { org })) return;
+  const isPart = grantsIn(principal, org).some(({ resources }) => resources !== null);
+  throw lacksScope(scope, isPart ? ' for the whole organization' : '');
 }
 
 /**
- * Throws `forbidden` unless the key has the scope for its organization, or for the part in its
+ * Throws `forbidden` unless the asker has the scope for its organization, or for the part in its
  * `resources`.
  */
-export function requireScopeForPart({ principal }: Call, scope: Scope): void {
-  if (!isAllowed({ ...principal, resources: null }, scope, { org: principal.org })) throw lacksScope(scope, '');
+export function requireScopeForPart({ principal, org }: Call, scope: Scope): void {
+  if (partOf(principal, org, scope)?.length === 0) throw lacksScope(scope, '');
 }
 
 function lacksScopeFor(scope: Scope, { type }: { type: ResourceType }): RegistryError {

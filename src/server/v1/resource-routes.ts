@@ -16,10 +16,10 @@ import { resourceRecord } from './records.ts';
 const gates = ['ruleset', 'validation', 'blockOn', 'ratchet', 'compatibility'] as const;
 
 export const listResources: Handler = async (call) => {
-  const { registry, principal, type, context } = call;
+  const { registry, principal, org, type, context } = call;
   const after = positionOf(call, isText);
   async function* matching() {
-    for await (const found of readableResources(registry, principal, principal.org, type!, after)) {
+    for await (const found of readableResources(registry, principal, org, type!, after)) {
       if (matchesQuery(call, found.value.name, found.value.slug)) yield found;
     }
   }
@@ -32,13 +32,13 @@ export const listResources: Handler = async (call) => {
 };
 
 export const createOne: Handler = async (call) => {
-  const { registry, principal, author, context } = call;
+  const { registry, org, author, context } = call;
   const { slug, ...given } = bodyOf<NewResource & { slug: string }>(call);
-  const coordinate: Coordinate = { org: principal.org, type: call.type!, slug };
+  const coordinate: Coordinate = { org, type: call.type!, slug };
   const isGate = gates.some((name) => (given[name] ?? null) !== null);
   requireScopeToMake(call, isGate ? 'admin' : 'publish', coordinate);
   requireAttachable(call, given.ruleset);
-  await resolveRuleset(registry, principal.org, given.ruleset ?? null);
+  await resolveRuleset(registry, org, given.ruleset ?? null);
   await createResource(registry, coordinate, given, author);
   const found = await registry.refs.read<Resource>(resourceRef(coordinate));
   if (found === null)

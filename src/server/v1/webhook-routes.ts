@@ -1,3 +1,4 @@
+import { partOf } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { deliveryRef, type Delivery, type Webhook } from '../../model/webhook.ts';
 import { redeliver } from '../../events/delivery.ts';
@@ -23,9 +24,9 @@ import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { deliveryRecord, webhookRecord } from './records.ts';
 
 export const listAll: Handler = async (call) => {
-  const { registry, principal } = call;
+  const { registry, org } = call;
   const after = positionOf(call, isText);
-  const all = (await listWebhooks(registry, principal.org)).filter(({ value }) => isCovered(call, value));
+  const all = (await listWebhooks(registry, org)).filter(({ value }) => isCovered(call, value));
   return sendPage(
     call,
     all.filter(({ value }) => (after === null || value.id > after) && matchesQuery(call, value.url, value.description)),
@@ -35,17 +36,17 @@ export const listAll: Handler = async (call) => {
 };
 
 export const createOne: Handler = async (call) => {
-  const { registry, principal, author, context } = call;
+  const { registry, principal, org, author, context } = call;
   const given = bodyOf<NewWebhook>(call);
   // An endpoint receives events only of resources that the key covers.
-  const resources = given.resources ?? principal.resources?.slice() ?? null;
+  const resources = given.resources ?? partOf(principal, org, 'admin')?.slice() ?? null;
   if (!isCovered(call, { resources })) {
     throw new RegistryError(
       'forbidden',
       'This key is limited to some resources. `resources` may contain only globs of the key.',
     );
   }
-  const made = await createWebhook(registry, principal.org, { ...given, resources }, author);
+  const made = await createWebhook(registry, org, { ...given, resources }, author);
   const { headers, body } = await describe(call, made.webhook);
   const location = `${context.url}/v1/webhooks/${made.webhook.value.id}`;
   return { status: 201, headers: { ...headers, Location: location }, body: { ...body, secret: made.secret } };
@@ -54,39 +55,39 @@ export const createOne: Handler = async (call) => {
 export const getOne: Handler = async (call) => describe(call, await findCovered(call));
 
 export const updateOne: Handler = async (call) => {
-  const { registry, principal, author } = call;
+  const { registry, org, author } = call;
   const { id } = (await findCovered(call)).value;
   const change = bodyOf<WebhookChange>(call);
-  return describe(call, await changeWebhook(registry, principal.org, id, change, author, guardOf(call)));
+  return describe(call, await changeWebhook(registry, org, id, change, author, guardOf(call)));
 };
 
 export const deleteOne: Handler = async (call) => {
   const { id } = (await findCovered(call)).value;
-  await deleteWebhook(call.registry, call.principal.org, id, call.author, guardOf(call));
+  await deleteWebhook(call.registry, call.org, id, call.author, guardOf(call));
   return { status: 204 };
 };
 
 export const rotate: Handler = async (call) => {
   const { id } = (await findCovered(call)).value;
-  const { webhook, secret }: WithSecret = await rotateSecret(call.registry, call.principal.org, id, call.author);
+  const { webhook, secret }: WithSecret = await rotateSecret(call.registry, call.org, id, call.author);
   const { headers, body } = await describe(call, webhook);
   return { status: 200, headers, body: { ...body, secret } };
 };
 
 export const test: Handler = async (call) => {
   const { id } = (await findCovered(call)).value;
-  const attempt = await testWebhook(call.registry, call.context.url, call.principal.org, id);
+  const attempt = await testWebhook(call.registry, call.context.url, call.org, id);
   return { status: 200, body: { delivered: attempt.error === null, ...attempt } };
 };
 
 export const listDeliveries: Handler = async (call) => {
-  const { registry, principal, query } = call;
+  const { registry, org, query } = call;
   const { id } = (await findCovered(call)).value;
   const before = positionOf(call, isText);
   async function* deliveries() {
-    const names = await Array.fromAsync(registry.refs.list(deliveryRef(principal.org, id, '')));
+    const names = await Array.fromAsync(registry.refs.list(deliveryRef(org, id, '')));
     for (const name of names.reverse()) {
-      if (before !== null && name >= deliveryRef(principal.org, id, before)) continue;
+      if (before !== null && name >= deliveryRef(org, id, before)) continue;
       const delivery = (await readAmong<Delivery>(registry, name))?.value;
       if (delivery && (query['state'] === undefined || delivery.state === query['state'])) yield delivery;
     }
@@ -95,10 +96,10 @@ export const listDeliveries: Handler = async (call) => {
 };
 
 export const redeliverOne: Handler = async (call) => {
-  const { registry, principal, path, author } = call;
+  const { registry, org, path, author } = call;
   const { id, state } = (await findCovered(call)).value;
   if (state === 'disabled') throw new RegistryError('conflict', 'The endpoint is disabled. Enable it first.');
-  const { value } = await redeliver(registry, principal.org, id, path['event']!, author);
+  const { value } = await redeliver(registry, org, id, path['event']!, author);
   return { status: 202, body: deliveryRecord(value) };
 };
 
@@ -107,14 +108,14 @@ export const redeliverOne: Handler = async (call) => {
  * resources that the key does not cover.
  */
 async function findCovered(call: Call): Promise<Generation<Webhook>> {
-  const found = await findWebhook(call.registry, call.principal.org, call.path['webhook']!);
+  const found = await findWebhook(call.registry, call.org, call.path['webhook']!);
   if (found === null || !isCovered(call, found.value)) throw new RegistryError('not_found', nothingHere);
   return found;
 }
 
-/** Whether the key covers all resources of the endpoint: each glob must be one of the key's. */
-function isCovered({ principal }: Call, { resources }: Pick<Webhook, 'resources'>): boolean {
-  const { resources: own } = principal;
+/** Whether the asker covers all resources of the endpoint: each glob must be one of theirs. */
+function isCovered({ principal, org }: Call, { resources }: Pick<Webhook, 'resources'>): boolean {
+  const own = partOf(principal, org, 'admin');
   return own === null || (resources !== null && resources.every((glob) => own.includes(glob)));
 }
 

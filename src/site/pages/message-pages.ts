@@ -29,15 +29,34 @@ export function messagePage(site: Site, message: Message): string {
   });
 }
 
-/** The page for signing in and out. Shows whether somebody is signed in, not who. */
-export function accountPage(site: Site, { isSignedIn }: { isSignedIn: boolean }): string {
+/** Who sees the page for signing in and out. */
+export interface AccountView {
+  /** Null: nobody is signed in. */
+  who: string | null;
+  /** The organizations where they have rights, each with these in words. */
+  organizations: { org: string; rights: string }[];
+  /** Whether people sign in with a key. */
+  takesKeys: boolean;
+  hasFailed: boolean;
+  /** Path to return to after sign-in. */
+  returnTo: string;
+}
+
+/** The page for signing in and out. Shows who is signed in, and what they may do where. */
+export function accountPage(site: Site, view: AccountView): string {
   const { links } = site;
+  const isSignedIn = view.who !== null;
+  const { returnTo, takesKeys } = view;
   return site.page('account', {
     title: isSignedIn ? 'You are signed in' : 'Sign in',
     crumbs: [{ text: 'Account' }],
     hidden: true,
+    styles: ['console.css'],
+    ...view,
     isSignedIn,
-    signIn: `${links.path('/login')}?returnTo=${encodeURIComponent(links.path('/account'))}`,
+    organizations: view.organizations.map((each) => ({ ...each, href: links.path(`/console/${each.org}`) })),
+    start: links.path('/console/new'),
+    signIn: takesKeys ? links.path('/login') : `${links.path('/login')}?returnTo=${encodeURIComponent(returnTo)}`,
     signOut: links.path('/logout'),
   });
 }

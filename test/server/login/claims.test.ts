@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isAllowed, partOf } from '../../../src/model/access.ts';
 import { checkConfig, type LoginConfig } from '../../../src/config.ts';
 import { knownGroups, organizationsOf, readGroups } from '../../../src/server/login/claims.ts';
 
@@ -44,16 +45,36 @@ describe('organizations', () => {
   });
 
   test('are those of all groups together, and everybody has what * has', () => {
-    expect(organizationsOf(login, [])).toEqual({ commons: ['read'] });
+    const whole = (...scopes: string[]) => ({ scopes, resources: null });
+    expect(organizationsOf(login, [])).toEqual({ commons: [whole('read')] });
     expect(organizationsOf(login, ['staff', 'ops'])).toEqual({
-      acme: ['read', 'publish', 'admin'],
-      globex: ['read'],
-      commons: ['read'],
+      acme: [whole('publish', 'read'), whole('admin')],
+      globex: [whole('read')],
+      commons: [whole('read')],
     });
   });
 
+  test('are narrowed to some resources as keys are, and the globs of one group widen no other', () => {
+    const teams = loginOf({
+      payments: [{ organization: 'acme', scopes: ['publish'], resources: ['apis/pay-*'] }],
+      everyone: [{ organization: 'acme', scopes: ['read'] }],
+    });
+    const organizations = organizationsOf(teams, ['payments', 'everyone']);
+    const principal = { kind: 'user', id: 'u', organizations } as const;
+    const pay = { org: 'acme', resource: { type: 'apis', slug: 'pay-in' } } as const;
+    const other = { org: 'acme', resource: { type: 'apis', slug: 'ledger' } } as const;
+    expect(isAllowed(principal, 'publish', pay)).toBe(true);
+    expect(isAllowed(principal, 'publish', other)).toBe(false);
+    expect(isAllowed(principal, 'publish', { org: 'acme' })).toBe(false);
+    expect(isAllowed(principal, 'admin', pay)).toBe(false);
+    expect(partOf(principal, 'acme', 'publish')).toEqual(['apis/pay-*']);
+    expect(() => loginOf({ a: [{ organization: 'acme', scopes: ['read'], resources: ['pay-*'] }] })).toThrow(
+      'resources',
+    );
+  });
+
   test('are not given for groups that nobody configured', () => {
-    expect(organizationsOf(login, ['other', 'toString', '__proto__'])).toEqual({ commons: ['read'] });
+    expect(Object.keys(organizationsOf(login, ['other', 'toString', '__proto__']))).toEqual(['commons']);
     expect(knownGroups(login, ['other', 'staff', '*', 'toString', '__proto__'])).toEqual(['staff']);
   });
 

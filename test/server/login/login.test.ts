@@ -101,10 +101,18 @@ describe('signing in', () => {
     await signIn(browser, 'root');
     const signIns = createLogin({ ...server.world.registry, url: server.url })!;
     const cookie = `__Host-stele-session=${browser.cookies('localhost').get('__Host-stele-session')}`;
-    expect(await signIns.readSession(Object.assign(Object.create(null), { headers: { cookie } }))).toEqual({
-      kind: 'user',
-      id: `${provider.issuer}#root`,
-      organizations: { acme: ['publish', 'admin'], globex: ['read'] },
+    expect(await signIns.readSession(Object.assign(Object.create(null), { headers: { cookie } }))).toMatchObject({
+      principal: {
+        kind: 'user',
+        id: `${provider.issuer}#root`,
+        organizations: {
+          acme: [
+            { scopes: ['admin'], resources: null },
+            { scopes: ['publish'], resources: null },
+          ],
+          globex: [{ scopes: ['read'], resources: null }],
+        },
+      },
     });
   });
 

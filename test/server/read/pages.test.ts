@@ -368,13 +368,17 @@ test("an operator's template and stylesheet take the place of ours", async () =>
   }
 });
 
-test('the account page is there where people can sign in, knows whether they are, and nobody by name', async () => {
+test('the account page is there where people can sign in, and says who they are and what they may do', async () => {
   expect((await get('/account', html)).status).toBe(404);
   const registry = createTestRegistry();
   const login: Login = {
     router: ((_request: unknown, _response: unknown, next: () => void) => next()) as unknown as Login['router'],
-    readSession: async ({ headers }) =>
-      headers.cookie === 'session=ann' ? { kind: 'user', id: 'ann@example.test', organizations: {} } : null,
+    readSession: async ({ headers }) => {
+      if (headers.cookie !== 'session=ann') return null;
+      const organizations = { acme: [{ scopes: ['publish'] as const, resources: ['apis/pay-*'] }] };
+      const principal = { kind: 'user' as const, id: 'https://id.test#1', organizations };
+      return { principal, name: 'Ann <b>', token: 't', expiresAt: '2030-01-01T00:00:00Z' };
+    },
     signInUrl: () => '/login',
   };
   const context = {
@@ -392,7 +396,8 @@ test('the account page is there where people can sign in, knows whether they are
   await listening.close(1000);
   expect(stranger.body.toString()).toContain('href="/login?returnTo=%2Faccount"');
   expect(ann.body.toString()).toContain('<form method="post" action="/logout">');
-  expect(ann.body.toString()).not.toContain('example.test');
+  expect(ann.body.toString()).toContain('Ann &lt;b&gt;');
+  expect(ann.body.toString()).toContain('<strong>@acme</strong></a> <span class="quiet">publish, on apis/pay-*</span>');
   expect(ann.headers.get('cache-control')).toBe('private, no-store');
   expect(home.body.toString()).toContain('<a class="account" href="/account">');
 });

@@ -1,19 +1,19 @@
 import type { RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
-import { RegistryError } from '../../model/errors.ts';
-import type { Registry } from '../../registry/registry.ts';
-import { principalOf } from '../authenticate.ts';
+import { RegistryError } from '../../../model/errors.ts';
+import type { Registry } from '../../../registry/registry.ts';
+import { principalOf } from '../../authenticate.ts';
 import { createRateWindows } from './rate-windows.ts';
 
 /**
- * Limits requests for each key, or for each address without a key, and sends `RateLimit` and
+ * Limits requests for each key or person, or for each address without either, and sends `RateLimit` and
  * `RateLimit-Policy`. Webhook deliveries count only if rejected (see `createReceiveHook`): a host
  * sends those of all its repositories from a few addresses, and does not repeat rejected ones.
  */
 export function createRateLimit({ config, monotonic }: Pick<Registry, 'config' | 'monotonic'>): RequestHandler {
   const { rateLimit: limits } = config;
   const hookPaths = Object.keys(config.hosts).map((name) => `/hooks/${name}`);
-  const isKey = (request: Parameters<RequestHandler>[0]) => principalOf(request).kind === 'key';
+  const isKey = (request: Parameters<RequestHandler>[0]) => principalOf(request).kind !== 'anonymous';
   return rateLimit({
     windowMs: limits.window * 1000,
     store: createRateWindows(limits.window * 1000, monotonic),
@@ -21,7 +21,9 @@ export function createRateLimit({ config, monotonic }: Pick<Registry, 'config' |
     identifier: (request) => (isKey(request) ? 'key' : 'address'),
     keyGenerator: (request) => {
       const principal = principalOf(request);
-      return principal.kind === 'key' ? `key ${principal.id}` : `address ${ipKeyGenerator(request.ip ?? '')}`;
+      return principal.kind !== 'anonymous'
+        ? `${principal.kind} ${principal.id}`
+        : `address ${ipKeyGenerator(request.ip ?? '')}`;
     },
     skip: ({ method, path }) => method === 'POST' && hookPaths.includes(path),
     standardHeaders: 'draft-8',

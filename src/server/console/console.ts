@@ -1,0 +1,197 @@
+import { Router, type Request, type Response } from 'express';
+import { grantsIn, organizationsOf } from '../../model/access.ts';
+import { isResourceType, isSlug } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { sessionOf } from '../authenticate.ts';
+import { readForm } from '../body/read-form.ts';
+import { assertOwnPage, isCrossSite } from '../login/cross-site.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { splitTarget } from '../read/read-request.ts';
+import { nameRoute } from '../route-name.ts';
+import type { Registry } from '../../registry/registry.ts';
+import type { SignedIn } from '../server-context.ts';
+import { documentBodyBytes, plainBodyBytes } from '../v1/body-limits.ts';
+import { createRateLimit } from '../v1/rate/rate-limit.ts';
+import { typedIn, type Typed } from './fields.ts';
+import type { Form } from './forms.ts';
+import { keyForms } from './key-forms.ts';
+import { organizationPages } from './organization-views.ts';
+import type { Page } from './pages.ts';
+import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
+import { resourceForms } from './resource-forms.ts';
+import { resourcePage, runPage, runsPage, type RunRecord } from './resource-view.ts';
+import { streamRun } from './run-events.ts';
+import { expiredPage, ownPath, sendPage, viewPage } from './show.ts';
+import { showStart, submitStart } from './start-page.ts';
+import { showForm, showTyped, submitForm } from './submit.ts';
+import { versionForms } from './version-forms.ts';
+import { ask, type Console, type Visit } from './visit.ts';
+import { webhookForms } from './webhook-forms.ts';
+
+const forms: readonly Form[] = [...resourceForms, ...versionForms, ...keyForms, ...webhookForms];
+const pages: readonly Page[] = [...organizationPages, publishedPage, resourcePage, runsPage, runPage];
+const publishPath = '/:type/:slug/publish';
+
+/** What answers at a path of an organization's console. */
+interface Place {
+  path: string;
+  get(visit: Visit): Promise<void>;
+  post?(visit: Visit, typed: Typed): Promise<void>;
+  /** Shows a form again with what was typed. */
+  again?(visit: Visit, typed: Typed, why: string): Promise<void>;
+}
+
+const places: readonly Place[] = [
+  ...forms.map((form): Place => ({
+    path: form.path,
+    get: (visit) => showForm(visit, form),
+    post: (visit, typed) => submitForm(visit, form, typed),
+    again: (visit, typed, why) => showTyped(visit, form, typed, why),
+  })),
+  {
+    path: `${runPage.path}/events`,
+    get: (visit) => streamRun(visit, async () => (await ask<RunRecord>(visit, 'get{one}Sync')).body),
+  },
+  { path: publishPath, get: (visit) => showPublish(visit), post: submitPublish, again: showPublish },
+  // After the forms: `/keys/new` is not the page of a key.
+  ...pages.map((page): Place => ({ path: page.path, get: (visit) => showPage(visit, page) })),
+];
+
+/** The first document of a resource, of any organization. */
+const start: Place = {
+  path: '/console/new',
+  get: async (visit) => showStart(visit),
+  post: submitStart,
+  again: async (visit, typed, why) => showStart(visit, typed, why),
+};
+
+const signedInAgain = 'You signed in again. What you typed is still here: look at it, then send it.';
+
+/**
+ * The console: pages on which people do what `/v1` does. Forms ask the same operations, with the
+ * same validation, and need no script.
+ */
+export function createConsole(given: Console): Router {
+  const { site, context } = given;
+  const { config } = context.registry;
+
+  async function answer(request: Request, response: Response): Promise<void> {
+    const { path, query } = splitTarget(ownPath(site, request.originalUrl));
+    const isPost = request.method === 'POST';
+    if (!isPost && request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('Allow', 'GET, HEAD, POST');
+      throw new RegistryError('method_not_allowed', 'This address supports only GET, HEAD, POST.');
+    }
+    const session = sessionOf(request);
+    if (session === null) {
+      if (!isPost)
+        return response.redirect(303, site.links.path(context.login!.signInUrl(`${path}${query && `?${query}`}`)!));
+      return keepTyped(request, response, path);
+    }
+    if (path === '/console' || path === '/console/')
+      return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
+    const found = find(path, session);
+    if (found === null) throw new RegistryError('not_found', nothingHere);
+    const { place, org, params } = found;
+    nameRoute(request, place === start ? start.path : `/console/:organization${place.path}`);
+    const type = params['type'];
+    const visit: Visit = {
+      ...given,
+      request,
+      response,
+      session,
+      org,
+      params,
+      type: type !== undefined && isResourceType(type) ? type : null,
+      query: new URLSearchParams(query),
+    };
+    if (!isPost) return place.get(visit);
+    if (place.post === undefined) {
+      response.setHeader('Allow', 'GET, HEAD');
+      throw new RegistryError('method_not_allowed', 'This address supports only GET, HEAD.');
+    }
+    const form = await readForm(request, response, documentBodyBytes(config));
+    const typed = await typedIn(form);
+    const token = typed['token']?.[0];
+    // The form of a session that ended, sent by the person who has a new one.
+    if (token !== session.token && !isCrossSite(request, site.url)) return place.again!(visit, typed, signedInAgain);
+    assertOwnPage(request, site.url, session, token);
+    return place.post(visit, typed);
+  }
+
+  /** Nobody is signed in any more: nothing is done, and nothing that was typed is lost. */
+  async function keepTyped(request: Request, response: Response, path: string): Promise<void> {
+    if (isCrossSite(request, site.url))
+      throw new RegistryError('forbidden', 'Forms are accepted only from this registry.');
+    const form = await readForm(request, response, plainBodyBytes);
+    const typed = Object.entries(await typedIn(form)).flatMap(([name, values]) =>
+      name === 'token' || name === 'once' || name === 'do'
+        ? []
+        : values.map((value) => [name, value] as [string, string]),
+    );
+    sendPage(response, expiredPage(given, { path, typed }), 401);
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(createRateLimit(context.registry));
+  router.use((request, response) => answer(request, response));
+  return router;
+}
+
+async function showPage(visit: Visit, page: Page): Promise<void> {
+  const view = await page.show(visit);
+  const done = visit.query.get('done');
+  const told = forms.find(({ path }) => path === done)?.done;
+  const notice = told ? { notice: { text: told, tone: 'good' as const } } : {};
+  sendPage(visit.response, viewPage(visit, { ...notice, ...view }));
+}
+
+/** Where a person begins: their organization, the page that lists them, or the first document. */
+async function homeOf({ principal }: SignedIn, { refs }: Registry): Promise<string> {
+  const own = organizationsOf(principal);
+  if (principal.kind === 'operator') {
+    for await (const _ of refs.list('resources/')) return '/account';
+    return start.path;
+  }
+  return own.length === 1 ? `/console/${own[0]}` : '/account';
+}
+
+function find(
+  path: string,
+  { principal }: SignedIn,
+): { place: Place; org: string; params: Record<string, string> } | null {
+  if (path === start.path) return { place: start, org: organizationsOf(principal)[0] ?? 'local', params: {} };
+  const [, , org = '', ...rest] = path.split('/');
+  // The same for an organization that does not exist.
+  if (!isSlug(org) || org === 'new' || grantsIn(principal, org).length === 0) return null;
+  for (const place of places) {
+    const params = match(place.path.split('/').slice(1), rest);
+    if (params !== null) return { place, org, params };
+  }
+  return null;
+}
+
+function match(pattern: readonly string[], segments: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== segments.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, wanted] of pattern.entries()) {
+    const segment = segments[index]!;
+    if (!wanted.startsWith(':')) {
+      if (segment !== wanted) return null;
+      continue;
+    }
+    const value = URL.canParse(`x:/${segment}`) ? decode(segment) : null;
+    if (value === null || (wanted === ':type' && !isResourceType(value))) return null;
+    params[wanted.slice(1)] = value;
+  }
+  return params;
+}
+
+function decode(segment: string): string | null {
+  try {
+    const value = decodeURIComponent(segment);
+    return /[/\\\p{Cc}]/u.test(value) ? null : value;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,54 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RegistryError } from '../../model/errors.ts';
+import { untilClosed } from '../until-closed.ts';
+import type { RunRecord } from './resource-view.ts';
+import type { Visit } from './visit.ts';
+
+/** Milliseconds between two looks at the run, and after which a stream ends. The page then opens another. */
+const pause = 400;
+const longest = 10 * 60_000;
+/** Streams at once, of one person and of all. */
+const mostOfOne = 6;
+const mostOfAll = 256;
+const open = { all: 0, byPerson: new Map<string, number>() };
+
+/**
+ * Streams an event for each change of a run (server-sent events, HTML §9.2): `change`, and `end`
+ * once it is over. `read` checks access each time. Throws `rate_limited` for too many streams.
+ */
+export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): Promise<void> {
+  const { response, context, session } = visit;
+  const { monotonic } = context.registry;
+  let run = await read();
+  const { id } = session.principal;
+  const own = open.byPerson.get(id) ?? 0;
+  if (own >= mostOfOne || open.all >= mostOfAll) {
+    throw new RegistryError('rate_limited', 'Too many pages follow a run. Close some, or reload.', { retryAfter: 5 });
+  }
+  open.all++;
+  open.byPerson.set(id, own + 1);
+  const closed = untilClosed(response);
+  const end = monotonic() + longest;
+  response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  response.flushHeaders();
+  try {
+    let told = '';
+    while (!closed.aborted && monotonic() < end) {
+      const state = JSON.stringify([run.state, run.progress, run.documents.length]);
+      if (state !== told) response.write(`event: change\ndata: ${state}\n\n`);
+      told = state;
+      if (run.state !== 'queued' && run.state !== 'running') {
+        response.write('event: end\ndata:\n\n');
+        break;
+      }
+      await delay(pause, undefined, { signal: closed }).catch(() => undefined);
+      if (!closed.aborted) run = await read();
+    }
+  } finally {
+    open.all--;
+    const left = open.byPerson.get(id)! - 1;
+    if (left === 0) open.byPerson.delete(id);
+    else open.byPerson.set(id, left);
+    response.end();
+  }
+}

@@ -1,0 +1,117 @@
+import type { Response } from 'express';
+import { pageHeaders } from '../headers.ts';
+import type { Site } from '../../site/site.ts';
+import type { ShownField } from './fields.ts';
+import { sectionsOf } from './organization-views.ts';
+import type { View } from './pages.ts';
+import { here, type Console, type Visit } from './visit.ts';
+
+/** What a form's page shows. */
+export interface ShownForm {
+  title: string;
+  eyebrow?: string;
+  lead: readonly string[];
+  fields: readonly ShownField[];
+  submit: string;
+  /** A second button that changes nothing. */
+  check?: string;
+  isDanger?: boolean;
+  cancel: string;
+  /** What is wrong, or what happened to the form. */
+  error: string | null;
+  /** The entity tag of what the form changes. */
+  etag?: string | null;
+  once: string;
+  /** What the check found (`describeReport`). */
+  report?: object | null;
+  verdict?: { text: string; tone: 'good' | 'bad' } | null;
+  /** Whether the check runs while one types. */
+  isLive?: boolean;
+}
+
+/**
+ * Sends a page of the console: for this person, now. Neither compressed (its token would be
+ * guessed by sizes) nor kept by anybody.
+ */
+export function sendPage(response: Response, html: string, status = 200): void {
+  for (const [name, value] of Object.entries(pageHeaders())) response.setHeader(name, value);
+  response.setHeader('Cache-Control', 'private, no-store');
+  response.status(status).type('html').send(html);
+}
+
+/** The frame of a page: where one is, and what else there is. */
+function frame(visit: Visit, title: string, eyebrow: string | undefined): object {
+  const { site, org, type, params, session } = visit;
+  const slug = params['slug'];
+  const crumbs = [
+    { text: 'Console', href: site.links.path('/account') },
+    { text: `@${org}`, href: here(visit, '') },
+    ...(type !== null && slug !== undefined ? [{ text: slug, href: here(visit, '/:type/:slug') }] : []),
+  ];
+  const own = ownPath(site, new URL(visit.request.originalUrl, site.url).pathname);
+  const isListed = crumbs.some(({ href }) => href === site.links.path(own));
+  return {
+    title,
+    eyebrow: eyebrow ?? null,
+    crumbs: isListed
+      ? crumbs.map((crumb) => (crumb.href === site.links.path(own) ? { text: crumb.text } : crumb))
+      : [...crumbs, { text: title }],
+    hidden: true,
+    styles: ['console.css'],
+    scripts: ['console.js'],
+    nav: sectionsOf(visit),
+    who: session.name,
+    token: session.token,
+    here: visit.request.originalUrl,
+  };
+}
+
+export function viewPage(visit: Visit, view: View): string {
+  return visit.site.page('console-page', {
+    lead: null,
+    tags: [],
+    actions: [],
+    sections: [],
+    secret: null,
+    notice: null,
+    reload: null,
+    events: null,
+    ...view,
+    ...frame(visit, view.title, view.eyebrow),
+  });
+}
+
+export function formPage(visit: Visit, form: ShownForm): string {
+  return visit.site.page('console-form', {
+    check: null,
+    isDanger: false,
+    etag: null,
+    report: null,
+    verdict: null,
+    isLive: false,
+    ...form,
+    ...frame(visit, form.title, form.eyebrow),
+  });
+}
+
+/** The page for a form whose session ended: it keeps what was typed until one has signed in again. */
+export function expiredPage(
+  { site, context }: Console,
+  { path, typed }: { path: string; typed: readonly [string, string][] },
+): string {
+  return site.page('console-expired', {
+    title: 'Sign in again',
+    crumbs: [{ text: 'Console' }],
+    hidden: true,
+    styles: ['console.css'],
+    signIn: site.links.path(context.login!.signInUrl(path) ?? '/account'),
+    action: site.links.path(path),
+    typed,
+  });
+}
+
+/** The path and query of the site's own address, without its base. */
+export function ownPath({ url }: Site, originalUrl: string): string {
+  const base = new URL(url).pathname.replace(/\/$/, '');
+  return originalUrl.startsWith(base) ? originalUrl.slice(base.length) : originalUrl;
+}

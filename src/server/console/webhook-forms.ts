@@ -1,0 +1,130 @@
+import { ownDescription } from '../v1/api-description.ts';
+import type { Field } from './fields.ts';
+import type { Form } from './forms.ts';
+import { resourcesField } from './key-forms.ts';
+import type { Visit } from './visit.ts';
+
+const path = '/webhooks/:webhook';
+
+/** The types of events that the description names. */
+function eventTypes({ context }: Visit): string[] {
+  const { schemas } = (context.description ?? ownDescription()).document['components'] as {
+    schemas: Record<string, { enum?: string[] }>;
+  };
+  return schemas['EventType']?.enum ?? [];
+}
+
+async function fields(visit: Visit): Promise<Field[]> {
+  return [
+    {
+      name: '/url',
+      label: 'URL',
+      kind: 'line',
+      isRequired: true,
+      maxLength: 2048,
+      placeholder: 'https://ci.acme.example/stele',
+    },
+    { name: '/description', label: 'Description', kind: 'line', maxLength: 200 },
+    {
+      name: '/events',
+      label: 'Events',
+      kind: 'checks',
+      isNullable: true,
+      hint: 'None chosen: all of them.',
+      options: eventTypes(visit).map((value) => ({ value, text: value })),
+    },
+  ];
+}
+
+/** Forms about webhook endpoints. */
+export const webhookForms: readonly Form[] = [
+  {
+    path: '/webhooks/new',
+    operation: 'createWebhook',
+    title: 'Add a webhook endpoint',
+    lead: ['Stele sends it a signed POST for each event (Standard Webhooks).'],
+    submit: 'Add the endpoint',
+    fields: async (visit) => [...(await fields(visit)), resourcesField],
+    after: '/webhooks',
+    done: '',
+    show: secretPage('Endpoint added'),
+  },
+  {
+    path: `${path}/edit`,
+    operation: 'updateWebhook',
+    current: 'getWebhook',
+    title: 'Change the endpoint',
+    lead: [],
+    submit: 'Save',
+    fields: async (visit) => [
+      ...(await fields(visit)),
+      {
+        name: '/state',
+        label: 'State',
+        kind: 'select',
+        options: [
+          { value: 'enabled', text: 'enabled' },
+          { value: 'disabled', text: 'disabled' },
+        ],
+      },
+    ],
+    after: path,
+    done: 'The endpoint is saved.',
+  },
+  {
+    path: `${path}/rotate`,
+    operation: 'rotateWebhookSecret',
+    title: 'Make a new signing secret',
+    lead: ['Deliveries are signed with both secrets for a day, so that the receiver can change over.'],
+    submit: 'Make a new secret',
+    after: path,
+    done: '',
+    show: secretPage('New signing secret'),
+  },
+  {
+    path: `${path}/test`,
+    operation: 'testWebhook',
+    title: 'Send a test event',
+    lead: [],
+    submit: 'Send it',
+    after: path,
+    done: '',
+    show: ({ body }) => ({
+      title: body['delivered'] === true ? 'The endpoint accepted the test event' : 'The test event was not accepted',
+      lead: String(body['error'] ?? `It answered ${String(body['status'])}.`),
+      actions: [{ text: 'Back to the endpoint', href: path }],
+    }),
+  },
+  {
+    path: `${path}/deliveries/:event/redeliver`,
+    operation: 'redeliverEvent',
+    title: 'Deliver this event again',
+    lead: [],
+    submit: 'Deliver again',
+    after: path,
+    done: 'The event is queued for delivery.',
+  },
+  {
+    path: `${path}/delete`,
+    operation: 'deleteWebhook',
+    title: 'Delete the endpoint',
+    lead: ['It receives no more events. Its secret and its waiting deliveries are gone.'],
+    submit: 'Delete it',
+    isDanger: true,
+    after: '/webhooks',
+    cancel: path,
+    done: 'The endpoint is deleted.',
+  },
+];
+
+function secretPage(title: string): NonNullable<Form['show']> {
+  return ({ body }) => ({
+    title,
+    secret: {
+      label: 'The signing secret',
+      text: String(body['secret']),
+      advice: 'Copy it now: it is not shown again. The receiver checks signatures with it.',
+    },
+    actions: [{ text: 'All endpoints', href: '/webhooks' }],
+  });
+}

@@ -1,0 +1,172 @@
+import { Router, type Request, type Response } from 'express';
+import { formatPrincipal, type Principal } from '../../model/access.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { keyRef, type Key } from '../../model/key.ts';
+import { authenticateKey, isUsable } from '../../registry/keys.ts';
+import { newId, type Registry } from '../../registry/registry.ts';
+import { openValue, sealValue } from '../../registry/seal.ts';
+import { createAllowance } from '../allowance.ts';
+import { limitedName } from '../client-address.ts';
+import { readForm } from '../body/read-form.ts';
+import type { Login } from '../server-context.ts';
+import { cookieOptions } from './cookies.ts';
+import { refuseCrossSite } from './cross-site.ts';
+import { resolveReturnTo } from './return-to.ts';
+import type { Seal } from './sealed-cookie.ts';
+import { isSecureUrl } from './secure-url.ts';
+import { createSessions, type Session, type SessionCookie } from './session.ts';
+
+/** Who signed in without an identity provider: the holder of a key, or the operator (null). */
+interface Holder {
+  key: string | null;
+}
+
+/** Seconds of a session, and for which a link signs in. */
+const lifetime = 8 * 60 * 60;
+const linkLifetime = 24 * 60 * 60;
+/** Bytes of the form. A key is short. */
+const formBytes = 10_000;
+
+/**
+ * Sign-in with a key, for a registry without an identity provider: the key is exchanged for a
+ * sealed cookie, and revoking it ends the session. Null where browsers would send the key over an
+ * open network: the URL is neither https nor on this machine.
+ */
+export function createLocalLogin(registry: Registry, url: string): Login | null {
+  if (!isSecureUrl(url)) return null;
+  const { config, now } = registry;
+  const sessions = createSessions<Holder>(registry, ownSeal(registry, `session ${url}`), lifetime, {
+    cookie: cookieFor(url),
+  });
+  const links = ownSeal(registry, `sign-in link ${url}`);
+  const failure = createAllowance(
+    { limit: config.rateLimit.failures, window: config.rateLimit.window },
+    registry.monotonic,
+  );
+
+  async function principalOf({ key: id }: Session<Holder>): Promise<{
+    principal: Exclude<Principal, { kind: 'anonymous' }>;
+    name: string;
+  } | null> {
+    if (id === null) return { principal: { kind: 'operator', id: 'local' }, name: 'Operator of this machine' };
+    const key = (await registry.refs.read<Key>(keyRef(id)))?.value ?? null;
+    if (key === null || !isUsable(key, now())) return null;
+    const { org, scopes, resources } = key;
+    return { principal: { kind: 'key', id, org, scopes, resources }, name: `Key ${key.name}` };
+  }
+
+  async function takeKey(request: Request, response: Response): Promise<void> {
+    const form = await readForm(request, response, formBytes);
+    const text = form.get('key');
+    const asked = form.get('returnTo');
+    const returnTo = (typeof asked === 'string' && resolveReturnTo(asked, url)) || `${url}/console`;
+    const principal = typeof text === 'string' ? await authenticateKey(registry, text.trim()) : null;
+    if (principal === null) {
+      const { remaining, seconds } = failure(limitedName(request, config.proxies));
+      if (remaining < 0) {
+        const message = 'Too many invalid keys from your address. Wait, then try again.';
+        throw new RegistryError('rate_limited', message, { retryAfter: seconds });
+      }
+      const path = returnTo.slice(new URL(url).origin.length);
+      return response.redirect(303, `${url}/account?failed=key&returnTo=${encodeURIComponent(path)}`);
+    }
+    await sessions.begin(response, { key: principal.id });
+    registry.log('info', 'signed in', { key: principal.id });
+    response.redirect(303, returnTo);
+  }
+
+  async function takeLink(request: Request, response: Response): Promise<void> {
+    const token = request.query['token'];
+    const link = typeof token === 'string' ? ((await links.open(token)) as { id: string } | null) : null;
+    if (link === null || !(await use(link.id))) {
+      const message =
+        'This link has expired or was used. Sign in with a key: `stele keys create` makes one, and a restart prints a new link.';
+      throw new RegistryError('malformed', message);
+    }
+    await sessions.begin(response, { key: null });
+    registry.log('info', 'signed in', { operator: 'local' });
+    response.redirect(303, `${url}/console`);
+  }
+
+  /** Whether this is the first use of the link, of all processes. */
+  async function use(id: string): Promise<boolean> {
+    let isFirst = false;
+    await registry.refs.update<{ endedAt: string }>(`sessions/${id}`, (current) => {
+      isFirst = current === null;
+      if (!isFirst) return null;
+      const change = { actor: 'operator:local', origin: null, action: 'sign in' };
+      return { value: { endedAt: now().toISOString() }, change };
+    });
+    return isFirst;
+  }
+
+  async function leave(request: Request, response: Response): Promise<void> {
+    const session = await sessions.read(request);
+    const known = session && (await principalOf(session));
+    if (session !== null) {
+      const actor = known === null ? 'anonymous' : formatPrincipal(known.principal);
+      await sessions.end(response, session, { actor, origin: request.ip ?? null });
+    }
+    response.redirect(303, `${url}/`);
+  }
+
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(['/login', '/login/link', '/logout'], (_request, response, next) => {
+    response.setHeader('Cache-Control', 'no-store');
+    next();
+  });
+  router.get('/login', (request, response) => {
+    const { returnTo } = request.query;
+    const asked = typeof returnTo === 'string' ? `?returnTo=${encodeURIComponent(returnTo)}` : '';
+    response.redirect(303, `${url}/account${asked}`);
+  });
+  router.post('/login', refuseCrossSite(url, { always: true }), (request, response) => takeKey(request, response));
+  router.get('/login/link', (request, response) => takeLink(request, response));
+  router.post('/logout', refuseCrossSite(url), (request, response) => leave(request, response));
+
+  return {
+    router,
+    takesKeys: true,
+    async readSession(request) {
+      const session = await sessions.read(request);
+      const known = session && (await principalOf(session));
+      return known && { ...known, token: session!.token, expiresAt: session!.expiresAt };
+    },
+    signInUrl(returnTo) {
+      const target = resolveReturnTo(returnTo, url);
+      if (target === null) return '/account';
+      return `/account?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
+    },
+    signInLink() {
+      const expiresAt = new Date(now().getTime() + linkLifetime * 1000);
+      return `/login/link?token=${encodeURIComponent(sealSync(registry, `sign-in link ${url}`, { id: newId(registry) }, expiresAt))}`;
+    },
+  };
+}
+
+/**
+ * `__Host-` cookies need https; some browsers keep no secure cookie of plain http, even on this
+ * machine. Browsers share the cookies of a host among its ports, so the name has the port.
+ */
+function cookieFor(url: string): SessionCookie {
+  const { protocol, port } = new URL(url);
+  if (protocol === 'https:') return { name: '__Host-stele-session', options: cookieOptions };
+  return { name: `stele-session-${port || '80'}`, options: { ...cookieOptions, secure: false } };
+}
+
+/** A seal with the registry's own key, for a registry without `login.sessionSecret`. */
+function ownSeal(registry: Registry, purpose: string): Seal {
+  return {
+    seal: async (value, expiresAt) => sealSync(registry, purpose, value, expiresAt),
+    async open(text) {
+      const opened = openValue(registry, purpose, Buffer.from(text, 'base64url').toString('base64')) as
+        { value: Record<string, unknown>; expiresAt: string } | undefined;
+      return opened !== undefined && Date.parse(opened.expiresAt) > registry.now().getTime() ? opened.value : null;
+    },
+  };
+}
+
+function sealSync(registry: Registry, purpose: string, value: object, expiresAt: Date): string {
+  const sealed = sealValue(registry, purpose, { value, expiresAt: expiresAt.toISOString() });
+  return Buffer.from(sealed, 'base64').toString('base64url');
+}

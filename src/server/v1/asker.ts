@@ -1,0 +1,49 @@
+import type { Request, Response } from 'express';
+import type { Principal } from '../../model/access.ts';
+import { isSlug } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { principalOf, sessionOf } from '../authenticate.ts';
+import { assertOwnPage } from '../login/cross-site.ts';
+import { untilClosed } from '../until-closed.ts';
+import type { Asker } from './call.ts';
+
+/** Names the organization for a session, whose person may be a member of several. */
+const organizationHeader = 'stele-organization';
+/** Carries a session's token (`SignedIn.token`). */
+const tokenHeader = 'stele-session-token';
+
+/**
+ * Who asks. Throws `unauthenticated` for anybody without a key or session. A session's changes need
+ * proof that one of the registry's own pages asked for them, else `forbidden`.
+ */
+export function askerOf(request: Request, response: Response, url: string): Asker {
+  const principal = principalOf(request);
+  if (principal.kind === 'anonymous') {
+    throw new RegistryError('unauthenticated', 'An API key is required. Send Authorization: Bearer <key>.');
+  }
+  const session = sessionOf(request);
+  if (session !== null) assertOwnPage(request, url, session, request.get(tokenHeader));
+  return {
+    principal,
+    org: organizationOf(principal, request.get(organizationHeader)),
+    address: request.ip ?? null,
+    secret: session?.token ?? request.headers.authorization ?? '',
+    subject: `${request.method} ${request.originalUrl}`,
+    ifMatch: request.headers['if-match'],
+    closed: () => untilClosed(response),
+  };
+}
+
+function organizationOf(principal: Exclude<Principal, { kind: 'anonymous' }>, named: string | undefined): string {
+  if (principal.kind === 'key') return principal.org;
+  const own = principal.kind === 'user' ? Object.keys(principal.organizations) : [];
+  if (named === undefined && own.length === 1) return own[0]!;
+  if (named === undefined || !isSlug(named)) {
+    throw new RegistryError('malformed', 'Name the organization in the header Stele-Organization.');
+  }
+  // The same for an organization that does not exist.
+  if (principal.kind === 'user' && !own.includes(named)) {
+    throw new RegistryError('forbidden', `You have no rights in the organization ${named}.`);
+  }
+  return named;
+}

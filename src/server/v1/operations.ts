@@ -1,0 +1,87 @@
+import { formatPrincipal } from '../../model/access.ts';
+import { isResourceType } from '../../model/address.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { createTurns } from '../../scheduling/organization-turns.ts';
+import type { Body } from '../body/read-body.ts';
+import { nothingHere } from '../nothing-here.ts';
+import type { ServerContext } from '../server-context.ts';
+import { ownDescription, type Operation } from './api-description.ts';
+import { takesDocument } from './body-limits.ts';
+import type { Answer, Asker, Call } from './call.ts';
+import { answerOnce } from './once.ts';
+import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './require-scope.ts';
+import { routes } from './routes.ts';
+import { validatorOf } from './validate.ts';
+
+/** What an operation is asked with. */
+export interface Asked {
+  /** Path parameters. */
+  path: Record<string, string>;
+  query: ReadonlyMap<string, string>;
+  /** Header parameters that the description names. */
+  headers: ReadonlyMap<string, string>;
+  /** Reads the body, once access is granted. Null: there is none. */
+  readBody(): Promise<Body | null>;
+}
+
+/** The operations of the management API that need a member, for `/v1` and for the console. */
+export interface Operations {
+  find(id: string): Operation;
+  /**
+   * Performs an operation. Checks parameters, then access, then the body. Throws what `/v1` answers
+   * as a problem.
+   */
+  perform(operation: Operation, asker: Asker, asked: Asked): Promise<Answer>;
+  /** Validates a body against the description and fills in its defaults. Throws `malformed`. */
+  checkBody(operation: Operation, body: Body | null): Body | null;
+}
+
+export function createOperations(context: Omit<ServerContext, 'v1'>): Operations {
+  const { registry, description = ownDescription() } = context;
+  const validator = validatorOf(description);
+  const turns = createTurns();
+  const byId = new Map(description.operations.map((operation) => [operation.id, operation]));
+
+  function checkBody(operation: Operation, body: Body | null): Body | null {
+    if (operation.body === null) return null;
+    if (body !== null) validator.checkBody(operation, body.value, body.size);
+    else if (operation.body.required) throw new RegistryError('malformed', 'The request needs a JSON body.');
+    return body;
+  }
+
+  async function perform(operation: Operation, asker: Asker, asked: Asked): Promise<Answer> {
+    const { principal, org, address } = asker;
+    // An invalid name cannot exist.
+    if (!validator.isPath(operation, asked.path)) throw new RegistryError('not_found', nothingHere);
+    const headers = validator.readParameters(operation, 'header', asked.headers);
+    const typeName = operation.path.split('/')[2]!;
+    const call: Call = {
+      context,
+      registry,
+      asker,
+      operation,
+      principal,
+      org,
+      path: asked.path,
+      author: { actor: formatPrincipal(principal), origin: address },
+      query: validator.readParameters(operation, 'query', asked.query),
+      body: null,
+      type: isResourceType(typeName) ? typeName : null,
+    };
+    const readBody = async () => (operation.body === null ? null : checkBody(operation, await asked.readBody()));
+    const key = headers['Idempotency-Key'] as string | undefined;
+    const entry = routes.get(operation.id)!;
+    if (entry.about === 'resource') {
+      const found = await findForCall(call);
+      requireScope(found, operation.scope!);
+      const answerFound = async () => answerOnce({ ...found, body: await readBody() }, key, entry.answer);
+      // A waiting request's body is not read yet.
+      return takesDocument(operation) ? turns.take(org, answerFound) : answerFound();
+    }
+    if (entry.about === 'organization') requireOrganizationScope(call, operation.scope!);
+    if (entry.about === 'part') requireScopeForPart(call, operation.scope!);
+    return answerOnce({ ...call, body: await readBody() }, key, entry.answer);
+  }
+
+  return { find: (id) => byId.get(id)!, perform, checkBody };
+}

@@ -1,0 +1,111 @@
+// What the console can do with JavaScript and does without it, a click or a reload later: checks a document while it is typed, takes a file by
+// drag and drop, follows a run, copies what is shown once.
+
+for (const form of document.querySelectorAll('form[data-live]')) checkWhileTyping(form);
+for (const element of document.querySelectorAll('[data-copy]')) addCopy(element);
+for (const form of document.querySelectorAll('form')) sendOnce(form);
+followRun();
+
+/** Shows what the check finds, half a second after the last change. */
+function checkWhileTyping(form) {
+  const text = form.querySelector('textarea');
+  const file = form.querySelector('input[type=file]');
+  let timer;
+  let running;
+
+  async function check() {
+    running?.abort();
+    running = new AbortController();
+    const report = document.querySelector('.report');
+    const data = new FormData(form);
+    data.set('do', 'check');
+    if (text.value.trim() === '') return;
+    report.setAttribute('aria-busy', 'true');
+    try {
+      const response = await fetch(form.action, { method: 'POST', body: data, signal: running.signal });
+      const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+      const found = page.querySelector('.report');
+      // A page without a report says that one must sign in: the button leads there.
+      if (found === null) return report.removeAttribute('aria-busy');
+      const notice = page.querySelector('main > .notice.bad');
+      if (notice) found.querySelector('h2').after(notice);
+      report.replaceWith(found);
+    } catch (error) {
+      if (error.name !== 'AbortError') report.removeAttribute('aria-busy');
+    }
+  }
+
+  function soon() {
+    clearTimeout(timer);
+    timer = setTimeout(check, 500);
+  }
+
+  async function take(chosen) {
+    text.value = await chosen.text();
+    file.value = '';
+    soon();
+  }
+
+  form.addEventListener('input', (event) => event.target !== file && soon());
+  file.addEventListener('change', () => file.files[0] && take(file.files[0]));
+  text.addEventListener('dragover', (event) => {
+    event.preventDefault();
+    text.classList.add('over');
+  });
+  text.addEventListener('dragleave', () => text.classList.remove('over'));
+  text.addEventListener('drop', (event) => {
+    text.classList.remove('over');
+    const [dropped] = event.dataTransfer.files;
+    if (!dropped) return;
+    event.preventDefault();
+    take(dropped);
+  });
+}
+
+/** A button that copies a value. */
+function addCopy(element) {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.textContent = 'Copy';
+  button.addEventListener('click', async () => {
+    const text = element.value ?? element.querySelector('code').textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = 'Copied';
+    } catch {
+      // Without https or permission there is no clipboard.
+      if (element.select) element.select();
+      else getSelection().selectAllChildren(element);
+      button.textContent = 'Selected';
+    }
+    setTimeout(() => (button.textContent = 'Copy'), 2000);
+  });
+  element.after(button);
+}
+
+/** A second click does not send a form a second time. */
+function sendOnce(form) {
+  let isSent = false;
+  form.addEventListener('submit', (event) => {
+    if (isSent) event.preventDefault();
+    isSent = true;
+  });
+  // Back in the history, the page is as it was left.
+  addEventListener('pageshow', () => (isSent = false));
+}
+
+/** Shows the page of a run again at each event, until the run ends. */
+function followRun() {
+  const main = document.querySelector('main[data-events]');
+  if (main === null) return;
+  const events = new EventSource(main.dataset.events);
+  events.addEventListener('change', async () => {
+    const response = await fetch(location.href);
+    if (!response.ok) return;
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const next = page.querySelector('main');
+    document.querySelector('main').replaceChildren(...next.childNodes);
+    document.title = page.title;
+  });
+  events.addEventListener('end', () => events.close());
+}

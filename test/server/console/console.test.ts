@@ -1,0 +1,358 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { revokeKey } from '../../../src/registry/keys.ts';
+import { createTestRegistry, publishVersion } from '../registry.ts';
+import { createBrowser } from '../login/browser.ts';
+import { documentOf, unlimited } from '../v1/api.ts';
+import { hiddenIn, openConsole, ownPage, textOf, type ConsoleServer, type Person } from './harness.ts';
+
+let server: ConsoleServer;
+let admin: Person;
+let reader: Person;
+beforeAll(async () => {
+  server = await openConsole();
+  await publishVersion(server.registry, '@acme/apis/pay', '1.0.0', { visibility: 'private' });
+  await publishVersion(server.registry, '@acme/apis/pay', '1.1.0', { visibility: 'private' });
+  await publishVersion(server.registry, '@other/apis/secret', '1.0.0', { visibility: 'private' });
+  admin = await server.signIn();
+  reader = await server.signIn({ name: 'rae', scopes: ['read'] });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const pay = '/console/acme/apis/pay';
+
+async function recordOf(path: string): Promise<Record<string, unknown>> {
+  return JSON.parse((await admin.get(`/v1${path}`)).text) as Record<string, unknown>;
+}
+
+describe('the first run', () => {
+  test('a link signs in once, an empty store leads to the first document, and that to its page', async () => {
+    await using empty = await openConsole(createTestRegistry(unlimited));
+    const link = empty.server.signInUrl()!;
+    const browser = createBrowser();
+    const page = await browser.open(link);
+    expect(page.url).toBe(`${empty.url}/console/new`);
+    const again = await createBrowser().open(link);
+    expect([again.status, again.text]).toEqual([400, expect.stringContaining('expired or was used')]);
+
+    const typed = {
+      '/document': documentOf('1.2.0', 'Pay Ments'),
+      '/type': 'apis',
+      '/org': 'acme',
+      '/visibility': 'public',
+    };
+    const send = (more: object) =>
+      browser.request(page.url, {
+        method: 'POST',
+        headers: ownPage,
+        body: new URLSearchParams({ ...hiddenIn(page.text), ...typed, ...more }),
+      });
+    const checked = await send({ do: 'check' });
+    expect(textOf(checked.text, 'good')).toBe('This can be published, as version 1.2.0.');
+    expect(checked.text).toContain('value="pay-ments"');
+    expect((await browser.request(`${empty.url}/@acme/apis/pay-ments`)).status).toBe(404);
+
+    const published = await send({ do: 'go' });
+    expect(published.headers.get('location')).toBe('/console/acme/apis/pay-ments/published/1.2.0');
+    const stranger = await createBrowser().request(`${empty.url}/@acme/apis/pay-ments@1.2.0.json`);
+    expect(stranger.text).toBe(typed['/document']);
+  });
+
+  test('what cannot be published is shown with its report, and makes nothing', async () => {
+    const typed = { '/type': 'apis', '/org': 'acme', '/slug': 'bad', '/document': '{"refuse":"why <not>"}', do: 'go' };
+    const page = await admin.send('/console/new', typed);
+    expect(page.status).toBe(422);
+    expect(page.text).toContain('why &lt;not&gt;');
+    expect(page.text).toContain('{&quot;refuse&quot;:&quot;why &lt;not&gt;&quot;}</textarea>');
+    expect((await admin.get('/v1/apis/bad')).status).toBe(404);
+  });
+
+  test.each([
+    [{ '/org': 'No' }, 'The organization must be'],
+    [{ '/slug': 'Pay Ments' }, '&quot;pay-ments&quot; would do'],
+    [{ '/document': ' ' }, 'Paste a document'],
+    [{ '/slug': 'pay' }, 'exists already'],
+    [{ '/org': 'other' }, 'You may not publish'],
+  ])('%j is told beside the form, and nothing that was typed is lost', async (typed, said) => {
+    const whole = { '/type': 'apis', '/org': 'acme', '/document': documentOf('1.0.0'), do: 'check', ...typed };
+    const page = await admin.send('/console/new', whole);
+    expect(page.text).toContain(said);
+    for (const value of Object.values(typed)) expect(page.text).toContain(value.trim());
+  });
+
+  test('a registry with a public address has no such link', async () => {
+    await using open = await openConsole(createTestRegistry({ ...unlimited, url: 'https://registry.test' }));
+    expect(open.server.signInUrl()).toBeNull();
+  });
+});
+
+describe('signing in with a key', () => {
+  test('exchanges it for a cookie that has nothing of it, and ends when the key is revoked', async () => {
+    const person = await server.signIn({ name: 'short' });
+    const [cookie] = [...person.browser.cookies('127.0.0.1')].filter(([name]) => name.startsWith('stele-session-'));
+    expect(cookie![1]).not.toContain('stele_');
+    expect((await person.get('/console/acme')).status).toBe(200);
+    await revokeKey(server.registry, 'acme', person.key!, { actor: 'operator:test', origin: null });
+    const gone = await person.get('/console/acme');
+    expect([gone.status, gone.headers.get('location')]).toEqual([303, '/account?returnTo=%2Fconsole%2Facme']);
+  });
+
+  test('an invalid key leads back to the form, and another site cannot sign anybody in', async () => {
+    const sign = (headers: Record<string, string>) =>
+      createBrowser().request(`${server.url}/login`, {
+        method: 'POST',
+        headers,
+        body: new URLSearchParams({ key: 'x' }),
+      });
+    const refused = await sign(ownPage);
+    expect(refused.headers.get('location')).toBe(`${server.url}/account?failed=key&returnTo=%2Fconsole`);
+    expect((await createBrowser().open(refused.headers.get('location')!)).text).toContain('This key is not valid.');
+    expect((await sign({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  });
+
+  test('signing out ends the session, also its copies', async () => {
+    const person = await server.signIn({ name: 'out' });
+    const copy = createBrowser();
+    for (const [name, value] of person.browser.cookies('127.0.0.1')) copy.setCookie('127.0.0.1', name, value);
+    await person.browser.request(`${server.url}/logout`, { method: 'POST', headers: ownPage });
+    expect((await copy.request(`${server.url}/console/acme`)).status).toBe(303);
+  });
+});
+
+describe('rights', () => {
+  test('a reader sees what there is, and no way to change it', async () => {
+    expect((await reader.get('/console/acme')).text).toContain('apis/pay');
+    const page = await reader.get(pay);
+    for (const verb of ['Publish a version', 'Withdraw', 'Delete it', 'Connect a file'])
+      expect(page.text).not.toContain(verb);
+    for (const path of ['/visibility', '/delete', '/versions/1.0.0/yank']) {
+      expect((await reader.get(pay + path)).status, path).toBe(403);
+      const hidden = { token: hiddenIn((await reader.get(pay)).text)['token'] ?? (await tokenOf(reader)) };
+      expect((await reader.send(pay + path, { '/visibility': 'public' }, { hidden })).status, path).toBe(403);
+    }
+    expect((await reader.get('/console/acme/keys')).status).toBe(403);
+    expect(await recordOf('/apis/pay')).toMatchObject({ visibility: 'private' });
+  });
+
+  test('another organization looks as if it were not there, whatever is asked', async () => {
+    const paths = ['', '/apis/secret', '/apis/absent', '/keys', '/apis/secret/delete'];
+    const answers = await Promise.all(
+      ['other', 'nobody'].map((org) => Promise.all(paths.map((path) => admin.get(`/console/${org}${path}`)))),
+    );
+    const [other, nobody] = answers.map((pages) =>
+      pages.map(({ status, text }) => [status, text.replace(/[0-9a-f-]{36}|"signIn".*/g, '')]),
+    );
+    expect(other).toEqual(nobody);
+    expect(new Set(other!.map(([status]) => status))).toEqual(new Set([404]));
+  });
+
+  test('a key that is narrowed to some resources does to those what it may', async () => {
+    const team = await server.signIn({ name: 'team', resources: ['apis/team-*'] });
+    const document = { '/type': 'apis', '/org': 'acme', '/document': documentOf('1.0.0') };
+    expect((await team.send('/console/new', { ...document, '/slug': 'team-a', do: 'go' })).status).toBe(303);
+    expect((await team.send('/console/new', { ...document, '/slug': 'teams', do: 'go' })).status).toBe(403);
+    expect((await team.get(pay)).status).toBe(404);
+    expect((await team.get('/console/acme/apis/team-a')).text).toContain('Delete it');
+  });
+});
+
+describe('forms', () => {
+  test('ask the same operations as /v1 and say what they did', async () => {
+    const sent = await admin.send(`${pay}/details`, { '/name': 'Pay <b>', '/description': 'Money.\r\nBack.' });
+    expect(sent.headers.get('location')).toBe(`${pay}?done=%2F%3Atype%2F%3Aslug%2Fdetails`);
+    const page = await admin.get(sent.headers.get('location')!);
+    expect(textOf(page.text, 'notice')).toBe('Name and description are saved.');
+    expect(page.text).toContain('Pay &lt;b&gt;');
+    expect(await recordOf('/apis/pay')).toMatchObject({ name: 'Pay <b>', description: 'Money.\nBack.' });
+    const audit = JSON.parse((await admin.get('/v1/audit?limit=1')).text) as { items: { actor: string }[] };
+    expect(audit.items[0]).toMatchObject({ actor: `key:${admin.key}`, action: 'change name, change description' });
+  });
+
+  test('a version is deprecated, made active, yanked and withdrawn, each on a page of its own', async () => {
+    const stateOf = async () => (await recordOf('/apis/pay/versions/1.0.0'))['status'];
+    const to = (verb: string, typed = {}) => admin.send(`${pay}/versions/1.0.0/${verb}`, typed);
+    const missing = await to('deprecate', { '/status/reason': '' });
+    expect(missing.status).toBe(400);
+    expect(missing.text).toContain('Reason is missing.');
+    await to('deprecate', { '/status/reason': 'old', '/status/sunset': '2030-01-02', '/status/replacement': '1.1.0' });
+    expect(await stateOf()).toMatchObject({
+      state: 'deprecated',
+      reason: 'old',
+      replacement: '1.1.0',
+      sunset: '2030-01-02T00:00:00Z',
+    });
+    await to('restore');
+    expect(await stateOf()).toEqual({ state: 'active' });
+    await to('yank', { '/status/reason': 'wrong' });
+    const page = await admin.get(`${pay}/versions/1.0.0/withdraw`);
+    expect(page.text).toContain('This cannot be undone');
+    await to('withdraw', { '/status/reason': 'secret' });
+    expect(await stateOf()).toMatchObject({ state: 'withdrawn', reason: 'secret' });
+  });
+
+  test('of two who edit the same, the second is told, and keeps what was typed', async () => {
+    const path = `${pay}/details`;
+    const hidden = hiddenIn((await admin.get(path)).text);
+    await admin.send(path, { '/name': 'First', '/description': '' });
+    const second = await admin.send(path, { '/name': 'Second', '/description': '' }, { hidden });
+    expect(second.status).toBe(412);
+    expect(second.text).toContain('Somebody changed this');
+    expect(second.text).toContain('value="Second"');
+    expect(await recordOf('/apis/pay')).toMatchObject({ name: 'First' });
+    await admin.send(path, { '/name': 'Second', '/description': '' }, { hidden: hiddenIn(second.text) });
+    expect(await recordOf('/apis/pay')).toMatchObject({ name: 'Second' });
+  });
+
+  test('a key is shown once, and sending its form twice makes one key', async () => {
+    const path = '/console/acme/keys/new';
+    const hidden = hiddenIn((await admin.get(path)).text);
+    const typed = { '/name': 'ci', '/scopes': ['read', 'publish'], '/resources': 'apis/pay-*\nschemas/*' };
+    const [one, two] = [await admin.send(path, typed, { hidden }), await admin.send(path, typed, { hidden })];
+    const [secret] = /stele_[0-9a-z]{12}_\w{38}/.exec(one.text)!;
+    expect(two.text).toContain(secret);
+    const page = await admin.get('/console/acme/keys');
+    expect(page.text).not.toContain(secret);
+    expect(page.text.match(/>ci</g) ?? page.text.match(/\bci\b <span/g)).toHaveLength(1);
+  });
+
+  test('a version is checked before it is published, by the same gate', async () => {
+    const typed = { '/document': documentOf('2.0.0'), '/latest': 'yes' };
+    const checked = await admin.send(`${pay}/publish`, { ...typed, do: 'check' });
+    expect(textOf(checked.text, 'good')).toBe('This can be published, as version 2.0.0.');
+    expect((await admin.get('/v1/apis/pay/versions/2.0.0')).status).toBe(404);
+    const published = await admin.send(`${pay}/publish`, { ...typed, do: 'go' });
+    expect(published.headers.get('location')).toBe(`${pay}/published/2.0.0`);
+    const body = new FormData();
+    for (const [name, value] of Object.entries(hiddenIn((await admin.get(`${pay}/publish`)).text)))
+      body.set(name, value);
+    body.set('/document', new File([documentOf('3.0.0')], 'pay.json'));
+    const uploaded = await admin.browser.request(`${server.url}${pay}/publish`, {
+      method: 'POST',
+      body,
+      headers: ownPage,
+    });
+    expect(uploaded.headers.get('location')).toBe(`${pay}/published/3.0.0`);
+    expect(await recordOf('/apis/pay')).toMatchObject({ latest: '2.0.0' });
+  });
+});
+
+describe('walls', () => {
+  const path = `${pay}/visibility`;
+  const typed = { '/visibility': 'public' };
+  const isPrivate = async () => expect(await recordOf('/apis/pay')).toMatchObject({ visibility: 'private' });
+
+  test.each([
+    ['another site', { 'sec-fetch-site': 'cross-site' }],
+    ['a sister site', { 'sec-fetch-site': 'same-site' }],
+    ['another origin, in a browser that says no more', { origin: 'https://evil.test' }],
+    ['a browser that says nothing', {}],
+  ])('a form from %s changes nothing, even with the token', async (_, headers) => {
+    expect((await admin.send(path, typed, { headers: headers as Record<string, string> })).status).toBe(403);
+    await isPrivate();
+  });
+
+  test.each([[{}], [{ token: 'x' }], [{ token: '' }]])(
+    'without its token, a form is shown again: %j',
+    async (hidden) => {
+      const page = await admin.send(path, typed, { hidden });
+      expect(page.text).toContain('You signed in again.');
+      expect(page.text).toContain('<option value="public" selected>');
+      await isPrivate();
+    },
+  );
+
+  test('a session that ended in the middle of a form: nothing is done, and nothing typed is lost', async () => {
+    const nobody = createBrowser();
+    const body = new URLSearchParams({ token: 'old', '/name': '"><img src=x>', '/description': 'two\nlines' });
+    const target = `${server.url}${pay}/details`;
+    const page = await nobody.request(target, { method: 'POST', body, headers: ownPage });
+    expect(page.status).toBe(401);
+    expect(page.text).toContain(
+      '<textarea hidden name="/description" aria-hidden="true" tabindex="-1">\ntwo\nlines</textarea>',
+    );
+    expect(page.text).not.toContain('<img src=x>');
+    expect(page.text).toContain(`action="${pay}/details"`);
+    const kept = await admin.browser.request(target, {
+      method: 'POST',
+      body: new URLSearchParams({ '/name': 'Kept', '/description': 'two\nlines' }),
+      headers: ownPage,
+    });
+    expect(kept.text).toContain('value="Kept"');
+    const foreign = await nobody.request(target, { method: 'POST', body, headers: { 'sec-fetch-site': 'cross-site' } });
+    expect(foreign.status).toBe(403);
+  });
+
+  test('what is typed is text on every page, whatever it is', async () => {
+    const payload = `"'></textarea></title><script>alert(1)</script><img src=x onerror=alert(1)>`;
+    const everywhere = ['details', 'checks', 'latest', 'connection', 'publish', 'versions/1.1.0/deprecate'].map(
+      (form) => `${pay}/${form}`,
+    );
+    everywhere.push('/console/acme/keys/new', '/console/acme/webhooks/new', '/console/new');
+    for (const form of everywhere) {
+      const names = [...(await admin.get(form)).text.matchAll(/ name="([/?][^"]*)"/g)].map(([, name]) => name!);
+      const page = await admin.send(form, { ...Object.fromEntries(names.map((name) => [name, payload])), do: 'check' });
+      expect(page.text, form).not.toContain('<img src=x');
+      expect(page.text, form).not.toContain('<script>alert');
+    }
+  });
+
+  test('no page may be framed, kept or run a foreign script', async () => {
+    for (const page of [
+      '/console/acme',
+      path,
+      '/console/new',
+      '/console/acme/keys',
+      '/console/acme/audit',
+      '/account',
+    ]) {
+      const { headers, status } = await admin.get(page);
+      expect(status, page).toBe(200);
+      const policy = headers.get('content-security-policy')!;
+      for (const wall of ["frame-ancestors 'none'", "script-src 'self'", "form-action 'self'"])
+        expect(policy).toContain(wall);
+      expect(headers.get('cache-control')).toBe('private, no-store');
+      // What has a token is not compressed: its size would tell of it.
+      if (page !== '/account') expect(headers.get('content-encoding')).toBeNull();
+    }
+  });
+
+  test.each([
+    '/console/acme/',
+    '/console//',
+    '/console/acme/apis/pay/%00',
+    '/console/%40acme',
+    '/console/__proto__',
+    '/console/acme/toString',
+  ])('%s is nowhere', async (target) => {
+    expect((await admin.get(target)).status).toBe(404);
+  });
+});
+
+describe('/v1 with a session', () => {
+  test('reads as the person, and changes with the token of the session only', async () => {
+    expect(JSON.parse((await admin.get('/v1/me')).text)).toMatchObject({ organization: 'acme', key: { name: 'ada' } });
+    const token = await tokenOf(admin);
+    const ask = (headers: Record<string, string>) =>
+      admin.browser.request(`${server.url}/v1/apis/pay`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{"description":"by session"}',
+      });
+    expect((await ask(ownPage)).status).toBe(403);
+    expect((await ask({ 'stele-session-token': token })).status).toBe(403);
+    expect((await ask({ 'sec-fetch-site': 'cross-site', 'stele-session-token': token })).status).toBe(403);
+    expect((await ask({ ...ownPage, 'stele-session-token': token })).status).toBe(200);
+  });
+
+  test('an operator names the organization', async () => {
+    const operator = await server.operate();
+    const ask = (headers: Record<string, string> = {}) =>
+      operator.browser.request(`${server.url}/v1/apis/secret`, { headers });
+    expect((await ask()).status).toBe(400);
+    expect((await ask({ 'stele-organization': 'other' })).status).toBe(200);
+    expect((await ask({ 'stele-organization': 'acme' })).status).toBe(404);
+  });
+});
+
+async function tokenOf({ get }: Person): Promise<string> {
+  return hiddenIn((await get('/console/new')).text)['token']!;
+}
