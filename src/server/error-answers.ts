@@ -194,7 +194,8 @@ export function sendProblem(
     return;
   }
   const mayHelp = refusal?.code === 'not_found' || refusal?.code === 'unauthenticated';
-  const signIn = mayHelp ? (login?.signInUrl(basePathOf(url) + request.url!) ?? null) : null;
+  // Where people sign in with a key, the message already says to send one.
+  const signIn = mayHelp && !login?.takesKeys ? (login?.signInUrl(basePathOf(url) + request.url!) ?? null) : null;
   const { status, headers, document } = describeRefusal(url, requestId, refusal, signIn);
   // The management API never sends pages, whatever the client accepts.
   const wantsPage = site !== undefined && !/^\/v1(?:\/|$)/.test(path) && prefersPage(request.headers.accept);

@@ -7,15 +7,11 @@ import { createApp } from './app.ts';
 import { affordableConnections } from './connections.ts';
 import { createConsole } from './console/console.ts';
 import type { Dev } from './dev.ts';
-<<<<<<< HEAD
 import { listen, type App } from './listen.ts';
 import type { AnswerEarly } from './hits/early.ts';
-=======
-import { listen } from './listen.ts';
 import { isOnThisMachine } from './login/secure-url.ts';
 import type { Login } from './server-context.ts';
 import { createLocalLogin } from './login/local-login.ts';
->>>>>>> a170438 (server: people sign in and work in the console)
 import { createLogin } from './login/login.ts';
 import { ownDescription } from './v1/api-description.ts';
 import { createOperations } from './v1/operations.ts';
@@ -49,14 +45,9 @@ export async function openServer(
   { commands, dev, ...address }: { host: string; port: number; commands?: readonly CommandText[]; dev?: Dev | null },
 ): Promise<Server> {
   let isReady = true;
-<<<<<<< HEAD
   let open: () => App;
-  let app: App = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
-=======
-  let open: () => RequestListener;
   let login: Login | null;
-  let app: RequestListener = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
->>>>>>> a170438 (server: people sign in and work in the console)
+  let app: App = (_request, response) => void response.writeHead(503, { 'Retry-After': '1' }).end();
   // With port 0, the public URL is known only after listening.
   const connections = affordableConnections(registry.config.connections);
   const current: App = Object.assign(((request, response) => app(request, response)) satisfies RequestListener, {
