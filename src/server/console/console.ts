@@ -21,7 +21,7 @@ import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
 import { resourceForms } from './resource-forms.ts';
 import { resourcePage, runPage, runsPage, type RunRecord } from './resource-view.ts';
 import { streamRun } from './run-events.ts';
-import { expiredPage, ownPath, sendPage, viewPage } from './show.ts';
+import { expiredPage, sendPage, viewPage } from './show.ts';
 import { showStart, submitStart } from './start-page.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
 import { versionForms } from './version-forms.ts';
@@ -76,7 +76,7 @@ export function createConsole(given: Console): Router {
   const { config } = context.registry;
 
   async function answer(request: Request, response: Response): Promise<void> {
-    const { path, query } = splitTarget(ownPath(site, request.originalUrl));
+    const { path, query } = splitTarget(request.originalUrl);
     const isPost = request.method === 'POST';
     if (!isPost && request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD, POST');
@@ -84,8 +84,7 @@ export function createConsole(given: Console): Router {
     }
     const session = sessionOf(request);
     if (session === null) {
-      if (!isPost)
-        return response.redirect(303, site.links.path(context.login!.signInUrl(`${path}${query && `?${query}`}`)!));
+      if (!isPost) return response.redirect(303, context.login!.signInUrl(site.links.path(request.originalUrl))!);
       return keepTyped(request, response, path);
     }
     if (path === '/console' || path === '/console/')

@@ -2,6 +2,7 @@ import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import { isAdmin } from './key-forms.ts';
 import { facts, timeCell, type Action, type Cell, type Page, type Section } from './pages.ts';
+import { splitTarget } from '../read/read-request.ts';
 import { ask, here, may, type Visit } from './visit.ts';
 
 interface Listed<T> {
@@ -280,7 +281,7 @@ export function sectionsOf(visit: Visit): { text: string; href: string; isHere: 
     ['Webhooks', '/webhooks', isAdmin(visit)],
     ['Audit', '/audit', isAdmin(visit)],
   ];
-  const { pathname } = new URL(visit.request.originalUrl, 'http://console');
+  const pathname = visit.site.links.path(splitTarget(visit.request.originalUrl).path);
   return all.flatMap(([text, path, isOpen]) => {
     const href = here(visit, path);
     return isOpen

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { pageHeaders } from '../headers.ts';
-import type { Site } from '../../site/site.ts';
+import { splitTarget } from '../read/read-request.ts';
 import type { ShownField } from './fields.ts';
 import { sectionsOf } from './organization-views.ts';
 import type { View } from './pages.ts';
@@ -48,13 +48,13 @@ function frame(visit: Visit, title: string, eyebrow: string | undefined): object
     { text: `@${org}`, href: here(visit, '') },
     ...(type !== null && slug !== undefined ? [{ text: slug, href: here(visit, '/:type/:slug') }] : []),
   ];
-  const own = ownPath(site, new URL(visit.request.originalUrl, site.url).pathname);
-  const isListed = crumbs.some(({ href }) => href === site.links.path(own));
+  const own = site.links.path(splitTarget(visit.request.originalUrl).path);
+  const isListed = crumbs.some(({ href }) => href === own);
   return {
     title,
     eyebrow: eyebrow ?? null,
     crumbs: isListed
-      ? crumbs.map((crumb) => (crumb.href === site.links.path(own) ? { text: crumb.text } : crumb))
+      ? crumbs.map((crumb) => (crumb.href === own ? { text: crumb.text } : crumb))
       : [...crumbs, { text: title }],
     hidden: true,
     styles: ['console.css'],
@@ -62,7 +62,7 @@ function frame(visit: Visit, title: string, eyebrow: string | undefined): object
     nav: sectionsOf(visit),
     who: session.name,
     token: session.token,
-    here: visit.request.originalUrl,
+    here: site.links.path(visit.request.originalUrl),
   };
 }
 
@@ -104,14 +104,8 @@ export function expiredPage(
     crumbs: [{ text: 'Console' }],
     hidden: true,
     styles: ['console.css'],
-    signIn: site.links.path(context.login!.signInUrl(path) ?? '/account'),
+    signIn: context.login!.signInUrl(site.links.path(path)),
     action: site.links.path(path),
     typed,
   });
-}
-
-/** The path and query of the site's own address, without its base. */
-export function ownPath({ url }: Site, originalUrl: string): string {
-  const base = new URL(url).pathname.replace(/\/$/, '');
-  return originalUrl.startsWith(base) ? originalUrl.slice(base.length) : originalUrl;
 }

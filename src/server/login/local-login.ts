@@ -7,6 +7,7 @@ import { newId, type Registry } from '../../registry/registry.ts';
 import { openValue, sealValue } from '../../registry/seal.ts';
 import { createAllowance } from '../allowance.ts';
 import { limitedName } from '../client-address.ts';
+import { basePathOf } from '../base-path.ts';
 import { readForm } from '../body/read-form.ts';
 import type { Login } from '../server-context.ts';
 import { cookieOptions } from './cookies.ts';
@@ -134,8 +135,8 @@ export function createLocalLogin(registry: Registry, url: string): Login | null 
     },
     signInUrl(returnTo) {
       const target = resolveReturnTo(returnTo, url);
-      if (target === null) return '/account';
-      return `/account?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
+      if (target === null) return `${basePathOf(url)}/account`;
+      return `${basePathOf(url)}/account?returnTo=${encodeURIComponent(target.slice(new URL(url).origin.length))}`;
     },
     signInLink() {
       const expiresAt = new Date(now().getTime() + linkLifetime * 1000);

@@ -104,7 +104,7 @@ test('a replay of a ruleset', async () => {
 test('keys, and who one is', async () => {
   const { data: key } = await client.POST('/v1/keys', { body: { name: 'ci', scopes: ['read'] } });
   const { data: me } = await clientWith(key!.secret).GET('/v1/me');
-  expect([me!.organization, me!.key.id]).toEqual(['acme', key!.id]);
+  expect([me!.organization, me!.key!.id]).toEqual(['acme', key!.id]);
   const path = { key: key!.id };
   expect((await client.GET('/v1/keys')).data!.items.map(({ id }) => id)).toContain(key!.id);
   expect((await client.GET('/v1/keys/{key}', { params: { path } })).data!.revokedAt).toBeNull();

@@ -4,7 +4,6 @@ import { findRuleset } from '../../../registry/gate/gate.ts';
 import { replay, type Candidate, type ReplayPage } from '../../../registry/gate/replay.ts';
 import { openValue, sealValue } from '../../../registry/seal.ts';
 import { formatCoordinate } from '../../../model/address.ts';
-import { untilClosed } from '../../until-closed.ts';
 import { bodyOf, type ResourceCall, type ResourceHandler } from '../call.ts';
 import { uploadIn } from './upload.ts';
 
@@ -15,8 +14,8 @@ type Start = Pick<ReplayPage, 'totals'> & { position: NonNullable<ReplayPage['po
 
 /** Checks the documents that a ruleset checks against a candidate for it, part by part. */
 export const replayRuleset: ResourceHandler = async (call) => {
-  const { registry, principal, query, request } = call;
-  const closed = untilClosed(request.res!);
+  const { registry, principal, query, asker } = call;
+  const closed = asker.closed();
   const candidate = await candidateOf(call, closed);
   const start = startIn(call, candidate);
   const end = registry.monotonic() + budget;
@@ -28,13 +27,13 @@ export const replayRuleset: ResourceHandler = async (call) => {
 };
 
 async function candidateOf(call: ResourceCall, signal: AbortSignal): Promise<Candidate> {
-  const { registry, coordinate, found, principal } = call;
+  const { registry, coordinate, found, org } = call;
   const { version, document } = bodyOf<{ version?: string; document?: unknown }>(call);
   if ((version === undefined) === (document === undefined))
     throw new RegistryError('malformed', 'Give either `document` or `version`.');
   if (version === undefined) return readCandidate(registry, found.value, coordinate, uploadIn(call), signal);
   const name = formatCoordinate(coordinate, { kind: 'version', version });
-  return { coordinate, ruleset: await findRuleset(registry, principal.org, name) };
+  return { coordinate, ruleset: await findRuleset(registry, org, name) };
 }
 
 /** A cursor is good for the key that got it and for the same candidate. */
