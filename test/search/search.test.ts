@@ -200,7 +200,11 @@ describe('what may not be read', () => {
     const names = async (text: string, principal: Principal) =>
       (await found(search, text, principal)).map((line) => line.split(':')[0]);
     const narrow: Principal = { ...acme, resources: ['apis/o*'] };
-    const user: Principal = { kind: 'user', id: 'u', organizations: { other: [{ scopes: ['read'], resources: null }] } };
+    const user: Principal = {
+      kind: 'user',
+      id: 'u',
+      organizations: { other: [{ scopes: ['read'], resources: null }] },
+    };
     expect(await names('canary', anonymous)).toEqual([]);
     expect(await names('canary', narrow)).toEqual([]);
     expect(await names('canary', acme)).toEqual(['@acme/apis/secret']);
