@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { notCompared, type Comparison } from '../../model/comparison.ts';
 import { hexOf } from '../../model/digest.ts';
 import type { Resource, Version } from '../../model/resource.ts';
@@ -45,22 +46,37 @@ export async function tryCompareWith(
   }
 }
 
+/** Milliseconds until a comparison that exceeded the limits is tried again, and how many are remembered. */
+const triedAgainAfter = 60_000;
+const triedKept = 1000;
+
+/** When pairs of versions may be compared again, by the monotonic clock. Else each reader would cost as much. */
+const tried = new WeakMap<Registry['cache'], LRUCache<string, number>>();
+
 /**
  * What changed between two versions that the reader may read. What was compared at publishing is
- * read; everything else is compared now, and cached.
+ * read; everything else is compared now, and cached. What exceeds the limits is tried again after a
+ * minute.
  */
 export async function comparisonOf(registry: Registry, from: GrantedVersion, to: GrantedVersion): Promise<Comparison> {
   const kept = await keptComparison(registry, from.version, to.version);
   if (kept !== null && kept.reason === null) return kept;
   const name = `${hexOf(from.version.manifest)}-${hexOf(to.version.manifest)}`;
   const { org } = to.resource;
+  const { cache, monotonic } = registry;
+  const until = tried.get(cache) ?? new LRUCache<string, number>({ max: triedKept });
+  tried.set(cache, until);
+  if (monotonic() < (until.get(name) ?? -Infinity)) return kept ?? notCompared(overLimits);
   const made = await derive(registry, 'compared', org, name, async () => {
     const after = await readPublished(registry, to.version);
     const comparison = await compareWith(registry, to.resource, from.version, after, { lane: 'read' });
     return comparison.reason === null ? comparison : null;
   });
-  return made ?? kept ?? notCompared('The documents cannot be compared within the limits.');
+  if (made === null) until.set(name, monotonic() + triedAgainAfter);
+  return made ?? kept ?? notCompared(overLimits);
 }
+
+const overLimits = 'The documents cannot be compared within the limits.';
 
 /** What was compared when a version was published, if that was with `from`. Null: something else, or nothing. */
 export async function keptComparison(
