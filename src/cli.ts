@@ -1,6 +1,12 @@
 #!/usr/bin/env node
-import { endWithReader } from './cli/broken-pipe.ts';
-import { runCommandLine } from './cli/run-command-line.ts';
+import { enableCompileCache } from 'node:module';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+// Compiling its own code takes longer than many a command. Sources change too often to be kept.
+if (import.meta.url.endsWith('.js')) enableCompileCache(join(homedir(), '.cache', 'stele', 'code'));
+const { endWithReader } = await import('./cli/broken-pipe.ts');
+const { runCommandLine } = await import('./cli/run-command-line.ts');
 
 endWithReader();
 process.exitCode = await runCommandLine(process.argv.slice(2));

@@ -1,8 +1,9 @@
 /** Over 300 lines because the types, defaults and checks of the configuration belong together. */
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { CompileLimits } from './compile/compile.ts';
 import type { Scope } from './model/access.ts';
 import { hostKinds, publicUrls, type HostKind } from './hosts/host.ts';
@@ -246,7 +247,9 @@ export function defineConfig(config: UserConfig): UserConfig {
   return config;
 }
 
-const schema: object = JSON.parse(readFileSync(new URL('../content/schemas/config.json', import.meta.url), 'utf8'));
+const schema = JSON.parse(
+  readFileSync(new URL('../content/schemas/config.json', import.meta.url), 'utf8'),
+) as WithDefaults;
 const options = {
   discriminator: true,
   useDefaults: true,
@@ -257,6 +260,26 @@ const options = {
   validateSchema: false,
 } as const;
 let validate: ValidateFunction | null = null;
+
+interface WithDefaults {
+  default?: unknown;
+  properties?: Record<string, WithDefaults>;
+}
+
+/** Loads ajv only to check a configuration: that takes longer than many a command. */
+function createValidate(): ValidateFunction {
+  const ajv = createRequire(import.meta.url)('ajv/dist/2020.js') as { Ajv2020: typeof Ajv2020 };
+  return new ajv.Ajv2020(options).compile(schema);
+}
+
+/** Adds the defaults of a schema's properties, as ajv would. */
+function addDefaults(value: Record<string, unknown>, { properties = {} }: WithDefaults): void {
+  for (const [name, property] of Object.entries(properties)) {
+    if (value[name] === undefined && property.default !== undefined) value[name] = structuredClone(property.default);
+    const below = value[name];
+    if (typeof below === 'object' && below !== null) addDefaults(below as Record<string, unknown>, property);
+  }
+}
 
 /**
  * Loads and checks a configuration; without a `file`, the defaults. `data` is the data folder of
@@ -299,7 +322,6 @@ async function importConfig(file: string, edition: string): Promise<unknown> {
  */
 export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
   const copy: unknown = structuredClone(value ?? {});
-  validate ??= new Ajv2020(options).compile(schema);
   const filled = {
     sync: {},
     limits: {},
@@ -311,7 +333,8 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     log: {},
     ...(copy as object),
   };
-  if (!validate(filled)) {
+  if (Object.keys(copy as object).length === 0) addDefaults(filled, schema);
+  else if (!(validate ??= createValidate())(filled)) {
     // What a discriminator finds, `required` or `enum` says better.
     const lines = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'discriminator').map(explainError);
     throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
