@@ -1,14 +1,13 @@
 /**
- * How fast a pinned document of 100 KB is read, as a ratio: `stele serve` against nginx with the same bytes in files (`brotli_static`,
- * `gzip_static`), plain and packed. `wrk -t1 -c64`; the servers share one core, of which only one is asked at a time, and wrk has another.
- * Alternating rounds; prints medians: requests in a second, and requests in a second of the server's own processor time, which tells more
+ * How fast documents are read: `stele serve` beside nginx with the same bytes in files, and beside Node's own HTTP server with the same bytes and headers. The servers
+ * share core 0, where one is asked at a time, and wrk has core 1. Alternating rounds; prints medians of
+ * requests in a second, and of the server's own processor time for each request, which tells more
  * where the machine is busy with other things.
  *
- *   node scripts/bench/read.ts [--rounds 5] [--seconds 4]
+ *   node scripts/bench/read.ts [--rounds 5] [--seconds 2] [--only 5KB]
  *
- * Needs wrk, nginx, taskset; without nginx's brotli module, br is left out. Run it where nothing else runs.
+ * Needs wrk, nginx and taskset. Run it where nothing else runs.
  */
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,6 +15,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $, argv, retry } from 'zx';
+import { note } from './history.ts';
+import type { Recorded } from './plain-server.ts';
 
 interface Server {
   name: string;
@@ -23,18 +24,32 @@ interface Server {
   pid: number;
 }
 
-/** Requests in a second. */
+/** A request whose rate is measured on each server. */
+interface Row {
+  name: string;
+  path: string;
+  coding?: string;
+  method?: 'HEAD';
+  /** The entity tag to send. */
+  tag?: string | undefined;
+  authorization?: string;
+  /** How many connections ask at once. Default: 64. */
+  connections?: number;
+}
+
 interface Rate {
+  /** Requests in a second. */
   wall: number;
+  /** Microseconds of the server's own processor time for each. */
   own: number;
+  /** Microseconds within which half of them were answered. */
+  half: number;
 }
 
 const rounds = Number(argv['rounds'] ?? 5);
-const seconds = Number(argv['seconds'] ?? 4);
+const seconds = Number(argv['seconds'] ?? 2);
 const root = new URL('../..', import.meta.url).pathname;
 const node = process.execPath;
-const brotliModule = '/usr/lib/nginx/modules/ngx_http_brotli_static_module.so';
-const codings = existsSync(brotliModule) ? ['identity', 'br', 'gzip'] : ['identity', 'gzip'];
 
 const folder = await mkdtemp(join(tmpdir(), 'stele-bench-'));
 // nginx's worker may be another user.
@@ -42,27 +57,49 @@ await chmod(folder, 0o755);
 const quiet = $({ cwd: folder, quiet: true });
 const running: ChildProcess[] = [];
 try {
-  const stele = await startStele();
-  const nginx = await startNginx(stele.url);
+  const { stele, key } = await startStele();
+  const authorization = `Bearer ${key}`;
+  const path = (size: string) => `/@bench/apis/of-${size}@1.0.0`;
+  const tagOf = (size: string) => tagAt(`${stele.url}${path(size)}`);
+  const all: Row[] = [
+    { name: '5KB', path: path('5kb') },
+    { name: '100KB br', path: path('100kb'), coding: 'br' },
+    { name: '100KB', path: path('100kb') },
+    { name: '1MB', path: path('1mb') },
+    { name: '304 of 5KB', path: path('5kb'), tag: await tagOf('5kb') },
+    { name: '304 of 10MB', path: path('10mb'), tag: await tagOf('10mb') },
+    { name: '5KB, latest', path: '/@bench/apis/of-5kb' },
+    { name: '5KB, YAML', path: `${path('5kb')}.yaml` },
+    { name: '5KB, HEAD', path: path('5kb'), method: 'HEAD' },
+    { name: '5KB, private with a key', path: '/@closed/apis/private@1.0.0', authorization },
+    { name: '5KB, one connection', path: path('5kb'), connections: 1 },
+  ];
+  const rows = all.filter(({ name }) => argv['only'] === undefined || name.includes(String(argv['only'])));
+  const peers = [stele, await startNginx(stele, rows), await startPlain(stele, rows)];
   const measured = new Map<string, Rate[]>();
-  for (let round = 0; round < rounds; round++) {
-    for (const coding of codings) {
-      for (const server of [stele, nginx]) {
-        const rate = await measure(server, coding);
-        const name = `${server.name} ${coding}`;
-        measured.set(name, [...(measured.get(name) ?? []), rate]);
-        console.log(`round ${round + 1}, ${name}: ${rate.wall} requests/s, ${rate.own} per second of its own`);
+  for (let round = 0; round < rounds; round++)
+    for (const row of rows)
+      for (const server of peers) {
+        const name = `${row.name} ${server.name}`;
+        measured.set(name, [...(measured.get(name) ?? []), await measure(server, row)]);
       }
-    }
-  }
-  for (const coding of codings) {
-    for (const kind of ['wall', 'own'] as const) {
-      const [ours, theirs] = [stele, nginx].map(({ name }) =>
-        median(measured.get(`${name} ${coding}`)!.map((rate) => rate[kind])),
-      );
-      console.log(`${coding}, ${kind}: stele ${ours}, nginx ${theirs}, ratio ${(ours! / theirs!).toFixed(2)}`);
-    }
-  }
+  const table = rows.map(({ name }) => {
+    const medians = peers.map((peer) => mediansOf(measured.get(`${name} ${peer.name}`)!));
+    const [ours, nginx, plain] = medians as [Rate, Rate, Rate];
+    const show = ({ wall, own, half }: Rate) => `${wall}/s ${own.toFixed(1)} µs (p50 ${half})`;
+    const ratio = (other: Rate) =>
+      `${(ours.wall / other.wall).toFixed(2)} (own time ${(other.own / ours.own).toFixed(2)})`;
+    return {
+      what: name,
+      stele: show(ours),
+      nginx: show(nginx),
+      plain: show(plain),
+      'to nginx': ratio(nginx),
+      'to plain': ratio(plain),
+    };
+  });
+  console.table(table);
+  await note('read', table);
 } finally {
   for (const child of running) {
     child.kill('SIGTERM');
@@ -71,48 +108,103 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Publishes the document and serves it on core 0. */
-async function startStele(): Promise<Server> {
-  await writeFile(join(folder, 'document.json'), makeDocument());
+/** Publishes documents of some sizes and serves them on core 0. */
+async function startStele(): Promise<{ stele: Server; key: string }> {
   const config = join(folder, 'config.mjs');
-  await writeFile(config, `export default { organizations: { bench: { defaults: { visibility: 'public' } } } };`);
+  await writeFile(
+    config,
+    `export default { organizations: { bench: { defaults: { visibility: 'public' } }, closed: {} } };`,
+  );
   const common = ['--config', config, '--data', join(folder, 'data')];
-  await quiet`${node} ${root}/src/cli.ts publish document.json @bench/apis/document --version 1.0.0 ${common}`;
+  const cli = `${root}/src/cli.ts`;
+  for (const [name, bytes] of [
+    ['of-5kb', 5e3],
+    ['of-100kb', 1e5],
+    ['of-1mb', 1e6],
+    ['of-10mb', 1e7],
+    ['private', 5e3],
+  ] as const) {
+    await writeFile(join(folder, 'document.json'), makeDocument(bytes));
+    const org = name === 'private' ? 'closed' : 'bench';
+    await quiet`${node} ${cli} publish document.json @${org}/apis/${name} --version 1.0.0 ${common}`;
+  }
+  const { stdout } = await quiet`${node} ${cli} keys create --org closed --name bench --scope read --json ${common}`;
+  const key = /stele_\w+/.exec(stdout)![0];
   const port = await freePort();
-  const pid = start([node, `${root}/src/cli.ts`, 'serve', '--port', String(port), ...common]);
-  const url = `http://127.0.0.1:${port}/@bench/apis/document@1.0.0`;
-  await retry(50, '200ms', () => quiet`curl -sf -o /dev/null ${url}`);
-  return { name: 'stele', url, pid };
+  const pid = start([node, cli, 'serve', '--port', String(port), ...common]);
+  const url = `http://127.0.0.1:${port}`;
+  await retry(50, '200ms', () => quiet`curl -sf -o /dev/null ${url}/readyz`);
+  return { stele: { name: 'stele', url, pid }, key };
 }
 
-/** Serves what Stele answers, coding by coding, from files on core 0. */
-async function startNginx(source: string): Promise<Server> {
+/** Serves what Stele answers, row by row, from files on core 0. */
+async function startNginx(stele: Server, rows: readonly Row[]): Promise<Server> {
   const files = join(folder, 'files');
-  await mkdir(files);
-  const suffixes: Record<string, string> = { identity: '', br: '.br', gzip: '.gz' };
-  for (const coding of codings) {
-    await quiet`curl -sf -H ${`Accept-Encoding: ${coding}`} -o ${join(files, `document.json${suffixes[coding]!}`)} ${source}`;
+  for (const row of rows) {
+    const file = join(files, nginxPath(row));
+    await mkdir(join(file, '..'), { recursive: true });
+    await quiet`curl -sf ${curlOf({ ...row, tag: undefined })} -o ${file} ${stele.url}${row.path}`;
   }
-  const { byteLength } = await readFile(join(files, 'document.json'));
-  console.log(`document of ${byteLength} bytes`);
   const port = await freePort();
   const config = join(folder, 'nginx.conf');
+  // nginx makes the entity tags of files from their size and time.
   const lines = [
-    ...(codings.includes('br') ? [`load_module ${brotliModule};`] : []),
     `daemon off; master_process off; worker_processes 1; pid ${folder}/nginx.pid; error_log ${folder}/nginx.log;`,
     'events { worker_connections 1024; }',
     'http {',
     '  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; open_file_cache max=100;',
-    '  types { application/json json; } gzip_static on;',
-    ...(codings.includes('br') ? ['  brotli_static on;'] : []),
+    '  default_type application/json;',
     `  server { listen 127.0.0.1:${port}; root ${files}; add_header Cache-Control "public, max-age=3600, immutable"; }`,
     '}',
   ];
   await writeFile(config, lines.join('\n'));
   const pid = start(['nginx', '-c', config]);
-  const url = `http://127.0.0.1:${port}/document.json`;
-  await retry(50, '200ms', () => quiet`curl -sf -o /dev/null ${url}`);
+  const url = `http://127.0.0.1:${port}`;
+  await retry(50, '200ms', () => quiet`curl -sf -o /dev/null ${url}${nginxPath(rows[0]!)}`);
   return { name: 'nginx', url, pid };
+}
+
+/** Serves what Stele answers, with the same headers, from Node's own HTTP server on core 0. */
+async function startPlain(stele: Server, rows: readonly Row[]): Promise<Server> {
+  const recorded: Recorded[] = [];
+  for (const [index, row] of rows.entries()) {
+    const head = join(folder, `${index}.head`);
+    const body = join(folder, `${index}.body`);
+    await quiet`curl -sf -D ${head} ${curlOf(row)} -o ${body} ${stele.url}${row.path}`;
+    const [status, ...fields] = (await readFile(head, 'latin1')).trim().split('\r\n');
+    const own = fields.filter((field) => !/^(?:date|connection|keep-alive):/i.test(field));
+    recorded.push({
+      url: row.path,
+      coding: row.coding ?? null,
+      status: Number(status!.split(' ')[1]),
+      fields: own.flatMap((field) => /^([^:]+): (.*)$/.exec(field)!.slice(1)),
+      file: row.tag === undefined ? body : null,
+    });
+  }
+  await writeFile(join(folder, 'recorded.json'), JSON.stringify(recorded));
+  const port = await freePort();
+  const pid = start([node, `${root}/scripts/bench/plain-server.ts`, String(port), join(folder, 'recorded.json')]);
+  const url = `http://127.0.0.1:${port}`;
+  const [first] = rows;
+  await retry(50, '200ms', () => quiet`curl -sf ${curlOf(first!)} -o /dev/null ${url}${first!.path}`);
+  return { name: 'plain', url, pid };
+}
+
+/** A packed document is a file of its own. */
+function nginxPath({ path, coding }: Row): string {
+  return coding === undefined ? path : `${path}.${coding}`;
+}
+
+function fieldsOf({ coding, tag, authorization }: Row): string[] {
+  return [
+    ...(coding === undefined ? [] : [`Accept-Encoding: ${coding}`]),
+    ...(tag === undefined ? [] : [`If-None-Match: ${tag}`]),
+    ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+  ];
+}
+
+function curlOf(row: Row): string[] {
+  return fieldsOf(row).flatMap((field) => ['-H', field]);
 }
 
 /** Starts a command on core 0. Answers its process. */
@@ -123,14 +215,28 @@ function start(command: string[]): number {
 }
 
 /** Asks for as long as a round lasts. Ends the benchmark when any answer is something else than success. */
-async function measure({ url, pid }: Server, coding: string): Promise<Rate> {
-  const header = `Accept-Encoding: ${coding}`;
+async function measure({ name, url, pid }: Server, row: Row): Promise<Rate> {
+  const script = join(folder, 'ask.lua');
+  await writeFile(script, `wrk.method = "${row.method ?? 'GET'}"`);
+  const target = `${url}${name === 'nginx' ? nginxPath(row) : row.path}`;
+  const tag = row.tag !== undefined && name === 'nginx' ? await tagAt(target) : row.tag;
+  const headers = curlOf({ ...row, ...(tag !== undefined && { tag }) });
   const before = await ownSeconds(pid);
-  const { stdout } = await quiet`taskset -c 1 wrk -t1 -c64 -d${seconds}s -H ${header} ${url}`;
+  const { stdout } =
+    await quiet`taskset -c 1 wrk -t1 -c${row.connections ?? 64} -d${seconds}s --latency -s ${script} ${headers} ${target}`;
   const used = (await ownSeconds(pid)) - before;
-  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout);
+  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`${name}, ${row.name}: ${stdout}`);
   const requests = Number(/(\d+) requests in/.exec(stdout)![1]);
-  return { wall: Math.round(Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1])), own: Math.round(requests / used) };
+  const [, half, unit] = /50%\s+([\d.]+)(us|ms)/.exec(stdout)!;
+  return {
+    wall: Math.round(Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)![1])),
+    own: (used * 1e6) / requests,
+    half: Number(half) * (unit === 'ms' ? 1000 : 1),
+  };
+}
+
+async function tagAt(url: string): Promise<string> {
+  return (await fetch(url, { method: 'HEAD', headers: { 'Accept-Encoding': 'identity' } })).headers.get('etag')!;
 }
 
 /** Processor time that a process has used, of user and system (proc(5), `stat`: hundredths of a second). */
@@ -139,8 +245,8 @@ async function ownSeconds(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** An OpenAPI document of about 100 KB, the same each time, that packs about as well as real ones do. */
-function makeDocument(): string {
+/** An OpenAPI document of about this many bytes, the same each time, that packs about as well as real ones do. */
+function makeDocument(bytes: number): string {
   const words =
     'amount account balance card charge customer dispute event invoice ledger mandate order payment refund'.split(' ');
   const word = (n: number) => words[Math.floor(Math.abs(Math.sin(n) * 1e6)) % words.length]!;
@@ -159,8 +265,11 @@ function makeDocument(): string {
       },
     },
   });
-  const paths = Object.fromEntries(Array.from({ length: 235 }, (_, n) => [`/${word(n)}/${n}`, { get: operation(n) }]));
-  return JSON.stringify({ openapi: '3.1.0', info: { title: 'Benchmark', version: '1.0.0' }, paths });
+  const count = Math.ceil(bytes / 426);
+  const paths = Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [`/${word(n)}/${n}`, { get: operation(n) }]),
+  );
+  return JSON.stringify({ openapi: '3.1.0', info: { title: `Benchmark ${bytes}`, version: '1.0.0' }, paths });
 }
 
 function freePort(): Promise<number> {
@@ -173,6 +282,11 @@ function freePort(): Promise<number> {
   });
 }
 
-function median(values: number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]!;
+function mediansOf(rates: readonly Rate[]): Rate {
+  const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
+  return {
+    wall: median(rates.map(({ wall }) => wall)),
+    own: median(rates.map(({ own }) => own)),
+    half: median(rates.map(({ half }) => half)),
+  };
 }
