@@ -202,6 +202,28 @@ export interface Rendered {
   markdown: string;
   /** Whether the document was too long and was cut. */
   truncated: boolean;
+  /** The pages that a long reference is divided into. Null: one page is enough. */
+  pages: Pages | null;
+}
+
+/** A long reference as several pages. */
+export interface Pages {
+  /** HTML like that of the whole, with a line for each operation and schema. */
+  overview: string;
+  /** In order. They follow each other without gaps. */
+  parts: PagePart[];
+}
+
+/** A page of a long reference: a tag with its operations, or schemas. */
+export interface PagePart {
+  /** For its URL: a slug. */
+  name: string;
+  title: string;
+  /** Where it starts and ends in the HTML of the whole, in characters. */
+  from: number;
+  to: number;
+  /** The anchors in it to which others link. */
+  anchors: string[];
 }
 
 /** Who a job belongs to and how long it may wait for a sandbox. */

@@ -21,13 +21,14 @@ export type Selector = { kind: 'latest' } | { kind: 'version'; version: string }
 
 /**
  * What to show of a resource: the document; its page as HTML (`page`) or plain text (`markdown`)
- * whatever `Accept` says; the form that tries an API out; or its report, provenance, versions or
+ * whatever `Accept` says; a `part` of the page of a long document; the form that tries an API out; or its report, provenance, versions or
  * diff (`diff-json` and `diff-markdown` whatever `Accept` says).
  */
 export type View =
   | 'document'
   | 'page'
   | 'markdown'
+  | 'part'
   | 'try'
   | 'report'
   | 'provenance'
@@ -40,7 +41,15 @@ export type View =
 export type Address =
   | { kind: 'organization'; org: string }
   | { kind: 'type'; org: string; type: ResourceType }
-  | { kind: 'resource'; coordinate: Coordinate; selector: Selector; view: View; format: Format | null }
+  | {
+      kind: 'resource';
+      coordinate: Coordinate;
+      selector: Selector;
+      view: View;
+      format: Format | null;
+      /** The name of a part, for the view `part`. */
+      part?: string;
+    }
   /** Something of a documentation site. `path`: below the site, `guide/intro`; null without the slash after its name. */
   | { kind: 'site'; org: string; slug: string; path: string | null };
 
@@ -114,10 +123,16 @@ function parseResource(org: string, type: ResourceType, text: string, tail: stri
   const selector = pinned === null ? ({ kind: 'latest' } as const) : parseSelector(pinned.stem);
   if (selector === null) return null;
   const format = pinned?.format ?? bare.format;
-  const view = parseView(tail, pinned !== null);
+  const part = tail?.startsWith(partPrefix) ? tail.slice(partPrefix.length) : null;
+  if (part !== null && !isSlug(part)) return null;
+  const view = part === null ? parseView(tail, pinned !== null) : 'part';
   if (view === null || (view !== 'document' && format !== null)) return null;
-  return { kind: 'resource', coordinate: { org, type, slug: bare.stem }, selector, view, format };
+  const coordinate = { org, type, slug: bare.stem };
+  return { kind: 'resource', coordinate, selector, view, format, ...(part !== null && { part }) };
 }
+
+/** What the last segment of a part's path starts with. */
+const partPrefix = 'part-';
 
 function splitFormat(text: string): { stem: string; format: Format | null } {
   if (text.endsWith('.json')) return { stem: text.slice(0, -5), format: 'json' };
@@ -156,6 +171,7 @@ export function formatAddress(address: Address): string {
   const base = `/${formatCoordinate(address.coordinate, address.selector)}`;
   if (address.view === 'page') return `${base}/index.html`;
   if (address.view === 'markdown') return `${base}/index.md`;
+  if (address.view === 'part') return `${base}/${partPrefix}${address.part!}`;
   if (address.view === 'diff-json') return `${base}/diff.json`;
   if (address.view === 'diff-markdown') return `${base}/diff.md`;
   if (address.view !== 'document') return `${base}/${address.view}`;

@@ -39,7 +39,7 @@ export async function outlineVersion(
 
 /**
  * A version's document as HTML and Markdown; null if the sandbox could not make them. Made once,
- * then cached.
+ * then cached. Of a long document `html` is empty: see `renderedPart`.
  */
 export async function renderedOf(registry: Registry, granted: GrantedVersion): Promise<Rendered | null> {
   return renderVersion(registry, granted.resource, granted.version, 'read');
@@ -52,10 +52,46 @@ export async function renderVersion(
   version: Version,
   lane: Lane,
 ): Promise<Rendered | null> {
-  const { compiler, config } = registry;
-  return derive(registry, 'rendered', org, hexOf(version.manifest), async () => {
-    return compiler.render(await readPublished(registry, version), config.limits, { org, lane });
+  const hex = hexOf(version.manifest);
+  return derive(registry, 'rendered', org, hex, async () => {
+    const rendered = await renderNow(registry, org, version, lane);
+    if (!rendered?.pages) return rendered;
+    // Parts are kept apart, so that the page of one reads no more than that.
+    for (const part of [wholePart, ...rendered.pages.parts.map(({ name }) => name)]) {
+      const html = cutPart(rendered, part)!;
+      await registry.cache.put(keyOf(registry, 'part', `${hex}-${part}`), encodeJson(html)).catch(() => undefined);
+    }
+    return { ...rendered, html: '' };
   });
+}
+
+/** The name of the part that is the whole of a long document. No other part has it. */
+export const wholePart = 'whole';
+
+/**
+ * The HTML of a part of a long document: its inside, or the whole. Null if the sandbox could not make
+ * it. `name`: one of `pages`, or `whole`.
+ */
+export async function renderedPart(
+  registry: Registry,
+  { resource: { org }, version }: GrantedVersion,
+  name: string,
+): Promise<string | null> {
+  return derive(registry, 'part', org, `${hexOf(version.manifest)}-${name}`, async () => {
+    const rendered = await renderNow(registry, org, version, 'read');
+    return rendered && cutPart(rendered, name);
+  });
+}
+
+async function renderNow(registry: Registry, org: string, version: Version, lane: Lane): Promise<Rendered | null> {
+  const { compiler, config } = registry;
+  return compiler.render(await readPublished(registry, version), config.limits, { org, lane });
+}
+
+function cutPart({ html, pages }: Rendered, name: string): string | null {
+  if (name === wholePart) return html;
+  const part = pages?.parts.find((each) => each.name === name);
+  return part === undefined ? null : html.slice(part.from, part.to);
 }
 
 /** The document of a version, for the compiler. Without an access check. */
@@ -81,6 +117,10 @@ async function publishedOf(
  */
 const placesInAll = 4;
 
+function keyOf({ compiler }: Pick<Registry, 'compiler'>, what: string, name: string): string {
+  return `${what}/${compiler.renderer}/${name}.json`;
+}
+
 interface Works {
   running: Map<string, Promise<unknown>>;
   places: Places;
@@ -99,7 +139,7 @@ export async function derive<T>(
   name: string,
   make: () => Promise<T | null>,
 ): Promise<T | null> {
-  const key = `${what}/${compiler.renderer}/${name}.json`;
+  const key = keyOf({ compiler }, what, name);
   const works = worksOf.get(cache) ?? { running: new Map(), places: createPlaces(placesInAll) };
   worksOf.set(cache, works);
   const { running, places } = works;

@@ -23,6 +23,7 @@
 //   answer        <details>: the body of a response, <pre><code>
 //   example       <details>: one example, <pre><code>
 //   severity      <b> of a rule, with error, warn, info, hint or off beside it
+//   index         <ul> of the operations of a section, on the overview of a document with several pages; with names: of schemas
 //   more          <p>: says that something was cut, and how much
 //   nav           <ul>, nested: the table of contents; <details> fold the groups of long ones, <a> holds .method and text
 //
@@ -81,12 +82,13 @@ function renderApi(document: JsonObject): Rendered {
     security: requirementsOf(document['security']),
     anchors: { schemas: anchorsOf(api.schemas), security: anchorsOf(api.security) },
   };
-  const { html, isCut } = apiHtml(page, api, budget);
+  const { html, isCut, pages } = apiHtml(page, api, budget);
   return {
     html: formatHtml(html),
     navigation: formatHtml(apiNavigation(api)),
     markdown: apiMarkdown({ ...page, schemas: createSchemas(document, 'openapi') }, api, budget),
     truncated: isCut || api.isCut || page.schemas.left < 0,
+    pages,
   };
 }
 
@@ -120,6 +122,7 @@ function renderSchema(document: JsonObject): Rendered {
     navigation: formatHtml(jsonSchemaNavigation(schemas)),
     markdown: jsonSchemaMarkdown({ ...page, schemas: createSchemas(document, 'json-schema') }, schemas, budget),
     truncated: isCut || page.schemas.left < 0 || definitions.length >= listLimit,
+    pages: null,
   };
 }
 
@@ -135,6 +138,7 @@ function renderRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Rend
     navigation: formatHtml(rulesetNavigation(placed)),
     markdown: rulesetMarkdown(document, placed, budget),
     truncated: isCut || more > 0,
+    pages: null,
   };
 }
 

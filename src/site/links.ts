@@ -8,10 +8,17 @@ import {
 } from '../model/address.ts';
 import { coordinateOf, findVersion, neighbours, type Resource, type Version } from '../model/resource.ts';
 
+interface LinkOptions {
+  label?: string;
+  view?: View;
+  format?: Format | null;
+  part?: string;
+}
+
 /** Creates links as paths under the registry's base, which work under any host name. */
 export interface Links {
-  /** Path of a resource, a version, or a view of either. */
-  to(coordinate: Coordinate, options?: { label?: string; view?: View; format?: Format | null }): string;
+  /** Path of a resource, a version, or a view of either. `part`: of the view `part`. */
+  to(coordinate: Coordinate, options?: LinkOptions): string;
   /** Path under the base. */
   path(path: string): string;
   /** The absolute URL of a path, for documents that are read elsewhere. */
@@ -25,9 +32,9 @@ export function createLinks(url: string): Links {
   return {
     path: (path) => `${base}${path}`,
     whole: (path) => `${origin}${path}`,
-    to(coordinate, { label, view = 'document', format = null } = {}) {
+    to(coordinate, { label, view = 'document', format = null, part } = {}) {
       const selector: Selector = label === undefined ? { kind: 'latest' } : { kind: 'version', version: label };
-      return `${base}${formatAddress({ kind: 'resource', coordinate, selector, view, format })}`;
+      return `${base}${formatAddress({ kind: 'resource', coordinate, selector, view, format, ...(part !== undefined && { part }) })}`;
     },
   };
 }

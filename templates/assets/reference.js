@@ -261,6 +261,7 @@ function goToField() {
   const rest = [];
   while (names.length > 1 && document.getElementById(names.join('/')) === null) rest.unshift(names.pop());
   const part = document.getElementById(names.join('/'));
+  if (goToPart(part, rest)) return;
   if (rest.length === 0 || part === null) return;
   let found = part;
   for (const name of rest) {
@@ -271,6 +272,14 @@ function goToField() {
   for (let at = found.parentElement; at !== null; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
   found.scrollIntoView({ block: found === part ? 'start' : 'center' });
   if (found !== part) mark(found);
+}
+
+/** On the overview of a long document: goes on to the page that has the operation or schema. */
+function goToPart(part, rest) {
+  const link = part?.matches('.index > li') ? part.querySelector('a') : null;
+  if (link === null) return false;
+  location.replace([link.href, ...rest].join('/'));
+  return true;
 }
 
 function mark(field) {

@@ -6,7 +6,13 @@ import { renderedOf } from '../../src/registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../src/registry/read.ts';
 import { createTestRegistry, publishVersion, type TestRegistry } from '../server/registry.ts';
 
-const rendered: Rendered = { html: '<p>All of it</p>', navigation: '', markdown: 'All of it', truncated: false };
+const rendered: Rendered = {
+  html: '<p>All of it</p>',
+  navigation: '',
+  markdown: 'All of it',
+  truncated: false,
+  pages: null,
+};
 const pay = { org: 'acme', type: 'apis', slug: 'pay' } as const;
 
 async function versionsOf(registry: TestRegistry, count: number): Promise<GrantedVersion[]> {

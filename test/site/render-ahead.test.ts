@@ -29,7 +29,7 @@ test('what is published is rendered before anybody asks, once, as the work of it
   const turns: (Turn | undefined)[] = [];
   compiler.render = async (_document, _limits, turn) => {
     turns.push(turn);
-    return { html: '', navigation: '', markdown: '', truncated: false };
+    return { html: '', navigation: '', markdown: '', truncated: false, pages: null };
   };
   const ahead = openRenderAhead(world.registry);
   await publishVersion(world, '1.0.0');

@@ -1,4 +1,4 @@
-import { resourceTypes } from '../../model/address.ts';
+import { isSlug, resourceTypes } from '../../model/address.ts';
 import type { Coding } from '../../model/artifact.ts';
 import { isKind } from '../../model/kinds.ts';
 import { isDigest } from '../../model/digest.ts';
@@ -17,6 +17,8 @@ import type {
   CompileInput,
   CompileLimits,
   Detected,
+  PagePart,
+  Pages,
   Published,
   Rendered,
   Representation,
@@ -271,7 +273,23 @@ function readRendered(value: unknown): Rendered | null {
   const { html, navigation, markdown, truncated } = value;
   if (!isLongText(html) || !isLongText(navigation) || !isLongText(markdown) || typeof truncated !== 'boolean')
     return null;
-  return { html, navigation, markdown, truncated };
+  const pages = value['pages'] === null ? null : readPages(value['pages'], html.length);
+  return pages === undefined ? null : { html, navigation, markdown, truncated, pages };
+}
+
+function readPages(value: unknown, length: number): Pages | undefined {
+  if (!isRecord(value) || !isLongText(value['overview'])) return undefined;
+  const parts = readAll(value['parts'], readPagePart);
+  const isSound = parts?.every(({ from, to }) => from <= to && to <= length);
+  const isNamed = new Set(parts?.map(({ name }) => name)).size === parts?.length;
+  return parts !== null && isSound && isNamed ? { overview: value['overview'], parts } : undefined;
+}
+
+function readPagePart(value: unknown): PagePart | null {
+  if (!isRecord(value)) return null;
+  const { name, title, from, to, anchors } = value;
+  if (!isText(name) || !isSlug(name) || !isText(title) || !isCount(from) || !isCount(to)) return null;
+  return isList(anchors, isText) ? { name, title, from, to, anchors: [...anchors] } : null;
 }
 
 /** A whole page. The renderer limits its length too. */

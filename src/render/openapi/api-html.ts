@@ -2,6 +2,8 @@ import type { Api, PlacedOperation, TagGroup } from './api-view.ts';
 import { joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { createLong } from '../long.ts';
+import type { Pages } from '../../compile/compile.ts';
+import { pagesOf, type Section } from './api-pages.ts';
 import { externalDocsOf } from './operation-view.ts';
 import { docsHtml, operationHtml, operationLine, outsideLink, securityHtml } from './operation-html.ts';
 import { serverUrls } from '../outline-document.ts';
@@ -9,37 +11,65 @@ import type { Page } from '../page.ts';
 import { nameText, shorten } from '../plain-text.ts';
 import { schemaHtml, typeLine } from '../schema/schema-html.ts';
 
-/** The reference of an API as HTML. `isCut`: whether parts were shortened. */
-export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isCut: boolean } {
+/** What stands before the parts of a reference. */
+const start = '<div class="reference">';
+
+/**
+ * The reference of an API as HTML, with the pages that a long one is divided into. `isCut`: whether
+ * parts were shortened.
+ */
+export function apiHtml(page: Page, api: Api, budget: number): { html: Html; isCut: boolean; pages: Pages | null } {
   const long = createLong(budget, lengthOf);
-  long.add(() => introHtml(page, api));
+  const intro = introHtml(page, api);
+  long.add(() => intro);
+  const sections: Section[] = [];
+  /** Adds a part, and notes it in the last section. */
+  const add = (anchor: string, whole: () => Html, short?: () => Html) => {
+    const count = long.parts.length;
+    long.add(whole, short);
+    if (long.parts.length > count) sections.at(-1)!.pieces.push({ anchor, html: long.parts.at(-1)! });
+  };
+  const begin = (section: Omit<Section, 'pieces'>, whole: () => Html, short?: () => Html) => {
+    sections.push({ ...section, pieces: [] });
+    add(section.anchor, whole, short);
+  };
   const addOperations = (operations: readonly PlacedOperation[]) => {
     for (const { operation, anchor } of operations)
-      long.add(
+      add(
+        anchor,
         () => operationHtml(page, operation, anchor),
         () => operationLine(operation, anchor),
       );
   };
   for (const group of api.groups) {
-    long.add(
+    begin(
+      { ...sectionOf(group.name, group.anchor), description: group.description, operations: group.operations },
       () => groupStart(page, group),
       () => markup`<h2 id="${group.anchor}">${nameText(group.name, 200)}</h2>`,
     );
     addOperations(group.operations);
   }
   if (api.webhooks.length > 0) {
-    long.add(() => markup`<h2 id="webhooks">Webhooks</h2>`);
+    const title = markup`<h2 id="webhooks">Webhooks</h2>`;
+    begin({ ...sectionOf('Webhooks', 'webhooks'), operations: api.webhooks }, () => title);
     addOperations(api.webhooks);
   }
   if (api.schemas.length > 0) {
-    long.add(() => markup`<h2 id="schemas">Schemas</h2>`);
+    const title = markup`<h2 id="schemas">Schemas</h2>`;
+    begin({ ...sectionOf('Schemas', 'schemas'), schemas: api.schemas }, () => title);
     for (const { name, schema, anchor } of api.schemas)
-      long.add(
+      add(
+        anchor,
         () => namedSchemaHtml(page, name, schema, anchor),
         () => markup`<section class="schema" id="${anchor}"><h3>${nameText(name, 300)}</h3></section>`,
       );
   }
-  return { html: markup`<div class="reference">${joinHtml(long.parts)}</div>`, isCut: long.isCut };
+  const html = markup`<div class="reference">${joinHtml(long.parts)}</div>`;
+  return { html, isCut: long.isCut, pages: pagesOf(page, intro, sections, start.length + lengthOf(intro)) };
+}
+
+function sectionOf(title: string, anchor: string): Omit<Section, 'pieces'> {
+  return { title, anchor, description: '', operations: [], schemas: [] };
 }
 
 /** A named schema with its anchor. */

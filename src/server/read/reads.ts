@@ -83,6 +83,7 @@ export const documentPattern = '/@{org}/{type}/{slug}';
 const viewPatterns = {
   page: '/@{org}/{type}/{slug}/index.html',
   markdown: '/@{org}/{type}/{slug}/index.md',
+  part: '/@{org}/{type}/{slug}/part-{part}',
   try: '/@{org}/{type}/{slug}/try',
   report: '/@{org}/{type}/{slug}/report',
   provenance: '/@{org}/{type}/{slug}/provenance',
@@ -141,7 +142,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (view === 'report') return sendReport(read, selected.granted, lifetime);
   if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
   if (view === 'try' && address.coordinate.type !== 'apis') throw new RegistryError('not_found', nothingHere);
-  if (view !== 'document') return send.page(read, selected.granted, view);
+  if (view !== 'document') return send.page(read, selected.granted, view, address.part);
   return wantsPage(read, address)
     ? send.page(read, selected.granted, 'page')
     : send.document(read, selected.granted, address);
@@ -159,8 +160,13 @@ function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress)
  * Redirects a range to the version that it means now. 307 keeps the method; caches keep it as
  * briefly as `latest`.
  */
-function redirect(read: ReadRequest, { resource, version }: GrantedVersion, { view, format }: ResourceAddress): void {
-  const target = read.links.to(coordinateOf(resource), { label: version.label, view, format });
+function redirect(
+  read: ReadRequest,
+  { resource, version }: GrantedVersion,
+  { view, format, part }: ResourceAddress,
+): void {
+  const at = { label: version.label, view, format, ...(part !== undefined && { part }) };
+  const target = read.links.to(coordinateOf(resource), at);
   const location = read.query === '' ? target : `${target}?${read.query}`;
   const shared = sharing(read.context.registry.config, resource.visibility, 'latest', {
     keys: [resourceKey(resource)],

@@ -8,6 +8,7 @@ import type { Granted, GrantedVersion } from '../../registry/read.ts';
 import { statusHeaders, versionLinks } from '../../site/links.ts';
 import { messagePage } from '../../site/pages/message-pages.ts';
 import { relatedTo, type Related } from '../../site/pages/related.ts';
+import { partPage } from '../../site/pages/part-page.ts';
 import { resourceMarkdown } from '../../site/pages/resource-markdown.ts';
 import { resourcePage, type Made } from '../../site/pages/resource-page.ts';
 import type { Site } from '../../site/site.ts';
@@ -21,7 +22,8 @@ import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts'
 export type SendResourcePage = (
   read: ReadRequest,
   granted: GrantedVersion,
-  view: 'page' | 'markdown' | 'try',
+  view: 'page' | 'markdown' | 'try' | 'part',
+  part?: string,
 ) => Promise<void>;
 
 /** Number of pages whose digests are cached. */
@@ -29,6 +31,12 @@ const pagesKept = 500;
 
 /** Milliseconds until an incomplete page is rendered again. */
 const unfinishedFor = 60_000;
+
+/** What a page shows besides its version. `part`: of the view `part`. */
+interface About {
+  related: Related | null;
+  part?: string | undefined;
+}
 
 interface Kept {
   resource: Resource;
@@ -46,14 +54,16 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
   const { cache, config } = site.registry;
   const kept = new LRUCache<string, Kept>({ max: pagesKept });
 
-  function pageOf(granted: GrantedVersion, view: View, related: Related | null): Promise<PageBytes> {
+  function pageOf(granted: GrantedVersion, view: View, { related, part }: About): Promise<PageBytes> {
     const { resource, version } = granted;
-    const name = `${nameOf(resource)}@${version.label} ${view} ${digestOf(JSON.stringify(related))}`;
+    const name = `${nameOf(resource)}@${version.label} ${view} ${part} ${digestOf(JSON.stringify(related))}`;
     const now = site.registry.monotonic();
     const known = kept.get(name);
     if (known?.resource === resource && now < known.until) return known.page;
-    const make = (): Promise<Made> =>
-      related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
+    const make = async (): Promise<Made> => {
+      if (part !== undefined) return partPage(site, granted, part);
+      return related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
+    };
     const forget = () => void (kept.get(name) === entry && kept.delete(name));
     const page = make().then(({ text, isWhole }) => {
       if (!isWhole) entry.until = site.registry.monotonic() + unfinishedFor;
@@ -82,7 +92,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     return { digest, size, open: () => keptPage(cache, digest, again) };
   }
 
-  return async (read, granted, view) => {
+  return async (read, granted, view, part) => {
     const { resource, version } = granted;
     const isPublic = resource.visibility === 'public';
     const coordinate = coordinateOf(resource);
@@ -98,9 +108,9 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
     const related = view === 'page' ? await relatedTo(site, granted, read.principal) : null;
-    const page = await inTime(pageOf(granted, view, related), patience);
+    const page = await inTime(pageOf(granted, view, { related, part }), patience);
     if (page === null) return sendWaiting(read, site, view);
-    const where = site.links.to(coordinate, { label: version.label, view });
+    const where = site.links.to(coordinate, { label: version.label, view, ...(part !== undefined && { part }) });
     const sharing = pageSharing(config, {
       isPublic: isForAll,
       by: isReaders ? 'reader' : 'everyone',
@@ -125,7 +135,7 @@ const retryAfter = 3;
 /** Says that the page is being made: in a page that reloads itself, or as an error to programs. */
 async function sendWaiting(read: ReadRequest, site: Site, view: View): Promise<void> {
   const text = 'This page is being made for the first time. It takes up to a minute for a long document.';
-  if (view !== 'page') throw new RegistryError('unavailable', text, { retryAfter });
+  if (view !== 'page' && view !== 'part') throw new RegistryError('unavailable', text, { retryAfter });
   const html = messagePage(site, { title: 'One moment', text, reload: retryAfter });
   const headers = { 'Retry-After': String(retryAfter), ...pageSharing(site.registry.config, { isPublic: false }) };
   await sendPage(read, site.registry.cache, bytesOf(html), { status: 503, headers });

@@ -16,6 +16,7 @@ export type FileKind =
   | 'page'
   | 'users' // a page that depends on its reader: of a ruleset, or without a latest version
   | 'markdown'
+  | 'part' // a page of a long document
   | 'try'
   | 'home'
   | 'front' // the page of an organization or a type, which depends on its reader
@@ -42,6 +43,8 @@ export interface Item {
   status?: number;
   /** Whether it is a list with further pages, requested by cursor. */
   isList?: boolean;
+  /** Whether it links to the parts of a long document, which are files too. */
+  isParted?: boolean;
   /** Whether it names the other files of the search index. */
   isIndex?: boolean;
 }
@@ -77,7 +80,7 @@ function versionItems({ type }: Resource, pinned: string): Item[] {
   return [
     coded(`${pinned}.json`, 'json'),
     coded(`${pinned}.yaml`, 'yaml'),
-    coded(`${pinned}/index.html`, type === 'rulesets' ? 'users' : 'page'),
+    { ...coded(`${pinned}/index.html`, type === 'rulesets' ? 'users' : 'page'), isParted: type === 'apis' },
     coded(`${pinned}/index.md`, 'markdown'),
     record(`${pinned}/report`, 'record'),
     record(`${pinned}/provenance`, 'record'),
@@ -89,6 +92,18 @@ function versionItems({ type }: Resource, pinned: string): Item[] {
 
 function record(ask: string, kind: FileKind): Item {
   return { ask, file: `${ask.slice(1)}.json`, kind, isCoded: false, isList: kind !== 'record' };
+}
+
+/** The parts of a long document to which its page, at this path, links. */
+export function partItems(ask: string, html: string): Item[] {
+  const folder = ask.slice(0, -'index.html'.length);
+  const found = html.matchAll(/<a href="[^"#]*\/(part-[a-z0-9-]+)[#"]/g);
+  return [...new Set([...found].map(([, name]) => name!))].map((name) => ({
+    ask: `${folder}${name}`,
+    file: `${folder.slice(1)}${name}/index.html`,
+    kind: 'part',
+    isCoded: true,
+  }));
 }
 
 /** The page of metadata at the same URL as its data. */

@@ -4,7 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Answered, Answers, Asked } from '../answers.ts';
 import type { Beginnings } from './build-folder.ts';
 import { resourcesPerFile } from '../../search/ranking/shards.js';
-import { codingEndings, shardItem, type Item } from './build-items.ts';
+import { codingEndings, partItems, shardItem, type Item } from './build-items.ts';
 import type { BuiltFile, BuiltUnit, Fields } from './build-manifest.ts';
 import type { Unit } from './build-plan.ts';
 import { decodeJson } from '../../model/json.ts';
@@ -50,6 +50,11 @@ async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, B
   for (const coding of ['identity', ...(item.isCoded ? codings : [])] as Coding[]) {
     const made = await makeFile(making, item, coding, known);
     if (made !== null) files.push(made);
+  }
+  if (item.isParted) {
+    const { body } = await ask(making, { path: item.ask }, item);
+    for (const each of partItems(item.ask, Buffer.from(body).toString()))
+      files.push(...(await makeItem(making, each, known)));
   }
   if (item.isList) files.push(...(await makePages(making, item)));
   if (item.isIndex)

@@ -20,6 +20,7 @@ const kinds: readonly { path: string; accept?: string; format?: string; kind: st
   { path: `^/@[^/]+/rulesets/[^/]+/index\\.html$`, kind: 'users', file: '{path}', type: 'text/html' },
   { path: `^/@[^/]+/${types}/[^/]+/index\\.html$`, kind: 'page', file: '{path}', type: 'text/html' },
   { path: `^/@[^/]+/${types}/[^/]+/index\\.md$`, kind: 'markdown', file: '{path}', type: 'text/markdown' },
+  { path: `^/@[^/]+/apis/[^/]+/part-[a-z0-9-]+$`, kind: 'part', file: '{path}/index.html', type: 'text/html' },
   { path: `^/@[^/]+/apis/[^/]+/try$`, kind: 'try', file: '{path}/index.html', type: 'text/html' },
   {
     path: `^/@.+/(?:report|provenance)$`,
@@ -204,7 +205,9 @@ function headerLines(kind: string, fields: Fields): string[] {
   if (own.length === 0 || ['absent', 'gone', 'latest', 'range', 'preflight'].includes(kind)) return [];
   const location = { json: '{stele_location}', yaml: '{stele_location}' }[kind];
   const page = ['page', 'users'].includes(kind) ? '{stele_location}/index.html' : undefined;
-  const where = location ?? page ?? (kind === 'markdown' ? '{stele_location}/index.md' : undefined);
+  const tails: Readonly<Record<string, string>> = { markdown: '/index.md', part: '{vars.stele_rest}' };
+  const tail = tails[kind];
+  const where = location ?? page ?? (tail === undefined ? undefined : `{stele_location}${tail}`);
   return [
     `\t@stele_kind_${kind} vars {vars.stele_kind} ${kind}`,
     ...deferred(`@stele_kind_${kind}`, [

@@ -57,6 +57,7 @@ function kindRows(): Row[] {
     ...page('/index\\.html '),
     [`~^${name}/index\\.md `, 'markdown'],
     ['~^/@[^/ ]+/apis/[^/ ]+/try ', 'try'],
+    ['~^/@[^/ ]+/apis/[^/ ]+/part-[a-z0-9-]+ ', 'part'],
     [`~^${name}/(?:report|provenance)  text/html$`, 'record-page'],
     [`~^/@[^/ ]+/${types}/[^/@ ]+/versions  text/html$`, 'versions-page'],
     [`~^${name}/(?:report|provenance|versions) (?!(?:json)? [^ ])`, 'unacceptable'],
@@ -90,7 +91,7 @@ const fileRows: Row[] = [
   ['markdown', '$stele_version/index.md'],
   ['try', '$stele_version/try/index.html'],
   ['record', '$stele_version$stele_tail.json'],
-  ['record-page', '$stele_version$stele_tail/index.html'],
+  ['~^(?:record-page|part)$', '$stele_version$stele_tail/index.html'],
   ['versions', '$stele_name/versions$stele_page.json'],
   ['versions-page', '$stele_name/versions/index.html'],
   ['listing', '$stele_path$stele_page.json'],
@@ -103,7 +104,7 @@ const fileRows: Row[] = [
 ];
 
 function typeRows(contentType: (kind: string) => string): Row[] {
-  const pages = ['page', 'users', 'record-page', 'versions-page', 'try', 'home', 'front', 'plain-page'];
+  const pages = ['page', 'users', 'record-page', 'versions-page', 'part', 'try', 'home', 'front', 'plain-page'];
   const constant = [...pages, 'markdown', 'record', 'versions', 'listing'];
   return [
     ['~^json (?<stele_json>[^ ]*json) ', '$stele_json'],

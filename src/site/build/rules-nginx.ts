@@ -16,7 +16,7 @@ export function httpRules(table: RulesTable): string {
   const size = 2 ** Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + 2048));
   const versioned = (name: string, value: string): string =>
     map('$stele_kind', `$stele_${name}`, [
-      ['~^(?:json|yaml|page|users|markdown|try|record|record-page)$', value],
+      ['~^(?:json|yaml|page|users|markdown|try|record|record-page|part)$', value],
       ...(name === 'link' ? [['catalog', `<${base}${catalogPath}>; rel="api-catalog"`] as Row] : []),
     ]);
   return [
@@ -74,6 +74,7 @@ export function httpRules(table: RulesTable): string {
     map('$stele_kind', '$stele_location', [
       ['~^(?:json|yaml)$', `${base}$stele_version`],
       ['~^(?:page|users|markdown)$', `${base}$stele_file`],
+      ['part', `${base}$stele_version$stele_tail`],
     ]),
     '# Documents are known by the digests of their bytes. Of files that change, nginx makes the tags itself.',
     map(

@@ -2,7 +2,9 @@ import { types } from '../../model/kinds.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/why-latest.ts';
 import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
-import { renderedOf } from '../../registry/derived.ts';
+import type { Rendered } from '../../compile/compile.ts';
+import { renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
+import { linkParts } from './link-parts.ts';
 import { withoutFindings } from '../../registry/gate/show-report.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
 import { crumbsOf } from './crumbs.ts';
@@ -57,7 +59,7 @@ export async function resourcePage(
   ]);
   const pinned = (format: 'json' | 'yaml') => links.whole(links.to(coordinate, { label: version.label, format }));
   const isLatest = resource.latest === version.label;
-  const reference = rendered && { html: rendered.html, navigation: rendered.navigation, truncated: rendered.truncated };
+  const reference = rendered && (await referenceOf(site, granted, rendered, preview !== null));
   const isFirst = neighbours(resource, version).predecessor === null;
   const text = site.page('resource', {
     org: resource.org,
@@ -127,6 +129,32 @@ export async function resourcePage(
     scripts: ['reference.js', ...(resource.type === 'schemas' && preview === null ? ['validate.js'] : [])],
   });
   return { text, isWhole: rendered !== null && (isFirst || changes !== null) };
+}
+
+/**
+ * The reference on the page. Of a long document only the overview, whose links lead to its parts; a
+ * preview has no parts, since they would need URLs.
+ */
+async function referenceOf(
+  site: Site,
+  granted: GrantedVersion,
+  { html, navigation, truncated, pages }: Rendered,
+  isPreview: boolean,
+): Promise<object | null> {
+  if (pages === null) return { html, navigation, truncated, whole: null };
+  if (isPreview) {
+    const whole = await renderedPart(site.registry, granted, wholePart);
+    return whole === null ? null : { html: whole, navigation, truncated, whole: null };
+  }
+  const to = (part: string | null) => partHref(site, granted, part);
+  const linked = (text: string) => linkParts(text, pages, null, to);
+  return { html: linked(pages.overview), navigation: linked(navigation), truncated, whole: to(wholePart) };
+}
+
+/** The path of a part of a version's page; null: the page with the overview. */
+export function partHref({ links }: Site, { resource, version }: GrantedVersion, part: string | null): string {
+  const { label } = version;
+  return links.to(coordinateOf(resource), part === null ? { label } : { label, view: 'part', part });
 }
 
 /** What search engines read of a version. */

@@ -12,7 +12,13 @@ const html: [string, string] = ['Accept', 'text/html'];
 const pay = '/@acme/apis/pay';
 const style = '@acme/rulesets/style';
 
-const rendered: Rendered = { html: '<p>All of it</p>', navigation: '', markdown: 'All of it', truncated: false };
+const rendered: Rendered = {
+  html: '<p>All of it</p>',
+  navigation: '',
+  markdown: 'All of it',
+  truncated: false,
+  pages: null,
+};
 
 /** Empties the cache, and the memory of what is no longer being sent. */
 async function forget({ cache }: Registry): Promise<void> {
