@@ -5,6 +5,7 @@ import type { Digest } from '../model/digest.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { Outline } from '../model/outline.ts';
 import type { OnConflict } from '../model/connection.ts';
+import type { Pages } from '../model/anchor.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Ownership } from '../model/resource.ts';
 import type { Exemption, Gate } from '../model/problem.ts';
@@ -204,26 +205,6 @@ export interface Rendered {
   truncated: boolean;
   /** The pages that a long reference is divided into. Null: one page is enough. */
   pages: Pages | null;
-}
-
-/** A long reference as several pages. */
-export interface Pages {
-  /** HTML like that of the whole, with a line for each operation and schema. */
-  overview: string;
-  /** In order. They follow each other without gaps. */
-  parts: PagePart[];
-}
-
-/** A page of a long reference: a tag with its operations, or schemas. */
-export interface PagePart {
-  /** For its URL: a slug. */
-  name: string;
-  title: string;
-  /** Where it starts and ends in the HTML of the whole, in characters. */
-  from: number;
-  to: number;
-  /** The anchors in it to which others link. */
-  anchors: string[];
 }
 
 /** Who a job belongs to and how long it may wait for a sandbox. */

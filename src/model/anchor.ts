@@ -55,3 +55,23 @@ function nameFor(text: string): string {
     .replace(/^-+|-+$/g, '');
   return name === '' ? 'x' : name;
 }
+
+/** A long reference as several pages. */
+export interface Pages {
+  /** HTML like that of the whole, with a line for each operation and schema. */
+  overview: string;
+  /** In order. They follow each other without gaps. */
+  parts: PagePart[];
+}
+
+/** A page of a long reference: a tag with its operations, or schemas. */
+export interface PagePart {
+  /** For its URL: a slug. */
+  name: string;
+  title: string;
+  /** Where it starts and ends in the HTML of the whole, in characters. */
+  from: number;
+  to: number;
+  /** The anchors in it to which others link. */
+  anchors: string[];
+}

@@ -1,5 +1,6 @@
 import { isSlug, resourceTypes } from '../../model/address.ts';
 import type { Coding } from '../../model/artifact.ts';
+import type { PagePart, Pages } from '../../model/anchor.ts';
 import { isKind } from '../../model/kinds.ts';
 import { isDigest } from '../../model/digest.ts';
 import type { Comparison } from '../../model/comparison.ts';
@@ -17,8 +18,6 @@ import type {
   CompileInput,
   CompileLimits,
   Detected,
-  PagePart,
-  Pages,
   Published,
   Rendered,
   Representation,

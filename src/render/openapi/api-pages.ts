@@ -1,5 +1,5 @@
 import { slugFrom } from '../../model/address.ts';
-import type { Pages, PagePart } from '../../compile/compile.ts';
+import type { Pages, PagePart } from '../../model/anchor.ts';
 import { formatHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import { textOf } from '../json-value.ts';
 import type { Page } from '../page.ts';

@@ -1,4 +1,4 @@
-import type { Pages } from '../../compile/compile.ts';
+import type { Pages } from '../../model/anchor.ts';
 
 /**
  * Makes links to anchors lead to the page of a long document that has them. `current`: the part
