@@ -95,9 +95,9 @@ function record(ask: string, kind: FileKind): Item {
 }
 
 /** The parts of a long document to which its page, at this path, links. */
-export function partItems(ask: string, html: string): Item[] {
+export function partItems(ask: string, page: string): Item[] {
   const folder = ask.slice(0, -'index.html'.length);
-  const found = html.matchAll(/<a href="[^"#]*\/(part-[a-z0-9-]+)[#"]/g);
+  const found = page.matchAll(/<a href="[^"#]*\/(part-[a-z0-9-]+)[#"]/g);
   return [...new Set([...found].map(([, name]) => name!))].map((name) => ({
     ask: `${folder}${name}`,
     file: `${folder.slice(1)}${name}/index.html`,
