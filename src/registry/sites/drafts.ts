@@ -1,7 +1,7 @@
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { draftRef, type Draft, type DraftFile, type SiteName } from '../../model/sites/documentation-site.ts';
-import { isPagePath } from '../../model/sites/page-path.ts';
+import { isFilePath, isPagePath } from '../../model/sites/page-path.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { Guard } from '../change-resource.ts';
 import type { Author, Registry } from '../registry.ts';
@@ -91,7 +91,7 @@ export async function readDraftPage(
 
 /** A file of a site that was sent, or null. */
 export async function findDraft(registry: Registry, site: SiteName, path: string): Promise<FoundDraft | null> {
-  const generation = await registry.refs.read<Draft>(draftRef(site, path));
+  const generation = isFilePath(path) ? await registry.refs.read<Draft>(draftRef(site, path)) : null;
   return generation?.value.file ? { path, file: generation.value.file, generation } : null;
 }
 

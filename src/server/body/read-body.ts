@@ -90,3 +90,16 @@ function decode(bytes: Buffer): string {
 function notUtf8(): RegistryError {
   return new RegistryError('malformed', 'The body is not UTF-8.');
 }
+
+/** Reads a request's body as it is, whatever type it claims: the bytes are the `document`. Null if it has none. */
+export async function readBytes(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<Body | null> {
+  if (!hasBody(request)) return null;
+  const hash = createHash('sha256');
+  const look = (piece: Buffer) => void hash.update(piece);
+  const bytes = await joinPieces(await readPieces(request, response, { limit, inflate: true, look }));
+  return { value: null, document: bytes, digest: `sha256:${hash.digest('hex')}`, size: bytes.length };
+}

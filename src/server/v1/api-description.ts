@@ -24,7 +24,7 @@ export interface Operation {
   scope: Scope | null;
   parameters: Parameter[];
   /** Position of the request body's schema in the description; null: the operation has no body. */
-  body: { pointer: string; required: boolean } | null;
+  body: { pointer: string; required: boolean; /** Whether the body is a file and not JSON. */ isBytes: boolean } | null;
 }
 
 /**
@@ -63,7 +63,7 @@ export function ownDescription(): Description {
 function readOperation(document: Schema, path: string, item: PathItem, method: string): Operation {
   const operation = item[method] as Schema;
   const all = [...(item.parameters ?? []), ...((operation['parameters'] as unknown[] | undefined) ?? [])];
-  const body = operation['requestBody'] as { required?: boolean } | undefined;
+  const body = operation['requestBody'] as { required?: boolean; content: object } | undefined;
   const escaped = path.replaceAll('~', '~0').replaceAll('/', '~1');
   return {
     id: operation['operationId'] as string,
@@ -75,6 +75,7 @@ function readOperation(document: Schema, path: string, item: PathItem, method: s
       ? {
           pointer: `/paths/${escaped}/${method}/requestBody/content/application~1json/schema`,
           required: body.required ?? false,
+          isBytes: !Object.hasOwn(body.content, 'application/json'),
         }
       : null,
   };

@@ -35,7 +35,14 @@ export function matchRoute(
   return null;
 }
 
-function matchSegments(template: readonly string[], segments: readonly string[]): Record<string, string> | null {
+/** Parameters that take the rest of a path, with its slashes. */
+const takesRest = ['{page}', '{file}'];
+
+function matchSegments(template: readonly string[], all: readonly string[]): Record<string, string> | null {
+  const last = template.at(-1)!;
+  const hasRest = takesRest.includes(last) && all.length >= template.length;
+  const rest = hasRest ? decodeRest(all.slice(template.length - 1)) : null;
+  const segments = hasRest ? [...all.slice(0, template.length - 1), ''] : all;
   if (template.length !== segments.length) return null;
   const values: Record<string, string> = {};
   for (const [index, wanted] of template.entries()) {
@@ -44,7 +51,7 @@ function matchSegments(template: readonly string[], segments: readonly string[])
       if (segment !== wanted) return null;
       continue;
     }
-    const value = decodeSegment(segment);
+    const value = hasRest && wanted === last ? rest : decodeSegment(segment);
     if (value === null) return null;
     values[wanted.slice(1, -1)] = value;
   }
@@ -62,6 +69,12 @@ function decodeSegment(segment: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** The rest of a path, decoded. Clients may encode its slashes (RFC 3986 §2.2). */
+function decodeRest(segments: readonly string[]): string | null {
+  const decoded = segments.flatMap((segment) => segment.split(/%2f/i)).map(decodeSegment);
+  return decoded.includes(null) ? null : decoded.join('/');
 }
 
 /** The methods of a route for `Allow`. */

@@ -11,6 +11,7 @@ import type { Answer, Asker, Call } from './call.ts';
 import { answerOnce } from './once.ts';
 import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './require-scope.ts';
 import { routes } from './routes.ts';
+import { findSiteForCall, requireSiteScope } from './sites/site-routes.ts';
 import { validatorOf } from './validate.ts';
 
 /** What an operation is asked with. */
@@ -43,7 +44,7 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
   const byId = new Map(description.operations.map((operation) => [operation.id, operation]));
 
   function checkBody(operation: Operation, body: Body | null): Body | null {
-    if (operation.body === null) return null;
+    if (operation.body === null || operation.body.isBytes) return operation.body && body;
     if (body !== null) validator.checkBody(operation, body.value, body.size);
     else if (operation.body.required) throw new RegistryError('malformed', 'The request needs a JSON body.');
     return body;
@@ -77,6 +78,11 @@ export function createOperations(context: Omit<ServerContext, 'v1'>): Operations
       const answerFound = async () => answerOnce({ ...found, body: await readBody() }, key, entry.answer);
       // A waiting request's body is not read yet.
       return takesDocument(operation) ? turns.take(org, answerFound) : answerFound();
+    }
+    if (entry.about === 'site') {
+      const found = await findSiteForCall(call);
+      requireSiteScope(found, operation.scope!, found.found.value);
+      return answerOnce({ ...found, body: await readBody() }, key, entry.answer);
     }
     if (entry.about === 'organization') requireOrganizationScope(call, operation.scope!);
     if (entry.about === 'part') requireScopeForPart(call, operation.scope!);

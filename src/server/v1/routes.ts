@@ -8,6 +8,9 @@ import * as organization from './organization-routes.ts';
 import * as publish from './publish-route.ts';
 import * as repositories from './repository-routes.ts';
 import * as resources from './resource-routes.ts';
+import * as files from './sites/file-routes.ts';
+import * as sites from './sites/site-routes.ts';
+import type { SiteHandler } from './sites/site-routes.ts';
 import * as syncs from './sync-routes.ts';
 import { compareOne } from './trial/compare-route.ts';
 import { replayRuleset } from './trial/replay-route.ts';
@@ -19,12 +22,28 @@ import * as webhooks from './webhook-routes.ts';
  * the part of it in the key's `resources`, or none.
  */
 export type Route =
-  { about: 'resource'; answer: ResourceHandler } | { about: 'organization' | 'part' | 'itself'; answer: Handler };
+  | { about: 'resource'; answer: ResourceHandler }
+  | { about: 'site'; answer: SiteHandler }
+  | { about: 'organization' | 'part' | 'itself'; answer: Handler };
 
 /** Every operation that needs a key, by id, with its handler. The scopes are in the description. */
 export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ...resourceTypes.flatMap((type) => resourceRoutes(types[type].operations)),
   ['replayRuleset', { about: 'resource', answer: replayRuleset }],
+  ['listSites', { about: 'itself', answer: sites.listSites }],
+  ['createSite', { about: 'itself', answer: sites.createSite }],
+  ['getSite', { about: 'site', answer: sites.getSite }],
+  ['updateSite', { about: 'site', answer: sites.updateSite }],
+  ['deleteSite', { about: 'site', answer: sites.removeSite }],
+  ['deploySite', { about: 'site', answer: sites.deploySite }],
+  ['listDeployments', { about: 'site', answer: sites.listDeployments }],
+  ['listSitePages', { about: 'site', answer: files.listPages }],
+  ['getSitePage', { about: 'site', answer: files.getPage }],
+  ['putSitePage', { about: 'site', answer: files.putPage }],
+  ['deleteSitePage', { about: 'site', answer: files.deletePage }],
+  ['listSiteFiles', { about: 'site', answer: files.listFiles }],
+  ['putSiteFile', { about: 'site', answer: files.putFile }],
+  ['deleteSiteFile', { about: 'site', answer: files.deleteFile }],
   ['listKeys', { about: 'organization', answer: keys.listAll }],
   ['createKey', { about: 'organization', answer: keys.createOne }],
   ['getKey', { about: 'organization', answer: keys.getOne }],

@@ -6,7 +6,7 @@ import { createTokenExchange } from '../login/token.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { nameRoute } from '../route-name.ts';
-import { readBody } from '../body/read-body.ts';
+import { readBody, readBytes } from '../body/read-body.ts';
 import { askerOf } from './asker.ts';
 import type { Answer, Call } from './call.ts';
 import { ownDescription, type Operation } from './api-description.ts';
@@ -55,7 +55,10 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
       path: values,
       query: readQuery(query),
       headers: headersOf(operation, request),
-      readBody: () => readBody(request, response, bodyLimits(registry.config, operation)),
+      readBody: () =>
+        operation.body?.isBytes
+          ? readBytes(request, response, registry.config.limits.fileBytes)
+          : readBody(request, response, bodyLimits(registry.config, operation)),
     });
   }
 

@@ -112,6 +112,59 @@ test('keys, and who one is', async () => {
   expect((await clientWith(key!.secret).GET('/v1/me')).error!.status).toBe(401);
 });
 
+test('documentation sites', async () => {
+  const { data: made } = await client.POST('/v1/sites', { body: { title: 'Handbook', slug: 'handbook' } });
+  const site = { path: { site: made!.id } };
+  expect((await client.GET('/v1/sites')).data!.items.map(({ id }) => id)).toEqual(['handbook']);
+  const { data: changed } = await client.PATCH('/v1/sites/{site}', {
+    params: site,
+    body: { theme: { accent: '#123' } },
+  });
+  expect(changed!.theme).toEqual({ accent: '#123' });
+  const page = { path: { site: 'handbook', page: 'guide/start.md' } };
+  const body = { title: 'Start', markdown: '---js\nNo front matter.\n', api: '@acme/apis/none' };
+  const { response: saved } = await client.PUT('/v1/sites/{site}/pages/{page}', { params: page, body });
+  expect((await client.GET('/v1/sites/{site}/pages/{page}', { params: page })).data).toMatchObject(body);
+  const stale = { ...page, header: { 'If-Match': '"0"' } };
+  expect((await client.PUT('/v1/sites/{site}/pages/{page}', { params: stale, body })).error!.status).toBe(412);
+  const current = { ...page, header: { 'If-Match': saved.headers.get('etag')! } };
+  expect((await client.PUT('/v1/sites/{site}/pages/{page}', { params: current, body })).error).toBeUndefined();
+
+  const put = (name: string, raw: string) =>
+    api.call('PUT', `/v1/sites/handbook/files/${name}`, { key: api.admin, raw });
+  expect((await put('index.md', '# Home')).status).toBe(200);
+  const data = { path: { site: 'handbook', file: 'data.json' } };
+  expect(
+    (await client.PUT('/v1/sites/{site}/files/{file}', { params: data, body: {} as never })).error,
+  ).toBeUndefined();
+  expect((await put('images/a.png', '<html>')).status).toBe(415);
+  expect((await put('a.html', '<html>')).status).toBe(415);
+  const files = (await client.GET('/v1/sites/{site}/files', { params: site })).data!.items.map(({ path }) => path);
+  expect(files).toEqual(['data.json', 'guide/start.md', 'index.md']);
+  expect((await client.GET('/v1/sites/{site}/pages', { params: site })).data!.items).toHaveLength(2);
+
+  const { data: first } = await client.POST('/v1/sites/{site}/publish', { params: site, body: {} });
+  expect(first).toMatchObject({ outcome: 'published', rendered: 2, deployment: { id: '1', current: true } });
+  expect(first!.report.problems.map(({ rule }) => rule)).toEqual(['site-reference-missing']);
+  const file = { path: { site: 'handbook', file: 'guide/start.md' } };
+  await client.DELETE('/v1/sites/{site}/files/{file}', { params: file });
+  await client.POST('/v1/sites/{site}/publish', { params: site, body: {} });
+  const { data: again } = await client.POST('/v1/sites/{site}/publish', { params: site, body: { deployment: '1' } });
+  expect(again).toMatchObject({ outcome: 'published', deployment: { id: '3', again: '1' } });
+  const { data: all } = await client.GET('/v1/sites/{site}/deployments', { params: site });
+  expect(all!.items.map(({ id, current: is }) => [id, is])).toEqual([
+    ['3', true],
+    ['2', false],
+    ['1', false],
+  ]);
+  const home = { path: { site: 'handbook', page: 'index.md' } };
+  expect((await client.DELETE('/v1/sites/{site}/pages/{page}', { params: home })).response.status).toBe(204);
+  const { error } = await client.POST('/v1/sites/{site}/publish', { params: site, body: {} });
+  expect(error).toMatchObject({ status: 422, problems: [{ rule: 'site-empty' }] });
+  expect((await client.GET('/v1/sites/{site}', { params: site })).data!.current).toBe('3');
+  expect((await client.DELETE('/v1/sites/{site}', { params: site })).response.status).toBe(204);
+});
+
 test('webhook endpoints', async () => {
   await using receiver = await openReceiver();
   const { data: made } = await client.POST('/v1/webhooks', { body: { url: receiver.url, events: ['latest.moved'] } });

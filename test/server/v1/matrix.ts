@@ -13,6 +13,7 @@ import { createRefs } from '../../../src/store/refs.ts';
 import type { ResourceType } from '../../../src/model/address.ts';
 import { createHosts } from '../../../src/hosts/hosts.ts';
 import { createTestRegistry, publishVersion, type TestRegistry } from '../registry.ts';
+import { writeSite } from '../sites/site-world.ts';
 import { documentOf, openApi, unlimited, type Answered, type Api } from './api.ts';
 import { description } from './described.ts';
 
@@ -71,6 +72,12 @@ const bodies: Record<string, (slug: string) => unknown> = {
   'createWebhook wide': () => ({ url: deadEnd, resources: ['apis/*'] }),
   updateWebhook: () => ({ description: 'Another.' }),
   receiveHook: () => ({}),
+  createSite: (slug) => ({ title: 'New', slug }),
+  updateSite: () => ({ title: 'Renamed' }),
+  'updateSite visibility': () => ({ visibility: 'public' }),
+  putSitePage: () => ({ title: 'Home', markdown: 'Text' }),
+  putSiteFile: () => ({}),
+  deploySite: () => ({}),
   exchangeToken: () => ({ token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' }),
 };
 
@@ -87,6 +94,7 @@ export async function openWorld(): Promise<World> {
   const template = { ...plain, hosts: createHosts(plain.config) };
   const keys = new Map<Credential, string>();
   await makeResources(template);
+  await writeSite(template, { 'index.md': 'Text' }, { visibility: 'private' });
   const keyId = await makeKeys(template, keys);
   const webhooks = await makeWebhooks(template);
   const pristine = new Map<string, Uint8Array>();
@@ -107,6 +115,8 @@ export async function openWorld(): Promise<World> {
       const { method, path } = description.operations.find(({ id }) => id === operation.split(' ')[0])!;
       const target = path
         .replace(/\{(?:api|schema|ruleset)\}/, slug)
+        .replace('{site}', slug)
+        .replace(/\{(?:page|file)\}/, 'index.md')
         .replace('{version}', '1.0.0')
         .replace('{run}', runId)
         .replace('{key}', keyId)
