@@ -12,6 +12,9 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 /** Characters of a page's text that search reads. */
 const mostText = 40_000;
 
+/** What one page may have of each. Each costs work whenever the page is shown, searched or checked. */
+const mostOf = { headings: 2000, links: 10_000, embeds: 50 };
+
 /**
  * Renders the pages of a site. Pure: a page depends on its path and bytes alone. No page makes it
  * throw; what is wrong with one is a problem.
@@ -73,6 +76,12 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     links: page.links,
     embeds,
   };
+  for (const [what, most] of Object.entries(mostOf)) {
+    const { length } = facts[what as keyof typeof mostOf];
+    if (length <= most) continue;
+    const message = `The page has ${length} ${what}; the limit is ${most}. Split the page.`;
+    return { path, page: null, problems: [problemAtFile('site-page-limit', path, message)] };
+  }
   const content: PageContent = {
     html: split.parts.map((part) => markdown.renderer.render(part, markdown.options, page)),
     markdown: split.markdown,

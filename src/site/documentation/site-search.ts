@@ -35,6 +35,7 @@ async function makeIndex(registry: Registry, granted: GrantedSite): Promise<Site
     const { facts } = page;
     const headings = new Map(facts.headings.map(({ id, text }) => [id, text]));
     const named = sections.filter(({ id }) => headings.has(id));
+    const recordOf = new Map(named.map(({ id }, index) => [id, 1 + index]));
     const number = pages.length;
     pages.push([routeOf(path), facts.title, named.map(({ id }) => [id, headings.get(id)!])]);
     const records: Map<string, number>[] = [new Map(), ...named.map(() => new Map<string, number>())];
@@ -49,7 +50,7 @@ async function makeIndex(registry: Registry, granted: GrantedSite): Promise<Site
     add(0, facts.title, weights.title);
     add(0, facts.description, weights.heading);
     for (const { id, text } of sections) {
-      const record = id === '' ? 0 : 1 + named.findIndex((section) => section.id === id);
+      const record = recordOf.get(id) ?? 0;
       if (record > 0) add(record, headings.get(id)!, weights.heading);
       add(record, text, weights.text);
     }

@@ -129,6 +129,15 @@ describe('a hostile page', () => {
     expect(render('::reference @a/apis/b\n\n::reference @a/apis/c\n').rules).toEqual(['site-reference-twice']);
   });
 
+  test.each([
+    ['headings', '# a\n\n', 2000],
+    ['links', '[a](b.md)\n\n', 10_000],
+    ['embeds', '::operation @a/apis/b GET /c\n\n', 50],
+  ])('a page has not too many %s', (_what, text, most) => {
+    expect(render(text.repeat(most - 1)).rules).toEqual([]);
+    expect(render(text.repeat(most + 2)).rules).toEqual(['site-page-limit']);
+  });
+
   test('with very deep nesting or many brackets ends soon', () => {
     expect(render(`${'> '.repeat(5_000)}x`).page).not.toBeNull();
     expect(render(`${'['.repeat(5_000)}x`).page).not.toBeNull();
