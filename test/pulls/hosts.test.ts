@@ -8,7 +8,9 @@ import { follow } from '../../src/sync/follow.ts';
 import { tokenText } from '../contract/host.ts';
 import { hostAt } from '../hosts/world.ts';
 import { createWorld } from '../registry/world.ts';
+import { openAzureApi } from '../servers/azure-api.ts';
 import { openBitbucketApi } from '../servers/bitbucket-api.ts';
+import { openBitbucketServerApi } from '../servers/bitbucket-server-api.ts';
 import { openGiteaApi } from '../servers/gitea-api.ts';
 import { openGitHubApi } from '../servers/github-api.ts';
 import { openGitLabApi } from '../servers/gitlab-api.ts';
@@ -20,6 +22,8 @@ type State = 'success' | 'failure' | 'neutral';
 
 interface Kind {
   kind: HostKind;
+  /** Of the repository. Default: `defaultUrl`. */
+  url?: string;
   ref: string;
   /** Opens its API: what the statuses of a commit say. */
   open(): Promise<{ standIn: StandIn; apiUrl: string; stands(commit: string): Stands[] }>;
@@ -70,6 +74,32 @@ const kinds: Kind[] = [
       return { standIn, apiUrl: `${standIn.url}/2.0`, stands };
     },
     states: { success: 'SUCCESSFUL', failure: 'FAILED', neutral: 'SUCCESSFUL' },
+  },
+  {
+    kind: 'bitbucket-server',
+    url: 'https://git.example.test/scm/acme/contracts.git',
+    ref: 'refs/heads/change',
+    async open() {
+      const standIn = await openBitbucketServerApi();
+      const stands = (commit: string) =>
+        standIn.statuses.flatMap(({ sha, name, state }): Stands[] => (sha === commit ? [[name, state]] : []));
+      return { standIn, apiUrl: `${standIn.url}/rest/api/1.0`, stands };
+    },
+    states: { success: 'SUCCESSFUL', failure: 'FAILED', neutral: 'SUCCESSFUL' },
+  },
+  {
+    kind: 'azure',
+    url: 'https://git.example.test/acme/apis/_git/contracts',
+    ref: 'refs/heads/change',
+    async open() {
+      const standIn = await openAzureApi();
+      const stands = (commit: string) =>
+        standIn.statuses.flatMap(({ about, name, state }): Stands[] =>
+          about === `commits/${commit}` ? [[name, state]] : [],
+        );
+      return { standIn, apiUrl: standIn.url, stands };
+    },
+    states: { success: 'succeeded', failure: 'failed', neutral: 'succeeded' },
   },
 ];
 
@@ -171,10 +201,10 @@ const cases: Case[] = [
 ];
 
 process.env['STELE_TEST_HOST_TOKEN'] = tokenText;
-const url = 'https://git.example.test/acme/contracts.git';
-const id = repositoryId(url, null);
+const defaultUrl = 'https://git.example.test/acme/contracts.git';
 
-describe.each(kinds)('a pull request on $kind with', ({ kind, ref, open, states }) => {
+describe.each(kinds)('a pull request on $kind with', ({ kind, url = defaultUrl, ref, open, states }) => {
+  const id = repositoryId(url, null);
   test.each(cases)('$name', async ({ main, head, since, isUnsynced, ruleset, after, told }) => {
     const { standIn, apiUrl, stands } = await open();
     await using _ = standIn;
