@@ -83,6 +83,7 @@ export function eventsOfRepository(
     found.push(happened(url, repository.org, after, happening, about.flatMap(readCoordinate)));
   };
   const detail = publicDetail(repository.url, repository.detail);
+  if (repository.commit !== null && repository.commit !== (old?.commit ?? null)) add('sync.completed', name, all, totals(repository));
   if (isFailed(repository) && !isFailed(old)) add('sync.failed', name, all, { detail });
   if (!isFailed(repository) && isFailed(old)) add('sync.recovered', name, all, {});
   if (repository.state === 'detached' && old?.state !== 'detached') {
@@ -104,6 +105,12 @@ export function eventsOfRepository(
     );
   }
   return found;
+}
+
+/** What a sync left: the documents of the repository, and those that are rejected. */
+function totals({ documents }: Repository): { documents: number; rejected: number } {
+  const there = Object.values(documents).filter(({ outcome }) => outcome !== 'detached');
+  return { documents: there.length, rejected: there.filter((document) => !isWell(document)).length };
 }
 
 function isFailed(repository: Repository | null): boolean {

@@ -7,6 +7,7 @@ export const eventTypes = [
   'version.status-changed',
   'latest.moved',
   'visibility.changed',
+  'sync.completed',
   'sync.failed',
   'sync.recovered',
   'source.diverged',

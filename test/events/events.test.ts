@@ -122,12 +122,30 @@ describe('what happens to a repository', () => {
     } as const;
     const id = await follow(world.registry, 'acme', given);
     const queue = createSyncQueue(world.registry, createPulls);
+    const everything = () => eventsIn<Repository>(world.registry, repositoryRef('acme', id), eventsOfRepository);
     return {
       ...world,
       sync: async () => (await queue.request('acme', id, 'manual')).done,
-      all: () => eventsIn<Repository>(world.registry, repositoryRef('acme', id), eventsOfRepository),
+      /** Without those that tell of each commit. */
+      all: async () => (await everything()).filter(({ event }) => event.type !== 'dev.stele.sync.completed'),
+      everything,
     };
   }
+
+  test('each commit that was synced is told, with how many documents there are and how many are rejected', async () => {
+    const { source, sync, everything } = await followed();
+    const first = source.push(url, { 'pay.yaml': api('1.0.0'), 'bad.yaml': 'openapi: 3.1.0\nbroken: true' });
+    await sync();
+    await sync();
+    source.push(url, { 'pay.yaml': api('1.1.0') });
+    await sync();
+    const found = (await everything()).filter(({ event }) => event.type === 'dev.stele.sync.completed');
+    expect(found.map(({ event: { data } }) => data)).toMatchObject([
+      { repository: url, commit: first, documents: 2, rejected: 1 },
+      { documents: 1, rejected: 0 },
+    ]);
+    expect(found[0]!.resources).toContainEqual(coordinate);
+  });
 
   test('failure is told when it begins and when it is over, not between', async () => {
     const { source, sync, all } = await followed();
