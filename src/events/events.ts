@@ -83,7 +83,8 @@ export function eventsOfRepository(
     found.push(happened(url, repository.org, after, happening, about.flatMap(readCoordinate)));
   };
   const detail = publicDetail(repository.url, repository.detail);
-  if (repository.commit !== null && repository.commit !== (old?.commit ?? null)) add('sync.completed', name, all, totals(repository));
+  if (repository.commit !== null && repository.commit !== (old?.commit ?? null))
+    add('sync.completed', name, all, totals(repository));
   if (isFailed(repository) && !isFailed(old)) add('sync.failed', name, all, { detail });
   if (!isFailed(repository) && isFailed(old)) add('sync.recovered', name, all, {});
   if (repository.state === 'detached' && old?.state !== 'detached') {
