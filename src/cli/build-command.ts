@@ -1,5 +1,6 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { RegistryError } from '../model/errors.ts';
+import type { Precompressed } from '../site/build/build-items.ts';
 import type { Built } from '../site/build/build.ts';
 import { plainHostLimits } from '../site/build/static-limits.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
@@ -10,6 +11,7 @@ interface BuildCommandOptions {
   out: string;
   base?: string;
   fresh?: boolean;
+  precompressed: Precompressed;
 }
 
 /** `stele build --out DIR`: writes everything public as plain files, for any static host. */
@@ -18,9 +20,23 @@ export function buildCommand(): Command {
     .description('Write all public content as static files, with rules for nginx, Caddy, Netlify and Cloudflare Pages.')
     .requiredOption('--out <folder>', 'output folder: new, empty, or an earlier build')
     .option('--base <path>', 'path that the files are served under (default: the path of `url` in the configuration)')
+    .addOption(
+      new Option(
+        '--precompressed <codings>',
+        'compressed files beside each file: none, gzip, or all (gzip, br and zstd)',
+      )
+        .choices(['none', 'gzip', 'all'])
+        .default('all'),
+    )
     .option('--fresh', 'rebuild everything, even what has not changed')
     .action(async (_options: unknown, command: Command) => {
-      const { out, base, fresh = false, json = false } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
+      const {
+        out,
+        base,
+        precompressed,
+        fresh = false,
+        json = false,
+      } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
       const built = await withRegistry(command, async (registry) => {
         const url = publicUrl(registry.config.url, base, json);
         const { buildSite } = await import('../site/build/build.ts');
@@ -44,6 +60,7 @@ export function buildCommand(): Command {
                   );
                 },
                 program: `${command.parent?.version()}`,
+                precompressed,
                 isFresh: fresh,
                 tell: say,
                 signal,

@@ -46,7 +46,10 @@ async function inspect(target: string): Promise<BuildManifest | null> {
   const found = await lstat(target).catch(ignoringAbsence);
   if (found === null) return null;
   if (!found.isDirectory()) throw new RegistryError('conflict', `${target} is not a folder. Choose another --out.`);
-  const entries = await readdir(target, { recursive: true, withFileTypes: true });
+  const all = await readdir(target, { recursive: true, withFileTypes: true });
+  const isTie = (entry: (typeof all)[number]) =>
+    entry.name === worktreeFile && entry.parentPath === target && entry.isFile();
+  const entries = all.filter((entry) => !isTie(entry));
   if (entries.length === 0) return null;
   const manifest = await readBuildManifest(target);
   if (manifest === null) {
@@ -67,6 +70,9 @@ async function inspect(target: string): Promise<BuildManifest | null> {
   const whole = Object.entries(manifest.units).filter(([, { files }]) => files.every(({ path }) => there.has(path)));
   return { ...manifest, units: Object.fromEntries(whole) };
 }
+
+/** What ties a git worktree to its repository: a file, which the next build keeps. In a clone it is a folder. */
+const worktreeFile = '.git';
 
 async function begin(target: string): Promise<Beginnings> {
   const mark = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
@@ -97,6 +103,7 @@ async function begin(target: string): Promise<Beginnings> {
       await share(join(folder, from), await placeFor(to)).catch(explain);
     },
     async publish() {
+      await copyFile(join(target, worktreeFile), join(folder, worktreeFile)).catch(ignoringAbsence).catch(explain);
       const isThere = (await rename(target, former).catch(ignoringAbsence).catch(explain)) !== null;
       try {
         await rename(folder, target);

@@ -56,6 +56,15 @@ export const codingEndings: Readonly<Record<Exclude<Coding, 'identity'>, string>
   zstd: '.zst',
 };
 
+/** Which codings of each file a build has besides the plain file. */
+export const precompressed = {
+  none: [],
+  gzip: ['gzip'],
+  all: ['gzip', 'br', 'zstd'],
+} as const satisfies Record<string, readonly Exclude<Coding, 'identity'>[]>;
+
+export type Precompressed = keyof typeof precompressed;
+
 const html = 'text/html';
 
 /** All files of a resource under the URLs of its versions, and the list of versions. */

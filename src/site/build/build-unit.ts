@@ -15,10 +15,10 @@ export interface Making {
   beginnings: Beginnings;
   /** The header fields for each kind of file, collected during the build. */
   headers: Record<string, Fields>;
+  /** The codings of each file besides the plain one. */
+  codings: readonly Exclude<Coding, 'identity'>[];
   signal: AbortSignal;
 }
-
-const codings = Object.keys(codingEndings) as Exclude<Coding, 'identity'>[];
 
 /** Seconds to retry while the registry prepares a response, such as the search index. */
 const patience = 600;
@@ -47,7 +47,7 @@ function changed(path: string): RegistryError {
 
 async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
   const files: BuiltFile[] = [];
-  for (const coding of ['identity', ...(item.isCoded ? codings : [])] as Coding[]) {
+  for (const coding of ['identity', ...(item.isCoded ? making.codings : [])] as Coding[]) {
     const made = await makeFile(making, item, coding, known);
     if (made !== null) files.push(made);
   }

@@ -9,7 +9,7 @@ import { openBuildFolder, type Beginnings, type BuildFolder } from './build-fold
 import { manifestName, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
 import { programDigest } from './build-basis.ts';
 import { planBuild, type Unit } from './build-plan.ts';
-import { latestBases } from './build-items.ts';
+import { latestBases, precompressed, type Precompressed } from './build-items.ts';
 import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';
 import { rulesFor } from './server-rules.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
@@ -25,6 +25,8 @@ export interface BuildOptions {
   openAnswers(registry: Registry, site: Site): Answers | Promise<Answers>;
   /** Identifies the program. */
   program: string;
+  /** Which codings of each file to write besides the plain file. Default: all. */
+  precompressed?: Precompressed;
   /** Builds everything again. */
   isFresh: boolean;
   /** Called with the progress. */
@@ -96,11 +98,14 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
 }
 
 /** The inputs of every file besides its content. */
-async function basisOf({ registry, url, assets }: Site, { program }: BuildOptions): Promise<string> {
+async function basisOf(
+  { registry, url, assets }: Site,
+  { program, precompressed: packed = 'all' }: BuildOptions,
+): Promise<string> {
   const { config, compiler } = registry;
   const files = await programDigest(config.templates);
   const paths = assets.names().map((name) => assets.path(name));
-  return JSON.stringify([program, files, paths, compiler.renderer, url, config.cache]);
+  return JSON.stringify([program, packed, files, paths, compiler.renderer, url, config.cache]);
 }
 
 /** The kinds of problems. Each has a page. */
@@ -129,13 +134,14 @@ interface Work {
 async function write(
   { site, snapshot, answers, beginnings, old, problems }: Work,
   units: readonly Unit[],
-  { signal: stop, tell }: BuildOptions,
+  { signal: stop, tell, precompressed: packed = 'all' }: BuildOptions,
 ): Promise<{ manifest: BuildManifest; made: number }> {
   const failed = new AbortController();
   const former = (unit: Unit): BuiltUnit | null => old?.units[unit.name] ?? null;
   const isKept = (unit: Unit) => former(unit)?.inputs === unit.inputs;
   const headers = units.some(isKept) ? { ...old!.headers } : {};
-  const making: Making = { answers, beginnings, headers, signal: AbortSignal.any([stop, failed.signal]) };
+  const codings = precompressed[packed];
+  const making: Making = { codings, answers, beginnings, headers, signal: AbortSignal.any([stop, failed.signal]) };
   const built: Record<string, BuiltUnit> = {};
   let made = 0;
   let done = 0;
@@ -165,7 +171,7 @@ async function write(
   await askLatest(snapshot, making);
   const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
-  const rules = rulesFor({ site, snapshot, headers: sorted, units: inOrder, problems });
+  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems });
   for (const [path, text] of Object.entries(rules)) await beginnings.write(path, text);
   const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
   const { inputs } = units.at(-1)!;

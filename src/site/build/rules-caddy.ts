@@ -80,6 +80,7 @@ const accepted: Readonly<Record<string, string>> = {
  */
 export function caddyRules(table: RulesTable): string {
   const { base, headers, unpublished } = table;
+  const packed = ['br', 'zstd', 'gzip'].filter((coding) => table.codings.includes(coding));
   const pages = `^(?:${unpublished.map(exactly).join('|')})(?:/index\\.html)?$`;
   const own: (typeof kinds)[number][] =
     unpublished.length === 0
@@ -138,7 +139,7 @@ export function caddyRules(table: RulesTable): string {
     '\theader -Last-Modified',
     ...Object.entries(headers).flatMap(([kind, fields]) => headerLines(kind, fields)),
     '\tfile_server {',
-    '\t\tprecompressed br zstd gzip',
+    ...(packed.length === 0 ? [] : [`\t\tprecompressed ${packed.join(' ')}`]),
     '\t\tdisable_canonical_uris',
     '\t\thide /.stele-build.json',
     '\t}',

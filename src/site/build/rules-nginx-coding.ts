@@ -3,9 +3,13 @@ import { map, type Row } from './rules-nginx-text.ts';
 /**
  * Evaluates `Accept-Encoding`: the file extension of the coding with the highest weight, br before
  * zstd before gzip if equal; empty for plain bytes, `none` if not even those are accepted. A weight
- * has four digits, `0500.br`, so that weights compare as strings.
+ * has four digits, `0500.br`, so that weights compare as strings. `codings`: those that have files.
  */
-export function codingMaps(): string[] {
+export function codingMaps(codings: readonly string[]): string[] {
+  const weighed = (coding: string, ending: string) =>
+    codings.includes(coding)
+      ? weigh(coding, ending, '$stele_q_else')
+      : map('$http_accept_encoding', `$stele_q_${coding}`, [['default', `0000${ending}`]]);
   return [
     '# What may be packed how: each coding with its weight of four digits, and the better of two, until one is left.',
     map('$http_accept_encoding', '$stele_q_any', weights('\\*', '')),
@@ -18,9 +22,9 @@ export function codingMaps(): string[] {
       ['', '0001'],
       ['default', '$stele_q_any'],
     ]),
-    weigh('br', '.br', '$stele_q_else'),
-    weigh('zstd', '.zst', '$stele_q_else'),
-    weigh('gzip', '.gz', '$stele_q_else'),
+    weighed('br', '.br'),
+    weighed('zstd', '.zst'),
+    weighed('gzip', '.gz'),
     weigh('identity', '', '$stele_q_unnamed'),
     better('$stele_q_1', '$stele_q_br', '$stele_q_zstd'),
     better('$stele_q_2', '$stele_q_1', '$stele_q_gzip'),

@@ -39,7 +39,7 @@ export function httpRules(table: RulesTable): string {
     ]),
     map('$uri', '$stele_path', [[`~^${exactly(base)}(?<stele_p>/.*)$`, '$stele_p']]),
     ...acceptMaps(),
-    ...codingMaps(),
+    ...codingMaps(table.codings),
     ...kindMaps((kind) => headers[kind]?.['content-type'] ?? '', table.unpublished),
     '# Latest, and what digests name; what ranges mean; what is there no longer.',
     map('$stele_name', '$stele_version', [...table.aliases, ['default', '$stele_name']]),

@@ -12,6 +12,8 @@ import type { Site } from '../site.ts';
 export interface Written {
   site: Site;
   snapshot: PublicSnapshot;
+  /** The codings of each file besides the plain one. */
+  codings: readonly string[];
   /** The header fields for each kind of file. */
   headers: BuildManifest['headers'];
   units: BuildManifest['units'];
@@ -45,6 +47,7 @@ export interface RulesTable {
   /** Problem documents by code. */
   problems: readonly ProblemKind[];
   headers: Written['headers'];
+  codings: Written['codings'];
   versions: VersionRules[];
   /** Further paths of versions: latest, and the digest. */
   aliases: [string, string][];
@@ -57,12 +60,13 @@ export interface RulesTable {
 }
 
 /** Creates the table. */
-export function rulesTable({ site, snapshot, headers, units, problems }: Written): RulesTable {
+export function rulesTable({ site, snapshot, codings, headers, units, problems }: Written): RulesTable {
   const table: RulesTable = {
     base: new URL(site.url).pathname.replace(/\/$/, ''),
     url: site.url,
     problems,
     headers,
+    codings,
     versions: [],
     aliases: [],
     ranges: [],

@@ -14,5 +14,7 @@ export function rulesFor(written: Written): Record<string, string> {
     'rules/Caddyfile': caddyRules(table),
     _redirects: files.redirects,
     _headers: files.headers,
+    // GitHub Pages would leave out what starts with a dot or an underscore.
+    '.nojekyll': '',
   };
 }

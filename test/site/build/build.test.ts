@@ -231,3 +231,44 @@ test('lists go on in files that their cursors name', async () => {
   expect(second).toMatchObject({ next: null });
   expect(second.items).toHaveLength(10);
 });
+
+test('compressed files are those that are asked for, and web servers know which', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  const out = join(folder.path, 'site');
+  const endings = async () => {
+    const files = await filesIn(out);
+    return ['.gz', '.br', '.zst'].filter((ending) => files.some((path) => path.endsWith(ending)));
+  };
+  const few = await build(registry, out, { precompressed: 'none' });
+  expect(await endings()).toEqual([]);
+  expect(await textOf(out, 'rules/Caddyfile')).not.toContain('precompressed');
+  expect(await build(registry, out, { precompressed: 'none' })).toMatchObject({ outcome: 'unchanged' });
+  const more = await build(registry, out, { precompressed: 'gzip' });
+  expect(await endings()).toEqual(['.gz']);
+  expect(more.files).toBeGreaterThan(few.files);
+  expect(await textOf(out, 'rules/Caddyfile')).toContain('precompressed gzip\n');
+  const nginx = await textOf(out, 'rules/nginx-http.conf');
+  expect(nginx).toMatch(/\$stele_q_br \{\s*(?:default )?"?0000\.br/);
+  expect(nginx).not.toMatch(/\$stele_q_gzip \{\s*default "?0000/);
+});
+
+test('a git worktree stays one, for a branch that a host publishes', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  const out = join(folder.path, 'site');
+  await mkdir(out);
+  await writeFile(join(out, '.git'), 'gitdir: /elsewhere\n');
+  for (const label of ['1.1.0', '1.2.0']) {
+    await build(registry, out, { precompressed: 'none' });
+    expect(await readFile(join(out, '.git'), 'utf8')).toBe('gitdir: /elsewhere\n');
+    expect(await readFile(join(out, '.nojekyll'), 'utf8')).toBe('');
+    await publishVersion(registry, '@acme/apis/pay', label);
+  }
+  await rm(join(out, '.git'));
+  await mkdir(join(out, '.git'));
+  await writeFile(join(out, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+  await expect(build(registry, out)).rejects.toMatchObject({ code: 'conflict' });
+});
