@@ -47,7 +47,8 @@ const spectralRuleset = 'rulesets/spectral/adidas__api-guidelines/adidas-spectra
 const folder = await mkdtemp(join(tmpdir(), 'stele-bench-'));
 const config = await loadConfig(null, join(folder, 'data'), '');
 const limits = { ...config.limits, seconds: 120 };
-const compiler = openLocalCompiler(config.sandbox);
+// A sandbox in bwrap is not waited for, so that its CPU would not count.
+const compiler = openLocalCompiler('node');
 const quiet = $({
   cwd: folder,
   nothrow: true,
@@ -82,7 +83,7 @@ interface Times {
 }
 
 try {
-  await writeFile(join(folder, 'limits.config.mjs'), 'export default { limits: { seconds: 120 } };\n');
+  await writeFile(join(folder, 'limits.config.mjs'), "export default { limits: { seconds: 120 }, sandbox: 'node' };\n");
   if (only.includes('redocly')) await againstRedocly();
   if (only.includes('spectral')) await againstSpectral();
   if (only.includes('diff')) await diffs();

@@ -5,6 +5,7 @@ import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { isParsed, problemAt, type KindInput } from '../kind.ts';
 import type { ParsedFile } from '../text/parse.ts';
 import { configOf, flattenRedocly, readBuiltIn } from './redocly-config.ts';
+import { passOverFitting } from '../openapi/quick-examples.ts';
 import { createTree, treePath } from '../openapi/redocly.ts';
 import { rulesetForm } from './ruleset.ts';
 import { isObject } from '../schema/schema-dialect.ts';
@@ -19,6 +20,7 @@ export interface Style {
 }
 
 const builtIn = readBuiltIn();
+const prepared = passOverFitting();
 
 /**
  * Checks a document against a published ruleset. Redocly's dialect applies to OpenAPI documents;
@@ -57,6 +59,7 @@ async function lintWithRedocly(
     const message = `The ruleset ${name} applies to OpenAPI documents only, so this document was not checked against it.`;
     return [problemAt(entry, '', 'ruleset-not-applicable', message, { severity: 'info' })];
   }
+  await prepared;
   const known = await builtIn;
   const extended = Array.isArray(ruleset['extends']) ? ruleset['extends'] : [];
   // Rules that are not there must not count as passed.
