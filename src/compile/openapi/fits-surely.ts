@@ -1,5 +1,6 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isObject } from '../schema/schema-dialect.ts';
+import { isPlain, patternOf, schemasIn, type Dialect, type Schema } from './plain-schema.ts';
 
 /** A schema, and the file that its references start at. */
 export interface Placed {
@@ -12,83 +13,21 @@ export type Follow = (reference: { $ref: string }, file: string) => Placed | nul
 
 /** How Redocly validates an example. */
 export interface Reading {
-  /** Draft 4 for OpenAPI 2.0 and 3.0, else 2020-12. */
-  dialect: 'draft4' | '2020';
+  dialect: Dialect;
   /** Whether an object may have properties that its schema does not name. */
   isOpen: boolean;
   context: 'request' | 'response' | null;
   follow: Follow;
 }
 
-type Schema = Record<string, unknown>;
 /** Whether a value fits: yes, no, or not told here. */
 type Answer = true | false | null;
 
-/** What says nothing about values. */
-const silent = new Set(
-  'title description default example examples deprecated externalDocs xml $comment readOnly writeOnly'.split(' '),
-);
-const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
-/** References that mean the same to every reader: no escapes, no other documents on the web. */
-const plainReference = /^[\w./-]*#(?:\/[\w.-]+)*$/;
 const plainFile = /^[\w./-]*$/;
 /** How deep schemas may lie in each other. Deeper ones are not told here. */
 const deepest = 100;
 /** How much is looked at for one value: parts that refer to each other can be followed in many ways. */
 const mostSteps = 100_000;
-
-const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
-const isNumber = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
-const isFlag = (value: unknown): boolean => typeof value === 'boolean';
-/** Every object has the other ones, and ajv validates them too. */
-const isUsual = (name: string): boolean => !(name in {});
-const isList = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
-
-/** The keywords that are understood, and what they may hold. Anything else may be an error to ajv. */
-const keywords: Readonly<Record<string, (value: unknown, reading: Reading) => boolean>> = {
-  type: (value) =>
-    [value].flat().every((name) => types.has(name as string)) && (!Array.isArray(value) || value.length > 0),
-  nullable: isFlag,
-  enum: isList,
-  const: () => true,
-  format: (value) => typeof value === 'string' && (Object.hasOwn(fullFormats, value) || !(value in {})),
-  properties: (value) => isObject(value) && Object.keys(value).every(isUsual),
-  required: (value) => Array.isArray(value) && value.every((name) => typeof name === 'string' && isUsual(name)),
-  additionalProperties: (value) => isFlag(value) || isObject(value),
-  items: isObject,
-  allOf: isList,
-  anyOf: isList,
-  oneOf: isList,
-  pattern: (value) => patternOf(value) !== null,
-  minLength: isCount,
-  maxLength: isCount,
-  minItems: isCount,
-  maxItems: isCount,
-  minProperties: isCount,
-  maxProperties: isCount,
-  uniqueItems: isFlag,
-  minimum: isNumber,
-  maximum: isNumber,
-  exclusiveMinimum: (value, { dialect }) => (dialect === 'draft4' ? isFlag(value) : isNumber(value)),
-  exclusiveMaximum: (value, { dialect }) => (dialect === 'draft4' ? isFlag(value) : isNumber(value)),
-};
-
-const patterns = new Map<string, RegExp | null>();
-
-function patternOf(text: unknown): RegExp | null {
-  if (typeof text !== 'string') return null;
-  let pattern = patterns.get(text);
-  if (pattern === undefined) {
-    try {
-      pattern = new RegExp(text, 'u');
-    } catch {
-      pattern = null;
-    }
-    if (patterns.size > 10_000) patterns.clear();
-    patterns.set(text, pattern);
-  }
-  return pattern;
-}
 
 /**
  * Tells without compiling anything that ajv, as Redocly sets it up, would accept a value. Redocly
@@ -111,7 +50,7 @@ export function createFitsSurely(reading: Reading): (schema: unknown, file: stri
       seen.add(schema);
       const known = understood.get(schema);
       if (known === true) continue;
-      if (known === false || !isWellFormed(schema)) return noted(root, false);
+      if (known === false || !isPlain(schema, dialect)) return noted(root, false);
       if ('$ref' in schema) {
         const target = follow(schema as { $ref: string }, file);
         if (target === null || (isObject(target.schema) && '$ref' in target.schema)) return noted(root, false);
@@ -125,22 +64,6 @@ export function createFitsSurely(reading: Reading): (schema: unknown, file: stri
   function noted({ schema }: Placed, answer: boolean): boolean {
     if (isObject(schema)) understood.set(schema, answer);
     return answer;
-  }
-
-  function isWellFormed(schema: Schema): boolean {
-    if ('$ref' in schema) {
-      const rest = Object.keys(schema).every((key) => key === '$ref' || (silent.has(key) && !/Only$/.test(key)));
-      return rest && typeof schema['$ref'] === 'string' && plainReference.test(schema['$ref']);
-    }
-    for (const key of Object.keys(schema)) {
-      if (silent.has(key) || key.startsWith('x-')) continue;
-      const holds = Object.hasOwn(keywords, key) ? keywords[key] : undefined;
-      if (holds === undefined || !holds(schema[key], reading)) return false;
-    }
-    for (const key of ['readOnly', 'writeOnly']) if (key in schema && !isFlag(schema[key])) return false;
-    if (!('nullable' in schema)) return true;
-    const type = schema['type'];
-    return type !== undefined && (schema['nullable'] === true || ![type].flat().includes('null'));
   }
 
   /** Whether a value fits. `isPart`: whether the schema is a part of `allOf`, which never closes it. */
@@ -234,18 +157,6 @@ export function createFitsSurely(reading: Reading): (schema: unknown, file: stri
   };
 }
 
-function schemasIn(schema: Schema): unknown[] {
-  const { properties, items, additionalProperties, allOf, anyOf, oneOf } = schema as Record<string, unknown[]>;
-  return [
-    ...Object.values(properties ?? {}),
-    ...(items === undefined ? [] : [items]),
-    ...(isObject(additionalProperties) ? [additionalProperties] : []),
-    ...(allOf ?? []),
-    ...(anyOf ?? []),
-    ...(oneOf ?? []),
-  ];
-}
-
 /** Both must hold. */
 function both(first: Answer, second: () => Answer): Answer {
   if (first === false) return false;
@@ -286,7 +197,7 @@ function fitsChoice(schema: Schema, value: unknown): Answer {
   return (choices === null || choices.includes(value)) && (!isConstant || schema['const'] === value);
 }
 
-function fitsScalar(schema: Schema, value: unknown, dialect: Reading['dialect']): Answer {
+function fitsScalar(schema: Schema, value: unknown, dialect: Dialect): Answer {
   if (typeof value === 'string') {
     const { minLength, maxLength, pattern } = schema as { minLength?: number; maxLength?: number; pattern?: string };
     const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length;

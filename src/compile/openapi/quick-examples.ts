@@ -1,64 +1,78 @@
-import { detectSpec } from '@redocly/openapi-core';
-import { createFitsSurely, type Follow, type Reading } from './fits-surely.ts';
+import type { Config, detectSpec } from '@redocly/openapi-core';
+import { isObject } from '../schema/schema-dialect.ts';
+import { createFitsSurely, type Reading } from './fits-surely.ts';
 
-/** What Redocly's rules about examples hand to their validator. */
-export interface ValidateOptions {
-  schemaLoc: { source: { absoluteRef: string } };
-  resolve: (
-    reference: { $ref: string },
-    from: string,
-  ) => { node: unknown; location?: { source: { absoluteRef: string } } | undefined };
-  allowAdditionalProperties: boolean;
-  ajvContext?: { apiContext?: 'request' | 'response' };
+const name = 'no-invalid-media-type-examples';
+
+/** What Redocly hands to a rule with a node. */
+interface Context {
+  location: Location;
+  resolve(reference: { $ref: string }, from?: string): { node: unknown; location?: Location | undefined };
   specVersion: ReturnType<typeof detectSpec>;
 }
 
-export type Validate = (
-  this: object,
-  data: unknown,
-  schema: unknown,
-  options: ValidateOptions,
-) => { valid: boolean; errors: unknown[] };
-
-type Fits = ReturnType<typeof createFitsSurely>;
-
-let original: Promise<Validate> | null = null;
-
-/**
- * Lets Redocly's rules about examples pass over those that fit for sure, without compiling a
- * validator for each: that takes most of the time that its recommended rules need. All others are
- * left to Redocly, so that its findings stay the same. Changes its validator for the whole process,
- * once. Returns the validator as it was.
- */
-export function passOverFitting(): Promise<Validate> {
-  return (original ??= change());
+interface Location {
+  source: { absoluteRef: string };
 }
 
-async function change(): Promise<Validate> {
-  // Redocly does not export its validator.
-  const { AjvValidator } = (await import(
-    new URL('rules/ajv.js', import.meta.resolve('@redocly/openapi-core')).href
-  )) as { AjvValidator: { prototype: { validate: Validate } } };
-  const { validate } = AjvValidator.prototype;
-  const made = new WeakMap<object, Map<string, Fits>>();
-  AjvValidator.prototype.validate = function (data, schema, options) {
-    const { schemaLoc, resolve, allowAdditionalProperties, ajvContext, specVersion } = options;
-    const follow: Follow = (reference, file) => {
-      const { node, location } = resolve(reference, file);
-      return location === undefined ? null : { schema: node, file: location.source.absoluteRef };
-    };
-    const reading: Omit<Reading, 'follow'> = {
-      dialect: specVersion === 'oas2' || specVersion === 'oas3_0' ? 'draft4' : '2020',
-      isOpen: allowAdditionalProperties,
-      context: ajvContext?.apiContext ?? null,
-    };
-    const kinds = made.get(this) ?? new Map<string, Fits>();
-    made.set(this, kinds);
-    const kind = JSON.stringify(reading);
-    const fits = kinds.get(kind) ?? createFitsSurely({ ...reading, follow });
-    kinds.set(kind, fits);
-    if (fits(schema, schemaLoc.source.absoluteRef, data)) return { valid: true, errors: [] };
-    return validate.call(this, data, schema, options);
+type Leave = (mediaType: Record<string, unknown>, context: Context) => void;
+type Visitor = Record<string, { MediaType: { skip: unknown; leave: Leave } }>;
+type Rule = (options: { allowAdditionalProperties?: boolean }) => Visitor;
+
+/**
+ * Lets Redocly's rule about the examples of media types pass over those that fit for sure, without
+ * compiling a validator for each: that takes most of the time that its recommended rules need. All
+ * others are left to the rule, so that its findings stay the same.
+ */
+export function passOverFitting(config: Config): Config {
+  config.plugins = config.plugins.map((plugin) => {
+    const rule = plugin.rules?.oas3?.[name] as unknown as Rule | undefined;
+    if (rule === undefined) return plugin;
+    const oas3 = { ...plugin.rules!.oas3, [name]: quicken(rule) };
+    return { ...plugin, rules: { ...plugin.rules, oas3 } } as unknown as typeof plugin;
+  });
+  return config;
+}
+
+function quicken(rule: Rule): Rule {
+  return (options) => {
+    const isOpen = options.allowAdditionalProperties === true;
+    const visitor = rule(options);
+    const quick = Object.entries(visitor).map(([parent, { MediaType }]) => {
+      const side = parent === 'Response' ? 'response' : 'request';
+      return [parent, { MediaType: { ...MediaType, leave: leaveUnless(MediaType.leave, side, isOpen) } }];
+    });
+    return Object.fromEntries(quick) as Visitor;
   };
-  return validate;
+}
+
+function leaveUnless(leave: Leave, context: Reading['context'], isOpen: boolean): Leave {
+  let fits: ReturnType<typeof createFitsSurely> | null = null;
+  return (mediaType, given) => {
+    const { specVersion, location, resolve } = given;
+    fits ??= createFitsSurely({
+      dialect: specVersion === 'oas3_0' ? 'draft4' : '2020',
+      isOpen,
+      context,
+      follow: (reference, file) => {
+        const target = resolve(reference, file);
+        return target.location === undefined ? null : { schema: target.node, file: target.location.source.absoluteRef };
+      },
+    });
+    const values = valuesIn(mediaType);
+    const file = location.source.absoluteRef;
+    if (values === null || !values.every((value) => fits!(mediaType['schema'], file, value))) leave(mediaType, given);
+  };
+}
+
+/** The examples of a media type. Null: some have to be looked for. */
+function valuesIn({ example, examples }: Record<string, unknown>): unknown[] | null {
+  if (example !== undefined) return isObject(example) && '$ref' in example ? null : [example];
+  if (!isObject(examples)) return [];
+  const values: unknown[] = [];
+  for (const each of Object.values(examples)) {
+    if (!isObject(each) || '$ref' in each || 'dataValue' in each) return null;
+    if (each['value'] !== undefined) values.push(each['value']);
+  }
+  return values;
 }

@@ -20,7 +20,6 @@ export interface Style {
 }
 
 const builtIn = readBuiltIn();
-const prepared = passOverFitting();
 
 /**
  * Checks a document against a published ruleset. Redocly's dialect applies to OpenAPI documents;
@@ -59,7 +58,6 @@ async function lintWithRedocly(
     const message = `The ruleset ${name} applies to OpenAPI documents only, so this document was not checked against it.`;
     return [problemAt(entry, '', 'ruleset-not-applicable', message, { severity: 'info' })];
   }
-  await prepared;
   const known = await builtIn;
   const extended = Array.isArray(ruleset['extends']) ? ruleset['extends'] : [];
   // Rules that are not there must not count as passed.
@@ -67,7 +65,7 @@ async function lintWithRedocly(
     .filter((base) => !known.presets.has(base as string))
     .map((base) => `The ruleset ${name} extends ${String(base)}, which is not available here.`)
     .map((message) => problemAt(entry, '', 'ruleset-failed', message));
-  const config = await configOf(ruleset, known);
+  const config = passOverFitting(await configOf(ruleset, known));
   const tree = createTree({ files });
   const found = await lintDocument({
     document: tree.documentOf(entry.path),
