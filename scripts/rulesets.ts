@@ -29,8 +29,8 @@ const tables = [
   "## oasdiff's catalogue\n",
   catalogue(),
 ];
-const [head] = readFileSync(page, 'utf8').split(begin);
-const text = `${head}${begin}\n\n${tables.join('\n')}\n`;
+const [above] = readFileSync(page, 'utf8').split(begin);
+const text = `${above}${begin}\n\n${tables.join('\n')}\n`;
 writeFileSync(page, await format(text, { ...(await resolveConfig(page)), filepath: page }));
 
 async function realRulesets(): Promise<string> {
@@ -115,7 +115,7 @@ function catalogue(): string {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
+  const cell = (value: string) => value.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '&lt;');
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |`;
   return [line(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
