@@ -29,7 +29,6 @@ interface Row {
   name: string;
   path: string;
   coding?: string;
-  method?: 'HEAD';
   /** The entity tag to send. */
   tag?: string | undefined;
   authorization?: string;
@@ -57,24 +56,25 @@ await chmod(folder, 0o755);
 const quiet = $({ cwd: folder, quiet: true });
 const running: ChildProcess[] = [];
 try {
-  const { stele, key } = await startStele();
-  const authorization = `Bearer ${key}`;
   const path = (size: string) => `/@bench/apis/of-${size}@1.0.0`;
-  const tagOf = (size: string) => tagAt(`${stele.url}${path(size)}`);
   const all: Row[] = [
     { name: '5KB', path: path('5kb') },
     { name: '100KB br', path: path('100kb'), coding: 'br' },
     { name: '100KB', path: path('100kb') },
     { name: '1MB', path: path('1mb') },
-    { name: '304 of 5KB', path: path('5kb'), tag: await tagOf('5kb') },
-    { name: '304 of 10MB', path: path('10mb'), tag: await tagOf('10mb') },
+    { name: '304 of 5KB', path: path('5kb'), tag: '' },
+    { name: '304 of 10MB', path: path('10mb'), tag: '' },
     { name: '5KB, latest', path: '/@bench/apis/of-5kb' },
     { name: '5KB, YAML', path: `${path('5kb')}.yaml` },
-    { name: '5KB, HEAD', path: path('5kb'), method: 'HEAD' },
-    { name: '5KB, private with a key', path: '/@closed/apis/private@1.0.0', authorization },
+    { name: '5KB, private with a key', path: '/@closed/apis/of-5kb@1.0.0', authorization: '' },
     { name: '5KB, one connection', path: path('5kb'), connections: 1 },
   ];
   const rows = all.filter(({ name }) => argv['only'] === undefined || name.includes(String(argv['only'])));
+  const { stele, key } = await startStele(rows);
+  for (const row of rows) {
+    if (row.tag !== undefined) row.tag = await tagAt(`${stele.url}${row.path}`);
+    if (row.authorization !== undefined) row.authorization = `Bearer ${key}`;
+  }
   const peers = [stele, await startNginx(stele, rows), await startPlain(stele, rows)];
   const measured = new Map<string, Rate[]>();
   for (let round = 0; round < rounds; round++)
@@ -108,8 +108,8 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Publishes documents of some sizes and serves them on core 0. */
-async function startStele(): Promise<{ stele: Server; key: string }> {
+/** Publishes the documents of the rows and serves them on core 0. */
+async function startStele(rows: readonly Row[]): Promise<{ stele: Server; key: string }> {
   const config = join(folder, 'config.mjs');
   await writeFile(
     config,
@@ -117,16 +117,10 @@ async function startStele(): Promise<{ stele: Server; key: string }> {
   );
   const common = ['--config', config, '--data', join(folder, 'data')];
   const cli = `${root}/src/cli.ts`;
-  for (const [name, bytes] of [
-    ['of-5kb', 5e3],
-    ['of-100kb', 1e5],
-    ['of-1mb', 1e6],
-    ['of-10mb', 1e7],
-    ['private', 5e3],
-  ] as const) {
-    await writeFile(join(folder, 'document.json'), makeDocument(bytes));
-    const org = name === 'private' ? 'closed' : 'bench';
-    await quiet`${node} ${cli} publish document.json @${org}/apis/${name} --version 1.0.0 ${common}`;
+  const sizes: Record<string, number> = { '5kb': 5e3, '100kb': 1e5, '1mb': 1e6, '10mb': 1e7 };
+  for (const coordinate of new Set(rows.map((row) => row.path.slice(1).replace(/@1.*$/, '')))) {
+    await writeFile(join(folder, 'document.json'), makeDocument(sizes[coordinate.replace(/.*-/, '')]!));
+    await quiet`${node} ${cli} publish document.json ${coordinate} --version 1.0.0 ${common}`;
   }
   const { stdout } = await quiet`${node} ${cli} keys create --org closed --name bench --scope read --json ${common}`;
   const key = /stele_\w+/.exec(stdout)![0];
@@ -216,14 +210,12 @@ function start(command: string[]): number {
 
 /** Asks for as long as a round lasts. Ends the benchmark when any answer is something else than success. */
 async function measure({ name, url, pid }: Server, row: Row): Promise<Rate> {
-  const script = join(folder, 'ask.lua');
-  await writeFile(script, `wrk.method = "${row.method ?? 'GET'}"`);
   const target = `${url}${name === 'nginx' ? nginxPath(row) : row.path}`;
   const tag = row.tag !== undefined && name === 'nginx' ? await tagAt(target) : row.tag;
   const headers = curlOf({ ...row, ...(tag !== undefined && { tag }) });
   const before = await ownSeconds(pid);
   const { stdout } =
-    await quiet`taskset -c 1 wrk -t1 -c${row.connections ?? 64} -d${seconds}s --latency -s ${script} ${headers} ${target}`;
+    await quiet`taskset -c 1 wrk -t1 -c${row.connections ?? 64} -d${seconds}s --latency ${headers} ${target}`;
   const used = (await ownSeconds(pid)) - before;
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`${name}, ${row.name}: ${stdout}`);
   const requests = Number(/(\d+) requests in/.exec(stdout)![1]);

@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { crc32 } from 'node:zlib';
 import { isResourceGlob, scopes, type Principal, type Scope } from '../model/access.ts';
@@ -72,39 +72,48 @@ export async function authenticateKey(
   registry: Registry,
   text: string,
 ): Promise<Extract<Principal, { kind: 'key' }> | null> {
-  const id = idOf(text);
-  // A damaged key counts as unknown.
-  return id === null ? null : unlock(registry, text, (await registry.refs.read<Key>(keyRef(id)))?.value ?? null);
-}
-
-/** As `authenticateKey`, if that is known without waiting. Null: ask `authenticateKey`. */
-export function authenticateKeyAtHand(
-  registry: Pick<Registry, 'refs' | 'now'>,
-  text: string,
-): Extract<Principal, { kind: 'key' }> | null {
-  const id = idOf(text);
-  const key = id === null ? null : registry.refs.readAtHand<Key>(keyRef(id));
-  return key ? unlock(registry, text, key.value) : null;
-}
-
-/** The id in a key's text; null if the text is malformed or its checksum is wrong. */
-function idOf(text: string): string | null {
   const parsed = parseKey(text);
   if (parsed === null || parsed.checksum !== checksumOf(`stele_${parsed.id}_${parsed.secret}`)) return null;
-  return parsed.id;
-}
-
-function unlock(
-  registry: Pick<Registry, 'now'>,
-  text: string,
-  key: Key | null,
-): Extract<Principal, { kind: 'key' }> | null {
+  // A damaged key counts as unknown.
+  const key = (await registry.refs.read<Key>(keyRef(parsed.id)))?.value ?? null;
   const given = Buffer.from(digestOf(text));
   // Compare also if the key is unknown, so that both cases take the same time.
   const matches = timingSafeEqual(given, Buffer.from(key?.hash ?? digestOf('')));
   if (key === null || !matches || !isUsable(key, registry.now())) return null;
   const { id, org, resources, job } = key;
-  return { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) };
+  const principal = { kind: 'key', id, org, scopes: key.scopes, resources, ...(job && { job }) } as const;
+  keepPresented(registry, text, { key, principal });
+  return principal;
+}
+
+/** A key that was presented before: its record then, and its principal. */
+interface Presented {
+  key: Key;
+  principal: Extract<Principal, { kind: 'key' }>;
+}
+
+/** Keys that were presented, by a hash of their text, which is in memory no longer than its request. */
+const presented = new WeakMap<Registry['refs'], LRUCache<string, Presented>>();
+
+/**
+ * As `authenticateKey`, if that is known without waiting: the key was presented before, and its
+ * record is still the same. Null: ask `authenticateKey`.
+ */
+export function authenticateKeyAtHand(
+  registry: Pick<Registry, 'refs' | 'now'>,
+  text: string,
+): Extract<Principal, { kind: 'key' }> | null {
+  const known = presented.get(registry.refs)?.get(hash('sha256', text, 'base64'));
+  if (known === undefined) return null;
+  const { key, principal } = known;
+  const isSame = registry.refs.readAtHand<Key>(keyRef(key.id))?.value === key;
+  return isSame && isUsable(key, registry.now()) ? principal : null;
+}
+
+function keepPresented({ refs }: Pick<Registry, 'refs'>, text: string, known: Presented): void {
+  const all = presented.get(refs) ?? new LRUCache({ max: 10_000 });
+  presented.set(refs, all);
+  all.set(hash('sha256', text, 'base64'), known);
 }
 
 /** Whether a key is neither revoked nor expired at that time. */
@@ -184,22 +193,24 @@ export async function readKeyUse(registry: Registry, id: string): Promise<string
 /** When this process looked at the last use of a key, by the monotonic clock. */
 const looked = new WeakMap<Registry['refs'], LRUCache<string, number>>();
 
-/** Records that a key was used, at most once an hour. */
-export async function noteKeyUse(registry: Registry, id: string): Promise<void> {
+/** Records that a key was used, at most once an hour. Returns null if that was done already. */
+export function noteKeyUse(registry: Registry, id: string): Promise<void> | null {
   const known = looked.get(registry.refs) ?? new LRUCache({ maxSize: 10_000, sizeCalculation: () => 1 });
   looked.set(registry.refs, known);
   const since = registry.monotonic() - (known.get(id) ?? -Infinity);
-  if (since < resolution) return;
+  if (since < resolution) return null;
   known.set(id, registry.monotonic());
-  const now = registry.now().getTime();
-  try {
-    await registry.refs.update<KeyUse>(keyUseRef(id), (current) => {
-      if (current !== null && now - Date.parse(current.value.at) < resolution) return null;
-      const change = { actor: `key:${id}`, origin: null, action: 'use' };
-      return { value: { at: new Date(now).toISOString() }, change };
-    });
-  } catch (error) {
+  return writeKeyUse(registry, id).catch((error: unknown) => {
     known.delete(id);
     throw error;
-  }
+  });
+}
+
+async function writeKeyUse(registry: Registry, id: string): Promise<void> {
+  const now = registry.now().getTime();
+  await registry.refs.update<KeyUse>(keyUseRef(id), (current) => {
+    if (current !== null && now - Date.parse(current.value.at) < resolution) return null;
+    const change = { actor: `key:${id}`, origin: null, action: 'use' };
+    return { value: { at: new Date(now).toISOString() }, change };
+  });
 }

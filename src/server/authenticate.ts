@@ -78,7 +78,7 @@ export function authenticateAtHand(registry: Registry, authorization: string): P
 }
 
 function noteUse(registry: Registry, id: string): void {
-  noteKeyUse(registry, id).catch((error: unknown) => {
+  noteKeyUse(registry, id)?.catch((error: unknown) => {
     registry.log('warn', 'use of a key not noted', { key: id, error: String(error) });
   });
 }

@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import { placeOf } from '../model/records.ts';
 import type { Bucket } from './bucket.ts';
 import type { Generation } from './generations.ts';
+import { logOf } from './log/entry.ts';
 import { createLog } from './log/log.ts';
 import type { Noted } from './log/trail.ts';
 import type { Records, RecordsOptions } from './records.ts';
@@ -59,6 +61,9 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
   const work = createWork(bucket, options, changed);
   const log = createLog(bucket, options, changed);
 
+  // Checking a name and finding its log takes longer than reading it.
+  const logs = new LRUCache<string, string>({ max: 10_000 });
+
   function recordsOf(name: string): Records {
     return placeOf(name).kept === 'days' ? work : log;
   }
@@ -69,8 +74,14 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
       return recordsOf(name).read(name);
     },
     readAtHand(name) {
-      assertName(name);
-      return placeOf(name).kept === 'days' ? undefined : log.readAtHand(name);
+      let id = logs.get(name);
+      if (id === undefined) {
+        assertName(name);
+        if (placeOf(name).kept === 'days') return undefined;
+        id = logOf(name);
+        logs.set(name, id);
+      }
+      return log.readAtHand(name, id);
     },
     async readFresh(name) {
       assertName(name);

@@ -16,8 +16,8 @@ const first = { actor: 'operator:store', origin: null, action: 'begin log' };
 
 /** The records that are kept in logs. */
 export interface Log extends Records {
-  /** See `Refs.readAtHand`. */
-  readAtHand<T>(name: string): Generation<T> | null | undefined;
+  /** See `Refs.readAtHand`. `id`: the log of the record (`logOf`). */
+  readAtHand<T>(name: string, id: string): Generation<T> | null | undefined;
   history<T>(name: string): AsyncGenerator<Generation<T>>;
   /** See `Refs.refresh`. */
   refresh(prefix: string): Promise<void>;
@@ -51,6 +51,8 @@ export function createLog(
   };
   /** In order of use, the least recent first. */
   const open = new Map<string, Opened>();
+  /** The one that was used last. */
+  let newest = shared;
   /** Of all opened logs, in bytes. */
   let total = 0;
   const begun = new Set<string>([shared]);
@@ -60,6 +62,7 @@ export function createLog(
     const found = open.get(id) ?? begin(id);
     open.delete(id);
     open.set(id, found);
+    newest = id;
     return found;
   }
 
@@ -158,11 +161,10 @@ export function createLog(
       return (await fresh(logOf(name), maxAge)).get(name) as Generation<T> | null;
     },
 
-    readAtHand<T>(name: string) {
-      const id = logOf(name);
+    readAtHand<T>(name: string, id: string) {
       const opened = open.get(id)?.opened ?? null;
       if (opened === null || !opened.isFresh(maxAge)) return undefined;
-      use(id);
+      if (id !== newest) use(id);
       return opened.get(name) as Generation<T> | null;
     },
 
