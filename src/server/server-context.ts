@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import type { Principal } from '../model/access.ts';
 import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import type { Site } from '../site/site.ts';
 import type { Dev } from './dev.ts';
-import type { Description } from './v1/api-description.ts';
 
 /** What the server needs. */
 export interface ServerContext {
@@ -17,15 +16,13 @@ export interface ServerContext {
   /** False until the registry can answer, and during shutdown. */
   isReady(): boolean;
   /** The management API, mounted under `/v1`. */
-  v1?: Router;
+  v1?: RequestHandler;
   /** The console, mounted under `/console`. Needs sign-in. */
-  console?(site: Site): Router;
+  console?(site: Site): RequestHandler;
   /** Sign-in of people. */
   login?: Login;
   /** Pages for people. Without it, only data is served. */
   site?: Site;
-  /** The description of the management API, if it was already read: reading takes time. */
-  description?: Description;
   /** Texts about the commands for the documentation; absent to leave them out. */
   commands?: readonly CommandText[];
   /** Milliseconds that readers wait for a page that is being made. Default: until it is made. */

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import type { RequestHandler } from 'express';
 import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
@@ -13,8 +14,7 @@ import { isOnThisMachine } from './login/secure-url.ts';
 import type { Login } from './server-context.ts';
 import { createLocalLogin } from './login/local-login.ts';
 import { createLogin } from './login/login.ts';
-import { ownDescription } from './v1/api-description.ts';
-import { createOperations } from './v1/operations.ts';
+import { createOperations, type Operations } from './v1/operations.ts';
 import { createV1 } from './v1/v1.ts';
 
 /** A registry served over HTTP. */
@@ -63,16 +63,19 @@ export async function openServer(
       url,
       isReady: () => isReady,
       pagePatience,
-      description: ownDescription(),
       ...(login && { login }),
       ...(commands && { commands }),
       ...(dev && { dev }),
     };
-    const operations = createOperations(context);
+    // When they are first needed: reading the API's description takes 0.3 s.
+    let made: Operations | null = null;
+    const operations = () => (made ??= createOperations(context));
     const whole = {
       ...context,
-      v1: createV1(context, operations),
-      ...(login && { console: (site: Site) => createConsole({ context, site, operations }) }),
+      v1: atFirstRequest(() => createV1(context, operations())),
+      ...(login && {
+        console: (site: Site) => atFirstRequest(() => createConsole({ context, site, operations: operations() })),
+      }),
     };
     open = () => createApp(whole);
     app = open();
@@ -92,4 +95,10 @@ export async function openServer(
       await listening.close(deadline);
     },
   };
+}
+
+/** A handler that is created at its first request. */
+function atFirstRequest(create: () => RequestHandler): RequestHandler {
+  let made: RequestHandler | null = null;
+  return (request, response, next) => (made ??= create())(request, response, next);
 }

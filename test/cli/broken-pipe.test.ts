@@ -7,7 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 
 const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'stele-pipe-'));
-const environment = { PATH: process.env.PATH };
+const environment = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] };
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const data = ['--data', join(folder, 'data')];

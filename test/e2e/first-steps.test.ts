@@ -48,8 +48,12 @@ test('the page is what happens', async () => {
       text.replaceAll(/(?<=localhost:|127\.0\.0\.1:)7700/g, running === null ? '' : portOf(running));
     let printed = await shell.run(here(command));
     // A push takes a moment to be there; only what changes nothing is asked again.
-    for (let again = 0; again < 60 && output !== null && !isShown(here(output), printed) && isRead(command); again++) {
-      await delay(500);
+    for (
+      let again = 0;
+      again < 1200 && output !== null && !isShown(here(output), printed) && isRead(command);
+      again++
+    ) {
+      await delay(100);
       printed = await shell.run(here(command));
     }
     if (output !== null) expect(isShown(here(output), printed), `${command}\n${printed}\n---\n${output}`).toBe(true);
@@ -91,7 +95,7 @@ function openShell(cwd: string): Shell {
   };
   const child: ChildProcessWithoutNullStreams = spawn('bash', ['--norc', '--noprofile'], {
     cwd,
-    env: { PATH: process.env.PATH, ...home, ...author },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...home, ...author },
   });
   let printed = '';
   let wake = () => {};

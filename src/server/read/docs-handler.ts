@@ -8,7 +8,7 @@ import { onlyGet } from '../methods.ts';
 import { chooseType } from './negotiate.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
-import { readDescription } from '../v1/api-description.ts';
+import { ownDescription } from '../v1/api-description.ts';
 
 type Form = 'text/html' | 'text/markdown';
 
@@ -16,14 +16,11 @@ type Form = 'text/html' | 'text/markdown';
  * Stele's documentation: `/docs/` and `/docs/{page}` as HTML unless the client prefers Markdown,
  * and `…/index.md` as Markdown.
  */
-export function createDocRoutes(
-  site: Site,
-  { commands = [], description }: Pick<ServerContext, 'commands' | 'description'>,
-): Router {
+export function createDocRoutes(site: Site, { commands = [] }: Pick<ServerContext, 'commands'>): Router {
   const problems = Object.entries(problemTypes).flatMap(([code, kind]) =>
     isProblemCode(code) ? [{ code, ...kind }] : [],
   );
-  const management = () => (description ?? readDescription()).document;
+  const management = () => ownDescription().document;
   const docs = createDocs(site, { problems, commands, management });
   const { cache, config } = site.registry;
   const headers = pageSharing(config, { isPublic: true });

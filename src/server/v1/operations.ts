@@ -38,7 +38,8 @@ export interface Operations {
 }
 
 export function createOperations(context: Omit<ServerContext, 'v1'>): Operations {
-  const { registry, description = ownDescription() } = context;
+  const { registry } = context;
+  const description = ownDescription();
   const validator = validatorOf(description);
   const turns = createTurns();
   const byId = new Map(description.operations.map((operation) => [operation.id, operation]));

@@ -29,7 +29,7 @@ export function createV1(context: Omit<ServerContext, 'v1'>, operations = create
   const { registry } = context;
   const exchangeToken = createTokenExchange(registry, context.url);
   const receiveHook = createReceiveHook(context);
-  const { description = ownDescription() } = context;
+  const description = ownDescription();
   const table = createRoutes(description.operations);
   const validator = validatorOf(description);
   const descriptionRoute = createDescriptionRoute(description);
