@@ -6,6 +6,7 @@ import type { Answered, Answers, Asked } from '../site/answers.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import type { Site } from '../site/site.ts';
 import { createApp } from './app.ts';
+import { basePathOf } from './base-path.ts';
 import type { ServerContext } from './server-context.ts';
 
 /**
@@ -21,6 +22,7 @@ export function openAnswers(
   const { reads: _, ...rateLimit } = registry.config.rateLimit;
   const unlimited = { ...registry, config: { ...registry.config, rateLimit } };
   const app = createApp({ registry: unlimited, site, queue, url: site.url, isReady: () => true, commands });
+  const base = basePathOf(site.url);
   const server = createServer({ keepAliveTimeout: 0 }, app);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   agent.createConnection = () => {
@@ -30,7 +32,7 @@ export function openAnswers(
     return Object.assign(ours, { setKeepAlive: ignore, setTimeout: ignore, ref: ignore, unref: ignore });
   };
   return {
-    ask: (asked) => ask(agent, asked),
+    ask: (asked) => ask(agent, { ...asked, path: base + asked.path }),
     async close() {
       agent.destroy();
       server.closeAllConnections();

@@ -100,7 +100,7 @@ export async function crawl(port: number, base: string): Promise<Set<string>> {
   const found = new Set(['/', '/llms.txt', '/robots.txt', '/sitemap.xml', '/feed.json', '/.well-known/api-catalog']);
   for (const path of found) {
     for (const accept of ['text/html', 'application/json']) {
-      const { status, headers, body } = await ask(port, { target: path, headers: [['Accept', accept]] });
+      const { status, headers, body } = await ask(port, { target: `${base}${path}`, headers: [['Accept', accept]] });
       if (status !== 200) continue;
       for (const link of linksIn(`${headers.get('link') ?? ''}\n${body.toString()}`, base)) found.add(link);
     }

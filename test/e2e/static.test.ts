@@ -91,7 +91,7 @@ describe.skipIf(!hasNginx).for(sampleOf(['/sub', ''], 2))(
         value === undefined ? [] : [[name, value] as const],
       );
       const [theirs, ours] = await Promise.all([
-        ask(server.port, { method, target: path, headers: given }),
+        ask(server.port, { method, target: `${base}${path}`, headers: given }),
         ask(nginx.port, { method, target: `${base}${path}`, headers: given }),
       ]);
       return { theirs, ours };
@@ -330,7 +330,7 @@ describe.skipIf(!hasNginx).for(sampleOf(['/sub', ''], 2))(
     );
 
     async function versionsOf(path: string): Promise<{ version: string; manifest: string }[]> {
-      const { body } = await ask(server.port, { target: `${path}/versions` });
+      const { body } = await ask(server.port, { target: `${base}${path}/versions` });
       return (JSON.parse(body.toString()) as { items: { version: string; manifest: string }[] }).items;
     }
   },

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openAnswers } from '../../src/server/ask-in-process.ts';
 import { belowBase } from '../../src/server/base-path.ts';
 import { resolveReturnTo } from '../../src/server/login/return-to.ts';
+import { createSite } from '../../src/site/site.ts';
 import { ask } from './http.ts';
+import { createTestQueue } from './registry.ts';
 import { openServed, type Served } from './served.ts';
 
 let served: Served;
@@ -30,6 +33,15 @@ test('probes, metrics and what clients look for at the root of a host are answer
   expect((await get('/v2/acme/apis/pay/tags/list')).status).toBe(200);
   // This Host is not one of loopback.
   expect((await get('/metrics')).status).toBe(401);
+});
+
+test('a build below a path finds its pages', async () => {
+  const { registry } = served;
+  const site = createSite(registry, 'http://registry.test/contracts');
+  const answers = openAnswers(registry, site, createTestQueue(registry));
+  expect((await answers.ask({ path: '/problems', accept: 'application/json' })).status).toBe(200);
+  expect((await answers.ask({ path: '/' })).status).toBe(200);
+  await answers.close();
 });
 
 test('a range is redirected to a version below the path', async () => {
