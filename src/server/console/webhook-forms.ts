@@ -2,19 +2,18 @@ import { ownDescription } from '../v1/api-description.ts';
 import type { Field } from './fields.ts';
 import type { Form } from './forms.ts';
 import { resourcesField } from './key-forms.ts';
-import type { Visit } from './visit.ts';
 
 const path = '/webhooks/:webhook';
 
 /** The types of events that the description names. */
-function eventTypes({ context }: Visit): string[] {
-  const { schemas } = (context.description ?? ownDescription()).document['components'] as {
+function eventTypes(): string[] {
+  const { schemas } = ownDescription().document['components'] as {
     schemas: Record<string, { enum?: string[] }>;
   };
   return schemas['EventType']?.enum ?? [];
 }
 
-async function fields(visit: Visit): Promise<Field[]> {
+function fields(): Field[] {
   return [
     {
       name: '/url',
@@ -31,7 +30,7 @@ async function fields(visit: Visit): Promise<Field[]> {
       kind: 'checks',
       isNullable: true,
       hint: 'None chosen: all of them.',
-      options: eventTypes(visit).map((value) => ({ value, text: value })),
+      options: eventTypes().map((value) => ({ value, text: value })),
     },
   ];
 }
@@ -44,7 +43,7 @@ export const webhookForms: readonly Form[] = [
     title: 'Add a webhook endpoint',
     lead: ['Stele sends it a signed POST for each event (Standard Webhooks).'],
     submit: 'Add the endpoint',
-    fields: async (visit) => [...(await fields(visit)), resourcesField],
+    fields: async () => [...fields(), resourcesField],
     after: '/webhooks',
     done: '',
     show: secretPage('Endpoint added'),
@@ -56,8 +55,8 @@ export const webhookForms: readonly Form[] = [
     title: 'Change the endpoint',
     lead: [],
     submit: 'Save',
-    fields: async (visit) => [
-      ...(await fields(visit)),
+    fields: async () => [
+      ...fields(),
       {
         name: '/state',
         label: 'State',
