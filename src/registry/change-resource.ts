@@ -100,7 +100,41 @@ function describe(key: keyof ResourceChange, next: Resource): string {
   return `change ${key}`;
 }
 
-/** Deletes a resource. Its name and its labels are never used again. */
+/** Days for which a deleted resource can be brought back. */
+const grace = 30;
+
+/** Whether a deleted resource can still be brought back. */
+export function isRestorable({ deletedAt }: Pick<Resource, 'deletedAt'>, now: Date): boolean {
+  return deletedAt !== null && now.getTime() - Date.parse(deletedAt) < grace * 86_400_000;
+}
+
+/**
+ * Brings a deleted resource back with all its versions, without a connection. Throws `not_found` if
+ * it never existed, and `conflict` if it is not deleted or was deleted more than 30 days ago.
+ */
+export async function restoreResource(
+  registry: Registry,
+  coordinate: Coordinate,
+  author: Author,
+): Promise<Generation<Resource>> {
+  const restored = await registry.refs.update<Resource>(resourceRef(coordinate), (current) => {
+    if (current === null) throw new RegistryError('not_found', `${formatCoordinate(coordinate)} does not exist.`);
+    assertOwn(current.value);
+    // The same request again.
+    if (author.operation !== undefined && current.operation === author.operation) return null;
+    if (!isRestorable(current.value, registry.now())) {
+      const why = current.value.deletedAt === null ? 'is not deleted' : `was deleted more than ${grace} days ago`;
+      throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
+    }
+    return { value: { ...current.value, deletedAt: null }, change: { ...author, action: 'undelete' } };
+  });
+  return restored!;
+}
+
+/**
+ * Deletes a resource. Its name is taken from then on; within 30 days, `restoreResource` brings it
+ * back.
+ */
 export async function deleteResource(
   registry: Registry,
   coordinate: Coordinate,

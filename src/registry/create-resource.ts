@@ -5,6 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Validation } from '../model/problem.ts';
 import { resourceRef, type Ownership, type Resource, type Version } from '../model/resource.ts';
+import { isRestorable } from './change-resource.ts';
 import type { Author, Registry } from './registry.ts';
 
 /** Settings of a new resource. */
@@ -61,7 +62,12 @@ export async function createResource(
     if (current !== null) {
       const isOurs = current.operation !== undefined && current.operation === author.operation;
       if (isOurs && current.value.deletedAt === null) return null;
-      const why = current.value.deletedAt === null ? 'already exists' : 'was deleted; its name is never used again';
+      const why =
+        current.value.deletedAt === null
+          ? 'already exists'
+          : isRestorable(current.value, registry.now())
+            ? 'was deleted; its name is never used again, but undelete brings it back'
+            : 'was deleted; its name is never used again';
       throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
     }
     return { value: newResource(registry, coordinate, given), change: { ...author, action: 'create' } };

@@ -68,17 +68,19 @@ export async function findReadable(
 
 /**
  * The resources under a prefix of ref names that the principal may read, in the order of the store,
- * starting after the name `after`. Skips deleted ones.
+ * starting after the name `after`: those that are deleted, or those that are not.
  */
 async function* readableUnder(
   registry: Pick<Registry, 'refs' | 'log'>,
   principal: Principal,
   prefix: string,
   after?: string,
+  isDeleted = false,
 ): AsyncGenerator<Generation<Resource>> {
   for await (const name of registry.refs.list(prefix, after)) {
     const generation = await registry.refs.read<Resource>(name);
-    if (generation?.value.deletedAt === null && mayRead(principal, generation.value)) yield generation;
+    if (generation === null || (generation.value.deletedAt !== null) !== isDeleted) continue;
+    if (mayRead(principal, generation.value)) yield generation;
   }
 }
 
@@ -92,9 +94,10 @@ export function readableResources(
   org: string,
   type: ResourceType,
   after: string | null,
+  isDeleted = false,
 ): AsyncGenerator<Generation<Resource>> {
   const start = after === null ? undefined : resourceRef({ org, type, slug: after });
-  return readableUnder(registry, principal, `resources/${org}/${type}/`, start);
+  return readableUnder(registry, principal, `resources/${org}/${type}/`, start, isDeleted);
 }
 
 /**

@@ -160,7 +160,7 @@ async function followFor(
  * Checks that the organization may use the credential, and only for the hosts of the configured
  * repositories that name it. Otherwise anyone could have it sent to a host of their choice.
  */
-function assertCredential(config: Config, org: string, name: string, location: Location): void {
+export function assertCredential(config: Config, org: string, name: string, location: Location): void {
   const uses = credentialUses(config).filter(({ credential: used }) => used === name);
   const credential = Object.hasOwn(config.credentials, name) ? config.credentials[name]! : null;
   const reach = { allowLocalRepositories: true, hosts: allowedHosts(config) };

@@ -1,6 +1,10 @@
-import type { RepositoryConfig } from '../config.ts';
+import { allowedHosts, organizationIn, type RepositoryConfig } from '../config.ts';
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../model/connection.ts';
-import type { Registry } from '../registry/registry.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { Author, Registry } from '../registry/registry.ts';
+import { isBranchName } from '../source/branch.ts';
+import { parseLocation } from '../source/location.ts';
+import { assertCredential } from './connect.ts';
 
 /** The folder of a configured repository as records have it: `''` for the whole tree. */
 export function normalizeFolder({ path }: Pick<RepositoryConfig, 'path'>): string {
@@ -20,6 +24,7 @@ export async function follow(
     Repository,
     'url' | 'branch' | 'credential' | 'discover' | 'visibility' | 'validation' | 'versions' | 'owner' | 'gone'
   >,
+  author: Author = { actor: 'operator:configuration', origin: null },
 ): Promise<string> {
   const id = repositoryId(given.url, given.branch);
   await registry.refs.update<Repository>(repositoryRef(org, id), (current) => {
@@ -30,7 +35,46 @@ export async function follow(
     if (current && isOther)
       Object.assign(value, { commit: null, trusted: trustedCommit(current.value) } satisfies Partial<Repository>);
     if (current && JSON.stringify(value) === JSON.stringify(current.value)) return null;
-    return { value, change: { actor: 'operator:configuration', origin: null, action: 'follow' } };
+    return { value, change: { ...author, action: 'follow' } };
   });
   return id;
+}
+
+/** A repository to follow, as somebody who is not trusted asks for it. */
+export interface GivenRepository {
+  repository: string;
+  branch: string | null;
+  /** Look only into this folder. */
+  path: string | null;
+  visibility: Repository['visibility'];
+  validation: Repository['validation'];
+  credential: string | null;
+}
+
+/**
+ * Follows a repository for an organization. Does not contact it. The configuration must allow the
+ * host, and the organization must be allowed to use the credential; a repository that the
+ * configuration lists is its to change. Rejects with `forbidden`, `malformed` or `conflict`
+ * otherwise. Resolves to its id.
+ */
+export async function followGiven(
+  registry: Registry,
+  org: string,
+  { repository, branch, path, credential, visibility, validation }: GivenRepository,
+  author: Author,
+): Promise<string> {
+  const { config } = registry;
+  const { allowLocalRepositories } = config.sync;
+  const location = parseLocation(repository, { allowLocalRepositories, hosts: allowedHosts(config) });
+  if (branch !== null && !isBranchName(branch)) {
+    throw new RegistryError('malformed', `${JSON.stringify(branch)} is not a valid branch name.`);
+  }
+  if (credential !== null) assertCredential(config, org, credential, location);
+  const { url } = location;
+  const listed = organizationIn(config, org)?.repositories ?? [];
+  if (listed.some((each) => each.url === url && (each.branch ?? null) === branch)) {
+    throw new RegistryError('conflict', 'The configuration follows this repository. Change it there.');
+  }
+  const discover = normalizeFolder(path === null ? {} : { path });
+  return follow(registry, org, { url, branch, credential, discover, visibility, validation, gone: null }, author);
 }

@@ -105,6 +105,7 @@ function followRun() {
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     const next = page.querySelector('main');
     document.querySelector('main').replaceChildren(...next.childNodes);
+    document.querySelector('.crumbs').replaceWith(page.querySelector('.crumbs'));
     document.title = page.title;
   });
   events.addEventListener('end', () => events.close());

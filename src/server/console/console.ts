@@ -19,7 +19,10 @@ import { organizationPages } from './organization-views.ts';
 import type { Page } from './pages.ts';
 import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
 import { resourceForms } from './resource-forms.ts';
-import { resourcePage, runPage, runsPage, type RunRecord } from './resource-view.ts';
+import { repositoryForms } from './repository-forms.ts';
+import { repositoryPages, repositoryRunPage } from './repository-views.ts';
+import { resourcePage, runPage, runsPage } from './resource-view.ts';
+import type { RunRecord } from './run-view.ts';
 import { streamRun } from './run-events.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { showStart, submitStart } from './start-page.ts';
@@ -28,8 +31,15 @@ import { versionForms } from './version-forms.ts';
 import { ask, type Console, type Visit } from './visit.ts';
 import { webhookForms } from './webhook-forms.ts';
 
-const forms: readonly Form[] = [...resourceForms, ...versionForms, ...keyForms, ...webhookForms];
-const pages: readonly Page[] = [...organizationPages, publishedPage, resourcePage, runsPage, runPage];
+const forms: readonly Form[] = [...resourceForms, ...versionForms, ...repositoryForms, ...keyForms, ...webhookForms];
+const pages: readonly Page[] = [
+  ...organizationPages,
+  ...repositoryPages,
+  publishedPage,
+  resourcePage,
+  runsPage,
+  runPage,
+];
 const publishPath = '/:type/:slug/publish';
 
 /** What answers at a path of an organization's console. */
@@ -48,14 +58,18 @@ const places: readonly Place[] = [
     post: (visit, typed) => submitForm(visit, form, typed),
     again: (visit, typed, why) => showTyped(visit, form, typed, why),
   })),
-  {
-    path: `${runPage.path}/events`,
-    get: (visit) => streamRun(visit, async () => (await ask<RunRecord>(visit, 'get{one}Sync')).body),
-  },
+  eventsOf(runPage, 'get{one}Sync'),
+  eventsOf(repositoryRunPage, 'getRepositorySync'),
   { path: publishPath, get: (visit) => showPublish(visit), post: submitPublish, again: showPublish },
   // After the forms: `/keys/new` is not the page of a key.
   ...pages.map((page): Place => ({ path: page.path, get: (visit) => showPage(visit, page) })),
 ];
+
+/** The stream of a run's changes. */
+function eventsOf({ path }: Page, operation: string): Place {
+  const read = async (visit: Visit) => (await ask<RunRecord>(visit, operation)).body;
+  return { path: `${path}/events`, get: (visit) => streamRun(visit, () => read(visit)) };
+}
 
 /** The first document of a resource, of any organization. */
 const start: Place = {

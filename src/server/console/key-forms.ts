@@ -18,6 +18,29 @@ export const resourcesField: Field = {
   placeholder: 'apis/pay-*',
 };
 
+const fields: readonly Field[] = [
+  { name: '/name', label: 'Name', kind: 'line', isRequired: true, maxLength: 200, hint: 'Who uses it, and where.' },
+  {
+    name: '/scopes',
+    label: 'It may',
+    kind: 'checks',
+    options: scopes.map((value) => ({ value, text: value, hint: meanings[value] })),
+    initial: ['publish'],
+  },
+  resourcesField,
+  { name: '/expiresAt', label: 'Expires on', kind: 'date', isNullable: true, hint: 'Empty: never.' },
+];
+
+const showKey: Form['show'] = ({ body }) => ({
+  title: `Key ${String(body['name'])}`,
+  secret: {
+    label: 'The key',
+    text: String(body['secret']),
+    advice: 'Copy it now: it is not shown again. Send it as Authorization: Bearer, or set it as STELE_KEY.',
+  },
+  actions: [{ text: 'All keys', href: '/keys' }],
+});
+
 /** Forms about keys. */
 export const keyForms: readonly Form[] = [
   {
@@ -26,29 +49,46 @@ export const keyForms: readonly Form[] = [
     title: 'Create a key',
     lead: ['For programs: CI jobs, scripts, tools. The key is shown once.'],
     submit: 'Create the key',
-    fields: async () => [
-      { name: '/name', label: 'Name', kind: 'line', isRequired: true, maxLength: 200, hint: 'Who uses it, and where.' },
+    fields,
+    after: '/keys',
+    done: '',
+    show: showKey,
+  },
+  {
+    path: '/keys/:key/edit',
+    operation: 'updateKey',
+    current: 'getKey',
+    title: 'Rename or narrow the key',
+    lead: ['You can take something from what a key may do. To allow more, create another key.'],
+    submit: 'Save',
+    fields,
+    after: '/keys',
+    done: 'The key is saved.',
+  },
+  {
+    path: '/keys/:key/rotate',
+    operation: 'rotateKey',
+    title: 'Replace the key',
+    lead: ['Makes a key with the same rights. The old one stays valid for a while, so that programs can change over.'],
+    submit: 'Make the new key',
+    fields: [
       {
-        name: '/scopes',
-        label: 'It may',
-        kind: 'checks',
-        options: scopes.map((value) => ({ value, text: value, hint: meanings[value] })),
-        initial: ['publish'],
+        name: '/overlap',
+        label: 'The old key stays valid for',
+        kind: 'select',
+        options: [
+          { value: '0', text: 'no time: it stops at once' },
+          { value: '3600', text: 'an hour' },
+          { value: '86400', text: 'a day' },
+          { value: '604800', text: 'a week' },
+        ],
+        values: { 0: 0, 3600: 3600, 86400: 86_400, 604800: 604_800 },
+        initial: '86400',
       },
-      resourcesField,
-      { name: '/expiresAt', label: 'Expires on', kind: 'date', isNullable: true, hint: 'Empty: never.' },
     ],
     after: '/keys',
     done: '',
-    show: ({ body }) => ({
-      title: `Key ${String(body['name'])}`,
-      secret: {
-        label: 'The key',
-        text: String(body['secret']),
-        advice: 'Copy it now: it is not shown again. Send it as Authorization: Bearer, or set it as STELE_KEY.',
-      },
-      actions: [{ text: 'All keys', href: '/keys' }],
-    }),
+    show: showKey,
   },
   {
     path: '/keys/:key/revoke',

@@ -1,7 +1,7 @@
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import { isAdmin } from './key-forms.ts';
-import { facts, timeCell, type Action, type Cell, type Page, type Section } from './pages.ts';
+import { facts, timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { ask, here, may, type Visit } from './visit.ts';
 
@@ -122,7 +122,11 @@ function keyState({ context }: Visit, { revokedAt, expiresAt }: KeyRecord): Cell
 
 function keyActions(visit: Visit, { id }: KeyRecord): Action[] {
   const to = (verb: string) => here({ ...visit, params: { key: id } }, `/keys/:key/${verb}`);
-  return [{ text: 'Revoke', href: to('revoke'), isDanger: true }];
+  return [
+    { text: 'Change', href: to('edit') },
+    { text: 'Replace', href: to('rotate') },
+    { text: 'Revoke', href: to('revoke'), isDanger: true },
+  ];
 }
 
 const webhooks: Page = {
@@ -261,8 +265,33 @@ const audit: Page = {
   },
 };
 
+const deleted: Page = {
+  path: '/deleted',
+  async show(visit) {
+    const rows: Row[] = [];
+    for (const type of resourceTypes) {
+      const query = { limit: '100', deleted: 'true' };
+      const { body } = await ask<Listed<Summary & { deletedAt: string }>>({ ...visit, type }, 'list{many}', { query });
+      for (const { slug, name, deletedAt } of body.items) {
+        const params = { type, slug };
+        const href = here({ ...visit, params }, '/:type/:slug/undelete');
+        rows.push({
+          cells: [{ text: name, more: `${type}/${slug}` }, timeCell(deletedAt)],
+          actions: [{ text: 'Bring it back', href }],
+        });
+      }
+    }
+    return {
+      eyebrow: `@${visit.org}`,
+      title: 'Deleted',
+      lead: 'What was deleted in the last 30 days can be brought back.',
+      sections: [{ title: 'Deleted resources', columns: ['Name', 'Deleted'], rows, empty: 'Nothing was deleted.' }],
+    };
+  },
+};
+
 /** Pages of the organization as a whole. */
-export const organizationPages: readonly Page[] = [overview, keys, webhooks, webhook, audit];
+export const organizationPages: readonly Page[] = [overview, keys, webhooks, webhook, audit, deleted];
 
 function listed<T>(visit: Visit, operation: string) {
   const cursor = visit.query.get('cursor');
@@ -277,9 +306,11 @@ function nextOf({ next }: { next: string | null }): string | null {
 export function sectionsOf(visit: Visit): { text: string; href: string; isHere: boolean }[] {
   const all: [string, string, boolean][] = [
     ['Overview', '', true],
+    ['Repositories', '/repositories', may({ ...visit, type: null }, 'publish')],
     ['Keys', '/keys', isAdmin(visit)],
     ['Webhooks', '/webhooks', isAdmin(visit)],
     ['Audit', '/audit', isAdmin(visit)],
+    ['Deleted', '/deleted', isAdmin(visit)],
   ];
   const pathname = visit.site.links.path(splitTarget(visit.request.originalUrl).path);
   return all.flatMap(([text, path, isOpen]) => {

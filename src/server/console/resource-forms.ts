@@ -1,6 +1,7 @@
 import { types } from '../../model/kinds.ts';
 import type { Field } from './fields.ts';
 import type { Form } from './forms.ts';
+import { credentialField } from './repository-forms.ts';
 import { ask, subjectOf, type Visit } from './visit.ts';
 
 const path = '/:type/:slug';
@@ -115,9 +116,19 @@ export const resourceForms: readonly Form[] = [
     submit: 'Delete it',
     isDanger: true,
     fields: deleteFields,
-    after: '',
-    done: 'Deleted.',
+    after: '/deleted',
+    done: 'Deleted. Until its 30 days are over, you can bring it back here.',
     cancel: path,
+  },
+  {
+    path: `${path}/undelete`,
+    operation: 'undelete{one}',
+    title: (visit) => `Bring back ${subjectOf(visit)}`,
+    lead: ['All its versions answer again. It has no connection to a repository then.'],
+    submit: 'Bring it back',
+    after: path,
+    cancel: '/deleted',
+    done: 'It is back.',
   },
 ];
 
@@ -180,7 +191,6 @@ async function latestFields(visit: Visit): Promise<Field[]> {
 }
 
 async function connectionFields({ type, context }: Visit): Promise<Field[]> {
-  const credentials = Object.keys(context.registry.config.credentials).map((value) => ({ value, text: value }));
   return [
     {
       name: '/repository',
@@ -211,17 +221,7 @@ async function connectionFields({ type, context }: Visit): Promise<Field[]> {
       isNullable: true,
       hint: 'A pattern such as v*: publish these tags in place of the branch.',
     },
-    ...(credentials.length === 0
-      ? []
-      : [
-          {
-            name: '/credential',
-            label: 'Credential',
-            kind: 'select' as const,
-            options: [{ value: '', text: 'none' }, ...credentials],
-            isNullable: true,
-          },
-        ]),
+    ...credentialField(Object.keys(context.registry.config.credentials)),
   ];
 }
 

@@ -2,6 +2,7 @@ import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { types } from '../../model/kinds.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { facts, timeCell, type Action, type Page, type Row, type Section, type Tone, type View } from './pages.ts';
+import { runTable, runView, type RunRecord } from './run-view.ts';
 import { ask, here, may, type Visit } from './visit.ts';
 
 /** A resource, as the management API describes it. */
@@ -23,18 +24,6 @@ interface VersionRecord {
   latest: boolean;
   status: { state: 'active' | 'deprecated' | 'yanked' | 'withdrawn'; reason?: string };
   url: string;
-}
-
-export interface RunRecord {
-  id: string;
-  state: string;
-  trigger: string;
-  repository: string;
-  startedAt: string;
-  finishedAt: string | null;
-  progress: { done: number; total: number } | null;
-  detail: string | null;
-  documents: { path: string; outcome: string; version: string | null; detail: string | null; report: object | null }[];
 }
 
 const path = '/:type/:slug';
@@ -181,69 +170,6 @@ export const runPage: Page = {
   path: `${path}/runs/:run`,
   async show(visit) {
     const { body } = await ask<RunRecord>(visit, 'get{one}Sync');
-    return runView(body, here(visit, `${path}/runs/:run/events`), here(visit, path));
+    return runView(visit, body, here(visit, `${path}/runs/:run/events`), here(visit, path));
   },
 };
-
-const runTone: Readonly<Record<string, Tone>> = { succeeded: 'good', failed: 'bad', running: '', queued: '' };
-
-export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => string): Omit<Section, 'title'> {
-  return {
-    columns: ['Started', 'State', 'Because of', 'Documents'],
-    rows: runs.map(({ id, startedAt, state, trigger, documents, detail }) => ({
-      cells: [
-        { ...timeCell(startedAt), href: hrefOf(id) },
-        { text: state, tag: runTone[state] ?? '', ...(detail !== null && { more: detail }) },
-        { text: trigger },
-        { text: String(documents.length) },
-      ],
-    })),
-    empty: 'There was no run yet.',
-  };
-}
-
-/** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
-export function runView(run: RunRecord, events: string, back: string): View {
-  const { state, trigger, repository, startedAt, finishedAt, progress, detail, documents } = run;
-  const isOpen = state === 'queued' || state === 'running';
-  return {
-    title: isOpen ? 'A sync is running' : `Sync ${state}`,
-    eyebrow: repository,
-    tags: [{ text: state, tag: runTone[state] ?? '' }],
-    ...(detail !== null && { lead: detail }),
-    ...(isOpen && { reload: 2, events }),
-    actions: [{ text: 'Back', href: back }],
-    sections: [
-      {
-        title: 'Progress',
-        facts: facts([
-          ['Started', timeCell(startedAt)],
-          ['Ended', finishedAt === null ? null : timeCell(finishedAt)],
-          ['Because of', trigger],
-          ['Read', progress === null ? null : `${progress.done} of ${progress.total} documents`],
-        ]),
-      },
-      {
-        title: 'Documents',
-        columns: ['File', 'Outcome', 'Version'],
-        rows: documents.map((document) => ({
-          cells: [
-            { text: document.path, isCode: true },
-            {
-              text: document.outcome,
-              tag: outcomeTone(document.outcome),
-              ...(document.detail !== null && { more: document.detail }),
-            },
-            { text: document.version ?? '' },
-          ],
-        })),
-        empty: isOpen ? 'None was read yet.' : 'It read no document: nothing changed since the run before.',
-      },
-    ],
-  };
-}
-
-function outcomeTone(outcome: string): Tone {
-  if (outcome === 'published' || outcome === 'unchanged') return 'good';
-  return outcome === 'rejected' || outcome === 'conflict' ? 'bad' : 'warn';
-}

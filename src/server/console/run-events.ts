@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RegistryError } from '../../model/errors.ts';
 import { untilClosed } from '../until-closed.ts';
-import type { RunRecord } from './resource-view.ts';
+import type { RunRecord } from './run-view.ts';
 import type { Visit } from './visit.ts';
 
 /** Milliseconds between two looks at the run, and after which a stream ends. The page then opens another. */

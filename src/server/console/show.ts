@@ -25,6 +25,8 @@ export interface ShownForm {
   /** What the check found (`describeReport`). */
   report?: object | null;
   verdict?: { text: string; tone: 'good' | 'bad' } | null;
+  /** Another way to the same end. */
+  note?: { text: string; link: string; href: string } | null;
   /** Whether the check runs while one types. */
   isLive?: boolean;
 }
@@ -89,6 +91,7 @@ export function formPage(visit: Visit, form: ShownForm): string {
     report: null,
     verdict: null,
     isLive: false,
+    note: null,
     ...form,
     ...frame(visit, form.title, form.eyebrow),
   });

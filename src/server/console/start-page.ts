@@ -193,6 +193,11 @@ function send(
     fields: showFields(fieldsFor(visit), typed, faults),
     submit: 'Publish',
     check: 'Check',
+    note: {
+      text: 'Is it in git?',
+      link: 'Follow the repository',
+      href: here({ ...visit, params: {} }, '/repositories/new'),
+    },
     isLive: true,
     cancel: visit.site.links.path('/account'),
     error,

@@ -1,10 +1,19 @@
 import { RegistryError } from '../../model/errors.ts';
 import { keyRef, type Key } from '../../model/key.ts';
-import { createKey, listKeys, readKeyUse, revokeKey, type NewKey } from '../../registry/keys.ts';
+import {
+  changeKey,
+  createKey,
+  listKeys,
+  readKeyUse,
+  revokeKey,
+  rotateKey,
+  type KeyChange,
+  type NewKey,
+} from '../../registry/keys.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Handler } from './call.ts';
-import { etagOf } from './conditional.ts';
+import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
 import { keyRecord } from './records.ts';
 
@@ -45,6 +54,29 @@ export const getOne: Handler = async ({ registry, org, path }) => {
   const lastUsedAt = await readKeyUse(registry, found.value.id);
   const etag = etagOf(found.generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
   return { status: 200, headers: { ETag: etag }, body: keyRecord(found.value, lastUsedAt) };
+};
+
+export const updateOne: Handler = async (call) => {
+  const { registry, org, path, author } = call;
+  const { value, generation } = await changeKey(
+    registry,
+    org,
+    path['key']!,
+    bodyOf<KeyChange>(call),
+    author,
+    guardOf(call),
+  );
+  const lastUsedAt = await readKeyUse(registry, value.id);
+  const etag = etagOf(generation, lastUsedAt === null ? 0 : Date.parse(lastUsedAt));
+  return { status: 200, headers: { ETag: etag }, body: keyRecord(value, lastUsedAt) };
+};
+
+export const rotate: Handler = async (call) => {
+  const { registry, org, path, author, body, context } = call;
+  const { overlap } = (body?.value ?? { overlap: 86_400 }) as { overlap: number };
+  const { key, text } = await rotateKey(registry, org, path['key']!, overlap, author);
+  const headers = { Location: `${context.url}/v1/keys/${key.id}` };
+  return { status: 201, headers, body: { ...keyRecord(key, null), secret: text } };
 };
 
 export const revokeOne: Handler = async ({ registry, org, path, author }) => {

@@ -35,6 +35,7 @@ export function resourceRecord(url: string, { value: resource, at }: Generation<
     },
     createdAt: resource.createdAt,
     updatedAt: at,
+    ...(resource.deletedAt !== null && { deletedAt: resource.deletedAt }),
     coordinate: nameOf(resource),
     url: `${url}/${nameOf(resource)}`,
   };

@@ -1,13 +1,27 @@
-import { describeOwners, describeRepositories } from '../../sync/owners/describe-followed.ts';
-import type { Handler } from './call.ts';
+import {
+  repositoryName,
+  publicDetail,
+  repositoryRef,
+  runRef,
+  type Repository,
+  type Run,
+} from '../../model/connection.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { readAmong } from '../../registry/read-among.ts';
+import { organizationIn } from '../../config.ts';
+import { followGiven, type GivenRepository } from '../../sync/follow.ts';
+import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
+import { findRun } from '../../sync/runs.ts';
+import { nothingHere } from '../nothing-here.ts';
+import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
+import { endWithin } from './sync-routes.ts';
 
 export const listRepositories: Handler = async (call) => {
-  const { registry, context, org, query } = call;
+  const { query } = call;
   const after = positionOf(call, isText);
-  const all = await describeRepositories(registry, org, (owner, id) => context.queue.hasNews(owner, id));
-  const keyOf = ({ repository, id }: (typeof all)[number]) => `${repository} ${id}`;
-  const items = all.filter((each) => {
+  const keyOf = ({ repository, id }: FollowedRepository) => `${repository} ${id}`;
+  const items = (await followed(call)).filter((each) => {
     if (after !== null && keyOf(each) <= after) return false;
     if (query['state'] !== undefined && each.state !== query['state']) return false;
     return matchesQuery(call, each.repository);
@@ -19,3 +33,89 @@ export const listOwners: Handler = async ({ registry, org }) => ({
   status: 200,
   body: { items: await describeOwners(registry, org) },
 });
+
+export const followOne: Handler = async (call) => {
+  const { registry, org, author, context } = call;
+  const {
+    branch = null,
+    path = null,
+    credential = null,
+    visibility,
+    ...given
+  } = bodyOf<Partial<GivenRepository> & Pick<GivenRepository, 'repository' | 'validation'>>(call);
+  const usual = organizationIn(registry.config, org)?.defaults.visibility ?? 'private';
+  const whole = { ...given, branch, path, credential, visibility: visibility ?? usual };
+  const id = await followGiven(registry, org, whole, author);
+  const headers = { Location: `${context.url}/v1/repositories/${id}` };
+  return { status: 201, headers, body: await findFollowed(call, id) };
+};
+
+export const getRepository: Handler = async (call) => ({
+  status: 200,
+  body: await findFollowed(call, call.path['repository']!),
+});
+
+export const syncRepository: Handler = async (call) => {
+  const { context, org, query } = call;
+  const { id } = await findFollowed(call, call.path['repository']!);
+  const requested = await context.queue.request(org, id, 'manual');
+  const run = await endWithin(requested.done, query['wait'] as number);
+  const headers = { Location: `${context.url}/v1/repositories/${id}/syncs/${requested.run.id}` };
+  return { status: run ? 200 : 202, headers, body: describe(run ?? requested.run) };
+};
+
+export const listRepositorySyncs: Handler = async (call) => {
+  const { registry, org } = call;
+  const { id } = await findFollowed(call, call.path['repository']!);
+  const before = positionOf(call, isText);
+  async function* runs() {
+    const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
+    for (const name of names.reverse()) {
+      if (before !== null && name >= runRef(org, before)) continue;
+      const run = (await readAmong<Run>(registry, name))?.value;
+      if (run?.repository === id) yield run;
+    }
+  }
+  return sendPage(call, runs(), describe, (run) => run.id);
+};
+
+export const getRepositorySync: Handler = async ({ registry, org, path }): Promise<Answer> => {
+  const run = await findRun(registry, org, path['run']!);
+  if (run === null || run.repository !== path['repository']) throw new RegistryError('not_found', nothingHere);
+  return { status: 200, body: describe(run) };
+};
+
+function followed({ registry, context, org }: Call): Promise<FollowedRepository[]> {
+  return describeRepositories(registry, org, (owner, id) => context.queue.hasNews(owner, id));
+}
+
+async function findFollowed(call: Call, id: string): Promise<FollowedRepository> {
+  const known = await call.registry.refs.read<Repository>(repositoryRef(call.org, id));
+  const found = known && (await followed(call)).find((each) => each.id === id);
+  if (!found) throw new RegistryError('not_found', nothingHere);
+  return found;
+}
+
+/** A run with all its documents, for who may read the whole organization. */
+function describe({ id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress, ...run }: Run): object {
+  return {
+    id,
+    state,
+    trigger,
+    repository: repositoryName(url),
+    branch,
+    from,
+    to,
+    startedAt,
+    finishedAt,
+    progress: progress ?? null,
+    detail: publicDetail(url, run.detail),
+    documents: run.documents.map((document) => ({
+      path: document.path,
+      resource: document.resource,
+      outcome: document.outcome,
+      version: document.label,
+      detail: publicDetail(url, document.detail),
+    })),
+  };
+}

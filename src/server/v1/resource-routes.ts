@@ -1,7 +1,14 @@
 import { RegistryError } from '../../model/errors.ts';
 import type { Coordinate } from '../../model/address.ts';
-import { changeResource, deleteResource, type ResourceChange } from '../../registry/change-resource.ts';
-import { readableResources } from '../../registry/readable.ts';
+import {
+  changeResource,
+  deleteResource,
+  isRestorable,
+  restoreResource,
+  type ResourceChange,
+} from '../../registry/change-resource.ts';
+import { readableResources, readReadable } from '../../registry/readable.ts';
+import { nothingHere } from '../nothing-here.ts';
 import { resolveRuleset } from '../../registry/gate/gate.ts';
 import { createResource, type NewResource } from '../../registry/create-resource.ts';
 import { resourceRef, type Resource } from '../../model/resource.ts';
@@ -19,7 +26,9 @@ export const listResources: Handler = async (call) => {
   const { registry, principal, org, type, context } = call;
   const after = positionOf(call, isText);
   async function* matching() {
-    for await (const found of readableResources(registry, principal, org, type!, after)) {
+    const isDeleted = call.query['deleted'] === true;
+    for await (const found of readableResources(registry, principal, org, type!, after, isDeleted)) {
+      if (isDeleted && !isRestorable(found.value, registry.now())) continue;
       if (matchesQuery(call, found.value.name, found.value.slug)) yield found;
     }
   }
@@ -63,6 +72,16 @@ export const updateOne: ResourceHandler = async (call) => {
   if (change.ruleset !== call.found.value.ruleset) requireAttachable(call, change.ruleset);
   const changed = await changeResource(registry, coordinate, change, author, guardOf(call));
   return { status: 200, headers: { ETag: etagOf(changed.generation) }, body: resourceRecord(context.url, changed) };
+};
+
+/** Brings a resource back. What the asker may not read looks as if it had never been. */
+export const undeleteOne: Handler = async (call) => {
+  const { registry, principal, org, type, path, author, context } = call;
+  const coordinate: Coordinate = { org, type: type!, slug: Object.values(path)[0]! };
+  if ((await readReadable(registry, principal, coordinate)) === null) throw new RegistryError('not_found', nothingHere);
+  requireScopeToMake(call, 'admin', coordinate);
+  const found = await restoreResource(registry, coordinate, author);
+  return { status: 200, headers: { ETag: etagOf(found.generation) }, body: resourceRecord(context.url, found) };
 };
 
 export const deleteOne: ResourceHandler = async (call) => {

@@ -48,6 +48,8 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['createKey', { about: 'organization', answer: keys.createOne }],
   ['getKey', { about: 'organization', answer: keys.getOne }],
   ['revokeKey', { about: 'organization', answer: keys.revokeOne }],
+  ['updateKey', { about: 'organization', answer: keys.updateOne }],
+  ['rotateKey', { about: 'organization', answer: keys.rotate }],
   ['listWebhooks', { about: 'part', answer: webhooks.listAll }],
   ['createWebhook', { about: 'part', answer: webhooks.createOne }],
   ['getWebhook', { about: 'part', answer: webhooks.getOne }],
@@ -58,6 +60,11 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['listDeliveries', { about: 'part', answer: webhooks.listDeliveries }],
   ['redeliverEvent', { about: 'part', answer: webhooks.redeliverOne }],
   ['listRepositories', { about: 'organization', answer: repositories.listRepositories }],
+  ['followRepository', { about: 'organization', answer: repositories.followOne }],
+  ['getRepository', { about: 'organization', answer: repositories.getRepository }],
+  ['syncRepository', { about: 'organization', answer: repositories.syncRepository }],
+  ['listRepositorySyncs', { about: 'organization', answer: repositories.listRepositorySyncs }],
+  ['getRepositorySync', { about: 'organization', answer: repositories.getRepositorySync }],
   ['listOwners', { about: 'organization', answer: repositories.listOwners }],
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
   ['listChanges', { about: 'part', answer: listChanges }],
@@ -69,6 +76,7 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
   const collection: [string, Handler][] = [
     [`list${many}`, resources.listResources],
     [`create${one}`, resources.createOne],
+    [`undelete${one}`, resources.undeleteOne],
   ];
   const members: [string, ResourceHandler][] = [
     [`get${one}`, resources.getOne],

@@ -34,7 +34,7 @@ export const requestSync: ResourceHandler = async (call) => {
 };
 
 /** The finished run, or null if it takes longer. */
-async function endWithin(done: Promise<Run>, seconds: number): Promise<Run | null> {
+export async function endWithin(done: Promise<Run>, seconds: number): Promise<Run | null> {
   if (seconds === 0) return null;
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), seconds * 1000);

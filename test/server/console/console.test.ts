@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteResource, restoreResource } from '../../../src/registry/change-resource.ts';
 import { revokeKey } from '../../../src/registry/keys.ts';
+import { createWorld } from '../../registry/world.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 import { createBrowser } from '../login/browser.ts';
 import { documentOf, unlimited } from '../v1/api.ts';
@@ -233,6 +235,108 @@ describe('forms', () => {
     expect(uploaded.headers.get('location')).toBe(`${pay}/published/3.0.0`);
     expect(await recordOf('/apis/pay')).toMatchObject({ latest: '2.0.0' });
   });
+});
+
+describe('keys', () => {
+  const admins = (path: string, method: string, body?: object) => async () => {
+    const headers = { ...ownPage, 'content-type': 'application/json', 'stele-session-token': await tokenOf(admin) };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const { status, text } = await admin.browser.request(`${server.url}/v1${path}`, init);
+    return { status, json: JSON.parse(text) as Record<string, unknown> };
+  };
+  const make = admins('/keys', 'POST', { name: 'wide', scopes: ['publish'], resources: ['apis/pay-*', 'schemas/*'] });
+
+  test.each([
+    [{ name: 'other' }, 200],
+    [{ scopes: ['read'], resources: ['apis/pay-in', 'schemas/a-*'] }, 200],
+    [{ expiresAt: '2090-01-01T00:00:00Z' }, 200],
+    [{ scopes: ['admin'] }, 400],
+    [{ resources: null }, 400],
+    [{ resources: ['apis/*'] }, 400],
+    [{ resources: ['apis/pay-in', '*/x'] }, 400],
+    [{ expiresAt: '2001-01-01T00:00:00Z' }, 400],
+  ])('a key may lose rights and never gets any: %j', async (change, status) => {
+    const { json } = await make();
+    const changed = await admins(`/keys/${String(json['id'])}`, 'PATCH', change)();
+    expect(changed.status).toBe(status);
+    if (status === 200) expect(changed.json).toMatchObject(change);
+    else expect(changed.json['errors']).toMatchObject([{ pointer: `/${Object.keys(change)[0]}` }]);
+  });
+
+  test('a key is replaced, with an overlap in which both work', async () => {
+    const { json: old } = await make();
+    const page = await admin.send(`/console/acme/keys/${String(old['id'])}/rotate`, { '/overlap': '3600' });
+    const [secret] = /stele_[0-9a-z]{12}_\w{38}/.exec(page.text)!;
+    const statusOf = async (key: unknown) =>
+      (await fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${String(key)}` } })).status;
+    expect(await Promise.all([secret, old['secret']].map(statusOf))).toEqual([200, 200]);
+    const { json } = await admins(`/keys/${String(old['id'])}`, 'GET')();
+    const left = Date.parse(String(json['expiresAt'])) - Date.now();
+    expect(left).toBeGreaterThan(3_000_000);
+    expect(left).toBeLessThan(3_600_001);
+    await admin.send(`/console/acme/keys/${String(old['id'])}/rotate`, { '/overlap': '0' });
+    expect(await statusOf(old['secret'])).toBe(401);
+  });
+});
+
+describe('what was deleted', () => {
+  test('comes back with all its versions, by whoever may delete it, and nobody else learns of it', async () => {
+    await publishVersion(server.registry, '@acme/apis/gone', '1.0.0', { visibility: 'private' });
+    const path = '/console/acme/apis/gone';
+    const sent = await admin.send(`${path}/delete`);
+    expect(sent.headers.get('location')).toMatch(/^\/console\/acme\/deleted\?/);
+    expect((await admin.get('/@acme/apis/gone')).status).toBe(410);
+    expect((await admin.get('/console/acme/deleted')).text).toContain(`href="${path}/undelete"`);
+    const taken = await admin.send('/console/new', {
+      '/type': 'apis',
+      '/org': 'acme',
+      '/slug': 'gone',
+      '/document': documentOf('1.0.0'),
+      do: 'go',
+    });
+    expect([taken.status, taken.text]).toEqual([409, expect.stringContaining('was deleted')]);
+    const hidden = { token: await tokenOf(reader) };
+    expect((await reader.send(`${path}/undelete`, {}, { hidden })).status).toBe(403);
+    const stranger = await server.signIn({ org: 'other' });
+    expect((await stranger.get(`/console/acme/deleted`)).status).toBe(404);
+    const back = await admin.send(`${path}/undelete`);
+    expect(back.headers.get('location')).toMatch(/^\/console\/acme\/apis\/gone\?/);
+    expect((await admin.get('/@acme/apis/gone@1.0.0')).status).toBe(200);
+    expect((await admin.send(`${path}/undelete`)).status).toBe(409);
+  });
+
+  test('stays away after thirty days', async () => {
+    const late = createTestRegistry(unlimited);
+    await publishVersion(late, '@acme/apis/old', '1.0.0');
+    const coordinate = { org: 'acme', type: 'apis', slug: 'old' } as const;
+    const author = { actor: 'operator:test', origin: null };
+    await deleteResource(late, coordinate, author);
+    const inDays = (days: number) => ({ ...late, now: () => new Date(Date.now() + days * 86_400_000) });
+    await expect(restoreResource(inDays(31), coordinate, author)).rejects.toThrow('more than 30 days ago');
+    await restoreResource(inDays(29), coordinate, author);
+  });
+});
+
+test('a repository is followed, and its first sync is watched to its end', async () => {
+  const { registry, source } = createWorld(unlimited);
+  const url = 'https://github.com/acme/contracts';
+  source.push(url, { 'pay.yaml': 'openapi: 3.1.0\ninfo: {title: Pay, version: "1.0.0"}\n' });
+  await using world = await openConsole(registry);
+  const person = await world.signIn();
+  const refused = await person.send('/console/acme/repositories/new', { '/repository': 'https://evil.test/x' });
+  expect(refused.status).toBe(403);
+  expect(refused.text).toContain('value="https://evil.test/x"');
+  const typed = { '/repository': url, '/branch': '', '/path': '', '/visibility': 'public' };
+  const followed = (await person.send('/console/acme/repositories/new', typed)).headers.get('location')!;
+  const at = followed.replace(/\?.*/, '');
+  const run = (await person.send(`${at}/sync`)).headers.get('location')!;
+  const events = await person.get(`${run}/events`);
+  expect(events.headers.get('content-type')).toContain('text/event-stream');
+  expect(events.text).toMatch(/^event: change\ndata: .*event: end\ndata:\n\n$/s);
+  const page = await person.get(run);
+  expect(page.text).toContain('Sync succeeded');
+  expect(page.text).toContain('href="/console/acme/apis/pay"');
+  expect((await createBrowser().request(`${world.url}/@acme/apis/pay@1.0.0.json`)).status).toBe(200);
 });
 
 describe('walls', () => {

@@ -1,14 +1,15 @@
 import { createKey, type NewKey } from '../../../src/registry/keys.ts';
+import type { Registry } from '../../../src/registry/registry.ts';
 import { openServer, type Server } from '../../../src/server/server.ts';
 import { createBrowser, type Browser, type Page } from '../login/browser.ts';
 import { unlimited } from '../v1/api.ts';
-import { createTestQueue, createTestRegistry, type TestRegistry } from '../registry.ts';
+import { createTestQueue, createTestRegistry } from '../registry.ts';
 
 /** A registry on this machine, without an identity provider. */
 export interface ConsoleServer extends AsyncDisposable {
   url: string;
   server: Server;
-  registry: TestRegistry;
+  registry: Registry;
   /** A browser that is signed in with a new key. */
   signIn(key?: Partial<NewKey>): Promise<Person>;
   /** A browser that is signed in as the operator. */
@@ -33,7 +34,7 @@ export interface Sending {
 
 export const ownPage = { 'sec-fetch-site': 'same-origin' };
 
-export async function openConsole(registry: TestRegistry = createTestRegistry(unlimited)): Promise<ConsoleServer> {
+export async function openConsole(registry: Registry = createTestRegistry(unlimited)): Promise<ConsoleServer> {
   const queue = createTestQueue(registry);
   const server = await openServer(registry, queue, { host: '127.0.0.1', port: 0 });
   const { url } = server;

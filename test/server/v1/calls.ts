@@ -16,6 +16,8 @@ export const calls = {
         body: { visibility: 'public' },
       }),
     remove: (client: Client, slug: string) => client.DELETE('/v1/apis/{api}', { params: { path: { api: slug } } }),
+    undelete: (client: Client, slug: string) =>
+      client.POST('/v1/apis/{api}/undelete', { params: { path: { api: slug } } }),
     publish: (client: Client, slug: string, document: string) =>
       client.POST('/v1/apis/{api}/spec', { params: { path: { api: slug } }, body: { document } }),
     compare: (client: Client, slug: string, document: string, from: string) =>
@@ -53,6 +55,8 @@ export const calls = {
       }),
     remove: (client: Client, slug: string) =>
       client.DELETE('/v1/schemas/{schema}', { params: { path: { schema: slug } } }),
+    undelete: (client: Client, slug: string) =>
+      client.POST('/v1/schemas/{schema}/undelete', { params: { path: { schema: slug } } }),
     publish: (client: Client, slug: string, document: string) =>
       client.POST('/v1/schemas/{schema}/document', { params: { path: { schema: slug } }, body: { document } }),
     compare: (client: Client, slug: string, document: string, from: string) =>
@@ -92,6 +96,8 @@ export const calls = {
       }),
     remove: (client: Client, slug: string) =>
       client.DELETE('/v1/rulesets/{ruleset}', { params: { path: { ruleset: slug } } }),
+    undelete: (client: Client, slug: string) =>
+      client.POST('/v1/rulesets/{ruleset}/undelete', { params: { path: { ruleset: slug } } }),
     publish: (client: Client, slug: string, document: string) =>
       client.POST('/v1/rulesets/{ruleset}/document', { params: { path: { ruleset: slug } }, body: { document } }),
     compare: (client: Client, slug: string, document: string, from: string) =>

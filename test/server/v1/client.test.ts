@@ -92,6 +92,8 @@ test.for(resourceTypes)('%s', async (type) => {
   expect((await call.get(client, 'payments')).data!.latest).toBe('1.0.0');
   expect((await call.remove(client, 'payments')).response.status).toBe(204);
   expect((await call.get(client, 'payments')).error!.status).toBe(404);
+  expect((await call.undelete(client, 'payments')).data!.latest).toBe('1.0.0');
+  expect((await call.get(client, 'payments')).data!.connection).toBeNull();
 });
 
 test('a replay of a ruleset', async () => {
@@ -108,6 +110,10 @@ test('keys, and who one is', async () => {
   const path = { key: key!.id };
   expect((await client.GET('/v1/keys')).data!.items.map(({ id }) => id)).toContain(key!.id);
   expect((await client.GET('/v1/keys/{key}', { params: { path } })).data!.revokedAt).toBeNull();
+  const { data: renamed } = await client.PATCH('/v1/keys/{key}', { params: { path }, body: { name: 'ci of pay' } });
+  expect(renamed!.name).toBe('ci of pay');
+  const { data: rotated } = await client.POST('/v1/keys/{key}/rotate', { params: { path }, body: { overlap: 60 } });
+  expect([rotated!.name, rotated!.id === key!.id]).toEqual(['ci of pay', false]);
   await client.DELETE('/v1/keys/{key}', { params: { path } });
   expect((await clientWith(key!.secret).GET('/v1/me')).error!.status).toBe(401);
 });
@@ -202,6 +208,18 @@ test('the organization, the limits and the description', async () => {
   expect(audit!.items.length).toBeGreaterThan(0);
   const { data: followed } = await client.GET('/v1/repositories', { params: { query: { state: 'synced' } } });
   expect(followed!.items.every(({ state }) => state === 'synced')).toBe(true);
+  const { data: made } = await client.POST('/v1/repositories', {
+    body: { repository: repository.url, branch: 'next' },
+  });
+  const path = { repository: made!.id };
+  expect((await client.GET('/v1/repositories/{repository}', { params: { path } })).data!.state).toBe('behind');
+  const { data: run } = await client.POST('/v1/repositories/{repository}/sync', {
+    params: { path, query: { wait: 30 } },
+  });
+  const { data: runs } = await client.GET('/v1/repositories/{repository}/syncs', { params: { path } });
+  expect(runs!.items.map(({ id }) => id)).toEqual([run!.id]);
+  const one = { params: { path: { ...path, run: run!.id } } };
+  expect((await client.GET('/v1/repositories/{repository}/syncs/{run}', one)).data).toEqual(run);
   const { data: changes } = await client.GET('/v1/changes', { params: { query: { limit: 5 } } });
   expect(changes!.items).toHaveLength(5);
   expect((await client.GET('/v1/owners')).data!.items).toEqual([]);

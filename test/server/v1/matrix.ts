@@ -68,6 +68,8 @@ const bodies: Record<string, (slug: string) => unknown> = {
   'updateVersion withdrawn': () => ({ status: { state: 'withdrawn', reason: 'leaked' } }),
   connect: () => ({ repository, path: 'other.json' }),
   createKey: () => ({ name: 'ci', scopes: ['read'] }),
+  updateKey: () => ({ name: 'renamed' }),
+  followRepository: () => ({ repository: 'https://github.com/acme/other' }),
   createWebhook: () => ({ url: deadEnd }),
   'createWebhook wide': () => ({ url: deadEnd, resources: ['apis/*'] }),
   updateWebhook: () => ({ description: 'Another.' }),
@@ -120,6 +122,7 @@ export async function openWorld(): Promise<World> {
         .replace('{version}', '1.0.0')
         .replace('{run}', runId)
         .replace('{key}', keyId)
+        .replace('{repository}', repositoryId(repository, null))
         .replace('{webhook}', webhooks.get(slug) ?? runId)
         .replace('{event}', eventId)
         .replace('{host}', 'github');

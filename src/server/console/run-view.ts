@@ -1,0 +1,97 @@
+import { parseCoordinate } from '../../model/address.ts';
+import { facts, timeCell, type Cell, type Section, type Tone, type View } from './pages.ts';
+import { here, type Visit } from './visit.ts';
+
+/** A run, as the management API describes it: of a resource, or of a repository. */
+export interface RunRecord {
+  id: string;
+  state: string;
+  trigger: string;
+  repository: string;
+  startedAt: string;
+  finishedAt: string | null;
+  progress: { done: number; total: number } | null;
+  detail: string | null;
+  documents: {
+    path: string;
+    resource?: string | null;
+    outcome: string;
+    version: string | null;
+    detail: string | null;
+    report?: object | null;
+  }[];
+}
+
+const runTone: Readonly<Record<string, Tone>> = { succeeded: 'good', failed: 'bad', running: '', queued: '' };
+
+export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => string): Omit<Section, 'title'> {
+  return {
+    columns: ['Started', 'State', 'Because of', 'Documents'],
+    rows: runs.map(({ id, startedAt, state, trigger, documents, detail }) => ({
+      cells: [
+        { ...timeCell(startedAt), href: hrefOf(id) },
+        { text: state, tag: runTone[state] ?? '', ...(detail !== null && { more: detail }) },
+        { text: trigger },
+        { text: String(documents.length) },
+      ],
+    })),
+    empty: 'There was no run yet.',
+  };
+}
+
+/** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
+export function runView(visit: Visit, run: RunRecord, events: string, back: string): View {
+  const { state, trigger, repository, startedAt, finishedAt, progress, detail, documents } = run;
+  const isOpen = state === 'queued' || state === 'running';
+  return {
+    title: isOpen ? 'A sync is running' : `Sync ${state}`,
+    eyebrow: repository,
+    ...(detail !== null && { lead: detail }),
+    ...(isOpen && { reload: 2, events }),
+    actions: [{ text: 'Back', href: back }],
+    sections: [
+      {
+        title: 'Progress',
+        facts: facts([
+          ['Started', timeCell(startedAt)],
+          ['Ended', finishedAt === null ? null : timeCell(finishedAt)],
+          ['Because of', trigger],
+          ['Read', progress === null ? null : `${progress.done} of ${progress.total} documents`],
+        ]),
+      },
+      {
+        title: 'Documents',
+        columns: ['File', 'Outcome', 'Version'],
+        rows: documents.map((document) => ({
+          cells: [
+            fileCell(visit, document),
+            {
+              text: document.outcome,
+              tag: outcomeTone(document.outcome),
+              ...(document.detail !== null && { more: document.detail }),
+            },
+            { text: document.version ?? '' },
+          ],
+        })),
+        empty: isOpen ? 'None was read yet.' : 'It read no document: nothing changed since the run before.',
+      },
+    ],
+  };
+}
+
+/** The file, with a link to what it became. */
+function fileCell(visit: Visit, { path, resource = null }: RunRecord['documents'][number]): Cell {
+  const { type, slug } = (resource === null ? null : parseCoordinate(resource)?.coordinate) ?? {};
+  if (type === undefined || slug === undefined) return { text: path, isCode: true };
+  return {
+    text: path,
+    isCode: true,
+    href: here({ ...visit, params: { type, slug } }, '/:type/:slug'),
+    more: resource!,
+  };
+}
+
+function outcomeTone(outcome: string): Tone {
+  if (outcome === 'published' || outcome === 'unchanged') return 'good';
+  return outcome === 'rejected' || outcome === 'conflict' ? 'bad' : 'warn';
+}

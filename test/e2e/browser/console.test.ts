@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { createWorld } from '../../registry/world.ts';
+import { openConsole } from '../../server/console/harness.ts';
+import { unlimited } from '../../server/v1/api.ts';
+import { executablePath, openChromium, seriousFindings, whySkipped } from './chromium.ts';
+
+const repository = 'https://github.com/acme/contracts';
+const api = (title: string, version: string) => `openapi: 3.1.0\ninfo:\n  title: ${title}\n  version: ${version}\n`;
+
+test.skipIf(executablePath === undefined)(
+  `from an empty store to a published API, by keyboard, and to a repository that is followed${whySkipped}`,
+  async () => {
+    const { registry, source } = createWorld(unlimited);
+    source.push(repository, { 'ledger.yaml': api('Ledger', '1.0.0') });
+    await using server = await openConsole(registry);
+    const { url } = server;
+    await using browser = await openChromium(url);
+    await using watched = await browser.open({ viewport: { width: 380, height: 800 }, colorScheme: 'dark' });
+    const { page, wrong } = watched;
+    const isSound = async () => {
+      expect(await seriousFindings(page), page.url()).toEqual([]);
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      expect(await page.evaluate(overflow), page.url()).toBe(0);
+    };
+
+    await page.goto(server.server.signInUrl()!);
+    await page.getByLabel('Document', { exact: true }).focus();
+    await page.keyboard.insertText(api('Payments', '1.0.0'));
+    await page.getByText('This can be published, as version 1.0.0.').waitFor();
+    await isSound();
+    await page.getByLabel('Organization').fill('acme');
+    await page.getByRole('button', { name: 'Publish' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/console/acme/apis/payments/published/1.0.0');
+    await isSound();
+    const published = await page.request.get(`${url}/@acme/apis/payments@1.0.0.json`);
+    expect(published.status()).toBe(200);
+
+    await page.goto(`${url}/console/acme/repositories/new`);
+    await page.getByLabel('Repository', { exact: true }).fill(repository);
+    await page.getByRole('button', { name: 'Follow it' }).click();
+    await page.getByRole('button', { name: 'Sync now' }).click();
+    await page.getByRole('heading', { name: 'Sync succeeded' }).waitFor();
+    await page.getByRole('link', { name: 'ledger.yaml' }).click();
+    await isSound();
+    source.push(repository, { 'ledger.yaml': api('Ledger', '1.1.0') });
+    await page.getByRole('button', { name: 'Sync now' }).click();
+    await page.getByRole('heading', { name: 'Sync succeeded' }).waitFor();
+    await page.getByRole('link', { name: 'Back' }).click();
+    await page.getByRole('link', { name: '1.1.0' }).waitFor();
+
+    await using other = await browser.open();
+    await other.page.goto(`${url}/console/acme/apis/payments`);
+    expect(new URL(other.page.url()).pathname).toBe('/account');
+    await isSoundFor(other.page);
+    expect((await other.page.request.get(`${url}/@acme/apis/payments`)).status()).toBe(404);
+    expect(wrong).toEqual([]);
+  },
+);
+
+async function isSoundFor(page: Parameters<typeof seriousFindings>[0]): Promise<void> {
+  expect(await seriousFindings(page)).toEqual([]);
+}
