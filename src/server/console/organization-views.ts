@@ -1,14 +1,11 @@
 import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import { isAdmin } from './key-forms.ts';
-import { facts, timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
+import { timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
 import { splitTarget } from '../read/read-request.ts';
+import { listed, nextOf, type Listed } from './listed.ts';
 import { ask, here, may, type Visit } from './visit.ts';
-
-interface Listed<T> {
-  items: T[];
-  next: string | null;
-}
+import { webhookPages } from './webhook-views.ts';
 
 interface Summary {
   slug: string;
@@ -28,17 +25,6 @@ interface KeyRecord {
   expiresAt: string | null;
   revokedAt: string | null;
   lastUsedAt: string | null;
-}
-
-interface WebhookRecord {
-  id: string;
-  url: string;
-  description: string;
-  events: string[] | null;
-  resources: string[] | null;
-  state: string;
-  reason: string | null;
-  failingSince: string | null;
 }
 
 /** What the organization has. */
@@ -129,108 +115,6 @@ function keyActions(visit: Visit, { id }: KeyRecord): Action[] {
   ];
 }
 
-const webhooks: Page = {
-  path: '/webhooks',
-  async show(visit) {
-    const { body } = await listed<WebhookRecord>(visit, 'listWebhooks');
-    return {
-      eyebrow: `@${visit.org}`,
-      title: 'Webhooks',
-      lead: 'Endpoints that are told what happens.',
-      actions: [{ text: 'Add an endpoint', href: here(visit, '/webhooks/new'), isMain: true }],
-      sections: [
-        {
-          title: 'Endpoints',
-          columns: ['URL', 'Events', 'State'],
-          rows: body.items.map((webhook) => ({
-            cells: [
-              {
-                text: webhook.url,
-                href: here({ ...visit, params: { webhook: webhook.id } }, '/webhooks/:webhook'),
-                more: webhook.description,
-              },
-              { text: webhook.events?.join(', ') ?? 'all' },
-              webhookState(webhook),
-            ],
-          })),
-          empty: 'There is no endpoint yet.',
-          next: nextOf(body),
-        },
-      ],
-    };
-  },
-};
-
-function webhookState({ state, reason, failingSince }: WebhookRecord): Cell {
-  if (state !== 'enabled') return { text: state, tag: 'bad', ...(reason !== null && { more: reason }) };
-  if (failingSince === null) return { text: 'enabled', tag: 'good' };
-  return { text: 'failing', tag: 'warn', more: `since ${timeCell(failingSince).text}` };
-}
-
-const webhook: Page = {
-  path: '/webhooks/:webhook',
-  async show(visit) {
-    const { body } = await ask<WebhookRecord>(visit, 'getWebhook');
-    const deliveries = await listed<{
-      id: string;
-      type: string;
-      subject: string;
-      time: string;
-      state: string;
-      attempts: { status: number | null; error: string | null }[];
-    }>(visit, 'listDeliveries');
-    const to = (verb: string) => here(visit, `/webhooks/:webhook/${verb}`);
-    return {
-      eyebrow: 'Webhook endpoint',
-      title: body.url,
-      lead: body.description,
-      tags: [webhookState(body)],
-      actions: [
-        { text: 'Send a test event', href: to('test') },
-        { text: 'Change', href: to('edit') },
-        { text: 'New secret', href: to('rotate') },
-        { text: 'Delete', href: to('delete'), isDanger: true },
-      ],
-      sections: [
-        {
-          title: 'Receives',
-          facts: facts([
-            ['Events', body.events?.join(', ') ?? 'all'],
-            ['Resources', body.resources?.join(', ') ?? 'all'],
-          ]),
-        },
-        {
-          title: 'Deliveries',
-          columns: ['Event', 'When', 'State', 'Last answer'],
-          rows: deliveries.body.items.map(({ id, type, subject, time, state, attempts }) => {
-            const last = attempts.at(-1);
-            return {
-              cells: [
-                { text: type, more: subject },
-                timeCell(time),
-                { text: state, tag: state === 'delivered' ? 'good' : state === 'failed' ? 'bad' : '' },
-                { text: last === undefined ? 'none yet' : (last.error ?? String(last.status)) },
-              ],
-              actions: [
-                {
-                  text: 'Deliver again',
-                  href: here(
-                    { ...visit, params: { ...visit.params, event: id } },
-                    '/webhooks/:webhook/deliveries/:event/redeliver',
-                  ),
-                  post: true,
-                },
-              ],
-            };
-          }),
-          empty: 'Nothing was sent yet.',
-          next: nextOf(deliveries.body),
-        },
-      ],
-    };
-  },
-};
-
 const audit: Page = {
   path: '/audit',
   async show(visit) {
@@ -291,16 +175,7 @@ const deleted: Page = {
 };
 
 /** Pages of the organization as a whole. */
-export const organizationPages: readonly Page[] = [overview, keys, webhooks, webhook, audit, deleted];
-
-function listed<T>(visit: Visit, operation: string) {
-  const cursor = visit.query.get('cursor');
-  return ask<Listed<T>>(visit, operation, { query: { limit: '50', ...(cursor !== null && { cursor }) } });
-}
-
-function nextOf({ next }: { next: string | null }): string | null {
-  return next && `?cursor=${encodeURIComponent(next)}`;
-}
+export const organizationPages: readonly Page[] = [overview, keys, ...webhookPages, audit, deleted];
 
 /** The organization's pages that the visitor may open. */
 export function sectionsOf(visit: Visit): { text: string; href: string; isHere: boolean }[] {

@@ -1,15 +1,7 @@
 import { RegistryError } from '../../model/errors.ts';
 import { keyRef, type Key } from '../../model/key.ts';
-import {
-  changeKey,
-  createKey,
-  listKeys,
-  readKeyUse,
-  revokeKey,
-  rotateKey,
-  type KeyChange,
-  type NewKey,
-} from '../../registry/keys.ts';
+import { createKey, listKeys, readKeyUse, revokeKey, type NewKey } from '../../registry/keys.ts';
+import { changeKey, rotateKey, type KeyChange } from '../../registry/keys/change-key.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Handler } from './call.ts';

@@ -1,0 +1,119 @@
+import { listed, nextOf } from './listed.ts';
+import { facts, timeCell, type Cell, type Page } from './pages.ts';
+import { ask, here } from './visit.ts';
+
+interface WebhookRecord {
+  id: string;
+  url: string;
+  description: string;
+  events: string[] | null;
+  resources: string[] | null;
+  state: string;
+  reason: string | null;
+  failingSince: string | null;
+}
+
+const webhooks: Page = {
+  path: '/webhooks',
+  async show(visit) {
+    const { body } = await listed<WebhookRecord>(visit, 'listWebhooks');
+    return {
+      eyebrow: `@${visit.org}`,
+      title: 'Webhooks',
+      lead: 'Endpoints that are told what happens.',
+      actions: [{ text: 'Add an endpoint', href: here(visit, '/webhooks/new'), isMain: true }],
+      sections: [
+        {
+          title: 'Endpoints',
+          columns: ['URL', 'Events', 'State'],
+          rows: body.items.map((webhook) => ({
+            cells: [
+              {
+                text: webhook.url,
+                href: here({ ...visit, params: { webhook: webhook.id } }, '/webhooks/:webhook'),
+                more: webhook.description,
+              },
+              { text: webhook.events?.join(', ') ?? 'all' },
+              webhookState(webhook),
+            ],
+          })),
+          empty: 'There is no endpoint yet.',
+          next: nextOf(body),
+        },
+      ],
+    };
+  },
+};
+
+function webhookState({ state, reason, failingSince }: WebhookRecord): Cell {
+  if (state !== 'enabled') return { text: state, tag: 'bad', ...(reason !== null && { more: reason }) };
+  if (failingSince === null) return { text: 'enabled', tag: 'good' };
+  return { text: 'failing', tag: 'warn', more: `since ${timeCell(failingSince).text}` };
+}
+
+const webhook: Page = {
+  path: '/webhooks/:webhook',
+  async show(visit) {
+    const { body } = await ask<WebhookRecord>(visit, 'getWebhook');
+    const deliveries = await listed<{
+      id: string;
+      type: string;
+      subject: string;
+      time: string;
+      state: string;
+      attempts: { status: number | null; error: string | null }[];
+    }>(visit, 'listDeliveries');
+    const to = (verb: string) => here(visit, `/webhooks/:webhook/${verb}`);
+    return {
+      eyebrow: 'Webhook endpoint',
+      title: body.url,
+      lead: body.description,
+      tags: [webhookState(body)],
+      actions: [
+        { text: 'Send a test event', href: to('test') },
+        { text: 'Change', href: to('edit') },
+        { text: 'New secret', href: to('rotate') },
+        { text: 'Delete', href: to('delete'), isDanger: true },
+      ],
+      sections: [
+        {
+          title: 'Receives',
+          facts: facts([
+            ['Events', body.events?.join(', ') ?? 'all'],
+            ['Resources', body.resources?.join(', ') ?? 'all'],
+          ]),
+        },
+        {
+          title: 'Deliveries',
+          columns: ['Event', 'When', 'State', 'Last answer'],
+          rows: deliveries.body.items.map(({ id, type, subject, time, state, attempts }) => {
+            const last = attempts.at(-1);
+            return {
+              cells: [
+                { text: type, more: subject },
+                timeCell(time),
+                { text: state, tag: state === 'delivered' ? 'good' : state === 'failed' ? 'bad' : '' },
+                { text: last === undefined ? 'none yet' : (last.error ?? String(last.status)) },
+              ],
+              actions: [
+                {
+                  text: 'Deliver again',
+                  href: here(
+                    { ...visit, params: { ...visit.params, event: id } },
+                    '/webhooks/:webhook/deliveries/:event/redeliver',
+                  ),
+                  post: true,
+                },
+              ],
+            };
+          }),
+          empty: 'Nothing was sent yet.',
+          next: nextOf(deliveries.body),
+        },
+      ],
+    };
+  },
+};
+
+/** Pages about webhook endpoints. */
+export const webhookPages: readonly Page[] = [webhooks, webhook];
