@@ -129,6 +129,22 @@ test('of ten thousand missing references of a JSON Schema nothing but the refere
   expect(await ruleOf(100)).toEqual(new Set(['ref-unresolved', 'schema']));
 });
 
+test('a ruleset that extends thousands is refused before each is read', async () => {
+  const { lines } = await run(
+    { 'a.json': JSON.stringify({ extends: Array(201).fill('minimal') }) },
+    { type: 'rulesets' },
+  );
+  expect(lines).toEqual([expect.stringContaining('limit-rules: The ruleset extends 201 others; the limit is 200.')]);
+});
+
+test('a document of ten thousand foreign members is refused without comparing their names with others', async () => {
+  const members = Array.from({ length: 10_001 }, (_, n) => [`a${n}`, 'x'.repeat(30)]);
+  const document = { openapi: '3.0.3', ...Object.fromEntries(members) };
+  const { report } = await run({ 'a.json': JSON.stringify(document) }, { type: 'apis' });
+  expect(report.problems[0]).toMatchObject({ rule: 'schema', pointer: '' });
+  expect(report.problems[0]!.message).toContain('info');
+});
+
 test('a ruleset with thousands of members is refused before each is told', async () => {
   const members = Object.fromEntries(Array.from({ length: 2001 }, (_, n) => [`a${n}`, n]));
   const { lines } = await run({ 'a.json': JSON.stringify({ extends: ['minimal'], ...members }) }, { type: 'rulesets' });

@@ -4,7 +4,7 @@ import { isParsed, problemAt, type CompileKind, type KindInput, type KindResult 
 import { adviseOpenapi } from './openapi-advice.ts';
 import { bundleOpenapi } from './openapi-bundle.ts';
 import { largeText, validateOpenapi, type OpenapiVersion } from './openapi-schema.ts';
-import { joinPointer, parsePointer } from '../text/pointer.ts';
+import { followPointer, joinPointer, parsePointer } from '../text/pointer.ts';
 import { createRules, createTree, pointerOf, treePath, type Tree } from './redocly.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import type { SchemaFinding } from '../schema/schema-findings.ts';
@@ -37,7 +37,10 @@ export const compileOpenapi: CompileKind = async (given) => {
   if (findings.length > 0) {
     const severity = input.validation === 'strict' ? 'error' : 'warning';
     const isWhole = bundle !== entry.value || entry.text.length < largeText;
-    const told = isNewer ? [] : await structProblems(isWhole ? given : excerptOf(given, findings));
+    const told =
+      isNewer || (!isWhole && findings.some(isWide(entry.value)))
+        ? []
+        : await structProblems(isWhole ? given : excerptOf(given, findings));
     problems.push(...explain(given, findings, told, origin, severity));
   }
   // A ruleset says what its owner wants to hear.
@@ -166,6 +169,17 @@ function excerptOf(given: KindInput, findings: readonly SchemaFinding[]): KindIn
   );
   const entry = { ...given.entry, value };
   return { ...given, entry, files: new Map([[entry.path, entry]]) };
+}
+
+/** Members of a node above which `struct` is not asked: it compares each name with all that it knows. */
+const widestNode = 10_000;
+
+/** Returns whether a finding is at a node with very many members. */
+function isWide(document: unknown): (finding: SchemaFinding) => boolean {
+  return ({ pointer }) => {
+    const node = followPointer(document, pointer);
+    return node.found && Object.keys(Object(node.value) as object).length > widestNode;
+  };
 }
 
 /** Members that hold a single value are kept, in objects of a usual size: some tell what it is. */

@@ -33,6 +33,9 @@ function validatorOf(form: RulesetForm): ValidateFunction {
 /** Real rulesets have some ten. Each that is unknown becomes a problem. */
 const mostMembers = 2000;
 
+/** The most entries of `extends`. */
+const mostBases = 200;
+
 /** The release of each linter that a ruleset is checked for. */
 const specifications = { redocly: '2', spectral: '6' } as const;
 
@@ -76,6 +79,11 @@ async function checkFile(file: ParsedFile, form: RulesetForm, find: FindRuleset)
   if (size > mostMembers) {
     const message = `The ruleset has ${size} members; the limit is ${mostMembers}. Rules belong under "rules".`;
     return [problemAt(file, '', 'limit-rules', message)];
+  }
+  const bases: unknown = value['extends'];
+  if (Array.isArray(bases) && bases.length > mostBases) {
+    const message = `The ruleset extends ${bases.length} others; the limit is ${mostBases}. Name each once.`;
+    return [problemAt(file, '/extends', 'limit-rules', message)];
   }
   const found = schemaProblems(file, '', value, errorsOf(validatorOf(form), value));
   const problems = [...(form === 'spectral' ? found.map(asSpectralDoes) : found), ...findReferences(file)];
