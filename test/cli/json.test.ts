@@ -24,9 +24,11 @@ beforeAll(async () => {
   await writeFile(join(folder, 'registry.config.ts'), `export default ${JSON.stringify(config)};\n`);
   await writeFile(join(folder, 'new.yaml'), document('New \u202e title'));
   await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {title: "\u202e"}\n"\u0085": 1\n');
+  await writeFile(join(folder, 'style.yaml'), 'version: 1.0.0\nrules: {operation-summary: error}\n');
   const made = await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin');
   key = (JSON.parse(made.stdout) as { secret: string }).secret;
   await run('sync');
+  await run('publish', 'style.yaml', '@acme/rulesets/style');
   stele = await serveStele(['--json', '--data', 'data'], { cwd: folder });
 });
 
@@ -82,6 +84,10 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
   diff: [
     ['new.yaml new.yaml', 0, { verdict: 'none', changes: [], reason: null }],
     ['@acme/apis/pay new.yaml --fail-on breaking', 0, { verdict: 'docs', counts: { docs: 1 } }],
+  ],
+  replay: [
+    ['style.yaml @acme/rulesets/style', 0, { items: [], totals: { checked: 0, newlyBlocked: 0 } }],
+    ['@acme/rulesets/style@1.0.0 @acme/rulesets/style --registry REGISTRY', 0, { items: [], totals: { others: 0 } }],
   ],
   sync: [
     ['', 0, { runs: [{ state: 'succeeded' }] }],
