@@ -5,6 +5,7 @@ import { openPurger } from '../events/purge-caches.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { openRegistry, type OpenRegistry } from '../open.ts';
 import { createPulls } from '../pulls/pulls.ts';
+import { openFollower } from '../registry/sites/open-follower.ts';
 import { openExpiry } from '../registry/expire.ts';
 import { assertSecretKey } from '../registry/seal.ts';
 import { openServer } from '../server/server.ts';
@@ -106,12 +107,14 @@ async function openBackground(
   const deliveries = openDeliveries(registry, url);
   const purger = openPurger(registry);
   const expiry = openExpiry(registry);
+  const follower = openFollower(registry);
   const reconciler = await openReconciler(registry, queue);
   return {
     close: () => reconciler.close(),
     async end() {
       await deliveries.close();
       await purger?.close();
+      await follower.close();
       expiry.close();
     },
   };

@@ -8,10 +8,11 @@ import type { OnConflict } from '../model/connection.ts';
 import type { Pages } from '../model/anchor.ts';
 import type { GateSettings } from '../model/gate.ts';
 import type { Ownership } from '../model/resource.ts';
-import type { Exemption, Gate } from '../model/problem.ts';
+import type { BlockOn, Exemption, Gate } from '../model/problem.ts';
 import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { Problem, Report } from '../model/problem.ts';
+import type { SiteSettings } from '../model/sites/documentation-site.ts';
 import type { RenderedPage, SourcePage } from '../model/sites/page.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
@@ -166,6 +167,15 @@ export interface SettingsResource extends SettingsDefaults {
   at: Pick<Problem, 'pointer' | 'line' | 'column'>;
 }
 
+/** A documentation site in `stele.yaml`. `path`: its folder, relative to that of `stele.yaml`. */
+export interface SettingsSite extends Partial<SiteSettings> {
+  path: string;
+  slug: string;
+  title: string;
+  visibility?: Visibility;
+  blockOn?: BlockOn;
+}
+
 /** The contents of a repository's `stele.yaml` (schema: `content/schemas/repository.json`). */
 export interface Settings {
   resources: SettingsResource[];
@@ -175,6 +185,8 @@ export interface Settings {
   discover: boolean;
   /** Files and folders that patterns and discovery skip. */
   ignore: string[];
+  /** Absent: none. */
+  sites?: SettingsSite[];
 }
 
 /** A file that contains a version. `pointer`: where; null for the whole file. */

@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import { problemAt } from './kind.ts';
 import type { ParsedFile } from './text/parse.ts';
 import { joinPointer } from './text/pointer.ts';
-import type { SettingsDefaults, SettingsResource } from './compile.ts';
+import type { SettingsDefaults, SettingsResource, SettingsSite } from './compile.ts';
 
 /** An entry or the defaults, as written. */
 export interface WrittenSettings extends Omit<SettingsDefaults, 'version'> {
@@ -19,6 +19,7 @@ export interface WrittenFile {
     Omit<SettingsResource, 'version' | 'at' | 'exemptions'> & { exemptions?: Omit<Exemption, 'at' | 'file'>[] })[];
   discover?: boolean;
   ignore?: string[];
+  sites?: SettingsSite[];
 }
 
 /** The most patterns in one file: each is matched against every path of the tree. */

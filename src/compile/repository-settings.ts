@@ -60,6 +60,7 @@ export function readSettings(
     defaults: { ...defaults, ...versionOf(written.defaults ?? {}), at: placeOf(file, '/defaults') },
     discover: written.discover ?? resources.length === 0,
     ignore: written.ignore ?? [],
+    ...(written.sites && { sites: written.sites }),
   };
   return { settings, report };
 }

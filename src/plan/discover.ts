@@ -1,5 +1,5 @@
 import type { Repository } from '../model/connection.ts';
-import type { Detected } from '../compile/compile.ts';
+import type { Detected, SettingsSite } from '../compile/compile.ts';
 import { createReport, type Problem, type Report } from '../model/problem.ts';
 import { filesOf, type Snapshot, type SnapshotEntry } from '../source/snapshot.ts';
 import { applySettings, keptByRegistry } from './apply-settings.ts';
@@ -34,7 +34,7 @@ export interface Plan {
   /** Files that may be documents but cannot be read: too large, or stored in Git LFS. */
   unread: Problem[];
   /** Problems in `stele.yaml`. */
-  settings: { path: string; report: Report };
+  settings: { path: string; report: Report; sites?: readonly SettingsSite[] };
   /** Whether `stele.yaml` is invalid. Nothing is planned then. */
   isRefused: boolean;
 }
@@ -102,7 +102,7 @@ export async function planDocuments(
     searched: new Set(paths),
     skipped,
     unread,
-    settings: { path, report: file.report() },
+    settings: { path, report: file.report(), ...(settings?.sites && { sites: settings.sites }) },
     isRefused: false,
   };
 }

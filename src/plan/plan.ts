@@ -8,6 +8,7 @@ import {
 } from '../model/connection.ts';
 import type { Digest } from '../model/digest.ts';
 import { coordinateOf, nameOf, type Resource } from '../model/resource.ts';
+import type { SettingsSite } from '../compile/compile.ts';
 import type { Snapshot } from '../source/snapshot.ts';
 import { planDocuments, type Plan } from './discover.ts';
 import type { Planned } from './planned.ts';
@@ -59,7 +60,7 @@ export async function planAll(
   snapshot: Snapshot,
   signal: AbortSignal,
   moves: Moves = new Map(),
-): Promise<{ planned: Planned[]; notes: RunDocument[]; isRefused: boolean }> {
+): Promise<{ planned: Planned[]; notes: RunDocument[]; isRefused: boolean; sites: readonly SettingsSite[] }> {
   const connected = (await connectedResources(registry, repository)).map(({ connection, ...resource }) => ({
     ...resource,
     connection: { ...connection, path: moves.get(connection.path) ?? connection.path },
@@ -90,7 +91,7 @@ export async function planAll(
   const unread = (discovered?.unread ?? []).filter(({ file }) => !paths.has(file));
   const notes = unread.map(({ file, message }) => noteOn(file, null, message));
   if (discovered !== null) notes.push(...(await settingsNotes(registry, discovered)));
-  return { planned: [...planned.values()], notes, isRefused };
+  return { planned: [...planned.values()], notes, isRefused, sites: discovered?.settings.sites ?? [] };
 }
 
 /**

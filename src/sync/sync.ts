@@ -26,6 +26,7 @@ import { findNewTags, syncTags } from './sync-tags.ts';
 import { noteChecks } from './tell.ts';
 import { syncDocument, type SyncedDocument } from './sync-document.ts';
 import type { OnProgress, Syncing } from './syncing.ts';
+import { syncSites } from './sites/sync-sites.ts';
 
 /** The result of one sync of a repository, for the caller to record. */
 export interface Synced {
@@ -178,11 +179,15 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
   const repository = withMoves(before, moves);
-  const { planned, notes, isRefused } = await planAll(registry, repository, snapshot, signal, moves);
+  const { planned, notes, isRefused, sites } = await planAll(registry, repository, snapshot, signal, moves);
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
-  const { synced, lost } = await syncDocuments({ ...syncing, repository }, snapshot, planned);
+  const documentsSynced = await syncDocuments({ ...syncing, repository }, snapshot, planned);
+  const { synced } = documentsSynced;
+  // After the documents, which its pages may embed.
+  const published = await syncSites({ ...syncing, repository }, snapshot, sites);
+  const lost = documentsSynced.lost ?? published.lost;
   const detached = detachedDocuments(repository, planned, isRefused);
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
   // trying again.
@@ -190,7 +195,12 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const states = Object.fromEntries([...held, ...synced.map(({ path, state }) => [path, state] as const)]);
   const at = registry.now().toISOString();
   const documents = dated(repository, { ...repository.documents, ...detached.states, ...states }, at);
-  const results = [...notes, ...detached.results, ...synced.flatMap(({ result }) => result ?? [])];
+  const results = [
+    ...notes,
+    ...published.documents,
+    ...detached.results,
+    ...synced.flatMap(({ result }) => result ?? []),
+  ];
   return { change: lost === null ? { commit, documents } : { documents }, documents: results, lost };
 }
 

@@ -12,6 +12,7 @@ import type { LoadedFile } from '../collect.ts';
 import { isCount, isList, isRecord, isText, isTextOrNull, readAll } from './checked-values.ts';
 import { readComparison } from './read-comparison.ts';
 import { readPage } from './read-page.ts';
+import { withSites } from './read-sites.ts';
 import type { RenderedPage, SourcePage } from '../../model/sites/page.ts';
 import type {
   Artifact,
@@ -103,7 +104,7 @@ export function readChildMessage(value: unknown): ChildMessage | null {
   }
   const report = readReport(value['report']);
   if (value['type'] === 'settings') {
-    const settings = value['settings'] === null ? null : readSettings(value['settings']);
+    const settings = value['settings'] === null ? null : withSites(readSettings(value['settings']), value['settings']);
     if (report === null || (settings === null) !== isBlocking(report)) return null;
     return { type: 'settings', settings, report, rss };
   }

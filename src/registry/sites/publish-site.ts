@@ -12,10 +12,12 @@ import {
   type SiteOrigin,
   type SiteSettings,
 } from '../../model/sites/documentation-site.ts';
+import type { DeploymentContents } from '../../model/sites/deployment.ts';
+import { readObject } from '../stored.ts';
 import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { readPlace } from './bundles.ts';
-import { readContents } from './contents.ts';
+import { buildDeployment, readContents } from './contents.ts';
 import { listDrafts } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
 import { findSite, updateSite } from './site-record.ts';
@@ -83,8 +85,14 @@ async function publishOnce(registry: Registry, request: PublishSite): Promise<Si
 /** Null if what is served is not `before` any more. */
 async function storeAndAppend(
   registry: Registry,
-  { site, origin, author, settings, followed }: PublishSite,
-  { built, bundles }: MadeDeployment,
+  {
+    site,
+    origin,
+    author,
+    settings,
+    followed,
+  }: Pick<PublishSite, 'site' | 'origin' | 'author' | 'settings' | 'followed'>,
+  { built, bundles }: Pick<MadeDeployment, 'built' | 'bundles'>,
   before: Deployment | null,
 ): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment } | null> {
   if (before?.manifest === built.digest) {
@@ -137,6 +145,24 @@ async function append(
     },
   );
   return deployment && { outcome: 'published', site: updated.value, deployment };
+}
+
+/**
+ * Publishes what is served with other versions of what its pages embed. False if something else was
+ * published meanwhile.
+ */
+export async function publishEmbeds(
+  registry: Registry,
+  site: DocumentationSite,
+  before: Deployment,
+  contents: DeploymentContents,
+  followed: string,
+): Promise<boolean> {
+  const built = buildDeployment(contents, await readObject(registry, contents.report, before.manifest));
+  const author = { actor: `follow:${site.org}`, origin: null };
+  const request = { site, origin: before.origin, author, followed };
+  const appended = await storeAndAppend(registry, request, { built, bundles: [] }, before);
+  return appended?.outcome === 'published';
 }
 
 /** Publishes the files that were sent for a site. */

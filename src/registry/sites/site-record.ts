@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { RegistryError } from '../../model/errors.ts';
 import type { Visibility } from '../../model/access.ts';
 import { organizationIn } from '../../config.ts';
@@ -7,6 +8,7 @@ import {
   siteRef,
   type DocumentationSite,
   type NavigationItem,
+  type SiteConnection,
   type SiteName,
   type SiteSettings,
 } from '../../model/sites/documentation-site.ts';
@@ -169,6 +171,39 @@ export async function changeSite(
     const actions = names.map((name) => (name === 'visibility' ? `make ${next.visibility}` : `change ${name}`));
     return names.length === 0 ? null : { next, action: actions.join(', ') };
   });
+}
+
+/**
+ * Connects a site to the folder of a repository, and creates it if it is not there. Its visibility
+ * stays as it is. Throws `conflict` if its files come from elsewhere.
+ */
+export async function connectSite(
+  registry: Registry,
+  site: SiteName,
+  given: SiteChange & { title: string; connection: SiteConnection },
+  author: Author,
+): Promise<void> {
+  const { connection, ...change } = given;
+  assertSettings(change);
+  const found = await findSite(registry, site);
+  if (found === null) await createSiteRecord(registry, site, change, author);
+  const { blockOn = 'error' } = change;
+  await updateSite(
+    registry,
+    site,
+    author,
+    () => undefined,
+    (current) => {
+      const from = current.connection;
+      if (from !== null && from.repository !== connection.repository)
+        throw new RegistryError('conflict', `${formatSite(site)} is published from ${from.repository}.`);
+      if (from === null && current.current !== null)
+        throw new RegistryError('conflict', `${formatSite(site)} has files that were sent. Delete it first.`);
+      // The other settings are those of the commit: the deployment sets them with its files.
+      const isSame = isDeepStrictEqual([from, current.blockOn], [connection, blockOn]);
+      return isSame ? null : { next: { ...current, connection, blockOn }, action: 'connect' };
+    },
+  );
 }
 
 /** Deletes a site. Its deployments are kept, and its name may be used again. */
