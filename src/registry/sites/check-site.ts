@@ -25,7 +25,7 @@ const settingsFile = 'site settings';
  */
 export function checkSite({ settings, pages, files, embeds, absent }: Checked): Problem[] {
   const problems: Problem[] = [];
-  const warn = (rule: string, file: string, message: string, line = 1): void =>
+  const tell = (rule: string, file: string, message: string, line = 1): void =>
     void problems.push({ ...problemAtFile(rule, file, message, 'warning'), line });
   const { redirects } = settings;
   const has = (path: string): boolean => Object.hasOwn(pages, path) || Object.hasOwn(files, path);
@@ -37,7 +37,7 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
     for (const { to, anchor, written, isImage, line } of facts.links) {
       const goal = to !== null && !has(to) && isPagePath(to) ? followRedirects(redirects, to) : to;
       if (goal === null || !has(goal))
-        warn(
+        tell(
           isImage ? 'site-image-missing' : 'site-link-broken',
           path,
           `${written} leads to nothing in this site.`,
@@ -51,28 +51,28 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
         pages[goal]!.facts.embeds.length === 0 &&
         !/^fn(?:ref)?\d/.test(anchor)
       )
-        warn('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
+        tell('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
     }
     for (const { coordinate, operation, line } of facts.embeds) {
       if (!Object.hasOwn(embeds, coordinate))
-        warn(
+        tell(
           'site-reference-missing',
           path,
           `${coordinate} cannot be embedded: it does not exist, has no such version, or you may not read it.`,
           line,
         );
       else if (operation !== null && absent.has(`${coordinate} ${operation}`))
-        warn('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
+        tell('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
     }
   }
   for (const page of pagesIn(settings.navigation ?? []))
     if (!Object.hasOwn(pages, page))
-      warn('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
+      tell('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
   for (const name of themeFiles) {
     const path = settings.theme[name];
     if (path === undefined) continue;
     if (!Object.hasOwn(files, path))
-      warn('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
+      tell('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
     else if (files[path]!.size > themeFileBytes)
       problems.push(
         problemAtFile(
@@ -89,13 +89,13 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
         problemAtFile('site-redirect-loop', settingsFile, `The redirect from ${from} leads back to itself.`),
       );
     else if (!has(goal))
-      warn(
+      tell(
         'site-redirect-missing',
         settingsFile,
         `The redirect from ${from} leads to ${to}, which the site does not have.`,
       );
     else if (Object.hasOwn(pages, pageOf(from)))
-      warn('site-redirect-hidden', settingsFile, `The redirect from ${from} has no effect: the site has that page.`);
+      tell('site-redirect-hidden', settingsFile, `The redirect from ${from} has no effect: the site has that page.`);
   }
   return problems;
 }

@@ -34,7 +34,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   }
   const { said, faults, body, lines } = readFrontMatter(text);
   const problems = faults.map((fault) =>
-    at(path, fault.line, 'site-front-matter', `Front matter: ${fault.text}`, 'error'),
+    problemAt(path, fault.line, 'site-front-matter', `Front matter: ${fault.text}`, 'error'),
   );
   const page: PageState = {
     path,
@@ -48,7 +48,9 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   const tokens = markdown.parse(body, page);
   const title = takeTitle(tokens, page, said);
   for (const { written, line } of page.unsafe)
-    problems.push(at(path, line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`, 'warning'));
+    problems.push(
+      problemAt(path, line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`, 'warning'),
+    );
   const split = splitAtEmbeds(tokens, body, lines);
   const embeds = [
     ...split.embeds,
@@ -59,7 +61,7 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
   const whole = embeds.filter(({ operation }) => operation === null);
   for (const { line } of whole.slice(1))
     problems.push(
-      at(
+      problemAt(
         path,
         line,
         'site-reference-twice',
@@ -153,6 +155,6 @@ function sectionsOf(tokens: Tokens): PageContent['sections'] {
   return sections.filter(({ id, text }) => id !== '' || text !== '');
 }
 
-function at(file: string, line: number, rule: string, message: string, severity: Problem['severity']): Problem {
+function problemAt(file: string, line: number, rule: string, message: string, severity: Problem['severity']): Problem {
   return { ...problemAtFile(rule, file, message, severity), line };
 }

@@ -41,7 +41,7 @@ export async function syncSites(
       if (document !== null) documents.push(document);
     } catch (error) {
       if (isSandboxLost(error)) lost ??= `${site.path}: ${error.message}`;
-      else if (isRegistryError(error)) documents.push(note(site.path, 'rejected', error.message));
+      else if (isRegistryError(error)) documents.push(noteOn(site.path, 'rejected', error.message));
       else throw error;
     }
   }
@@ -77,10 +77,10 @@ async function syncSite(
   const warnings = result.report.counts.warning;
   const more = warnings === 0 ? '' : ` ${warnings} warning${warnings === 1 ? '' : 's'}.`;
   if (result.outcome === 'published')
-    return note(site.path, 'published', `${formatSite(name)}: deployment ${result.deployment.label}.${more}`);
+    return noteOn(site.path, 'published', `${formatSite(name)}: deployment ${result.deployment.label}.${more}`);
   const report = await registry.objects.put(JSON.stringify(result.report));
   return {
-    ...note(
+    ...noteOn(
       site.path,
       'rejected',
       `${formatSite(name)}: ${describeBlocking(result.report).replace('document', 'site')}`,
@@ -113,6 +113,6 @@ function filesIn(snapshot: Snapshot, entries: readonly SnapshotEntry[], folder: 
   };
 }
 
-function note(path: string, outcome: RunDocument['outcome'], detail: string): RunDocument {
+function noteOn(path: string, outcome: RunDocument['outcome'], detail: string): RunDocument {
   return { path, resource: null, outcome, label: null, report: null, detail };
 }
