@@ -82,6 +82,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false }
         shards: asset('ranking/shards.js'),
         account: hasLogin ? links.path('/account') : null,
         start: links.path('/console/new'),
+        console: hasLogin ? links.path('/console') : null,
         feed: links.path('/feed.atom'),
         docs: links.path('/docs/'),
       };

@@ -147,6 +147,17 @@ describe('rights', () => {
     expect(new Set(other!.map(([status]) => status))).toEqual(new Set([404]));
   });
 
+  test('pages of resources lead to where one manages them, the same for everybody', async () => {
+    await publishVersion(server.registry, '@acme/apis/open', '1.0.0');
+    const html = { headers: { accept: 'text/html' } };
+    for (const person of [createBrowser(), admin.browser]) {
+      const page = await person.request(`${server.url}/@acme/apis/open`, html);
+      expect(page.text).toContain('<a href="/console/acme/apis/open" rel="nofollow">Manage</a>');
+    }
+    const stranger = await createBrowser().request(`${server.url}/console/acme/apis/open`);
+    expect(stranger.headers.get('location')).toBe('/account?returnTo=%2Fconsole%2Facme%2Fapis%2Fopen');
+  });
+
   test('a key that is narrowed to some resources does to those what it may', async () => {
     const team = await server.signIn({ name: 'team', resources: ['apis/team-*'] });
     const document = { '/type': 'apis', '/org': 'acme', '/document': documentOf('1.0.0') };
