@@ -49,7 +49,7 @@ async function realRulesets(): Promise<string> {
       counts.set(`${folder} ${outcome}`, (counts.get(`${folder} ${outcome}`) ?? 0) + 1);
       const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
       rows.push([
-        `\`${path}\``,
+        `\`./${path}\``,
         outcome,
         first === undefined ? '' : `${first.line}: ${first.message.slice(0, 160)}${more}`,
       ]);

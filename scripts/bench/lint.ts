@@ -42,7 +42,7 @@ const largest = [
 ];
 const documents = largest.filter((path) => argv['document'] === undefined || path.includes(String(argv['document'])));
 /** A company's Spectral ruleset. */
-const spectralRuleset = 'rulesets/spectral/adidas__api-guidelines/adidas-spectral.yaml';
+const spectralRuleset = 'rulesets/spectral/dibyanshusinha__api-design-standard/spectral.yaml';
 
 const folder = await mkdtemp(join(tmpdir(), 'stele-bench-'));
 const config = await loadConfig(null, join(folder, 'data'), '');
