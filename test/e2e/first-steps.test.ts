@@ -48,11 +48,7 @@ test('the page is what happens', async () => {
       text.replaceAll(/(?<=localhost:|127\.0\.0\.1:)7700/g, running === null ? '' : portOf(running));
     let printed = await shell.run(here(command));
     // A push takes a moment to be there; only what changes nothing is asked again.
-    for (
-      let again = 0;
-      again < 1200 && output !== null && !isShown(here(output), printed) && isRead(command);
-      again++
-    ) {
+    for (let again = 0; again < 600 && output !== null && !isShown(here(output), printed) && isRead(command); again++) {
       await delay(100);
       printed = await shell.run(here(command));
     }
