@@ -49,6 +49,19 @@ test('a payload of 12 MB is checked and parsed without a long turn of the event 
   expect(longest).toBeLessThan(100);
 });
 
+test('others get their turn while a large body is hashed', async () => {
+  let turns = 0;
+  let isOver = false;
+  const tick = (): void => {
+    turns++;
+    if (!isOver) setImmediate(tick);
+  };
+  setImmediate(tick);
+  await isHmacOf('0'.repeat(64), new Uint8Array(4 * 1024 * 1024), ['one']);
+  isOver = true;
+  expect(turns).toBeGreaterThan(2);
+});
+
 test('of a large text, long lists, long texts and deep values are left out', async () => {
   const deep = `${'{"a":'.repeat(20)}1${'}'.repeat(20)}`;
   const found = await outlineOf(
