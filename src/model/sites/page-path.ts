@@ -78,7 +78,7 @@ export function pageAt(route: string): string {
 }
 
 /** The folder of a path, with a slash at its end; empty at the top. */
-export function folderOf(path: string): string {
+function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 

@@ -29,7 +29,7 @@ export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddre
 }
 
 /** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */
-export async function sendOf(
+async function sendOf(
   read: ReadRequest,
   granted: GrantedSite,
   placed: Placed,
