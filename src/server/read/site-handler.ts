@@ -29,12 +29,7 @@ export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddre
 }
 
 /** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */
-async function sendOf(
-  read: ReadRequest,
-  granted: GrantedSite,
-  placed: Placed,
-  path: string | null,
-): Promise<void> {
+async function sendOf(read: ReadRequest, granted: GrantedSite, placed: Placed, path: string | null): Promise<void> {
   const { context, principal } = read;
   const { site, contents } = granted;
   if (path === null) return redirect(read, granted, placed.base);
