@@ -111,7 +111,7 @@ export function authenticateKeyAtHand(
 }
 
 function keepPresented({ refs }: Pick<Registry, 'refs'>, text: string, known: Presented): void {
-  const all = presented.get(refs) ?? new LRUCache({ max: 10_000 });
+  const all = presented.get(refs) ?? new LRUCache({ maxSize: 10_000, sizeCalculation: () => 1 });
   presented.set(refs, all);
   all.set(hash('sha256', text, 'base64'), known);
 }

@@ -61,8 +61,8 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
   const work = createWork(bucket, options, changed);
   const log = createLog(bucket, options, changed);
 
-  // Checking a name and finding its log takes longer than reading it.
-  const logs = new LRUCache<string, string>({ max: 10_000 });
+  // Checking a name and finding its log takes longer than reading it. Not by `max`: that reserves memory for all of them at once.
+  const logs = new LRUCache<string, string>({ maxSize: 10_000, sizeCalculation: () => 1 });
 
   function recordsOf(name: string): Records {
     return placeOf(name).kept === 'days' ? work : log;

@@ -21,7 +21,7 @@ export function addAdmonitions(markdown: MarkdownIt): void {
     markdown.use(container, kind, {
       validate: (parameters: string) => parameters.trim().split(/\s/, 1)[0] === kind,
       render(tokens: { nesting: number; info: string }[], at: number) {
-        if (tokens[at]!.nesting < 0) return '</aside>\n';
+        if (tokens[at]!.nesting < 0) return '</div>\n';
         return opening(kind, tokens[at]!.info.trim().slice(kind.length).trim());
       },
     });
@@ -37,9 +37,9 @@ export function addAdmonitions(markdown: MarkdownIt): void {
         open.push(isKnown ? kind : null);
         if (!isKnown) continue;
         text!.content = text!.content.slice(mark.length);
-        Object.assign(token, { type: 'alert_open', tag: 'aside', info: kind });
+        Object.assign(token, { type: 'alert_open', tag: 'div', info: kind });
       } else if (token.type === 'blockquote_close' && (open.pop() ?? null) !== null) {
-        Object.assign(token, { type: 'alert_close', tag: 'aside' });
+        Object.assign(token, { type: 'alert_close', tag: 'div' });
       }
     }
   });
@@ -47,5 +47,5 @@ export function addAdmonitions(markdown: MarkdownIt): void {
 }
 
 function opening(kind: string, title: string): string {
-  return `<aside class="box ${kind}"><p class="box-title">${escapeText(title || kinds[kind]!)}</p>\n`;
+  return `<div class="box ${kind}" role="note"><p class="box-title">${escapeText(title || kinds[kind]!)}</p>\n`;
 }

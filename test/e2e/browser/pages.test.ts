@@ -103,11 +103,12 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
         // Where there is no room beside the introduction, what the registry knows is folded above it.
         if (width < 1200) await page.getByText('About this version').click();
         expect(await page.locator('#versions h2').isVisible()).toBe(true);
-        expect(await page.locator('.operation').count()).toBeGreaterThan(3);
+        // A long document has an overview: a line for each operation, which leads to its page.
+        expect(await page.locator(isHuge ? '.index > li' : '.operation').count()).toBeGreaterThan(isHuge ? 900 : 3);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expect(wrong).toEqual([]);
         // Of hundreds of operations the first of each group stands for all: axe looks at every element.
-        if (isHuge) await remove(page, '.operation ~ .operation, .schema ~ .schema, .nav ul > li ~ li');
+        if (isHuge) await remove(page, '.index > li ~ li, .nav ul > li ~ li');
         expect(await seriousFindings(page)).toEqual([]);
       },
     );
@@ -126,10 +127,15 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
       await expect.poll(() => page.locator('#filter-count').textContent()).toBe(inWords(await matching(page, words)));
       const found = await shownLinks(page);
       expect(found).toContain(hash);
-      await page.locator(`.side .nav a[href="${hash}"]`).focus();
+      await page.locator(`.side .nav a[href$="${hash}"]`).focus();
       await page.keyboard.press('Enter');
       await expect.poll(() => new URL(page.url()).hash).toBe(hash);
-      expect(await page.locator(`[id="${hash.slice(1)}"]`).isVisible()).toBe(true);
+      await page.locator(`[id="${hash.slice(1)}"]`).waitFor();
+      if (isHuge) {
+        expect(new URL(page.url()).pathname).toMatch(/\/part-/);
+        expect(await page.locator('.operation').count()).toBeGreaterThan(3);
+        return expect(wrong).toEqual([]);
+      }
       await page.locator('#filter').focus();
       await page.keyboard.press('Escape');
       await page.locator('#filter-count', { hasText: /^$/ }).waitFor({ state: 'attached' });

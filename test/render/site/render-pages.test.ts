@@ -32,8 +32,8 @@ describe('a page', () => {
     expect(html).toContain('<td class="right">2</td>');
     expect(html).toContain('<input type="checkbox" disabled checked aria-label="done"> done');
     expect(html).toContain('class="footnotes"');
-    expect(html).toContain('<aside class="box warning"><p class="box-title">Mind</p>');
-    expect(html).toContain('<aside class="box note"><p class="box-title">Note</p>\n<p>As on GitHub</p>\n</aside>');
+    expect(html).toContain('<div class="box warning" role="note"><p class="box-title">Mind</p>');
+    expect(html).toContain('<div class="box note" role="note"><p class="box-title">Note</p>\n<p>As on GitHub</p>\n</div>');
     expect(html).not.toContain('style=');
   });
 

@@ -26,7 +26,7 @@ describe.each(['http://registry.test', 'http://registry.test/contracts'])('at %s
   afterAll(() => server.close(0));
 
   const get = (target: string, accept = 'text/html', more: [string, string][] = []): Promise<Answer> =>
-    ask(server.port, { target, headers: [['Accept', accept], ...more] });
+    ask(server.port, { target: base + target, headers: [['Accept', accept], ...more] });
 
   const known = new Map<string, Promise<number>>();
   function statusOf(path: string): Promise<number> {
@@ -98,8 +98,8 @@ describe.each(['http://registry.test', 'http://registry.test/contracts'])('at %s
     expect((await get('/docs/urls', 'text/html', [['If-None-Match', page.headers.get('etag')!]])).status).toBe(304);
     const coded = await get('/docs/urls', 'text/html', [['Accept-Encoding', 'br']]);
     expect(coded.headers.get('content-encoding')).toBe('br');
-    const head = await ask(server.port, { method: 'HEAD', target: '/docs/urls' });
+    const head = await ask(server.port, { method: 'HEAD', target: `${base}/docs/urls` });
     expect([head.status, head.body.byteLength]).toEqual([200, 0]);
-    expect((await ask(server.port, { method: 'POST', target: '/docs/urls' })).status).toBe(405);
+    expect((await ask(server.port, { method: 'POST', target: `${base}/docs/urls` })).status).toBe(405);
   });
 });

@@ -47,7 +47,7 @@ async function get(
   const headers: [string, string][] = [];
   if (key !== undefined) headers.push(['Authorization', `Bearer ${keys[key]}`]);
   if (accept !== undefined) headers.push(['Accept', accept]);
-  return ask(server.port, { target: `/search${query}`, headers, ...(method && { method }) });
+  return ask(server.port, { target: `/base/search${query}`, headers, ...(method && { method }) });
 }
 
 interface Body {
@@ -214,7 +214,7 @@ describe('the index for browsers', () => {
     expect((await shards.search('secret')).count).toBe(0);
     expect((await get('/index.json', { key: 'acme' })).body.equals(open.body)).toBe(true);
     const tag = open.headers.get('etag')!;
-    const again = await ask(server.port, { target: '/search/index.json', headers: [['If-None-Match', tag]] });
+    const again = await ask(server.port, { target: '/base/search/index.json', headers: [['If-None-Match', tag]] });
     expect(again.status).toBe(304);
   });
 });
@@ -283,6 +283,8 @@ test('what is not complete is kept by nobody', async () => {
 
 test('a search is a read, and counted as one', async () => {
   for (const target of ['/search?q=pets', '/search/index.json', '/llms.txt', '/feed.atom']) {
-    expect((await ask(server.port, { target })).headers.get('ratelimit-policy')).toBe('"reads";q=100000;w=60');
+    expect((await ask(server.port, { target: `/base${target}` })).headers.get('ratelimit-policy')).toBe(
+      '"reads";q=100000;w=60',
+    );
   }
 });

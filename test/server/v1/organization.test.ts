@@ -56,7 +56,7 @@ test.for([
   [{ name: 'x', scopes: ['root'] }, '/scopes/0'],
   [{ name: 'x', scopes: ['read', 'read'] }, '/scopes'],
   [{ name: 'x', scopes: ['read'], resources: [] }, '/resources'],
-  [{ name: 'x', scopes: ['read'], resources: ['sites/*'] }, '/resources/0'],
+  [{ name: 'x', scopes: ['read'], resources: ['pages/*'] }, '/resources/0'],
   [{ name: 'x', scopes: ['read'], expiresAt: '2020-01-01T00:00:00Z' }, '/expiresAt'],
   [{ name: 'x', scopes: ['read'], expiresAt: 'soon' }, '/expiresAt'],
 ] as const)('a key like %j is refused', async ([body, pointer]) => {
