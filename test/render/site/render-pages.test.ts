@@ -33,7 +33,9 @@ describe('a page', () => {
     expect(html).toContain('<input type="checkbox" disabled checked aria-label="done"> done');
     expect(html).toContain('class="footnotes"');
     expect(html).toContain('<div class="box warning" role="note"><p class="box-title">Mind</p>');
-    expect(html).toContain('<div class="box note" role="note"><p class="box-title">Note</p>\n<p>As on GitHub</p>\n</div>');
+    expect(html).toContain(
+      '<div class="box note" role="note"><p class="box-title">Note</p>\n<p>As on GitHub</p>\n</div>',
+    );
     expect(html).not.toContain('style=');
   });
 
