@@ -64,7 +64,10 @@ function suggest(input) {
     asked = text;
     if (text.length < 2) return show([]);
     const { items, didYouMean } = await ask(text).catch(() => ({ items: [], didYouMean: null }));
-    if (asked === text) show([...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)]);
+    if (asked !== text) return;
+    // Who is choosing already chooses among what is there.
+    if (list.contains(document.activeElement)) asked = '';
+    else show([...(didYouMean === null ? [] : [correction(didYouMean)]), ...items.map(suggestion)]);
   }
 
   function close() {

@@ -149,6 +149,32 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
       expect(wrong).toEqual([]);
     });
 
+    test('suggestions that come late do not replace those that somebody is choosing from', async () => {
+      await using watched = await browser.open();
+      const { page, wrong } = watched;
+      const late = Promise.withResolvers<void>();
+      await page.route('**/suggest.json?q=showPet', async (route) => {
+        await late.promise;
+        await route.continue();
+      });
+      await page.goto(`${site.url}/@acme`);
+      await page.locator('#find').fill('showP');
+      const options = page.locator('.suggestions a');
+      await options.first().waitFor();
+      const asked = page.waitForRequest('**/suggest.json?q=showPet');
+      await page.locator('#find').press('e');
+      await page.locator('#find').press('t');
+      await asked;
+      await page.keyboard.press('ArrowDown');
+      const answered = page.waitForResponse('**/suggest.json?q=showPet');
+      late.resolve();
+      await (await answered).finished();
+      // One more turn of the page, in which it would replace them.
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
+      expect(await options.first().evaluate((link) => link === link.ownerDocument.activeElement)).toBe(true);
+      expect(wrong).toEqual([]);
+    });
+
     test('in the header: a word that occurs nowhere, and Escape', async () => {
       await using watched = await browser.open();
       const { page, wrong } = watched;
