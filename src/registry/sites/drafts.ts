@@ -26,8 +26,9 @@ export interface FoundDraft {
 
 /**
  * Stores a file of a site, to be published with the next deployment. `guard` sees the generation
- * that it replaces, so that of two editors the second is told. Throws `unsupported_media_type` if a
- * site cannot have such a file, and `conflict` if its files come from a repository.
+ * that it replaces, so that the second of two editors gets an error. Throws
+ * `unsupported_media_type` if a site cannot have such a file, and `conflict` if its files come from
+ * a repository.
  */
 export async function putDraft(
   registry: Registry,

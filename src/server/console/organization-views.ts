@@ -87,7 +87,7 @@ const keys: Page = {
             ],
             actions: key.revokedAt === null ? keyActions(visit, key) : [],
           })),
-          empty: 'There is no key yet.',
+          empty: 'No keys yet.',
           next: nextOf(body),
         },
       ],

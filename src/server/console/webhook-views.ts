@@ -20,7 +20,7 @@ const webhooks: Page = {
     return {
       eyebrow: `@${visit.org}`,
       title: 'Webhooks',
-      lead: 'Endpoints that are told what happens.',
+      lead: 'Stele sends events to these endpoints.',
       actions: [{ text: 'Add an endpoint', href: here(visit, '/webhooks/new'), isMain: true }],
       sections: [
         {
@@ -37,7 +37,7 @@ const webhooks: Page = {
               webhookState(webhook),
             ],
           })),
-          empty: 'There is no endpoint yet.',
+          empty: 'No endpoints yet.',
           next: nextOf(body),
         },
       ],

@@ -397,6 +397,7 @@ test('the account page is there where people can sign in, and says who they are 
   expect(stranger.body.toString()).toContain('href="/login?returnTo=%2Faccount"');
   expect(ann.body.toString()).toContain('<form method="post" action="/logout">');
   expect(ann.body.toString()).toContain('Ann &lt;b&gt;');
+  expect(ann.body.toString()).not.toContain('id.test');
   expect(ann.body.toString()).toContain('<strong>@acme</strong></a> <span class="quiet">publish, on apis/pay-*</span>');
   expect(ann.headers.get('cache-control')).toBe('private, no-store');
   expect(home.body.toString()).toContain('<a class="account" href="/account">');
