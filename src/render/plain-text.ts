@@ -1,6 +1,6 @@
 import MarkdownIt from 'markdown-it';
 
-const markdown = new MarkdownIt('commonmark', { html: false });
+const markdown = new MarkdownIt('commonmark', { html: true });
 
 /** The text in one line of at most `length` characters; `…` marks a cut. */
 export function shorten(text: string, length: number): string {
@@ -21,8 +21,8 @@ export function nameText(name: string, length: number): string {
 }
 
 /**
- * First paragraph of a CommonMark text as plain text in one line of at most `length` characters. A
- * text that has only headings gives the first of them.
+ * First paragraph of a CommonMark text that has words, in one line of at most `length` characters,
+ * without its images and HTML. A text that has only headings gives the first of them.
  */
 export function firstParagraph(text: string, length: number): string {
   const start = text.slice(0, length * 2 + 500);
@@ -35,10 +35,12 @@ export function firstParagraph(text: string, length: number): string {
   return chosen === undefined ? '' : shorten(plain(chosen.token), length);
 }
 
+const silent = new Set(['image', 'html_inline']);
+
 function plain(token: { children: { type: string; content: string }[] | null }): string {
   return (token.children ?? [])
+    .filter(({ type }) => !silent.has(type))
     .map(({ type, content }) => (type.endsWith('break') ? ' ' : content))
     .join('')
-    .replace(/<\/?[a-z][^<>]{0,300}>/gi, '')
     .trim();
 }
