@@ -51,6 +51,8 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     problems.push(
       problemAt(path, line, 'site-link-unsafe', `${written} cannot be a link. It is shown as text.`, 'warning'),
     );
+  for (const line of linesLikeEmbeds(tokens))
+    problems.push(problemAt(path, lines + line + 1, 'site-embed-unclear', unclearEmbed, 'warning'));
   const split = splitAtEmbeds(tokens, body, lines);
   const embeds = [
     ...split.embeds,
@@ -90,6 +92,18 @@ function renderPage({ path, bytes }: SourcePage, highlight: Highlight | null): R
     sections: sectionsOf(tokens),
   };
   return { path, page: { facts, content }, problems };
+}
+
+const unclearEmbed =
+  'This line embeds nothing. Write `::reference @acme/apis/payments` or `::operation @acme/apis/payments GET /path`, on a line outside of lists and quotes.';
+
+/** Lines of text that begin as one that embeds a reference does, counted from 0. */
+function linesLikeEmbeds(tokens: Tokens): number[] {
+  return tokens.flatMap(({ type, content, map }) =>
+    type === 'inline' && map !== null
+      ? content.split('\n').flatMap((line, at) => (/^::(?:reference|operation)\b/.test(line) ? [map[0] + at] : []))
+      : [],
+  );
 }
 
 function hasEmbed({ api }: FrontMatter, body: string): boolean {

@@ -127,6 +127,16 @@ describe('a hostile page', () => {
     expect(problems).toMatchObject([{ rule: 'site-link-unsafe', line: 6, severity: 'warning' }]);
   });
 
+  test.each(['::reference payments', '> ::reference @a/apis/b', 'As in\n::operation @a/apis/b'])(
+    'says that a line embeds nothing: %j',
+    (text) => {
+      const { problems } = render(`---\ntitle: A\n---\n${text}\n`);
+      expect(problems).toMatchObject([
+        { rule: 'site-embed-unclear', line: 3 + text.split('\n').length, severity: 'warning' },
+      ]);
+    },
+  );
+
   test('embeds one whole reference at most', () => {
     expect(render('::reference @a/apis/b\n\n::reference @a/apis/c\n').rules).toEqual(['site-reference-twice']);
   });
