@@ -58,10 +58,10 @@ function withName(repository: string, detail: string): string {
 
 function formatAny(event: string): (fields: Fields) => string {
   return (fields) => {
-    const told = Object.entries(fields).flatMap(([key, value]) =>
+    const members = Object.entries(fields).flatMap(([key, value]) =>
       value === null || value === undefined ? [] : [`${key}=${text(value)}`],
     );
-    return [event, ...told].join(' ');
+    return [event, ...members].join(' ');
   };
 }
 

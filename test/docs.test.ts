@@ -319,7 +319,7 @@ function configurationKeys(schema: ConfigSchema): string[] {
 
 /** The names of rules that problems are made with, read from the syntax trees: what `rule` is, and what the makers of problems are given. */
 function rulesIn(folders: readonly string[]): string[] {
-  const makers = /^(?:problemAt|problemAtFile|addProblem|refuse|refused|stop|note|fail|about|tell)$/;
+  const makers = /^(?:problemAt|problemAtFile|addProblem|refuse|refused|stop|note|fail|about|problemOf)$/;
   const found = new Set<string>();
   interface Node {
     type: string;

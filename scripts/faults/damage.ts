@@ -65,7 +65,7 @@ function damage(files: Files, keys: readonly string[], most: number): Map<string
     const [key] = left.splice(random(left.length), 1) as [string];
     const bytes = files.get(key)!;
     const sequence = parseEntryKey(key)?.sequence;
-    // Of missing entries in a row only the first is told by its key. The newest one is missed only by its versions.
+    // Of missing entries in a row only the first is reported by its key. The newest one is missed only by its versions.
     const how = sequence === undefined ? damages[random(4)]! : damages[random(3)]!;
     const at = random(bytes.length);
     if (how === 'flipped')
@@ -172,7 +172,7 @@ const options = {
   from: await bucketOf(original),
   giveUp: false,
   author,
-  tell: (each: Repaired) => void repairs.push(each),
+  report: (each: Repaired) => void repairs.push(each),
 };
 const repaired = await repairStore(openOn(bucket), () => fsck(openOn(bucket)), options);
 if (repaired.damages.length > 0) wrong.push(`${repaired.damages.length} damages are left after the repair`);
@@ -191,12 +191,12 @@ const lost = damage(
   Math.ceil(count / 3),
 );
 const second = await bucketOf(givenUp);
-const told: Repaired[] = [];
+const reports: Repaired[] = [];
 const after = await repairStore(openOn(second), () => fsck(openOn(second)), {
   from: null,
   giveUp: true,
   author,
-  tell: (each) => void told.push(each),
+  report: (each) => void reports.push(each),
 });
 if (after.damages.length > 0) wrong.push(`${after.damages.length} damages are left after giving up`);
 const registry = openOn(second);
@@ -207,7 +207,7 @@ for await (const name of registry.refs.list('resources/acme/')) {
 }
 const gone = await readAll(registry, 'given up');
 if (gone !== withdrawn) wrong.push(`${gone} versions are not served, but ${withdrawn} were withdrawn`);
-echo(`${lost.size} lost: ${withdrawn} versions given up, ${told.length} lines told`);
+echo(`${lost.size} lost: ${withdrawn} versions given up, ${reports.length} lines reported`);
 echo(
   wrong.length === 0
     ? 'All damage was found, none of it was served, nothing else was touched.'

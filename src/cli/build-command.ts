@@ -62,7 +62,7 @@ export function buildCommand(): Command {
                 program: `${command.parent?.version()}`,
                 precompressed,
                 isFresh: fresh,
-                tell: say,
+                say,
                 signal,
               }),
             json ? null : process.stderr,

@@ -54,7 +54,7 @@ export function serveCommand(): Command {
       const { runWorkers, isWorker } = await import('./workers.ts');
       if (workers > 1 && !isWorker) {
         await readConfig(command, '');
-        process.exitCode = await runWorkers(workers, { announce, tellDeath });
+        process.exitCode = await runWorkers(workers, { announce, onDeath });
         return;
       }
       const configure = async (edition: string) =>
@@ -93,7 +93,7 @@ function workersOf({ workers, dev }: ServeOptions): number {
   return Number(workers);
 }
 
-function tellDeath(pid: number, how: string): void {
+function onDeath(pid: number, how: string): void {
   complain(`Worker ${pid} ended (${how}). It is started again.`);
 }
 

@@ -20,7 +20,7 @@ export const { isWorker } = cluster;
  */
 export async function runWorkers(
   count: number,
-  { announce, tellDeath }: { announce(url: string): void; tellDeath(pid: number, how: string): void },
+  { announce, onDeath }: { announce(url: string): void; onDeath(pid: number, how: string): void },
 ): Promise<number> {
   // Workers accept by themselves. A connection that the primary had handed to one that dies would hang.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -55,7 +55,7 @@ export async function runWorkers(
         stop();
         return;
       }
-      tellDeath(worker.process.pid ?? 0, signal ?? `exit code ${code}`);
+      onDeath(worker.process.pid ?? 0, signal ?? `exit code ${code}`);
       await delay(restartAfter);
     }
   }
@@ -74,7 +74,7 @@ export async function runWorkers(
   }
 }
 
-/** The part of a worker: tells where it answers, and resolves `stopped` when it is to stop. Null in any other process. */
+/** The part of a worker: announces where it answers, and resolves `stopped` when it is to stop. Null in any other process. */
 export function joinWorkers(): { announce(url: string): void; stopped: Promise<null>; leave(): void } | null {
   const { worker } = cluster;
   if (worker === undefined) return null;

@@ -27,9 +27,14 @@ export function passGate(
   }));
   const about = [
     ...expired.map((one) =>
-      tell(one, 'exemption-expired', `The exemption ended on ${one.expires} and does not count any more.`, 'warning'),
+      problemOf(
+        one,
+        'exemption-expired',
+        `The exemption ended on ${one.expires} and does not count any more.`,
+        'warning',
+      ),
     ),
-    ...unused.map((one) => tell(one, 'exemption-unused', 'The exemption matches no finding. Remove it.', 'info')),
+    ...unused.map((one) => problemOf(one, 'exemption-unused', 'The exemption matches no finding. Remove it.', 'info')),
   ];
   const report = createReport([...problems, ...marked, ...about]);
   // Counted in a report of their own, since the same finding may be told twice.
@@ -65,6 +70,6 @@ function blocks({ severity }: Problem, blockOn: CompileGate['blockOn']): boolean
   return severity === 'error' || (blockOn === 'warn' && severity === 'warning');
 }
 
-function tell({ rule, at }: Exemption, name: string, text: string, severity: 'warning' | 'info'): Problem {
+function problemOf({ rule, at }: Exemption, name: string, text: string, severity: 'warning' | 'info'): Problem {
   return { rule: name, severity, message: `${rule}: ${text}`, ...at };
 }

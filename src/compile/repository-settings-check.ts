@@ -31,35 +31,35 @@ const mostPatterns = 100;
  */
 export function checkSettings(file: ParsedFile, { defaults, resources = [], discover }: WrittenFile): Problem[] {
   const problems: Problem[] = [];
-  const tell = (pointer: string, text: string) => problems.push(problemAt(file, pointer, 'settings', text));
+  const report = (pointer: string, text: string) => problems.push(problemAt(file, pointer, 'settings', text));
   const patterns = resources.filter(({ path }) => isPathGlob(path));
   if (patterns.length > mostPatterns)
-    tell('/resources', `resources has ${patterns.length} entries with a pattern; the limit is ${mostPatterns}.`);
+    report('/resources', `resources has ${patterns.length} entries with a pattern; the limit is ${mostPatterns}.`);
   for (const [index, entry] of resources.entries()) {
     const at = `/resources/${index}`;
     const name = `resources[${index}]`;
-    checkBoth(entry, at, name, tell);
+    checkBoth(entry, at, name, report);
     const wrong = isPathGlob(entry.path) ? pathGlobProblem(entry.path) : null;
-    if (wrong !== null) tell(`${at}/path`, `${name}.path ${wrong}.`);
+    if (wrong !== null) report(`${at}/path`, `${name}.path ${wrong}.`);
     for (const [number, { pointer }] of (entry.exemptions ?? []).entries()) {
       const broken = pointer !== undefined && isPathGlob(pointer) ? pathGlobProblem(pointer) : null;
       if (broken !== null)
-        tell(`${at}/exemptions/${number}/pointer`, `${name}.exemptions[${number}].pointer ${broken}.`);
+        report(`${at}/exemptions/${number}/pointer`, `${name}.exemptions[${number}].pointer ${broken}.`);
     }
-    checkTemplates({ ...entry, ...inherited(entry, defaults) }, at, name, tell);
+    checkTemplates({ ...entry, ...inherited(entry, defaults) }, at, name, report);
     if (entry.slug !== undefined && highestPlaceholder(entry.slug) === 0 && !isSlug(entry.slug))
-      tell(
+      report(
         `${at}/slug`,
         `${name}.slug: ${JSON.stringify(entry.slug)} is not a valid slug. Use at most 63 characters, without "--" and without "-" at the start or end.`,
       );
   }
   if (defaults === undefined) return problems;
-  checkBoth(defaults, '/defaults', 'defaults', tell);
-  if (discover ?? resources.length === 0) checkTemplates({ path: '', ...defaults }, '/defaults', 'defaults', tell);
+  checkBoth(defaults, '/defaults', 'defaults', report);
+  if (discover ?? resources.length === 0) checkTemplates({ path: '', ...defaults }, '/defaults', 'defaults', report);
   return problems;
 }
 
-type Tell = (pointer: string, text: string) => void;
+type Report = (pointer: string, text: string) => void;
 
 /** The templates that an entry inherits from the defaults. */
 function inherited(entry: WrittenSettings, defaults: WrittenSettings = {}): WrittenSettings {
@@ -68,21 +68,24 @@ function inherited(entry: WrittenSettings, defaults: WrittenSettings = {}): Writ
   return { ...(version !== undefined && { version }), ...(tags !== undefined && { tags }) };
 }
 
-function checkBoth({ ruleset, tags, version }: WrittenSettings, at: string, name: string, tell: Tell): void {
+function checkBoth({ ruleset, tags, version }: WrittenSettings, at: string, name: string, report: Report): void {
   if (ruleset !== undefined && parseCoordinate(ruleset)?.coordinate.type !== 'rulesets')
-    tell(
+    report(
       `${at}/ruleset`,
       `${name}.ruleset: ${JSON.stringify(ruleset)} is not a ruleset. Use a coordinate such as "@acme/rulesets/style".`,
     );
   if (tags !== undefined && version !== undefined && version !== 'tag')
-    tell(`${at}/version`, `${name} has both tags and version. With tags, versions come from git tags; remove version.`);
+    report(
+      `${at}/version`,
+      `${name} has both tags and version. With tags, versions come from git tags; remove version.`,
+    );
 }
 
 function checkTemplates(
   entry: WrittenSettings & { path: string; slug?: string; name?: string },
   at: string,
   name: string,
-  tell: Tell,
+  report: Report,
 ): void {
   const stars = starsIn(entry.path);
   const version = typeof entry.version === 'object' ? entry.version.file : undefined;
@@ -92,12 +95,12 @@ function checkTemplates(
     const unknown =
       key === 'name' ? undefined : (template ?? '').match(/\{[^{}]*\}/g)?.find((part) => !isKnown(part, key));
     if (unknown !== undefined)
-      tell(pointer, `${name}.${key.replace('/', '.')} uses the unknown placeholder ${unknown}.`);
+      report(pointer, `${name}.${key.replace('/', '.')} uses the unknown placeholder ${unknown}.`);
     const highest = template === undefined ? 0 : highestPlaceholder(template);
     if (highest <= stars) continue;
     const has = stars === 0 ? 'no star' : stars === 1 ? 'only one star' : `only ${stars} stars`;
     const where = entry.path === '' ? 'discovered documents have no pattern' : `its path has ${has}`;
-    tell(pointer, `${name}.${key.replace('/', '.')} uses {${highest}}, but ${where}.`);
+    report(pointer, `${name}.${key.replace('/', '.')} uses {${highest}}, but ${where}.`);
   }
 }
 

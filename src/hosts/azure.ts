@@ -76,7 +76,7 @@ export function createAzure(settings: HostSettings): Host {
           return { items, isLast: true };
         }),
       ),
-    async tell(repository, check) {
+    async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const body = {
         state: states[check.state],

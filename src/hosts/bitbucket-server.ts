@@ -71,7 +71,7 @@ export function createBitbucketServer(settings: HostSettings): Host {
           ),
         );
       }),
-    async tell(repository, check) {
+    async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const [project, slug] = repository.name.split('/');
       const body = {

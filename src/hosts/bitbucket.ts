@@ -59,7 +59,7 @@ export function createBitbucket(settings: HostSettings): Host {
           return { items, isLast: valueAt(json, 'next') === undefined };
         }),
       ),
-    async tell(repository, check) {
+    async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/repositories/${repository.name}/commit/${check.commit}/statuses/build`;
       const body = {

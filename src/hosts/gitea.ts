@@ -60,7 +60,7 @@ export function createGitea(settings: HostSettings): Host {
           return { items, isLast: !/\brel="next"/.test(headers.get('link') ?? '') };
         });
       }),
-    async tell(repository, check) {
+    async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/repos/${repository.name}/statuses/${check.commit}`;
       const body = {

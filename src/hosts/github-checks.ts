@@ -28,7 +28,7 @@ const statusStates: Record<CheckState, 'pending' | 'success' | 'failure' | 'erro
  * commit, unless it has annotations: GitHub only adds to them, so a new run replaces it. An
  * existing run with the same content stays.
  */
-export async function tellCheckRun(
+export async function writeCheckRun(
   client: Octokit,
   appId: string,
   name: string,
@@ -66,7 +66,7 @@ export async function tellCheckRun(
 }
 
 /** Reports the check as a commit status, for tokens and for apps that may not write checks. */
-export async function tellStatus(client: Octokit, name: string, check: Check, signal: AbortSignal): Promise<void> {
+export async function writeStatus(client: Octokit, name: string, check: Check, signal: AbortSignal): Promise<void> {
   await client.rest.repos.createCommitStatus({
     ...ownerOf(name),
     sha: check.commit,

@@ -1,5 +1,5 @@
 import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
-import { tellCheckRun, tellStatus } from './github-checks.ts';
+import { writeCheckRun, writeStatus } from './github-checks.ts';
 import { commentOnPull } from './comments/github.ts';
 import { readGitHubHint } from './github-hint.ts';
 import { listGitHubRepositories } from './github-repositories.ts';
@@ -44,17 +44,17 @@ export function createGitHub(settings: HostSettings): Host {
       }),
     listRepositories: (owner) =>
       inTime('GitHub', second, (signal) => listGitHubRepositories(speakers, url, owner, signal)),
-    tell: (repository, check) =>
+    reportCheck: (repository, check) =>
       inOrder(`${repository.name} ${check.commit} ${check.name}`, () =>
         inTime('GitHub', second, async (signal) => {
           const speaker = await speakers.find(repository, signal);
           if (speaker === null) return;
           const { client, appId } = speaker;
           await speakers.ask(repository, async () => {
-            const isTold =
+            const isWritten =
               appId !== null &&
-              (await tellCheckRun(client, appId, repository.name, check, signal).then(() => true, ifNotAllowed));
-            if (!isTold) await tellStatus(client, repository.name, check, signal);
+              (await writeCheckRun(client, appId, repository.name, check, signal).then(() => true, ifNotAllowed));
+            if (!isWritten) await writeStatus(client, repository.name, check, signal);
           });
         }),
       ),

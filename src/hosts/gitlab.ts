@@ -69,7 +69,7 @@ export function createGitLab(settings: HostSettings): Host {
           return { items, isLast: (headers.get('x-next-page') ?? '') === '' };
         });
       }),
-    async tell(repository, check) {
+    async reportCheck(repository, check) {
       if (settings.credential(repository.credential) === null) return;
       const path = `/projects/${encodeURIComponent(repository.name)}/statuses/${check.commit}`;
       const body = {

@@ -37,7 +37,7 @@ export function createGogs(settings: HostSettings): Host {
           return { items: repositoriesIn('Gogs', json).map((item) => foundOn(url, item)), isLast: true };
         });
       }),
-    async tell({ credential }) {
+    async reportCheck({ credential }) {
       settings.credential(credential);
     },
     gitCredential: ({ credential }) => ownGitCredential(settings, credential),

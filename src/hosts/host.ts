@@ -135,7 +135,7 @@ export interface Host {
    * with annotations when the credential is an app's; otherwise, and on other hosts, a commit
    * status; Azure DevOps one on the pull requests, too. Gogs has no API for it and gets nothing.
    */
-  tell(repository: HostRepository, check: Check): Promise<void>;
+  reportCheck(repository: HostRepository, check: Check): Promise<void>;
 
   /**
    * Writes the comment of a pull request and its notes: the first time new ones, later the same

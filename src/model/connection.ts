@@ -273,7 +273,7 @@ export interface PullCheck {
   /** Names of the checks that were reported to the host for `head`. */
   checks: string[];
   /** Digest of these checks. The same is not reported again when the target branch moves. */
-  told?: Digest;
+  reported?: Digest;
   /** Why the check failed, or null. */
   detail: string | null;
   /**

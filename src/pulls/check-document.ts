@@ -25,12 +25,12 @@ export async function checkOf(
   commit: string,
 ): Promise<Check> {
   const name = formatCoordinate(document.coordinate);
-  const told = { commit, name: checkName(name), url: pageOf(registry, name) };
+  const about = { commit, name: checkName(name), url: pageOf(registry, name) };
   const where = `${code(document.path)} → ${code(name)}`;
   if ('refusal' in result) {
     const refusal = refusalOf(document, result.refusal);
     const summary = `${where}\n\n${plain(refusal)}`;
-    return { ...told, state: 'failure', title: titleOf(null, refusal), summary, annotations: [] };
+    return { ...about, state: 'failure', title: titleOf(null, refusal), summary, annotations: [] };
   }
   const { report } = result;
   const annotations = annotationsOf(report);
@@ -40,16 +40,16 @@ export async function checkOf(
     const breaking = report.problems.find(({ rule }) => rule === 'compatibility');
     const title = breaking === undefined ? titleOf(report, null) : 'Breaking changes';
     const summary = [rejected, breaking === undefined ? '' : plain(breaking.message), changes];
-    return { ...told, state: 'failure', title, summary: joined(summary), annotations };
+    return { ...about, state: 'failure', title, summary: joined(summary), annotations };
   }
   if (result.outcome === 'conflict') {
     const summary = joined([where, plain(result.detail), changes]);
-    return { ...told, state: 'failure', title: titleOf(null, result.detail), summary, annotations };
+    return { ...about, state: 'failure', title: titleOf(null, result.detail), summary, annotations };
   }
   const title = titleOfPlanned(document, result);
   const warnings = report.counts.warning === 0 ? '' : `${report.counts.warning} warnings.`;
   const summary = joined([where, `${title}.`, warnings, changes]);
-  return { ...told, state: 'success', title, summary, annotations };
+  return { ...about, state: 'success', title, summary, annotations };
 }
 
 function joined(paragraphs: readonly string[]): string {

@@ -3,7 +3,7 @@ import { pullRef, repositoryId, repositoryRef, type PullCheck, type Repository }
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { dueAt } from '../model/due.ts';
 import type { Pull } from '../hosts/host.ts';
-import { isTellable } from '../sync/checks.ts';
+import { canReportChecks } from '../sync/checks.ts';
 import { hostOf } from '../registry/host-of.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import { readAmong } from '../registry/read-among.ts';
@@ -12,7 +12,7 @@ import { newId, type Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import type { PullChecks } from '../sync/pull-checks.ts';
 import type { Proposal } from './check-pull.ts';
-import { judge, longestPause } from './judge.ts';
+import { runCheck, longestPause } from './run-check.ts';
 
 interface Running {
   head: string;
@@ -34,11 +34,11 @@ const slow = 3000;
 /**
  * Creates the pull request checks of this process. A newer head replaces the one that is being
  * checked. A head is checked once for each tip of the target branch; when the remote does not
- * answer, the check is retried after ever longer waits. `tell` reports saved checks to the organization's hosts.
+ * answer, the check is retried after ever longer waits. `report` reports saved checks to the organization's hosts.
  */
 export function createPulls(
   registry: Registry,
-  tell: (org: string) => void,
+  report: (org: string) => void,
   { patience = 10 * minute }: PullsOptions = {},
 ): PullChecks {
   const { concurrency } = registry.config.sync;
@@ -56,7 +56,7 @@ export function createPulls(
     if (lane.size > 0) return; // the waiting one will see the same head
     void lane
       .add(() => looks.take(org, () => begin(key)))
-      .catch((error: unknown) => tellError(registry, key, error))
+      .catch((error: unknown) => logError(registry, key, error))
       .finally(() => lane.size === 0 && lane.pending === 0 && lanes.delete(key));
   }
 
@@ -83,7 +83,7 @@ export function createPulls(
     running.set(key, now);
     void checks
       .take(pull.org, () => check(key, pull, repository, { ref: pull.ref, head, base }, now.stop.signal))
-      .catch((error: unknown) => tellError(registry, key, error))
+      .catch((error: unknown) => logError(registry, key, error))
       .finally(() => {
         if (running.get(key) === now) running.delete(key);
         if (now.isOutdated) look(pull.org, key);
@@ -107,10 +107,10 @@ export function createPulls(
   ): Promise<void> {
     try {
       const signals = { superseded, closing: closing.signal, patience };
-      const change = await judge(registry, pull, repository, proposal, signals);
+      const change = await runCheck(registry, pull, repository, proposal, signals);
       if (change !== null) await record(key, change);
     } finally {
-      tell(repository.org);
+      report(repository.org);
     }
   }
 
@@ -123,7 +123,7 @@ export function createPulls(
 
   /** Asks a repository's host for its open pull requests. */
   async function ask(repository: Repository): Promise<void> {
-    const found = isTellable(registry, repository) ? hostOf(registry, repository.url) : null;
+    const found = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
     if (found === null) return;
     await asks.take(repository.org, async () => {
       if (closing.signal.aborted) return;
@@ -191,7 +191,7 @@ export function createPulls(
       // An error in one repository or host must not stop the others.
       await Promise.all(
         repositories.map((repository) =>
-          ask(repository).catch((error: unknown) => tellError(registry, repository.url, error)),
+          ask(repository).catch((error: unknown) => logError(registry, repository.url, error)),
         ),
       );
     },
@@ -204,7 +204,7 @@ export function createPulls(
   };
 }
 
-function tellError(registry: Registry, key: string, error: unknown): void {
+function logError(registry: Registry, key: string, error: unknown): void {
   const text = isRegistryError(error) ? error.message : error instanceof Error ? error.stack : String(error);
   registry.log('warn', 'check of a pull request failed', { pull: key, error: text });
 }

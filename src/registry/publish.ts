@@ -191,6 +191,6 @@ async function storeArtifact(
   compared: Compared | null,
 ): Promise<void> {
   // An object of its own: it quotes the version before too, and goes when that is withdrawn.
-  const told = compared === null ? null : registry.objects.put(compared.bytes);
-  await Promise.all([registry.objects.putPack(manifest, objects), told]);
+  const comparison = compared === null ? null : registry.objects.put(compared.bytes);
+  await Promise.all([registry.objects.putPack(manifest, objects), comparison]);
 }

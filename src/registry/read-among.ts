@@ -2,7 +2,7 @@ import { isRegistryError } from '../model/errors.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Log, Registry } from './registry.ts';
 
-const told = new WeakMap<Log, Set<string>>();
+const logged = new WeakMap<Log, Set<string>>();
 
 /**
  * Reads an expiring record as one of many. A damaged one counts as absent and is logged once, so that
@@ -16,8 +16,8 @@ export async function readAmong<T>(
     return await refs.read<T>(name);
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
-    const names = told.get(log) ?? new Set();
-    told.set(log, names);
+    const names = logged.get(log) ?? new Set();
+    logged.set(log, names);
     if (!names.has(name)) log('error', 'damaged record passed over', { record: name, error: error.message });
     names.add(name);
     return null;

@@ -5,7 +5,7 @@ import type { Refs } from './refs.ts';
  * Runs work that changes the registry. An error after a commit becomes `outcome_unknown`, because
  * `unavailable` would promise that nothing changed. The work's own errors stay as they are.
  */
-export async function tellingCommits<T, R extends { refs: Refs }>(
+export async function watchingCommits<T, R extends { refs: Refs }>(
   registry: R,
   work: (registry: R) => Promise<T>,
 ): Promise<T> {

@@ -60,8 +60,8 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
   const whole = mergeChecks(found.filter(isWhole))[0] ?? null;
   const counts = failed > 0 ? `${failed} of ${found.length} would be rejected` : `${found.length} checked`;
   const own = found.filter((check) => !isWhole(check));
-  const told = [...own.filter(isBad), ...own.filter((check) => !isBad(check))].slice(0, mostChecks - 1);
-  const rest = told.length < own.length ? [`${own.length - told.length} documents have no separate check.`] : [];
+  const listed = [...own.filter(isBad), ...own.filter((check) => !isBad(check))].slice(0, mostChecks - 1);
+  const rest = listed.length < own.length ? [`${own.length - listed.length} documents have no separate check.`] : [];
   const isSaid = whole !== null && (isBad(whole) || failed === 0);
   const last: Check = {
     commit,
@@ -76,7 +76,7 @@ export function concludeChecks(found: readonly Check[], commit: string): Check[]
     annotations: whole?.annotations ?? [],
     url: null,
   };
-  return [...told, last];
+  return [...listed, last];
 }
 
 /**
@@ -87,10 +87,10 @@ export function mergeChecks(checks: readonly Check[]): Check[] {
   const groups = Map.groupBy(checks, ({ commit, name }) => `${commit} ${name}`);
   return [...groups.values()].map((group) => {
     const sorted = group.toSorted((one, other) => rankOf(other) - rankOf(one));
-    const told = sorted.slice(0, mostNames).map(({ summary }) => summary);
+    const summaries = sorted.slice(0, mostNames).map(({ summary }) => summary);
     const rest = sorted.length > mostNames ? [`… and ${sorted.length - mostNames} more.`] : [];
     const annotations = sorted.flatMap((check) => check.annotations).slice(0, mostAnnotations);
-    return { ...sorted[0]!, summary: [...told, ...rest].join('\n\n'), annotations };
+    return { ...sorted[0]!, summary: [...summaries, ...rest].join('\n\n'), annotations };
   });
 }
 
@@ -146,7 +146,7 @@ function cut(text: string, most = 200): string {
  * Whether checks can be reported to the repository's host: that needs an API credential, not an SSH
  * key.
  */
-export function isTellable(
+export function canReportChecks(
   { config }: Pick<Registry, 'config'>,
   { org, credential }: Pick<Repository, 'org' | 'credential'>,
 ): boolean {

@@ -74,7 +74,7 @@ export async function publishPast(
   if ('refusal' in result) return { document: refuse(connected, commit, result.refusal), read: null, refusal: null };
   const isRefused = result.outcome === 'rejected' && !hasDied(result.report);
   return {
-    document: tell(connected, commit, endOf(result, tag)),
+    document: documentOf(connected, commit, endOf(result, tag)),
     read: result.compiled.files.map((file) => file.path),
     refusal: isRefused ? { ruleset: result.ruleset } : null,
   };
@@ -82,10 +82,10 @@ export async function publishPast(
 
 /** The result for a past commit that cannot be published. */
 export function refuse(connected: Connected, commit: string, detail: string): RunDocument {
-  return tell(connected, commit, { outcome: 'conflict', label: null, detail });
+  return documentOf(connected, commit, { outcome: 'conflict', label: null, detail });
 }
 
-function tell({ org, type, slug, connection }: Connected, commit: string, end: End): RunDocument {
+function documentOf({ org, type, slug, connection }: Connected, commit: string, end: End): RunDocument {
   return { path: connection.path, resource: formatCoordinate({ org, type, slug }), commit, report: null, ...end };
 }
 

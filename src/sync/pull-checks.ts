@@ -25,5 +25,5 @@ export interface PullChecks {
   close(): Promise<void>;
 }
 
-/** Creates the checks of a process. `tell` reports saved checks to the hosts of an organization. */
-export type CreatePullChecks = (registry: Registry, tell: (org: string) => void) => PullChecks;
+/** Creates the checks of a process. `report` reports saved checks to the hosts of an organization. */
+export type CreatePullChecks = (registry: Registry, report: (org: string) => void) => PullChecks;

@@ -17,7 +17,7 @@ import type { CreatePullChecks } from './pull-checks.ts';
 import { createOwners, type Owners } from './owners/owners.ts';
 import { createProgressRecord } from './progress-record.ts';
 import { newRun, recordRun } from './runs.ts';
-import { noteChecksAgain, tellHosts } from './tell.ts';
+import { saveChecksAgain, reportChecks } from './report-checks.ts';
 import { syncRepository } from './sync.ts';
 import type { OnProgress } from './syncing.ts';
 
@@ -88,21 +88,24 @@ export function createSyncQueue(
   const places = createPlaces(registry.config.sync.concurrency, { patience });
   const lanes = new Map<string, Lane>();
   const stop = new AbortController();
-  const pulls = createPulls(registry, tell);
-  const telling = new PQueue({ concurrency: 8 });
+  const pulls = createPulls(registry, report);
+  const reporting = new PQueue({ concurrency: 8 });
   const due = new Set<string>();
 
   /** Reports in the background, so that no run waits for a slow host. */
-  function tell(org: string): void {
+  function report(org: string): void {
     if (due.has(org)) return;
     due.add(org);
-    void telling
+    void reporting
       .add(() => {
         due.delete(org);
-        return tellHosts(registry, org, stop.signal);
+        return reportChecks(registry, org, stop.signal);
       })
       .catch((error: unknown) => {
-        registry.log('error', 'hosts not told', { org, error: error instanceof Error ? error.stack : String(error) });
+        registry.log('error', 'reporting checks failed', {
+          org,
+          error: error instanceof Error ? error.stack : String(error),
+        });
       });
   }
 
@@ -124,12 +127,12 @@ export function createSyncQueue(
     if (isAskedFor(trigger)) await recordRun(registry, run);
     const begin = () => {
       lane.next = null;
-      const told = { onNews: () => void (lane.hasNews = true), onProgress };
-      return perform(registry, run, stop.signal, told)
+      const listeners = { onNews: () => void (lane.hasNews = true), onProgress };
+      return perform(registry, run, stop.signal, listeners)
         .then((finished) => recheck(finished))
         .finally(() => {
           lane.hasNews = false;
-          tell(org);
+          report(org);
         });
     };
     return { run, done: lane.queue.add(() => places.take(org, begin)) };
@@ -154,12 +157,12 @@ export function createSyncQueue(
     },
     check: (org, id, pull, isOpen) => pulls.request(org, id, pull, isOpen),
     async checkAgain(org, id, commit) {
-      await noteChecksAgain(registry, org, id, commit);
-      tell(org);
+      await saveChecksAgain(registry, org, id, commit);
+      report(org);
       await pulls.again(org, id, commit);
     },
     async reconcileHosts(repositories) {
-      for (const org of new Set(repositories.map((each) => each.org))) tell(org);
+      for (const org of new Set(repositories.map((each) => each.org))) report(org);
       await pulls.reconcile(repositories);
     },
     hasNews: (org, id) => lanes.get(`${org}/${id}`)?.hasNews ?? false,
@@ -172,7 +175,7 @@ export function createSyncQueue(
       await syncs.owners.close();
       await pulls.close();
       await Promise.all([...lanes.values()].map(({ queue }) => queue.onIdle()));
-      await telling.onIdle();
+      await reporting.onIdle();
     },
   };
   return syncs;
@@ -226,7 +229,7 @@ async function perform(
   run = { ...run, finishedAt: registry.now().toISOString() };
   const published = run.documents.filter(({ outcome }) => outcome === 'published').length;
   const refused = run.documents.filter(isRefused).length;
-  const told = {
+  const about = {
     run: run.id,
     org: run.org,
     repository: run.url,
@@ -240,7 +243,7 @@ async function perform(
     detail: run.detail,
   };
   if (isRecorded || run.trigger === 'start')
-    registry.log(run.detail === null ? 'info' : 'warn', 'sync', { ...told, state: run.state, trigger: run.trigger });
+    registry.log(run.detail === null ? 'info' : 'warn', 'sync', { ...about, state: run.state, trigger: run.trigger });
   await record.settled();
   return isRecorded ? recordRun(registry, run).catch(() => run) : run;
 }

@@ -36,7 +36,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
       if (trigger === 'start') await done;
     });
     // An error in one repository must not stop the others.
-    await Promise.all(looks.map((look) => look.catch((error: unknown) => tell(registry, error))));
+    await Promise.all(looks.map((look) => look.catch((error: unknown) => logError(registry, error))));
     askHosts(repositories.filter(({ gone }) => !gone));
   }
 
@@ -48,7 +48,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   function askHosts(repositories: readonly Repository[]): void {
     asking ??= Promise.all([queue.reconcileHosts(repositories), queue.owners.lookDue()])
       .then(() => undefined)
-      .catch((error: unknown) => tell(registry, error))
+      .catch((error: unknown) => logError(registry, error))
       .finally(() => (asking = null));
   }
 
@@ -57,7 +57,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
       await delay(registry.config.sync.interval * 1000, undefined, { signal: stop.signal, ref: false }).catch(
         () => undefined,
       );
-      if (!stop.signal.aborted) await lookAtAll('timer').catch((error: unknown) => tell(registry, error));
+      if (!stop.signal.aborted) await lookAtAll('timer').catch((error: unknown) => logError(registry, error));
     }
   }
 
@@ -67,7 +67,7 @@ export async function openReconciler(registry: Registry, queue: SyncQueue): Prom
   }
 
   const first = Promise.all([lookAtAll('start'), lookAtOwners()]).then(() => undefined);
-  const started = first.catch((error: unknown) => tell(registry, error));
+  const started = first.catch((error: unknown) => logError(registry, error));
   // A repository that hangs at the start must not delay the timer for the others.
   const looking = keepLooking();
   return {
@@ -95,7 +95,7 @@ export async function followConfigured(registry: Registry): Promise<void> {
       };
       await follow(registry, org, given).catch((error: unknown) => {
         if (!isRegistryError(error, 'corrupt')) throw error;
-        tell(registry, error);
+        logError(registry, error);
       });
     }
   }
@@ -125,7 +125,7 @@ function watchLocal(
     isDue = true;
     setTimeout(() => {
       isDue = false;
-      queue.request(repository.org, id, 'watch').catch((error: unknown) => tell(registry, error));
+      queue.request(repository.org, id, 'watch').catch((error: unknown) => logError(registry, error));
     }, 100);
   };
   const paths = ['refs', 'HEAD', 'packed-refs'].map((name) => `${folder}/${name}`);
@@ -138,6 +138,6 @@ function watchLocal(
   );
 }
 
-function tell(registry: Registry, error: unknown): void {
+function logError(registry: Registry, error: unknown): void {
   registry.log('warn', 'reconciliation', { error: error instanceof Error ? error.message : String(error) });
 }

@@ -62,11 +62,11 @@ export async function syncDocument(
   });
   if (result === 'connected') return { path, state: await unpublished(registry, document, 'unchanged'), result: null };
   if ('refusal' in result) {
-    const told = { resource: name, outcome: 'conflict', label: null, report: null } as const;
+    const refused = { resource: name, outcome: 'conflict', label: null, report: null } as const;
     const state = await unpublished(registry, document, 'conflict');
     const detail = refusalOf(document, result.refusal);
-    registry.log('warn', 'document', { run: run.id, path, ...told, detail });
-    return { path, state: { ...state, detail }, result: { path, ...told, detail } };
+    registry.log('warn', 'document', { run: run.id, path, ...refused, detail });
+    return { path, state: { ...state, detail }, result: { path, ...refused, detail } };
   }
   const inputs = Object.fromEntries([
     ...result.compiled.files.map((file) => [file.path, file.blob] as const),
@@ -98,8 +98,8 @@ export async function syncDocument(
     detail,
     milliseconds: Math.round(registry.monotonic() - started),
   });
-  const told = { path, resource: name, outcome: result.outcome, label, report, detail: detail ?? release };
-  return { path, state, result: told };
+  const read: RunDocument = { path, resource: name, outcome: result.outcome, label, report, detail: detail ?? release };
+  return { path, state, result: read };
 }
 
 /** Gives an existing resource of this repository the owner and the topics that `stele.yaml` names. */

@@ -113,11 +113,11 @@ export async function syncTags(syncing: Syncing, documents: readonly Planned[]):
       registry.log('warn', 'document not read', { run: run.id, tag: tag.name, error: inspect(published) });
       continue;
     }
-    const { told: result, refused } = published;
-    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: result.label, ...(refused && { refused }) };
-    synced.documents.push(result);
-    const level = result.label === null ? 'warn' : 'info';
-    registry.log(level, 'document', { run: run.id, tag: tag.name, ...result, report: undefined });
+    const { document: tagged, refused } = published;
+    synced.tags[keyOf(document, tag)] = { commit: tag.commit, label: tagged.label, ...(refused && { refused }) };
+    synced.documents.push(tagged);
+    const level = tagged.label === null ? 'warn' : 'info';
+    registry.log(level, 'document', { run: run.id, tag: tag.name, ...tagged, report: undefined });
   }
   return synced;
 }
@@ -168,11 +168,11 @@ async function publishTag(
   document: Planned,
   tag: Tag,
   snapshot: OpenTag['snapshot'],
-): Promise<{ told: RunDocument; refused?: TagState['refused'] }> {
+): Promise<{ document: RunDocument; refused?: TagState['refused'] }> {
   const { path, coordinate } = document;
   const about = { path, resource: formatCoordinate(coordinate), commit: tag.commit, label: null, report: null };
   const version = labelFromTag(tag.name, document.tags!);
-  const conflict = (detail: string) => ({ told: { ...about, outcome: 'conflict' as const, detail } });
+  const conflict = (detail: string) => ({ document: { ...about, outcome: 'conflict' as const, detail } });
   if (version === null) return conflict(`Tag ${tag.name} cannot be used as a version label.`);
   if ('refusal' in snapshot) return conflict(`Tag ${tag.name}: ${snapshot.refusal}`);
   const result = await refusable(() => publishDocument(syncing, snapshot, document, { version }));
@@ -180,9 +180,11 @@ async function publishTag(
   if (result.outcome === 'conflict') return conflict(result.detail);
   const { outcome, ruleset } = result;
   if (outcome !== 'rejected')
-    return { told: { ...about, outcome, label: result.version.label, detail: noteOnTag(tag.name, version, result) } };
+    return {
+      document: { ...about, outcome, label: result.version.label, detail: noteOnTag(tag.name, version, result) },
+    };
   const [first] = result.report.problems;
   const detail = `Tag ${tag.name}: ${first ? `${first.file}:${first.line}:${first.column} ${first.message}` : 'rejected'}`;
   const refused = { ruleset, compiler: syncing.registry.compiler.id, ...(hasDied(result.report) && over) };
-  return { told: { ...about, outcome, report: result.reportDigest, detail }, refused };
+  return { document: { ...about, outcome, report: result.reportDigest, detail }, refused };
 }

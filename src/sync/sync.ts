@@ -23,7 +23,7 @@ import { connectedResources, detachedDocuments, planAll, plannedFor } from '../p
 import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import { findNewTags, syncTags } from './sync-tags.ts';
-import { noteChecks } from './tell.ts';
+import { saveChecks } from './report-checks.ts';
 import { syncDocument, type SyncedDocument } from './sync-document.ts';
 import type { OnProgress, Syncing } from './syncing.ts';
 import { syncSites } from './sites/sync-sites.ts';
@@ -131,7 +131,7 @@ async function syncTip(syncing: Syncing, tip: Tip): Promise<Synced> {
       ? (repository.diverged ?? null)
       : { since: registry.now().toISOString(), ...repository.diverged, detail: rewritten };
   const checks = await checksOfDocuments(registry, [...branch.documents, ...tagged.documents], tip.commit);
-  await noteChecks(registry, repository, mergeChecks(checks));
+  await saveChecks(registry, repository, mergeChecks(checks));
   const documents = [...branch.documents, ...tagged.documents];
   const change = { ...branch.change, tags: tagged.tags, diverged, held: null };
   const detail = branch.lost ?? tagged.lost;

@@ -295,29 +295,29 @@ export function hostContract(name: string, given: HostCase): void {
     });
 
     ifStatuses('tells how a check stands; told twice it is there once, and the newest word wins', async () => {
-      await host.tell(repository, checkOf('running'));
-      await host.tell(repository, checkOf('running'));
+      await host.reportCheck(repository, checkOf('running'));
+      await host.reportCheck(repository, checkOf('running'));
       expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: states!.running });
-      await host.tell(repository, checkOf('failure'));
-      await host.tell(repository, checkOf('failure'));
+      await host.reportCheck(repository, checkOf('failure'));
+      await host.reportCheck(repository, checkOf('failure'));
       expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: states!.failure });
     });
 
     ifStatuses('what is told at once is told in the order of asking', async () => {
       await Promise.all(
-        (['running', 'success', 'failure'] as const).map((state) => host.tell(repository, checkOf(state))),
+        (['running', 'success', 'failure'] as const).map((state) => host.reportCheck(repository, checkOf(state))),
       );
       expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: states!.failure });
     });
 
     ifStatuses.each(['success', 'neutral', 'cancelled'] as const)('has a word for %s', async (state) => {
       const check = checkOf(state, { url: 'https://registry.test/@acme/apis/payments', title: 'é'.repeat(2000) });
-      await host.tell(repository, check);
+      await host.reportCheck(repository, check);
       expect(opened.stands(commit)).toEqual({ [check.name]: states![state] });
     });
 
     ifNoStatuses('without an API for it nobody is told', async () => {
-      await host.tell(repository, checkOf('success'));
+      await host.reportCheck(repository, checkOf('success'));
       expect(opened.standIn.requests).toEqual([]);
     });
 
@@ -376,8 +376,8 @@ export function hostContract(name: string, given: HostCase): void {
     });
 
     test('without a credential, or with an ssh key, nobody is told', async () => {
-      await host.tell({ ...repository, credential: null }, checkOf('success'));
-      await host.tell({ ...repository, credential: opened.credentials.ssh }, checkOf('success'));
+      await host.reportCheck({ ...repository, credential: null }, checkOf('success'));
+      await host.reportCheck({ ...repository, credential: opened.credentials.ssh }, checkOf('success'));
       expect(opened.standIn.requests).toEqual([]);
     });
 
@@ -389,7 +389,7 @@ export function hostContract(name: string, given: HostCase): void {
 
     test('a credential that is bound to another host is not sent here', async () => {
       const elsewhere = { ...repository, credential: opened.credentials.elsewhere };
-      await expect(host.tell(elsewhere, checkOf('success'))).rejects.toMatchObject({ code: 'forbidden' });
+      await expect(host.reportCheck(elsewhere, checkOf('success'))).rejects.toMatchObject({ code: 'forbidden' });
       await expect(host.listPulls(elsewhere)).rejects.toMatchObject({ code: 'forbidden' });
       expect(opened.standIn.requests).toEqual([]);
     });
@@ -399,7 +399,7 @@ export function hostContract(name: string, given: HostCase): void {
       for (const status of [301, 302, 307, 308]) {
         opened.standIn.fail({ status, headers: { location: `${target.url}/stolen` } }, 20);
         if (states !== null)
-          await expect(host.tell(repository, checkOf('success'))).rejects.toMatchObject({ code: 'unreachable' });
+          await expect(host.reportCheck(repository, checkOf('success'))).rejects.toMatchObject({ code: 'unreachable' });
         await expect(host.listRepositories(owner())).rejects.toMatchObject({ code: 'unreachable' });
         if (given.pullItem !== null)
           await expect(host.listPulls(repository)).rejects.toMatchObject({ code: 'unreachable' });
@@ -409,7 +409,7 @@ export function hostContract(name: string, given: HostCase): void {
 
     ifStatuses.each([401, 404, 422])('a refusal (%i) is told without a secret, and once', async (status) => {
       opened.standIn.fail({ status, body: { message: `Bad ${tokenText}` } }, 50);
-      const error: unknown = await host.tell(repository, checkOf('success')).catch((caught: unknown) => caught);
+      const error: unknown = await host.reportCheck(repository, checkOf('success')).catch((caught: unknown) => caught);
       expect(error).toMatchObject({ code: 'unreachable' });
       expect(String(error)).toContain(String(status));
       expect(String(error) + JSON.stringify(error)).not.toContain(tokenText);

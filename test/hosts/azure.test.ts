@@ -114,7 +114,7 @@ test('Azure DevOps: a pull request whose head is the commit gets the status, too
   });
   opened.standIn.pulls.push(pull(8, 'd'.repeat(40)), pull(7, commit));
   const url = 'https://registry.test/@acme/apis/payments';
-  await opened.host.tell({ name: 'acme/apis/contracts', credential: 'token' }, checkOf('failure', { url }));
+  await opened.host.reportCheck({ name: 'acme/apis/contracts', credential: 'token' }, checkOf('failure', { url }));
   const status = { name: 'stele @acme/apis/payments', state: 'failed', description: 'It is failure', targetUrl: url };
   expect(opened.standIn.statuses).toEqual([
     { about: `commits/${commit}`, ...status },

@@ -88,7 +88,7 @@ test('Bitbucket Data Center: the repository of a user, and a path before the URL
 
 test('Bitbucket Data Center: a build is sent to its repository, with a link and the token', async () => {
   await using opened = await open(200);
-  await opened.host.tell({ name: 'acme/contracts', credential: 'token' }, checkOf('success'));
+  await opened.host.reportCheck({ name: 'acme/contracts', credential: 'token' }, checkOf('success'));
   const [request] = opened.standIn.requests;
   const commit = 'c'.repeat(40);
   expect(request).toMatchObject({

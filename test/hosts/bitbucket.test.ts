@@ -67,7 +67,7 @@ test('names too long for a key stay apart', async () => {
   await using opened = await open(200);
   const repositoryOf = { name: 'acme/contracts', credential: 'token' };
   const names = ['one', 'two'].map((end) => `stele @acme/apis/a-name-that-is-far-too-long-${end}`);
-  for (const name of names) await opened.host.tell(repositoryOf, checkOf('success', { name }));
+  for (const name of names) await opened.host.reportCheck(repositoryOf, checkOf('success', { name }));
   const keys = opened.standIn.statuses.map(({ key }) => key);
   expect(new Set(keys).size).toBe(2);
   expect(keys.every((key) => key.length === 40)).toBe(true);
@@ -77,7 +77,7 @@ test('names too long for a key stay apart', async () => {
 test('a token is sent as Bearer, and with a user name as Basic', async () => {
   await using opened = await open(200);
   for (const credential of ['token', 'person'])
-    await opened.host.tell({ name: 'acme/contracts', credential }, checkOf('success'));
+    await opened.host.reportCheck({ name: 'acme/contracts', credential }, checkOf('success'));
   // Each check is told with two requests: one deletes an old report, one writes the status.
   const basic = `Basic ${Buffer.from('robot:a-token-that-nobody-may-see').toString('base64')}`;
   const bearer = 'Bearer a-token-that-nobody-may-see';
@@ -92,12 +92,12 @@ test('findings are annotations of a report, the same ones however often they are
   const annotations = Array.from({ length: 150 }, (_, index) => annotation(index + 1));
   const here = { name: 'acme/contracts', credential: 'token' };
   const { reports } = opened.standIn;
-  for (let times = 0; times < 2; times++) await opened.host.tell(here, checkOf('failure', { annotations }));
+  for (let times = 0; times < 2; times++) await opened.host.reportCheck(here, checkOf('failure', { annotations }));
   expect([...reports.values()].map(({ result, annotations: all }) => [result, all.length])).toEqual([['FAILED', 150]]);
   expect([...reports.values()][0]!.annotations[0]).toMatchObject({ path: 'a.yaml', line: 1, severity: 'HIGH' });
-  await opened.host.tell(here, checkOf('success'));
+  await opened.host.reportCheck(here, checkOf('success'));
   expect(reports.size).toBe(0);
   opened.standIn.fail({ status: 403, body: {} }, 50, ({ path }) => path.includes('/reports/'));
-  await opened.host.tell(here, checkOf('failure', { annotations }));
+  await opened.host.reportCheck(here, checkOf('failure', { annotations }));
   expect(opened.stands('c'.repeat(40))).toEqual({ 'stele @acme/apis/payments': 'FAILED' });
 });

@@ -55,7 +55,7 @@ test('Forgejo signs under a name of its own, or under both: then both must be ri
 test('a status has a context, a description and a link', async () => {
   await using opened = await open(200);
   const url = 'https://registry.test/@acme/apis/payments';
-  await opened.host.tell({ name: 'acme/contracts', credential: 'token' }, checkOf('failure', { url }));
+  await opened.host.reportCheck({ name: 'acme/contracts', credential: 'token' }, checkOf('failure', { url }));
   const [request] = opened.standIn.requests;
   expect(request).toMatchObject({
     method: 'POST',

@@ -82,7 +82,7 @@ const annotations = (count: number) => Array.from({ length: count }, (_, index) 
 describe('check runs', () => {
   test('annotations go in batches of 50, and the run ends with the last of them', async () => {
     await using opened = await open(200);
-    await opened.host.tell(repository, checkOf('failure', { annotations: annotations(120) }));
+    await opened.host.reportCheck(repository, checkOf('failure', { annotations: annotations(120) }));
     const writes = opened.standIn.requests.filter(
       ({ path, method }) => path.includes('check-runs') && method !== 'GET',
     );
@@ -110,9 +110,9 @@ describe('check runs', () => {
     await using opened = await open(200);
     const check = checkOf('failure', { annotations: annotations(60) });
     opened.standIn.fail({ status: 422 }, 1, ({ method }) => method === 'PATCH');
-    await expect(opened.host.tell(repository, check)).rejects.toMatchObject({ code: 'unreachable' });
-    await opened.host.tell(repository, check);
-    await opened.host.tell(repository, check);
+    await expect(opened.host.reportCheck(repository, check)).rejects.toMatchObject({ code: 'unreachable' });
+    await opened.host.reportCheck(repository, check);
+    await opened.host.reportCheck(repository, check);
     expect(opened.standIn.runs).toHaveLength(2);
     const last = opened.standIn.runs.at(-1)!;
     expect([last.conclusion, last.annotations.length]).toEqual(['failure', 60]);
@@ -121,8 +121,8 @@ describe('check runs', () => {
   test('running, then ended: one run, with the link and the words', async () => {
     await using opened = await open(200);
     const url = 'https://registry.test/@acme/apis/payments';
-    await opened.host.tell(repository, checkOf('running', { url }));
-    await opened.host.tell(repository, checkOf('success', { url, title: 'Published as 1.4.0' }));
+    await opened.host.reportCheck(repository, checkOf('running', { url }));
+    await opened.host.reportCheck(repository, checkOf('success', { url, title: 'Published as 1.4.0' }));
     expect(opened.standIn.runs).toMatchObject([
       { status: 'completed', conclusion: 'success', details_url: url, output: { title: 'Published as 1.4.0' } },
     ]);
@@ -130,11 +130,11 @@ describe('check runs', () => {
 
   test('the run of another app, another name or another commit stays as it is', async () => {
     await using opened = await open(200);
-    await opened.host.tell(repository, checkOf('success', { name: 'stele' }));
+    await opened.host.reportCheck(repository, checkOf('success', { name: 'stele' }));
     opened.standIn.runs[0]!.app.id = 1;
-    await opened.host.tell(repository, checkOf('failure', { name: 'stele' }));
-    await opened.host.tell(repository, checkOf('failure', { name: 'stele @acme/apis/a' }));
-    await opened.host.tell(repository, checkOf('failure', { name: 'stele', commit: 'd'.repeat(40) }));
+    await opened.host.reportCheck(repository, checkOf('failure', { name: 'stele' }));
+    await opened.host.reportCheck(repository, checkOf('failure', { name: 'stele @acme/apis/a' }));
+    await opened.host.reportCheck(repository, checkOf('failure', { name: 'stele', commit: 'd'.repeat(40) }));
     expect(opened.standIn.runs.map(({ conclusion }) => conclusion)).toEqual([
       'success',
       'failure',
@@ -145,12 +145,12 @@ describe('check runs', () => {
 
   test('a check that somebody asked to repeat gets one new run, also when it says the same', async () => {
     await using opened = await open(200);
-    await opened.host.tell(repository, checkOf('success'));
+    await opened.host.reportCheck(repository, checkOf('success'));
     for (const state of ['running', 'success'] as const)
-      await opened.host.tell(repository, checkOf(state, { isAgain: true }));
+      await opened.host.reportCheck(repository, checkOf(state, { isAgain: true }));
     expect(opened.standIn.runs.map(({ conclusion }) => conclusion)).toEqual(['success', 'success']);
-    await opened.host.tell(repository, checkOf('success', { isAgain: true }));
-    await opened.host.tell(repository, checkOf('success'));
+    await opened.host.reportCheck(repository, checkOf('success', { isAgain: true }));
+    await opened.host.reportCheck(repository, checkOf('success'));
     expect(opened.standIn.runs).toHaveLength(3);
   });
 
@@ -165,7 +165,7 @@ describe('check runs', () => {
       ],
       summary: 's'.repeat(70_000),
     };
-    await opened.host.tell(repository, checkOf('failure', { ...more, title: 't'.repeat(1000) }));
+    await opened.host.reportCheck(repository, checkOf('failure', { ...more, title: 't'.repeat(1000) }));
     const [run] = opened.standIn.runs;
     expect(run!.output.title).toHaveLength(255);
     expect(run!.output.summary).toHaveLength(65_535);
@@ -178,7 +178,7 @@ describe('check runs', () => {
     opened.standIn.fail({ status, body: { message: 'Resource not accessible by integration' } }, 10, ({ path }) =>
       path.includes('check-runs'),
     );
-    await opened.host.tell(repository, checkOf('failure', { title: 'x'.repeat(300) }));
+    await opened.host.reportCheck(repository, checkOf('failure', { title: 'x'.repeat(300) }));
     expect(opened.standIn.statuses).toMatchObject([{ state: 'failure', context: 'stele @acme/apis/payments' }]);
     expect(opened.standIn.statuses[0]!.description).toHaveLength(140);
   });
@@ -191,10 +191,12 @@ describe('check runs', () => {
       body: { message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.' },
     };
     opened.standIn.fail(said, 2, ({ method, path }) => method === 'POST' && path.endsWith('/check-runs'));
-    await opened.host.tell(repository, checkOf('success'));
+    await opened.host.reportCheck(repository, checkOf('success'));
     expect(opened.standIn.runs).toHaveLength(1);
     opened.standIn.fail({ ...said, headers: { 'retry-after': '600' } }, 50, ({ path }) => path.includes('check-runs'));
-    await expect(opened.host.tell(repository, checkOf('failure'))).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(opened.host.reportCheck(repository, checkOf('failure'))).rejects.toMatchObject({
+      code: 'unreachable',
+    });
     expect(opened.standIn.statuses).toEqual([]);
   });
 
@@ -203,7 +205,7 @@ describe('check runs', () => {
     const reset = String(Math.floor(Date.now() / 1000) + 3000);
     const said = { status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, body: {} };
     opened.standIn.fail(said, 50, ({ path }) => path.includes('check-runs'));
-    const told = opened.host.tell(repository, checkOf('failure'));
+    const told = opened.host.reportCheck(repository, checkOf('failure'));
     await expect(told).rejects.toMatchObject({ code: 'unreachable', message: expect.stringContaining('(429)') });
     expect(opened.standIn.statuses).toEqual([]);
   });
@@ -215,8 +217,8 @@ describe('an app', () => {
 
   test('finds its installation once, and makes one token for all that it asks', async () => {
     await using opened = await open(200);
-    await opened.host.tell(repository, checkOf('running'));
-    await opened.host.tell(repository, checkOf('success'));
+    await opened.host.reportCheck(repository, checkOf('running'));
+    await opened.host.reportCheck(repository, checkOf('success'));
     await opened.host.listPulls(repository);
     expect([asked(opened, '/installation'), asked(opened, '/access_tokens')]).toEqual([1, 1]);
   });
@@ -253,8 +255,10 @@ describe('an app', () => {
       20,
       ({ headers: { authorization } }) => authorization === 'token ghs_7_1',
     );
-    await expect(opened.host.tell(repository, checkOf('success'))).rejects.toMatchObject({ code: 'unreachable' });
-    await opened.host.tell(repository, checkOf('success'));
+    await expect(opened.host.reportCheck(repository, checkOf('success'))).rejects.toMatchObject({
+      code: 'unreachable',
+    });
+    await opened.host.reportCheck(repository, checkOf('success'));
     expect(opened.stands(commit)).toEqual({ 'stele @acme/apis/payments': 'success' });
   });
 
@@ -280,7 +284,7 @@ describe('an app', () => {
     const app = { githubApp: { appId: 1, privateKeyFile: key.file } };
     for (const kind of ['gitlab', 'gitea', 'bitbucket'] as const) {
       const host = hostAt(kind, standIn.url, 200, { credentials: { app } });
-      await expect(host.tell(repository, checkOf('success'))).rejects.toMatchObject({ code: 'forbidden' });
+      await expect(host.reportCheck(repository, checkOf('success'))).rejects.toMatchObject({ code: 'forbidden' });
       await expect(host.gitCredential(repository)).rejects.toMatchObject({ code: 'forbidden' });
     }
     expect(standIn.requests).toEqual([]);
@@ -295,12 +299,12 @@ test('a token without a host is for the hosts of the repositories that name it',
   });
   const byToken = { ...repository, credential: 'token' };
   const there = hostAt('github', standIn.apiUrl, 200, user('https://other.example.test/acme/contracts'));
-  await expect(there.tell(byToken, checkOf('success'))).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(there.reportCheck(byToken, checkOf('success'))).rejects.toMatchObject({ code: 'forbidden' });
   expect(standIn.requests).toEqual([]);
   const here = hostAt('github', standIn.apiUrl, 200, user('https://git.example.test/acme/contracts'));
-  await here.tell(byToken, checkOf('success'));
+  await here.reportCheck(byToken, checkOf('success'));
   const unnamed = hostAt('github', standIn.apiUrl, 200, { credentials: { token: { env: 'STELE_TEST_HOST_TOKEN' } } });
-  await unnamed.tell(byToken, checkOf('success'));
+  await unnamed.reportCheck(byToken, checkOf('success'));
   expect(standIn.requests.map((request) => request.headers.authorization)).toEqual([
     `token ${tokenText}`,
     `token ${tokenText}`,

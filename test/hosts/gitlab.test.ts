@@ -129,8 +129,8 @@ test('a project in groups in groups is one path segment of the API', async () =>
   await using opened = await open(200);
   expect(opened.host.nameOf('https://git.example.test/acme/apis/pay/contracts.git')).toBe('acme/apis/pay/contracts');
   const nested = { name: 'acme/apis/contracts', credential: 'token' };
-  await expect(opened.host.tell(nested, checkOf('success'))).rejects.toMatchObject({ code: 'unreachable' });
-  await opened.host.tell({ ...nested, name: 'acme/contracts' }, checkOf('success'));
+  await expect(opened.host.reportCheck(nested, checkOf('success'))).rejects.toMatchObject({ code: 'unreachable' });
+  await opened.host.reportCheck({ ...nested, name: 'acme/contracts' }, checkOf('success'));
   expect(opened.standIn.requests.map(({ path }) => path)).toEqual([
     `/api/v4/projects/acme%2Fapis%2Fcontracts/statuses/${'c'.repeat(40)}`,
     `/api/v4/projects/acme%2Fcontracts/statuses/${'c'.repeat(40)}`,

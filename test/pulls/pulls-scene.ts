@@ -23,7 +23,7 @@ export function waitFor(expectation: () => unknown): Promise<unknown> {
 export interface FakeHost extends Host {
   told: Check[];
   open: Pull[];
-  /** How often `tell` still fails. */
+  /** How often `reportCheck` still fails. */
   failures: number;
 }
 
@@ -39,7 +39,7 @@ function createFakeHost(): FakeHost {
     nameOf: (repository) => /^https:\/\/git\.test\/(.+?)(?:\.git)?$/.exec(repository)?.[1] ?? null,
     listRepositories: () => Promise.resolve({ repositories: [], isComplete: true }),
     listPulls: async () => host.open,
-    async tell(_repository, check) {
+    async reportCheck(_repository, check) {
       if (host.failures-- > 0) throw new RegistryError('unreachable', 'The host does not answer.');
       host.told.push(check);
     },
@@ -65,7 +65,7 @@ export async function open(options: PullsOptions = {}, user: UserConfig = {}) {
   const world = createWorld(config, null, [host]);
   const given = { url, branch: null, credential: 'git', visibility: 'public', validation: 'lenient' } as const;
   await follow(world.registry, 'acme', { ...given, discover: '' });
-  const queue = createSyncQueue(world.registry, (registry, tell) => createPulls(registry, tell, options));
+  const queue = createSyncQueue(world.registry, (registry, report) => createPulls(registry, report, options));
   const state = async () => (await world.registry.refs.read<PullCheck>(pullRef('acme', id, seven)))?.value ?? null;
   return {
     ...world,

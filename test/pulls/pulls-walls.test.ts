@@ -88,7 +88,7 @@ describe('one does not stop another', () => {
     await sync();
     await waitFor(() => expect(host.told).toHaveLength(1));
     const never = Promise.withResolvers<void>();
-    host.tell = () => never.promise;
+    host.reportCheck = () => never.promise;
     const head = source.push(url, { 'pay.yaml': api('1.1.0') }, { branch: 'refs/pull/7/head' });
     await hook(hint);
     await checked(head);
@@ -313,7 +313,7 @@ describe('what a pull request is told', () => {
   });
 });
 
-describe('telling hosts', () => {
+describe('reporting checks', () => {
   test('what was said later is not overwritten by what could not be told before', async () => {
     const { source, sync, host, pass, queue, registry } = await open();
     host.failures = 1;
@@ -328,10 +328,10 @@ describe('telling hosts', () => {
       state: 'success',
       title: 'Published as 1.0.0',
     } as const;
-    const { noteChecks } = await import('../../src/sync/tell.ts');
+    const { saveChecks } = await import('../../src/sync/report-checks.ts');
     // What is noted within one millisecond has no order.
     pass(10);
-    await noteChecks(registry, repository, [{ ...check, summary: '', annotations: [], url: null }]);
+    await saveChecks(registry, repository, [{ ...check, summary: '', annotations: [], url: null }]);
     await queue.reconcileHosts([]);
     await queue.reconcileHosts([repository]);
     await waitFor(() => expect(host.told).toMatchObject([{ state: 'success' }]));
@@ -359,7 +359,7 @@ describe('telling hosts', () => {
     const asked = Promise.withResolvers<void>();
     const slow = Promise.withResolvers<void>();
     let told = 0;
-    host.tell = () => {
+    host.reportCheck = () => {
       told++;
       asked.resolve();
       return slow.promise;

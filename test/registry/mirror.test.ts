@@ -26,12 +26,16 @@ function createMirror() {
   return {
     registry,
     async follow(from: Remote = remote, wait = 0): Promise<Mirrored[]> {
-      const told: Mirrored[] = [];
+      const mirrored: Mirrored[] = [];
       let hasMore = true;
       while (hasMore) {
-        hasMore = await mirrorChanges(registry, from, { org: 'acme', wait, tell: (each) => void told.push(each) });
+        hasMore = await mirrorChanges(registry, from, {
+          org: 'acme',
+          wait,
+          onMirrored: (each) => void mirrored.push(each),
+        });
       }
-      return told;
+      return mirrored;
     },
     async read(name: string): Promise<Resource | null> {
       const { org, type, slug } = parseCoordinate(name)!.coordinate;
@@ -105,8 +109,8 @@ test('what is mirrored is only read, and what is not is never replaced', async (
   await publishVersion(api.registry, one, '1.0.0');
   await publishVersion(api.registry, '@acme/apis/own', '1.0.0');
   const own = await publishVersion(mirror.registry, '@acme/apis/own', '1.0.0', { document: { mine: true } });
-  const told = await mirror.follow();
-  expect(told).toMatchObject([{ outcome: 'updated' }, { resource: '@acme/apis/own', outcome: 'refused' }]);
+  const mirrored = await mirror.follow();
+  expect(mirrored).toMatchObject([{ outcome: 'updated' }, { resource: '@acme/apis/own', outcome: 'refused' }]);
   expect((await mirror.read('@acme/apis/own'))!.versions).toEqual(own.resource.versions);
   const conflict = { code: 'conflict', message: expect.stringContaining('mirror') };
   await expect(publishVersion(mirror.registry, one, '2.0.0')).rejects.toMatchObject(conflict);
@@ -174,8 +178,10 @@ describe('a hostile registry', () => {
     const mirror = createMirror();
     await publishVersion(api.registry, one, '1.0.0');
     const wrong = { ...(await remote.resource(coordinate))!, description: 5 as never };
-    const told = await mirror.follow({ ...remote, resource: async () => wrong });
-    expect(told).toMatchObject([{ outcome: 'refused', detail: expect.stringContaining('`description` must be text') }]);
+    const mirrored = await mirror.follow({ ...remote, resource: async () => wrong });
+    expect(mirrored).toMatchObject([
+      { outcome: 'refused', detail: expect.stringContaining('`description` must be text') },
+    ]);
     expect(await mirror.read(one)).toBeNull();
   });
 
@@ -184,8 +190,8 @@ describe('a hostile registry', () => {
     const small = openRemote(api.url, await api.makeKey({ scopes: ['read'] }), { bundleBytes: 50 });
     await expect(small.resource(coordinate)).rejects.toMatchObject({ code: 'malformed' });
     const mirror = createMirror();
-    const told = await mirror.follow({ ...remote, blob: small.blob });
-    expect(told).toMatchObject([{ outcome: 'refused', detail: expect.stringContaining('more than 200 bytes') }]);
+    const mirrored = await mirror.follow({ ...remote, blob: small.blob });
+    expect(mirrored).toMatchObject([{ outcome: 'refused', detail: expect.stringContaining('more than 200 bytes') }]);
     expect(await mirror.read(one)).toBeNull();
   });
 });

@@ -65,7 +65,7 @@ const keysIn = (prefix: string) => [...files.keys()].filter((key) => key.startsW
 
 async function repaired(on: Bucket, from: Bucket | null, giveUp = false): Promise<Repaired[]> {
   const done: Repaired[] = [];
-  const options = { from, giveUp, author, tell: (each: Repaired) => void done.push(each) };
+  const options = { from, giveUp, author, report: (each: Repaired) => void done.push(each) };
   await repairStore(openOn(on), () => fsck(openOn(on)), options);
   return done;
 }

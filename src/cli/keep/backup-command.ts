@@ -24,7 +24,7 @@ export function backupCommand(): Command {
           import('../../open.ts'),
         ]);
         const into = await openBucket({ kind: 'fs', path: folder });
-        return withProgress('Copying', (say) => backup(registry, into, telling(say)), json ? null : process.stderr);
+        return withProgress('Copying', (say) => backup(registry, into, showCopied(say)), json ? null : process.stderr);
       });
       const key = join(dirname(cacheFolder), '.secret-key');
       if (!json && isNew && existsSync(key)) {
@@ -35,7 +35,7 @@ export function backupCommand(): Command {
 }
 
 /** Says how far a copy is. */
-export function telling(say: (text: string) => void): (copied: Copied) => void {
+export function showCopied(say: (text: string) => void): (copied: Copied) => void {
   return ({ objects, entries }) => say(`Copying: ${objects} objects, ${entries} log entries`);
 }
 

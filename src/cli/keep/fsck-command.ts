@@ -63,7 +63,7 @@ async function checkAndRepair(
     from: from === undefined ? null : await openBucket({ kind: 'fs', path: from }),
     giveUp,
     author: operator,
-    tell(repaired) {
+    report(repaired) {
       repairs.push(repaired);
       if (!json) print(`${repaired.outcome}: ${repaired.what}. ${repaired.detail}`);
     },

@@ -34,7 +34,7 @@ export function mirrorCommand(): Command {
       const stop = (): void => stopping.abort();
       process.once('SIGTERM', stop).once('SIGINT', stop);
       const resources: Mirrored[] = [];
-      const tell = (mirrored: Mirrored): void => {
+      const onMirrored = (mirrored: Mirrored): void => {
         if (once && json) resources.push(mirrored);
         else if (json) printJson(mirrored);
         else print(describe(mirrored));
@@ -44,7 +44,7 @@ export function mirrorCommand(): Command {
         const follow = {
           org,
           isOnce: once,
-          tell,
+          onMirrored,
           signal: stopping.signal,
           complain: json ? () => undefined : complain,
         };
@@ -61,7 +61,7 @@ export function mirrorCommand(): Command {
 interface Follow {
   org: string;
   isOnce: boolean;
-  tell: (mirrored: Mirrored) => void;
+  onMirrored: (mirrored: Mirrored) => void;
   signal: AbortSignal;
   complain: (text: string) => void;
 }
@@ -69,10 +69,10 @@ interface Follow {
 /** Mirrors until it is stopped, or has everything. A registry that does not answer is tried again. */
 async function followRegistry(registry: Registry, remote: Remote, follow: Follow): Promise<void> {
   const { mirrorChanges } = await import('../../registry/keep/mirror.ts');
-  const { org, isOnce, tell, signal } = follow;
+  const { org, isOnce, onMirrored, signal } = follow;
   while (!signal.aborted) {
     try {
-      const changes = mirrorChanges(registry, remote, { org, wait: isOnce ? 0 : wait, tell });
+      const changes = mirrorChanges(registry, remote, { org, wait: isOnce ? 0 : wait, onMirrored });
       // Nothing is half done when a request that waits is given up.
       const hasMore = await Promise.race([changes, aborted(signal)]);
       if (isOnce && !hasMore) return;

@@ -5,7 +5,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Until } from '../../store/copy/copy-store.ts';
 import { readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
 import { withProgress } from '../output.ts';
-import { printCopied, telling } from './backup-command.ts';
+import { printCopied, showCopied } from './backup-command.ts';
 import { checkStore, printDamages } from './fsck-command.ts';
 
 interface RestoreOptions extends CommonOptions {
@@ -38,7 +38,7 @@ export function restoreCommand(): Command {
       const from = await openBucket({ kind: 'fs', path: folder });
       const into = await openBucket(store);
       const stream = json ? null : process.stderr;
-      const copied = await withProgress('Copying', (say) => restore(from, into, until, telling(say)), stream);
+      const copied = await withProgress('Copying', (say) => restore(from, into, until, showCopied(say)), stream);
       const { damages } = await withRegistry(command, (registry) => checkStore(registry, json));
       if (!json) printDamages(damages);
       if (damages.length > 0) process.exitCode = 1;

@@ -37,11 +37,11 @@ export const compileOpenapi: CompileKind = async (given) => {
   if (findings.length > 0) {
     const severity = input.validation === 'strict' ? 'error' : 'warning';
     const isWhole = bundle !== entry.value || entry.text.length < largeText;
-    const told =
+    const structural =
       isNewer || (!isWhole && findings.some(isWide(entry.value)))
         ? []
         : await structProblems(isWhole ? given : excerptOf(given, findings));
-    problems.push(...explain(given, findings, told, origin, severity));
+    problems.push(...explain(given, findings, structural, origin, severity));
   }
   // A ruleset says what its owner wants to hear.
   if (input.ruleset === null) problems.push(...advise(given, bundle, version.family, origin));
@@ -139,7 +139,7 @@ function inTree(bundle: unknown, file: string, origins: Tree['origins']): FindOr
 function explain(
   given: KindInput,
   findings: readonly SchemaFinding[],
-  told: readonly StructProblem[],
+  structural: readonly StructProblem[],
   originOf: FindOrigin,
   severity: Severity,
 ): Problem[] {
@@ -147,7 +147,7 @@ function explain(
   const isCertain = findings.some(({ doubtful }) => !doubtful);
   for (const { pointer, on, message, doubtful } of findings) {
     const origin = originOf(pointer);
-    const better = told.filter((other) => other.file === origin.file && other.pointer === origin.pointer);
+    const better = structural.filter((other) => other.file === origin.file && other.pointer === origin.pointer);
     const file = given.files.get(origin.file);
     if (file === undefined || !isParsed(file)) continue;
     if (better.length === 0 && !(doubtful && isCertain))

@@ -22,9 +22,9 @@ const wrappers = new Set(['oneOf', 'anyOf', 'allOf', 'if', 'not', '$ref', 'depen
  */
 export function explainErrors(allErrors: readonly ErrorObject[], document: unknown): SchemaFinding[] {
   const errors = meantErrors(allErrors.slice(0, mostFindings));
-  const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
+  const specific = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
   const pointers = Map.groupBy(
-    told.filter(({ keyword }) => keyword !== 'unevaluatedProperties'),
+    specific.filter(({ keyword }) => keyword !== 'unevaluatedProperties'),
     ({ instancePath }) => instancePath,
   );
   const prefixes = new Set<string>();
@@ -36,7 +36,7 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
   const unions = new Set(
     errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf').map(({ instancePath }) => instancePath),
   );
-  const kept = told.filter((error) => {
+  const kept = specific.filter((error) => {
     const { instancePath, keyword } = error;
     // A member is also unevaluated if the part of the schema that declares it fails.
     if (keyword !== 'unevaluatedProperties') return !unions.has(instancePath) || !prefixes.has(instancePath);
@@ -54,7 +54,7 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
       return typeof declared === 'object' && declared !== null && Object.hasOwn(declared, member);
     }) ??
       false);
-  const chosen = kept.length > 0 ? kept : told.length > 0 ? told : errors;
+  const chosen = kept.length > 0 ? kept : specific.length > 0 ? specific : errors;
   return merge(
     chosen.map((error) => ({
       ...findingOf(error, document),

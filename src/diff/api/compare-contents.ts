@@ -12,7 +12,7 @@ interface Holder {
   content: Content;
 }
 
-interface Told {
+interface Where {
   direction: Direction;
   /** Within a sentence: `the request body`. */
   subject: string;
@@ -20,8 +20,8 @@ interface Told {
 }
 
 /** Compares what may be sent in each media type. Types are matched by name, then by range. */
-export function compareContents(walk: Walk, unit: Unit, before: Holder, after: Holder, told: Told): void {
-  const { direction, subject, role } = told;
+export function compareContents(walk: Walk, unit: Unit, before: Holder, after: Holder, where: Where): void {
+  const { direction, subject, role } = where;
   const left = new Map(after.content);
   const at = { before: before.place.pointer, after: after.place.pointer };
   const report = (effect: 'narrows' | 'widens', name: string, says: string, from: string | null, to: string | null) =>
@@ -41,7 +41,7 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
       [...left.keys()].find((other) => essence(other) === essence(type));
     if (same === undefined) rest.push([type, media]);
     else {
-      compareMedia(walk, unit, media, left.get(same)!, { ...told, subject: named(told, same, after.content) });
+      compareMedia(walk, unit, media, left.get(same)!, { ...where, subject: named(where, same, after.content) });
       left.delete(same);
     }
   }
@@ -64,7 +64,10 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
       continue;
     }
     used.add(found);
-    compareMedia(walk, unit, media, after.content.get(found)!, { ...told, subject: named(told, found, after.content) });
+    compareMedia(walk, unit, media, after.content.get(found)!, {
+      ...where,
+      subject: named(where, found, after.content),
+    });
     if (wider !== undefined) report('widens', 'generalized', `may be ${wider} instead of ${type}`, type, wider);
     else report('narrows', 'specialized', `is ${found} instead of ${type}`, type, found);
   }
@@ -81,11 +84,17 @@ export function compareContents(walk: Walk, unit: Unit, before: Holder, after: H
   }
 }
 
-function named({ subject }: Told, type: string, content: Content): string {
+function named({ subject }: Where, type: string, content: Content): string {
   return content.size > 1 ? `${subject} as ${type}` : subject;
 }
 
-function compareMedia(walk: Walk, parent: Unit, before: Media, after: Media, { direction, subject, role }: Told): void {
+function compareMedia(
+  walk: Walk,
+  parent: Unit,
+  before: Media,
+  after: Media,
+  { direction, subject, role }: Where,
+): void {
   if (before.schema === null && after.schema === null && walk.same(before.place.value, after.place.value)) return;
   const [old, current] = [before, after].map(
     ({ schema, place }) => schema ?? { value: true, pointer: `${place.pointer}/schema` },

@@ -75,14 +75,14 @@ function compareHead(walk: Walk, unit: Unit, before: Operation, after: Operation
         : to === null
           ? `no longer has operationId ${from}`
           : `has operationId ${to} instead of ${from}`;
-    const told = { message: `${after.name} ${says}.`, before: from, after: to, at };
+    const given = { message: `${after.name} ${says}.`, before: from, after: to, at };
     // Requests are the same, but generated clients name their functions after it.
-    if (from === null) reportPart(unit, { verdict: 'safe', code: 'operation-id-set', ...told });
+    if (from === null) reportPart(unit, { verdict: 'safe', code: 'operation-id-set', ...given });
     else
       reportPart(unit, {
         verdict: 'risky',
         code: to === null ? 'operation-id-unset' : 'operation-id-changed',
-        ...told,
+        ...given,
       });
   }
   const [was, is] = [old['deprecated'] === true, current['deprecated'] === true];
@@ -145,31 +145,31 @@ function compareSunset(unit: Unit, before: Operation, after: Operation): void {
   const [old, current] = [before, after].map(({ place }) => textOf(objectOf(place.value)['x-sunset']) || null);
   if (old === current) return;
   const at = { before: before.place.pointer, after: after.place.pointer };
-  const told = { before: old!, after: current!, at };
+  const given = { before: old!, after: current!, at };
   if (old === null)
     return reportPart(unit, {
       verdict: 'safe',
       code: 'operation-sunset-set',
       message: `${after.name} ends on ${current}.`,
-      ...told,
+      ...given,
     });
   if (current === null)
     return reportPart(unit, {
       verdict: 'risky',
       code: 'operation-sunset-unset',
       message: `${after.name} no longer says that it ends on ${old}.`,
-      ...told,
+      ...given,
     });
   const [from, to] = [Date.parse(old!), Date.parse(current!)];
   const message = `${after.name} ends on ${current} instead of ${old}.`;
   if (Number.isNaN(from) || Number.isNaN(to))
-    return reportPart(unit, { verdict: 'unknown', code: 'operation-sunset-changed', message, ...told });
+    return reportPart(unit, { verdict: 'unknown', code: 'operation-sunset-changed', message, ...given });
   const isEarlier = to < from;
   reportPart(unit, {
     verdict: isEarlier ? 'risky' : 'safe',
     code: `operation-sunset-${isEarlier ? 'earlier' : 'later'}`,
     message,
-    ...told,
+    ...given,
   });
 }
 

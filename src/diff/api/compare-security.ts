@@ -15,20 +15,20 @@ type Alternative = ReadonlyMap<string, { name: string; scopes: readonly string[]
 export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after: Operation): void {
   const [old, current] = [read(walk.before, before, walk), read(walk.after, after, walk)];
   const at = { before: old.pointer, after: current.pointer };
-  const told = { before: describe(old.alternatives), after: describe(current.alternatives), at };
+  const change = { before: describe(old.alternatives), after: describe(current.alternatives), at };
   if (old.isOpen && !current.isOpen)
     return reportPart(unit, {
       verdict: 'breaking',
       code: 'security-added',
-      message: `Requests need ${told.after}; they needed nothing.`,
-      ...told,
+      message: `Requests need ${change.after}; they needed nothing.`,
+      ...change,
     });
   if (!old.isOpen && current.isOpen)
     return reportPart(unit, {
       verdict: 'safe',
       code: 'security-removed',
-      message: `Requests need nothing; they needed ${told.before}.`,
-      ...told,
+      message: `Requests need nothing; they needed ${change.before}.`,
+      ...change,
     });
   const used = new Set<Alternative>();
   for (const one of old.alternatives) {
@@ -40,7 +40,7 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
           verdict: 'safe',
           code: 'security-relaxed',
           message: `Requests need ${describe([kept])} instead of ${describe([one])}.`,
-          ...told,
+          ...change,
         });
       continue;
     }
@@ -53,7 +53,7 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
       ? `Requests need ${describe([instead])} instead of ${describe([one])}.`
       : `Requests may no longer use ${describe([one])}.`;
     const code = scoped ? 'security-scope-added' : wider ? 'security-scheme-added' : 'security-alternative-removed';
-    reportPart(unit, { verdict: 'breaking', code, message, ...told });
+    reportPart(unit, { verdict: 'breaking', code, message, ...change });
   }
   for (const other of current.alternatives) {
     if (used.has(other) || old.isOpen || old.alternatives.some((one) => satisfies(one, other))) continue;
@@ -61,7 +61,7 @@ export function compareSecurity(walk: Walk, unit: Unit, before: Operation, after
       verdict: 'safe',
       code: 'security-alternative-added',
       message: `Requests may also use ${describe([other])}.`,
-      ...told,
+      ...change,
     });
   }
   compareSchemes(walk, unit, old.alternatives, current.alternatives);
@@ -123,7 +123,7 @@ function kindOf(side: Side, name: string): string {
   return textOf(type);
 }
 
-/** Schemes that are told apart by their name (OAuth, OpenID Connect) keep it where both have it. */
+/** Schemes that are change apart by their name (OAuth, OpenID Connect) keep it where both have it. */
 function identityOf(walk: Walk, side: Side, name: string): string {
   const kind = kindOf(side, name);
   if (/^(?:http|apiKey)/.test(kind)) return kind;

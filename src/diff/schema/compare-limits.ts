@@ -82,9 +82,11 @@ function limitOf({ flat, side, types, keywords }: SchemaView, { keyword, exclusi
       if (typeof value === 'number') found.push({ keyword: exclusive, value, isExclusive: true, pointer });
   }
   // `minLength: 0` demands nothing.
-  const telling = found.filter(({ value }) => isUpper || exclusive !== null || value > 0 || keyword === 'minContains');
+  const effective = found.filter(
+    ({ value }) => isUpper || exclusive !== null || value > 0 || keyword === 'minContains',
+  );
   const isInteger = types !== null && [...types.value].every((type) => type === 'integer' || type === 'null');
-  const tightest = telling.sort(
+  const tightest = effective.sort(
     (a, b) => (isUpper ? a.value - b.value : b.value - a.value) || Number(b.isExclusive) - Number(a.isExclusive),
   )[0];
   if (tightest === undefined) return null;

@@ -39,17 +39,17 @@ export function compareUnions(pair: Pair, below: Below): void {
 function loneBranch(view: SchemaView): Union | null {
   const { flat, unions } = view;
   const part = flat.parts[0];
-  if (unions.length > 0 || part === undefined || !isTelling(view)) return null;
+  if (unions.length > 0 || part === undefined || !isConstrained(view)) return null;
   return { kind: 'oneOf', branches: [part], pointer: part.pointer };
 }
 
-function isTelling({ types, values, properties, required, additional }: SchemaView): boolean {
+function isConstrained({ types, values, properties, required, additional }: SchemaView): boolean {
   return types !== null || values !== null || properties.size > 0 || required.size > 0 || additional.schema.length > 0;
 }
 
 /** Whether a union says all that its schema demands. */
 function isWhole(view: SchemaView): boolean {
-  return !isTelling(view) && view.unions.length === 1;
+  return !isConstrained(view) && view.unions.length === 1;
 }
 
 function compareUnion(pair: Pair, old: Union, current: Union, below: Below): void {

@@ -50,10 +50,10 @@ export async function checkCompatibility(
       ? `${label} must have a higher ${parseSemanticVersion(before.label)?.core[0] === 0n ? 'minor or major' : 'major'} version than ${before.label}`
       : 'breaking changes need an exemption';
   const message = `The document breaks clients of version ${before.label}: ${needs}. Else exempt each change in stele.yaml.`;
-  const told = createReport([...report.problems, ...left, problemAtFile('compatibility', entry, message, 'info')]);
+  const whole = createReport([...report.problems, ...left, problemAtFile('compatibility', entry, message, 'info')]);
   // Where a gate lets errors of its ruleset pass, the breaking changes still block.
   const blocking = report.blocking === undefined ? {} : { blocking: report.blocking + left.length };
-  return { ...passed, ...told, ...blocking, truncated: told.truncated || report.truncated || comparison.truncated };
+  return { ...passed, ...whole, ...blocking, truncated: whole.truncated || report.truncated || comparison.truncated };
 }
 
 /**

@@ -34,7 +34,7 @@ export interface MirrorOptions {
   org: string;
   /** Seconds to wait for a change if there is none yet. */
   wait: number;
-  tell: (mirrored: Mirrored) => void;
+  onMirrored: (mirrored: Mirrored) => void;
 }
 
 /** What happened to one resource. */
@@ -57,7 +57,7 @@ const author = { actor: 'operator:mirror', origin: null };
 export async function mirrorChanges(
   registry: Registry,
   remote: Remote,
-  { org, wait, tell }: MirrorOptions,
+  { org, wait, onMirrored }: MirrorOptions,
 ): Promise<boolean> {
   const name = `mirrors/${hexOf(digestOf(`${remote.url} ${org}`)).slice(0, 32)}`;
   const after = (await registry.refs.read<{ after: string }>(name))?.value.after ?? null;
@@ -72,7 +72,7 @@ export async function mirrorChanges(
       if (!isRegistryError(error, 'malformed')) throw error;
       return { resource, outcome: 'refused', versions: [], detail: error.message };
     });
-    if (mirrored.outcome !== 'unchanged') tell(mirrored);
+    if (mirrored.outcome !== 'unchanged') onMirrored(mirrored);
   }
   if (page.next !== after) {
     await registry.refs.update(name, () => ({ value: { after: page.next }, change: { ...author, action: 'follow' } }));

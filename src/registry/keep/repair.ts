@@ -31,7 +31,7 @@ export interface RepairOptions {
   /** Whether to give up what no copy has: versions are withdrawn, and damaged keys deleted. */
   giveUp: boolean;
   author: Author;
-  tell: (repaired: Repaired) => void;
+  report: (repaired: Repaired) => void;
 }
 
 /**
@@ -43,7 +43,7 @@ export interface RepairOptions {
 export async function repairStore(
   registry: Registry,
   check: () => Promise<Checked>,
-  { tell, ...options }: RepairOptions,
+  { report, ...options }: RepairOptions,
 ): Promise<Checked> {
   // What is repaired may show more: a log the versions in it, a manifest its layers.
   for (let checked = await check(); ;) {
@@ -52,19 +52,19 @@ export async function repairStore(
     const note = (repaired: Repaired): void => {
       isBetter ||= repaired.outcome !== 'left';
       if (repaired.outcome === 'left') left.push(repaired);
-      else tell(repaired);
+      else report(repaired);
     };
-    await repair(registry, checked, { ...options, tell: note });
+    await repair(registry, checked, { ...options, report: note });
     if (isBetter) checked = await check();
     if (isBetter && checked.damages.length > 0) continue;
-    left.forEach(tell);
+    left.forEach(report);
     return checked;
   }
 }
 
 async function repair(registry: Registry, { damages }: Checked, options: RepairOptions): Promise<void> {
   const { bucket } = registry;
-  const { from, tell } = options;
+  const { from, report } = options;
   const logs = new Set(damages.flatMap(({ key }) => /^log\/([^/]+)\//.exec(key)?.[1] ?? []));
   if (from !== null) {
     for await (const log of listLogs(from)) {
@@ -73,7 +73,7 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
   }
   for (const log of logs) {
     await repairLog(bucket, from, log, (what, isRepaired, detail) =>
-      tell({ outcome: isRepaired ? 'repaired' : 'left', what, detail }),
+      report({ outcome: isRepaired ? 'repaired' : 'left', what, detail }),
     );
   }
   const lost: string[] = [];
@@ -88,7 +88,7 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
   }
   for (const [name, versions] of lostVersions) await giveUpVersions(registry, name, versions, options);
   for (const key of lost) await giveUpKey(bucket, key, options);
-  for (const { key, detail } of damages) if (key.endsWith('/')) tell({ outcome: 'left', what: key, detail });
+  for (const { key, detail } of damages) if (key.endsWith('/')) report({ outcome: 'left', what: key, detail });
 }
 
 /** Whether what a version needs is in the store, also because it could be replaced. */
@@ -113,7 +113,7 @@ async function isSoundIn(bucket: Bucket, key: string, place = key): Promise<bool
 }
 
 /** Writes a key again, out of quarantine or the copy. False if neither has it. */
-async function replace(bucket: Bucket, key: string, { from, tell }: RepairOptions): Promise<boolean> {
+async function replace(bucket: Bucket, key: string, { from, report }: RepairOptions): Promise<boolean> {
   const sources = [
     { source: bucket, place: quarantineKey(key), name: 'quarantine' },
     ...(from === null ? [] : [{ source: from, place: key, name: 'the copy' }]),
@@ -123,7 +123,7 @@ async function replace(bucket: Bucket, key: string, { from, tell }: RepairOption
     const bytes = (await source.get(place))!;
     await bucket.delete(key);
     await bucket.putIfAbsent(key, bytes);
-    tell({ outcome: 'repaired', what: key, detail: `Replaced from ${name}.` });
+    report({ outcome: 'repaired', what: key, detail: `Replaced from ${name}.` });
     return true;
   }
   return false;
@@ -134,15 +134,15 @@ async function giveUpVersions(
   registry: Registry,
   name: string,
   lost: readonly LostVersion[],
-  { giveUp, author, tell }: RepairOptions,
+  { giveUp, author, report }: RepairOptions,
 ): Promise<void> {
   const labels = new Map(lost.map(({ label, needs }) => [label, needs]));
   const [, org, type, slug] = name.split('/');
   const nameOf = (label: string) => `@${org}/${type}/${slug}@${label}`;
-  const tellAll = (outcome: Repaired['outcome'], about: (needs: Digest) => string): void => {
-    for (const [label, needs] of labels) tell({ outcome, what: nameOf(label), detail: about(needs) });
+  const reportAll = (outcome: Repaired['outcome'], about: (needs: Digest) => string): void => {
+    for (const [label, needs] of labels) report({ outcome, what: nameOf(label), detail: about(needs) });
   };
-  if (!giveUp) return tellAll('left', (needs) => `It needs ${needs}, which no copy has.`);
+  if (!giveUp) return reportAll('left', (needs) => `It needs ${needs}, which no copy has.`);
   const since = registry.now().toISOString();
   try {
     await registry.refs.update<Resource>(name, (current) => {
@@ -163,17 +163,17 @@ async function giveUpVersions(
     });
   } catch (error) {
     if (!isRegistryError(error, 'corrupt')) throw error;
-    return tellAll('left', () => 'Its organization has a damaged log, so it cannot be withdrawn.');
+    return reportAll('left', () => 'Its organization has a damaged log, so it cannot be withdrawn.');
   }
-  tellAll('given up', (needs) => `Withdrawn, because ${needs} is lost.`);
+  reportAll('given up', (needs) => `Withdrawn, because ${needs} is lost.`);
 }
 
-async function giveUpKey(bucket: Bucket, key: string, { giveUp, tell }: RepairOptions): Promise<void> {
+async function giveUpKey(bucket: Bucket, key: string, { giveUp, report }: RepairOptions): Promise<void> {
   const isOurs = !key.startsWith('work/') || parseWorkKey(key) !== null;
   if (!giveUp || !isOurs) {
     const detail = isOurs ? 'No copy has it.' : 'Stele did not write this file. Move it away.';
-    return tell({ outcome: 'left', what: key, detail });
+    return report({ outcome: 'left', what: key, detail });
   }
   await bucket.delete(key);
-  tell({ outcome: 'given up', what: key, detail: 'Deleted, because it is damaged.' });
+  report({ outcome: 'given up', what: key, detail: 'Deleted, because it is damaged.' });
 }

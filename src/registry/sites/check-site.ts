@@ -25,7 +25,7 @@ const settingsFile = 'site settings';
  */
 export function checkSite({ settings, pages, files, embeds, absent }: Checked): Problem[] {
   const problems: Problem[] = [];
-  const tell = (rule: string, file: string, message: string, line = 1): void =>
+  const note = (rule: string, file: string, message: string, line = 1): void =>
     void problems.push({ ...problemAtFile(rule, file, message, 'warning'), line });
   const { redirects } = settings;
   const has = (path: string): boolean => Object.hasOwn(pages, path) || Object.hasOwn(files, path);
@@ -37,7 +37,7 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
     for (const { to, anchor, written, isImage, line } of facts.links) {
       const goal = to !== null && !has(to) && isPagePath(to) ? followRedirects(redirects, to) : to;
       if (goal === null || !has(goal))
-        tell(
+        note(
           isImage ? 'site-image-missing' : 'site-link-broken',
           path,
           `${written} leads to nothing in this site.`,
@@ -51,28 +51,28 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
         pages[goal]!.facts.embeds.length === 0 &&
         !/^fn(?:ref)?\d/.test(anchor)
       )
-        tell('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
+        note('site-anchor-missing', path, `${written} leads to a heading that ${goal} does not have.`, line);
     }
     for (const { coordinate, operation, line } of facts.embeds) {
       if (!Object.hasOwn(embeds, coordinate))
-        tell(
+        note(
           'site-reference-missing',
           path,
           `${coordinate} cannot be embedded: it does not exist, has no such version, or you may not read it.`,
           line,
         );
       else if (operation !== null && absent.has(`${coordinate} ${operation}`))
-        tell('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
+        note('site-operation-missing', path, `${coordinate} has no operation ${operation}.`, line);
     }
   }
   for (const page of pagesIn(settings.navigation ?? []))
     if (!Object.hasOwn(pages, page))
-      tell('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
+      note('site-page-missing', settingsFile, `navigation names ${page}, which the site does not have.`);
   for (const name of themeFiles) {
     const path = settings.theme[name];
     if (path === undefined) continue;
     if (!Object.hasOwn(files, path))
-      tell('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
+      note('site-theme-missing', settingsFile, `theme.${name} names ${path}, which the site does not have.`);
     else if (files[path]!.size > themeFileBytes)
       problems.push(
         problemAtFile(
@@ -89,13 +89,13 @@ export function checkSite({ settings, pages, files, embeds, absent }: Checked): 
         problemAtFile('site-redirect-loop', settingsFile, `The redirect from ${from} leads back to itself.`),
       );
     else if (!has(goal))
-      tell(
+      note(
         'site-redirect-missing',
         settingsFile,
         `The redirect from ${from} leads to ${to}, which the site does not have.`,
       );
     else if (Object.hasOwn(pages, pageOf(from)))
-      tell('site-redirect-hidden', settingsFile, `The redirect from ${from} has no effect: the site has that page.`);
+      note('site-redirect-hidden', settingsFile, `The redirect from ${from} has no effect: the site has that page.`);
   }
   return problems;
 }

@@ -76,8 +76,8 @@ function typeWords(schemas: Schemas, { reference, value, bases, isFollowed }: Re
   if (reference !== null) {
     // The name of an object stands for its fields; that of a string says nothing of it.
     const words = isFollowed && !hasMembers(value) ? typeOf(schemas, value, 0) : [];
-    const isTold = words.length > 0 && words[0] !== 'object' && words[0] !== 'anything';
-    return isTold
+    const hasWords = words.length > 0 && words[0] !== 'object' && words[0] !== 'anything';
+    return hasWords
       ? [...words, ' · ', ...typeOf(schemas, { $ref: reference }, 0)]
       : typeOf(schemas, { ...value, $ref: reference }, 0);
   }

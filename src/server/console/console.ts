@@ -153,9 +153,9 @@ export function createConsole(given: Console): Router {
 
 async function showPage(visit: Visit, page: Page): Promise<void> {
   const view = await page.show(visit);
-  const done = visit.query.get('done');
-  const told = forms.find(({ path }) => path === done)?.done;
-  const notice = told ? { notice: { text: told, tone: 'good' as const } } : {};
+  const path = visit.query.get('done');
+  const done = forms.find((form) => form.path === path)?.done;
+  const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
   sendPage(visit.response, viewPage(visit, { ...notice, ...view }));
 }
 

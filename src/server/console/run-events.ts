@@ -32,11 +32,11 @@ export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): P
   response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
   response.flushHeaders();
   try {
-    let told = '';
+    let sent = '';
     while (!closed.aborted && monotonic() < end) {
       const state = JSON.stringify([run.state, run.progress, run.documents.length]);
-      if (state !== told) response.write(`event: change\ndata: ${state}\n\n`);
-      told = state;
+      if (state !== sent) response.write(`event: change\ndata: ${state}\n\n`);
+      sent = state;
       if (run.state !== 'queued' && run.state !== 'running') {
         response.write('event: end\ndata:\n\n');
         break;

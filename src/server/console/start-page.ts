@@ -78,26 +78,26 @@ export async function submitStart(visit: Visit, typed: Typed): Promise<void> {
     if (draft.isNamed) await assertFree(visit, draft);
     const foreseen = await run(visit, typed, draft, true);
     const slug = draft.isNamed ? draft.slug : slugFrom(foreseen.compiled.artifact?.title ?? '');
-    const told = { ...typed, '/slug': [slug ?? ''] };
+    const filled = { ...typed, '/slug': [slug ?? ''] };
     const report = await showReport(visit.context.registry, visit.session.principal, foreseen.report);
     if (foreseen.outcome === 'rejected') {
       const error = 'This document cannot be published: see what was found.';
-      return send(visit, told, { error, report, status: isCheck ? 200 : 422 });
+      return send(visit, filled, { error, report, status: isCheck ? 200 : 422 });
     }
-    if (foreseen.outcome === 'conflict') return send(visit, told, { error: foreseen.detail, report, status: 409 });
+    if (foreseen.outcome === 'conflict') return send(visit, filled, { error: foreseen.detail, report, status: 409 });
     if (slug === null) throw invalid('/slug', 'The document has no title. Name it.');
-    const named = { ...draft, slug, isNamed: true };
-    if (!draft.isNamed) await assertFree(visit, named);
+    const chosen = { ...draft, slug, isNamed: true };
+    if (!draft.isNamed) await assertFree(visit, chosen);
     if (isCheck) {
       const verdict = verdictOf({ outcome: 'published', version: foreseen.version.label });
-      return send(visit, told, { report, verdict });
+      return send(visit, filled, { report, verdict });
     }
-    const result = await run(visit, typed, named, false);
+    const result = await run(visit, typed, chosen, false);
     if (result.outcome !== 'published' && result.outcome !== 'unchanged') {
       throw new RegistryError('conflict', 'Somebody else published it at the same moment. Try again.');
     }
-    const params = { type: named.type, slug, version: result.version.label };
-    visit.response.redirect(303, here({ ...visit, org: named.org, params }, publishedPage.path));
+    const params = { type: chosen.type, slug, version: result.version.label };
+    visit.response.redirect(303, here({ ...visit, org: chosen.org, params }, publishedPage.path));
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const field = error.extra?.['field'];

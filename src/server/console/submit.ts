@@ -45,8 +45,8 @@ export async function submitForm(visit: Visit, form: Form, typed: Typed): Promis
     })) as Answer & { body: Record<string, unknown> };
     if (form.show) return sendPage(visit.response, viewPage(visit, withPlaces(visit, form.show(answer, visit))));
     const after = typeof form.after === 'function' ? form.after(answer, visit) : form.after;
-    const told = form.done === '' ? '' : `?done=${encodeURIComponent(form.path)}`;
-    visit.response.redirect(303, `${here(visit, after)}${told}`);
+    const notice = form.done === '' ? '' : `?done=${encodeURIComponent(form.path)}`;
+    visit.response.redirect(303, `${here(visit, after)}${notice}`);
   } catch (error) {
     if (!isRegistryError(error)) throw error;
     const isOutdated = error.code === 'precondition_failed';

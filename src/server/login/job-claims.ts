@@ -1,7 +1,7 @@
 import type { Job } from '../../model/job.ts';
 
 type Claims = Readonly<Record<string, unknown>>;
-type Told = Omit<
+type HostClaims = Omit<
   Job,
   'issuer' | 'subject' | 'audiences' | 'tokenId' | 'expiresAt' | 'repository' | 'repositoryUrl' | 'kind'
 >;
@@ -20,14 +20,14 @@ export function readJob(claims: Claims): Job | null {
   const repository = textOf(claims[kind === 'github' ? 'repository' : 'project_path']);
   if (issuer === null || subject === null || tokenId === null || repository === null) return null;
   const audiences = (Array.isArray(aud) ? aud : [aud]).filter((text) => typeof text === 'string');
-  const told = kind === 'github' ? readGitHub(claims, issuer, repository) : readGitLab(claims, issuer, repository);
+  const read = kind === 'github' ? readGitHub(claims, issuer, repository) : readGitLab(claims, issuer, repository);
   const expiresAt = new Date(Number(exp) * 1000).toISOString();
   const repositoryUrl = `${kind === 'github' ? serverOf(issuer) : issuer}/${repository}`;
-  return { issuer, subject, audiences, tokenId, kind, repository, repositoryUrl, ...told, expiresAt };
+  return { issuer, subject, audiences, tokenId, kind, repository, repositoryUrl, ...read, expiresAt };
 }
 
 /** https://docs.github.com/en/actions/reference/security/oidc */
-function readGitHub(claims: Claims, issuer: string, repository: string): Told {
+function readGitHub(claims: Claims, issuer: string, repository: string): HostClaims {
   const [run, attempt] = [idOf(claims['run_id']), idOf(claims['run_attempt'])];
   const page = `${serverOf(issuer)}/${repository}/actions/runs/${run}`;
   return {
@@ -46,7 +46,7 @@ function readGitHub(claims: Claims, issuer: string, repository: string): Told {
 }
 
 /** https://docs.gitlab.com/ci/secrets/id_token_authentication */
-function readGitLab(claims: Claims, issuer: string, repository: string): Told {
+function readGitLab(claims: Claims, issuer: string, repository: string): HostClaims {
   const job = idOf(claims['job_id']);
   const project = [idOf(claims['project_id']), repository];
   // `project_…` names the fork in a merge request's pipeline, `job_project_…` where it runs.

@@ -106,8 +106,8 @@ export function createProvider(
 
 /** What the provider calls the person, on one line. */
 function nameIn(claims: { sub: string; [name: string]: unknown }): string {
-  const told = [claims['name'], claims['preferred_username'], claims['email']];
-  const name = told.find((value) => typeof value === 'string' && value.trim() !== '') ?? claims.sub;
+  const names = [claims['name'], claims['preferred_username'], claims['email']];
+  const name = names.find((value) => typeof value === 'string' && value.trim() !== '') ?? claims.sub;
   return (name as string)
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
@@ -115,26 +115,26 @@ function nameIn(claims: { sub: string; [name: string]: unknown }): string {
 }
 
 /** The error that people see. Details go only to the log, and no text from the request is shown. */
-function refusalOf(error: unknown, tell: (fields: Record<string, unknown>) => void): unknown {
+function refusalOf(error: unknown, log: (fields: Record<string, unknown>) => void): unknown {
   const refusal = refusalUnder(error);
   if (refusal) return refusal;
   const failed = 'The sign-in failed. Sign in again.';
   if (error instanceof AuthorizationResponseError) {
-    tell({ error: error.error.slice(0, 100) });
+    log({ error: error.error.slice(0, 100) });
     const denied = error.error === 'access_denied' ? 'The identity provider denied access.' : failed;
     return new RegistryError('unauthenticated', denied, { cause: error });
   }
   if (error instanceof ResponseBodyError && error.error === 'invalid_grant') {
-    tell({ error: error.error });
+    log({ error: error.error });
     return new RegistryError('unauthenticated', failed, { cause: error });
   }
   if (error instanceof ResponseBodyError || error instanceof WWWAuthenticateChallengeError || isProviderFault(error)) {
-    tell({ error: error instanceof ResponseBodyError ? error.error : explain(error) });
+    log({ error: error instanceof ResponseBodyError ? error.error : explain(error) });
     const message = 'The identity provider returned an invalid response. The log of this registry has the details.';
     return new RegistryError('unavailable', message, { cause: error });
   }
   if (error instanceof ClientError) {
-    tell({ error: explain(error) });
+    log({ error: explain(error) });
     return new RegistryError('unauthenticated', failed, { cause: error });
   }
   return error;

@@ -1,5 +1,5 @@
 import { digestOf } from '../../model/digest.ts';
-import { tellingCommits } from '../../store/after-commit.ts';
+import { watchingCommits } from '../../store/after-commit.ts';
 import { performOnce } from '../../registry/idempotency.ts';
 import type { Answer, Call } from './call.ts';
 
@@ -14,8 +14,8 @@ export async function answerOnce<C extends Call>(
 ): Promise<Answer> {
   const { registry, asker, org, author, body } = call;
   const perform = (operation?: string) =>
-    tellingCommits(registry, (telling) =>
-      answer({ ...call, registry: telling, ...(operation !== undefined && { author: { ...author, operation } }) }),
+    watchingCommits(registry, (watched) =>
+      answer({ ...call, registry: watched, ...(operation !== undefined && { author: { ...author, operation } }) }),
     );
   if (key === undefined) return perform();
   const subject = `${asker.subject}\n${body?.digest ?? digestOf('')}`;

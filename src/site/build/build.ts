@@ -30,7 +30,7 @@ export interface BuildOptions {
   /** Builds everything again. */
   isFresh: boolean;
   /** Called with the progress. */
-  tell(text: string): void;
+  say(text: string): void;
   signal: AbortSignal;
 }
 
@@ -72,7 +72,7 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
   const basis = await basisOf(site, options);
   const old = options.isFresh ? null : folder.old;
   const inputs = await planBuild(site, snapshot, { basis, problems: [] });
-  if (old !== null && isSame(old, inputs)) return tellBuilt('unchanged', snapshot, old.units, 0);
+  if (old !== null && isSame(old, inputs)) return summarize('unchanged', snapshot, old.units, 0);
   const answers = await options.openAnswers(snapshot.registry, site);
   let beginnings: Beginnings | null = null;
   try {
@@ -86,7 +86,7 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
     }
     options.signal.throwIfAborted();
     await beginnings.publish();
-    return tellBuilt('built', snapshot, manifest.units, made);
+    return summarize('built', snapshot, manifest.units, made);
   } catch (error) {
     await beginnings?.discard();
     // Purged bytes are missing before their status says so.
@@ -134,7 +134,7 @@ interface Work {
 async function write(
   { site, snapshot, answers, beginnings, old, problems }: Work,
   units: readonly Unit[],
-  { signal: stop, tell, precompressed: packed = 'all' }: BuildOptions,
+  { signal: stop, say, precompressed: packed = 'all' }: BuildOptions,
 ): Promise<{ manifest: BuildManifest; made: number }> {
   const failed = new AbortController();
   const former = (unit: Unit): BuiltUnit | null => old?.units[unit.name] ?? null;
@@ -153,7 +153,7 @@ async function write(
       made += built[unit.name]!.files.length;
     }
     done += 1;
-    tell(`Building: ${done} of ${units.length}`);
+    say(`Building: ${done} of ${units.length}`);
   });
   await queue
     .addAll(
@@ -198,7 +198,7 @@ async function askLatest({ resources }: PublicSnapshot, { answers, headers }: Ma
   headers['range'] = redirect;
 }
 
-function tellBuilt(
+function summarize(
   outcome: Built['outcome'],
   { resources }: PublicSnapshot,
   units: BuildManifest['units'],

@@ -78,7 +78,7 @@ export function errorLines({ headers, problems, url }: RulesTable): string[] {
     return value === undefined ? [] : [[name, quote(value)]];
   });
   const policy = (kind: string) => quote(headers[kind]?.['content-security-policy'] ?? "default-src 'none'");
-  const told = ['method_not_allowed', 'precondition_failed', 'range_not_satisfiable'].flatMap((code) => {
+  const answers = ['method_not_allowed', 'precondition_failed', 'range_not_satisfiable'].flatMap((code) => {
     const problem = problems.find((each) => each.code === code);
     if (problem === undefined) return [];
     const { status, title, meaning: detail } = problem;
@@ -95,7 +95,7 @@ export function errorLines({ headers, problems, url }: RulesTable): string[] {
     ...deferred('*', [...own, ['-Etag', ''], ['-Last-Modified', '']]).map((line) => `\t${line}`),
     '\t\theader Content-Type application/problem+json',
     `\t\theader Content-Security-Policy ${policy('json')}`,
-    ...told,
+    ...answers,
     '\t\t@stele_person {',
     '\t\t\theader_regexp Accept (?i)^\\s*text/html',
     '\t\t\texpression {err.status_code} in [404, 410]',

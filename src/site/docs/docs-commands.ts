@@ -20,8 +20,8 @@ export function describeCommands(commands: readonly CommandText[]): string {
       ...taken.map((argument) => [code(argument.name), argument.description]),
       ...options.filter(({ flags }) => !isCommon(flags)).map((option) => [code(option.flags), option.description]),
     ];
-    const told = rows.length === 0 ? [] : [table(['argument, option', 'what'], rows)];
-    return [`### ${name}`, summary, `\`\`\`text\n${usage}\n\`\`\``, ...told].join('\n\n');
+    const listed = rows.length === 0 ? [] : [table(['argument, option', 'what'], rows)];
+    return [`### ${name}`, summary, `\`\`\`text\n${usage}\n\`\`\``, ...listed].join('\n\n');
   });
   const shared = table(
     ['option', 'what'],

@@ -58,13 +58,13 @@ async function whyNothing({ registry }: Site, resource: Resource): Promise<{ tex
     return { text: 'The resource is not connected to a repository, and no version was uploaded.', detail: null };
   const { repository, document } = await readConnection(registry, { ...resource, connection });
   const { state, detail } = connectionState(repository?.value ?? null, document);
-  const told = publicDetail(connection.repository, detail);
+  const shownDetail = publicDetail(connection.repository, detail);
   if (document?.outcome === 'rejected' || document?.outcome === 'conflict')
-    return { text: 'The document was rejected.', detail: told };
-  if (state === 'failed') return { text: 'The last sync failed.', detail: told };
+    return { text: 'The document was rejected.', detail: shownDetail };
+  if (state === 'failed') return { text: 'The last sync failed.', detail: shownDetail };
   if (state === 'detached')
-    return { text: 'The file, branch or repository no longer exists, or was replaced.', detail: told };
+    return { text: 'The file, branch or repository no longer exists, or was replaced.', detail: shownDetail };
   if (repository === null || repository.value.commit === null)
     return { text: 'The repository has not been synced yet.', detail: null };
-  return { text: `The last sync found no document at ${connection.path}.`, detail: told };
+  return { text: `The last sync found no document at ${connection.path}.`, detail: shownDetail };
 }

@@ -20,9 +20,9 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
   if (before === null || !before.exact) return null;
   const comparison: Comparison | null = await comparisonOf(site.registry, before.granted, granted).catch(() => null);
   if (comparison === null) return null;
-  const telling = comparison.changes.filter(({ verdict }) => isAtLeast(verdict, 'safe'));
+  const notable = comparison.changes.filter(({ verdict }) => isAtLeast(verdict, 'safe'));
   const count = Object.values(comparison.counts).reduce((sum, each) => sum + each, 0);
-  const first = (telling.length > 0 ? telling : comparison.changes).slice(0, shown);
+  const first = (notable.length > 0 ? notable : comparison.changes).slice(0, shown);
   return {
     count,
     verdict: comparison.verdict,

@@ -46,7 +46,7 @@ export function createLog(
   changed: (name: string) => void,
 ): Log {
   const objects = createObjects(bucket, { cacheBytes: 0 });
-  const told = (name: string): void => {
+  const publicChange = (name: string): void => {
     if (!name.startsWith(`${organizations}/`)) changed(name);
   };
   /** In order of use, the least recent first. */
@@ -67,7 +67,7 @@ export function createLog(
   }
 
   function begin(id: string): Opened {
-    const opening = openPartition(bucket, objects, id, { ...options, changed: told, failed });
+    const opening = openPartition(bucket, objects, id, { ...options, changed: publicChange, failed });
     const made: Opened = { partition: opening, opened: null, size: 0, changes: 0 };
     opening.then(
       (opened) => {

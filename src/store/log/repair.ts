@@ -12,7 +12,7 @@ export async function repairLog(
   bucket: Bucket,
   from: Bucket | null,
   log: string,
-  tell: (key: string, isRepaired: boolean, detail: string) => void,
+  report: (key: string, isRepaired: boolean, detail: string) => void,
 ): Promise<void> {
   const newest = await newestSequence(bucket, log);
   const end = from === null ? newest : Math.max(newest, await newestSequence(from, log));
@@ -28,14 +28,14 @@ export async function repairLog(
     const next = sequence < newest ? await read(bucket, log, sequence + 1) : null;
     const fits = known !== null && follows(previous, known) && (next === null || next.previous === known.digest);
     if (!fits) {
-      tell(key, false, known === null ? nowhere(log, sequence) : `The copy has another entry ${sequence} of ${log}.`);
+      report(key, false, known === null ? nowhere(log, sequence) : `The copy has another entry ${sequence} of ${log}.`);
       previous = entry;
       continue;
     }
     const bytes = (await from!.get(key))!;
     await bucket.delete(key);
     const isOurs = (await bucket.putIfAbsent(key, bytes)) === 'created';
-    tell(key, isOurs, isOurs ? 'Replaced from the copy.' : 'A server wrote another entry. Stop all servers first.');
+    report(key, isOurs, isOurs ? 'Replaced from the copy.' : 'A server wrote another entry. Stop all servers first.');
     previous = isOurs ? known : null;
   }
 }

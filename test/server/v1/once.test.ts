@@ -4,7 +4,7 @@ import { digestOf, hexOf } from '../../../src/model/digest.ts';
 import { RegistryError } from '../../../src/model/errors.ts';
 import { formatPrincipal } from '../../../src/model/access.ts';
 import { authenticateKey } from '../../../src/registry/keys.ts';
-import { tellingCommits } from '../../../src/store/after-commit.ts';
+import { watchingCommits } from '../../../src/store/after-commit.ts';
 import { performOnce } from '../../../src/registry/idempotency.ts';
 import { listAll } from '../../../src/store/bucket.ts';
 import { createTestRegistry } from '../registry.ts';
@@ -191,7 +191,7 @@ test('what fails after a commit is never told as if nothing had happened', async
   const full = new RegistryError('unavailable', 'The store has no space left; nothing was written.');
   const change = { actor: 'operator:test', origin: null, action: 'make' };
   const failAfter = (commits: number, error: Error) =>
-    tellingCommits(registry, async ({ refs }) => {
+    watchingCommits(registry, async ({ refs }) => {
       for (let n = 0; n < commits; n++) await refs.update<number>('things/one', () => ({ value: n, change }));
       await refs.update('things/one', () => null);
       throw error;

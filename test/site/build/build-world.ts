@@ -23,7 +23,7 @@ export function build(registry: Registry, out: string, options: Partial<BuildOpt
       openAnswers: (snapshot, site) => openAnswers(snapshot, site, createSyncQueue(snapshot, createPulls)),
       program: 'test',
       isFresh: false,
-      tell: () => undefined,
+      say: () => undefined,
       signal: new AbortController().signal,
       ...options,
     },

@@ -135,7 +135,7 @@ test('a build that is stopped leaves the earlier one, and nothing of itself', as
   await build(registry, out);
   await publishVersion(registry, '@acme/apis/pay', '1.1.0');
   const stopping = new AbortController();
-  const stopped = build(registry, out, { signal: stopping.signal, tell: () => stopping.abort(new Error('stopped')) });
+  const stopped = build(registry, out, { signal: stopping.signal, say: () => stopping.abort(new Error('stopped')) });
   await expect(stopped).rejects.toThrow('stopped');
   expect(await readdir(folder.path)).toEqual(['site']);
   expect(await filesIn(out)).not.toContain('@acme/apis/pay@1.1.0.json');

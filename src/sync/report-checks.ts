@@ -3,7 +3,7 @@ import type { Check, PullComment } from '../model/check.ts';
 import { dueAt } from '../model/due.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { repositoryRef, type Repository } from '../model/connection.ts';
-import { checksOfDocuments, isTellable, mergeChecks } from './checks.ts';
+import { checksOfDocuments, canReportChecks, mergeChecks } from './checks.ts';
 import { hostOf } from '../registry/host-of.ts';
 import { readAmong } from '../registry/read-among.ts';
 import { newId, type Registry } from '../registry/registry.ts';
@@ -12,13 +12,13 @@ import { newId, type Registry } from '../registry/registry.ts';
  * Checks to report to a git host: the value of one ref, saved before the first is sent so that a
  * crash loses none.
  */
-interface Telling {
+interface CheckReport {
   url: string;
   credential: string;
   checks: Check[];
   /** The comment of the pull request that the checks are about. Absent: none. */
   comment?: PullComment;
-  state: 'waiting' | 'told' | 'failed';
+  state: 'waiting' | 'reported' | 'failed';
   attempts: number;
   /**
    * When to try next. ISO 8601, UTC. A process moves it ahead before it tries, so that only one
@@ -30,7 +30,7 @@ interface Telling {
 }
 
 const minute = 60_000;
-const change = { actor: 'operator:hosts', origin: null, action: 'tell' };
+const change = { actor: 'operator:hosts', origin: null, action: 'report checks' };
 /** Milliseconds that one process may take to report to a host. Hosts ask for slow writes. */
 const claim = 15 * minute;
 /** Milliseconds. */
@@ -51,23 +51,23 @@ const repositoriesAtOnce = 4;
  * Saves checks to be reported to the repository's host. Sends nothing. Saves nothing when the host
  * cannot be written to.
  */
-export async function noteChecks(
+export async function saveChecks(
   registry: Registry,
   repository: Repository,
   checks: readonly Check[],
   comment: PullComment | null = null,
 ): Promise<void> {
   const { url, credential, org } = repository;
-  if (checks.length === 0 || credential === null || !isTellable(registry, repository)) return;
+  if (checks.length === 0 || credential === null || !canReportChecks(registry, repository)) return;
   if (hostOf(registry, url) === null) return;
   const nextAt = registry.now().toISOString();
-  const noted = { actor: `sync:${org}`, origin: null, action: 'note checks' };
+  const saving = { actor: `sync:${org}`, origin: null, action: 'save checks' };
   for (let start = 0; start < checks.length; start += mostAtOnce) {
     const some = checks.slice(start, start + mostAtOnce);
     const last = start + mostAtOnce >= checks.length && comment !== null ? { comment } : {};
     const fresh = { state: 'waiting', attempts: 0, nextAt, detail: null } as const;
-    const value: Telling = { url, credential, checks: some, ...last, ...fresh };
-    await registry.refs.update<Telling>(`checks/${org}/${newId(registry)}`, () => ({ value, change: noted }));
+    const value: CheckReport = { url, credential, checks: some, ...last, ...fresh };
+    await registry.refs.update<CheckReport>(`checks/${org}/${newId(registry)}`, () => ({ value, change: saving }));
   }
 }
 
@@ -75,14 +75,14 @@ export async function noteChecks(
  * Saves the checks of the last sync once more, because somebody asked for those of its commit. The
  * documents are not read again: the same commit gives the same result.
  */
-export async function noteChecksAgain(registry: Registry, org: string, id: string, commit: string): Promise<void> {
+export async function saveChecksAgain(registry: Registry, org: string, id: string, commit: string): Promise<void> {
   const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
   if (repository?.commit !== commit) return;
   const documents = Object.entries(repository.documents).flatMap(([path, state]) =>
     state.outcome === 'detached' ? [] : [{ path, ...state, detail: state.detail ?? null }],
   );
   const checks = mergeChecks(await checksOfDocuments(registry, documents, commit));
-  await noteChecks(
+  await saveChecks(
     registry,
     repository,
     checks.map((check) => ({ ...check, isAgain: true })),
@@ -96,12 +96,12 @@ const finished = new WeakMap<Registry, Map<string, Set<string>>>();
  * Reports the saved checks that are due, several repositories at once. A failed report is retried
  * by a later call, for two days. Starts nothing more once the signal aborts.
  */
-export async function tellHosts(registry: Registry, org: string, signal?: AbortSignal): Promise<void> {
+export async function reportChecks(registry: Registry, org: string, signal?: AbortSignal): Promise<void> {
   const known = finished.get(registry) ?? new Map<string, Set<string>>();
   finished.set(registry, known);
   const before = known.get(org) ?? new Set<string>();
   const over = new Set<string>();
-  const waiting = new Map<string, { name: string; telling: Telling }[]>();
+  const waiting = new Map<string, { name: string; report: CheckReport }[]>();
   const oldest = registry.now().getTime() - window;
   const after = `checks/${org}/${oldest.toString(36).padStart(9, '0')}`;
   for await (const name of registry.refs.list(`checks/${org}/`, after)) {
@@ -109,30 +109,31 @@ export async function tellHosts(registry: Registry, org: string, signal?: AbortS
       over.add(name);
       continue;
     }
-    const telling = (await readAmong<Telling>(registry, name))?.value;
-    if (telling?.state !== 'waiting' || !isTellable(registry, { org, credential: telling.credential })) over.add(name);
-    else waiting.set(telling.url, [...(waiting.get(telling.url) ?? []), { name, telling }]);
+    const report = (await readAmong<CheckReport>(registry, name))?.value;
+    if (report?.state !== 'waiting' || !canReportChecks(registry, { org, credential: report.credential }))
+      over.add(name);
+    else waiting.set(report.url, [...(waiting.get(report.url) ?? []), { name, report }]);
   }
   known.set(org, over);
   const queue = new PQueue({ concurrency: repositoriesAtOnce });
-  await queue.addAll([...waiting.values()].map((tellings) => () => tellInOrder(registry, tellings, signal)));
+  await queue.addAll([...waiting.values()].map((reports) => () => reportInOrder(registry, reports, signal)));
 }
 
 /** Reports to the host of one repository, oldest first, and stops at the first failure. */
-async function tellInOrder(
+async function reportInOrder(
   registry: Registry,
-  tellings: readonly { name: string; telling: Telling }[],
+  reports: readonly { name: string; report: CheckReport }[],
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const keyOf = ({ commit, name }: Check) => `${commit} ${name}`;
-  for (const [index, { name, telling }] of tellings.entries()) {
+  for (const [index, { name, report }] of reports.entries()) {
     if (signal?.aborted) return;
-    const later = new Set(tellings.slice(index + 1).flatMap((each) => each.telling.checks.map(keyOf)));
+    const later = new Set(reports.slice(index + 1).flatMap((each) => each.report.checks.map(keyOf)));
     const isStale = (check: Check) => later.has(keyOf(check));
-    const { comment } = telling;
-    const isReplaced = tellings.slice(index + 1).some((each) => each.telling.comment?.mark === comment?.mark);
+    const { comment } = report;
+    const isReplaced = reports.slice(index + 1).some((each) => each.report.comment?.mark === comment?.mark);
     // A retry may arrive after a newer report. The newest must remain visible.
-    if (telling.checks.some(isStale) || (comment && isReplaced)) await leaveOut(registry, name, isStale, isReplaced);
+    if (report.checks.some(isStale) || (comment && isReplaced)) await leaveOut(registry, name, isStale, isReplaced);
     if (!(await attempt(registry, name, signal))) return;
   }
 }
@@ -143,13 +144,13 @@ async function leaveOut(
   isStale: (check: Check) => boolean,
   isReplaced: boolean,
 ): Promise<void> {
-  await registry.refs.update<Telling>(name, (current) => {
+  await registry.refs.update<CheckReport>(name, (current) => {
     const { comment, ...value } = current!.value;
     if (value.state !== 'waiting') return null;
     const checks = value.checks.filter((check) => !isStale(check));
     const kept = comment === undefined || isReplaced ? {} : { comment };
     const isEmpty = checks.length === 0 && kept.comment === undefined;
-    return { value: { ...value, ...kept, checks, state: isEmpty ? 'told' : 'waiting' }, change };
+    return { value: { ...value, ...kept, checks, state: isEmpty ? 'reported' : 'waiting' }, change };
   });
 }
 
@@ -160,7 +161,7 @@ async function leaveOut(
 async function attempt(registry: Registry, name: string, signal: AbortSignal | undefined): Promise<boolean> {
   const now = registry.now().getTime();
   let isOurs = false;
-  const claimed = await registry.refs.update<Telling>(name, (current) => {
+  const claimed = await registry.refs.update<CheckReport>(name, (current) => {
     const value = current!.value;
     isOurs = value.state === 'waiting' && dueAt(value.nextAt, now, longestPause) <= now;
     if (!isOurs) return null;
@@ -170,21 +171,21 @@ async function attempt(registry: Registry, name: string, signal: AbortSignal | u
   if (!isOurs) return true;
   const detail = await send(registry, claimed!.value, signal);
   const isOver = detail !== null && claimed!.value.attempts >= mostAttempts;
-  const state = detail === null ? 'told' : isOver ? 'failed' : 'waiting';
+  const state = detail === null ? 'reported' : isOver ? 'failed' : 'waiting';
   const pause = Math.min(minute * 2 ** (claimed!.value.attempts - 1), longestPause);
   const nextAt = new Date(registry.now().getTime() + pause).toISOString();
-  await registry.refs.update<Telling>(name, (current) => ({
+  await registry.refs.update<CheckReport>(name, (current) => ({
     value: { ...current!.value, state, nextAt, detail },
     change,
   }));
-  if (detail !== null) registry.log('warn', 'host not told', { repository: claimed!.value.url, detail, isOver });
+  if (detail !== null) registry.log('warn', 'checks not reported', { repository: claimed!.value.url, detail, isOver });
   return detail === null;
 }
 
 /** Sends the checks. Returns why that failed, or null. */
 async function send(
   registry: Registry,
-  { url, credential, checks, comment }: Telling,
+  { url, credential, checks, comment }: CheckReport,
   signal: AbortSignal | undefined,
 ): Promise<string | null> {
   const found = hostOf(registry, url);
@@ -192,7 +193,7 @@ async function send(
   try {
     for (const check of checks) {
       if (signal?.aborted) return 'The registry was shut down. The report is sent after the next start.';
-      await found.host.tell({ name: found.name, credential }, check);
+      await found.host.reportCheck({ name: found.name, credential }, check);
     }
     if (comment !== undefined) await writeComment(registry, found, credential, comment);
     return null;

@@ -4,9 +4,9 @@ import type { Check, CheckState } from '../model/check.ts';
 import type { PullCheck, Repository } from '../model/connection.ts';
 import { hostOf } from '../registry/host-of.ts';
 import type { Registry } from '../registry/registry.ts';
-import { concludeChecks, isTellable, plain, wholeCheck } from '../sync/checks.ts';
+import { concludeChecks, canReportChecks, plain, wholeCheck } from '../sync/checks.ts';
 import { newRun } from '../sync/runs.ts';
-import { noteChecks } from '../sync/tell.ts';
+import { saveChecks } from '../sync/report-checks.ts';
 import { checkPull, type Checked, type Proposal } from './check-pull.ts';
 import { commentOf } from './comment.ts';
 import { linkPreviews } from './link-previews.ts';
@@ -28,11 +28,11 @@ export const longestPause = 1024 * minute;
 const passing: readonly ErrorCode[] = ['unreachable', 'unavailable', 'outcome_unknown'];
 
 /**
- * Checks a pull request and saves what its host is to be told. Returns what to record about it, or
- * null when the check was stopped. The same result for the same head is not told twice, unless
+ * Checks a pull request and saves what to report to its host. Returns what to record about it, or
+ * null when the check was stopped. The same result for the same head is not reported twice, unless
  * somebody asked for it again.
  */
-export async function judge(
+export async function runCheck(
   registry: Registry,
   pull: PullCheck,
   repository: Repository,
@@ -48,50 +48,50 @@ export async function judge(
   // Whoever asked for the check again sees that it was repeated.
   const isAgain = isSame && !isKnown ? ({ isAgain: true } as const) : {};
 
-  /** Saves the checks and the comment, unless they were told. */
-  async function note(
+  /** Saves the checks and the comment, unless they were reported before. */
+  async function save(
     checks: readonly Check[],
     withdrawn: readonly Check[] = [],
     previews: Checked['previews'] = new Map(),
   ): Promise<Partial<PullCheck>> {
-    const told = digestOf(JSON.stringify(checks));
-    if (!isKnown || told !== pull.told) {
+    const reported = digestOf(JSON.stringify(checks));
+    if (!isKnown || reported !== pull.reported) {
       const found = await linkPreviews(registry, repository.org, checks, previews);
       const comment = registry.config.pulls.comments ? commentOf(pull, head, found) : null;
       const all = [...withdrawn, ...found].map((each) => ({ ...each, ...isAgain }));
-      await noteChecks(registry, repository, all, comment);
+      await saveChecks(registry, repository, all, comment);
     }
-    return { head, base, told, isAgain: false };
+    return { head, base, reported, isAgain: false };
   }
 
   try {
     signal.throwIfAborted();
     // The result of an earlier check stands until another one is known.
-    if (!isKnown) void tellNow(registry, repository, { ...wholeCheckOf(head, 'running', 'Checking'), ...isAgain });
+    if (!isKnown) void reportNow(registry, repository, { ...wholeCheckOf(head, 'running', 'Checking'), ...isAgain });
     const { checks, previews } = await checkPull(registry, repository, proposal, run, signal);
     const found = concludeChecks(checks, head);
     const names = found.map(({ name }) => name);
     const withdrawn = isSame ? pull.checks.filter((name) => !names.includes(name)) : [];
-    const noted = await note(
+    const saved = await save(
       found,
       withdrawn.map((name) => withdrawnCheck(head, name)),
       previews,
     );
-    return { ...noted, state: 'checked', checks: names, detail: null, tries: 0 };
+    return { ...saved, state: 'checked', checks: names, detail: null, tries: 0 };
   } catch (error) {
     if (closing.aborted) return null; // the next start resumes it
     if (superseded.aborted) {
-      await noteChecks(registry, repository, [wholeCheckOf(head, 'cancelled', 'A newer commit is checked')]);
+      await saveChecks(registry, repository, [wholeCheckOf(head, 'cancelled', 'A newer commit is checked')]);
       return null;
     }
     const isUnexpected = !late.aborted && !isRegistryError(error);
     if (isUnexpected) registry.log('warn', 'check of a pull request failed', { head, error: textOf(error) });
     const detail = late.aborted ? tookTooLong(patience) : explain(error);
-    const noted = await note([wholeCheckOf(head, 'failure', detail)]);
+    const saved = await save([wholeCheckOf(head, 'failure', detail)]);
     const checks = isSame ? [...new Set([...pull.checks, wholeCheck])] : [wholeCheck];
     const mayPass = !late.aborted && isRegistryError(error) && passing.includes(error.code);
     const next = mayPass ? later(registry, pull, head) : ({ state: 'checked', tries: 0 } as const);
-    return { ...noted, ...next, checks, detail };
+    return { ...saved, ...next, checks, detail };
   }
 }
 
@@ -126,9 +126,11 @@ function explain(error: unknown): string {
 }
 
 /** Reports to the host at once if possible, and ignores failures. */
-async function tellNow(registry: Registry, repository: Repository, check: Check): Promise<void> {
-  const found = isTellable(registry, repository) ? hostOf(registry, repository.url) : null;
-  await found?.host.tell({ name: found.name, credential: repository.credential }, check).catch((error: unknown) => {
-    registry.log('info', 'host not told', { repository: repository.url, error: String(error) });
-  });
+async function reportNow(registry: Registry, repository: Repository, check: Check): Promise<void> {
+  const found = canReportChecks(registry, repository) ? hostOf(registry, repository.url) : null;
+  await found?.host
+    .reportCheck({ name: found.name, credential: repository.credential }, check)
+    .catch((error: unknown) => {
+      registry.log('info', 'checks not reported', { repository: repository.url, error: String(error) });
+    });
 }
