@@ -30,7 +30,7 @@ const formats: Record<string, (fields: Fields) => string> = {
   document({ outcome, resource, label, path, detail }) {
     const version = `${text(resource ?? '')}${label ? `@${text(label)}` : ''}`;
     if (outcome === 'published' || outcome === 'unchanged')
-      return `${text(outcome)} ${version} ${text(path)}${detail ? `: ${text(detail)}` : ''}`;
+      return `${text(outcome)} ${version && `${version} `}${text(path)}${detail ? `: ${text(detail)}` : ''}`;
     // The first line of a report starts with its location; other reasons need the path.
     const reason = text(detail ?? 'see its report');
     return `rejected ${reason.startsWith(`${text(path)}:`) ? reason : `${text(path)}: ${reason}`}`;

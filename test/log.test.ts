@@ -9,6 +9,13 @@ test('a published document is its version and its file', () => {
   expect(formatEvent('info', 'document', fields)).toBe('published @acme/apis/payments@1.0.0 payments.yaml');
 });
 
+test('a published site is its folder and its deployment', () => {
+  const site = { path: 'docs', resource: null, label: null, detail: '@acme/sites/handbook: deployment 1.' };
+  expect(formatEvent('info', 'document', { ...site, outcome: 'published' })).toBe(
+    'published docs: @acme/sites/handbook: deployment 1.',
+  );
+});
+
 test('a rejected document shows the place and the reason', () => {
   const detail = 'payments.yaml:2:1 The field `version` must be present on this level.';
   const told = 'rejected payments.yaml:2:1 The field `version` must be present on this level.';

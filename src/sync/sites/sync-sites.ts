@@ -45,6 +45,9 @@ export async function syncSites(
       else throw error;
     }
   }
+  const { registry, run } = syncing;
+  for (const document of documents)
+    registry.log(document.outcome === 'published' ? 'info' : 'warn', 'document', { run: run.id, ...document });
   return { documents, lost };
 }
 
@@ -76,17 +79,14 @@ async function syncSite(
   if (result.outcome === 'unchanged') return null;
   const warnings = result.report.counts.warning;
   const more = warnings === 0 ? '' : ` ${warnings} warning${warnings === 1 ? '' : 's'}.`;
-  if (result.outcome === 'published')
-    return noteOn(site.path, 'published', `${formatSite(name)}: deployment ${result.deployment.label}.${more}`);
-  const report = await registry.objects.put(JSON.stringify(result.report));
-  return {
-    ...noteOn(
-      site.path,
-      'rejected',
-      `${formatSite(name)}: ${describeBlocking(result.report).replace('document', 'site')}`,
-    ),
-    report,
-  };
+  const outcome = result.outcome === 'published' ? 'published' : 'rejected';
+  const detail =
+    result.outcome === 'published'
+      ? `deployment ${result.deployment.label}.${more}`
+      : describeBlocking(result.report).replace('document', 'site');
+  const { length } = result.report.problems;
+  const report = length === 0 ? null : await registry.objects.put(JSON.stringify(result.report));
+  return { ...noteOn(site.path, outcome, `${formatSite(name)}: ${detail}`), report };
 }
 
 function settingsOf({ title, description, theme, navigation, redirects, versions }: SettingsSite): SiteSettings {

@@ -34,7 +34,14 @@ describe('a site in a repository', () => {
     const first = await sync(registry, 'c1', files);
     expect(first).toMatchObject({
       lost: null,
-      documents: [{ path: 'docs', outcome: 'published', detail: '@acme/sites/handbook: deployment 1. 1 warning.' }],
+      documents: [
+        {
+          path: 'docs',
+          outcome: 'published',
+          detail: '@acme/sites/handbook: deployment 1. 1 warning.',
+          report: expect.stringMatching(/^sha256:/) as string,
+        },
+      ],
     });
     expect(await sync(registry, 'c2', { ...files, 'src/other.md': 'changed' })).toEqual({ lost: null, documents: [] });
     await sync(registry, 'c3', { ...files, 'docs/a/b.md': 'B2' });
