@@ -1,3 +1,4 @@
+import { repositoryName } from '../../../model/connection.ts';
 import { formatSite, type Deployment, type DocumentationSite } from '../../../model/sites/documentation-site.ts';
 import type { FoundDraft } from '../../../registry/sites/drafts.ts';
 import type { Generation } from '../../../store/generations.ts';
@@ -18,7 +19,7 @@ export function siteRecord(url: string, { value: site, at }: Generation<Document
     navigation,
     redirects,
     versions,
-    connection,
+    connection: connection && named(connection),
     current,
     createdAt,
     updatedAt: at,
@@ -36,5 +37,19 @@ export function fileRecord({ path, file, generation }: FoundDraft): object {
 /** A deployment as described in the API. */
 export function deploymentRecord({ current }: DocumentationSite, deployment: Deployment): object {
   const { label, manifest, publishedAt, by, origin, again = null, followed = null } = deployment;
-  return { id: label, digest: manifest, publishedAt, by, origin, again, followed, current: current === label };
+  return {
+    id: label,
+    digest: manifest,
+    publishedAt,
+    by,
+    origin: origin && named(origin),
+    again,
+    followed,
+    current: current === label,
+  };
+}
+
+/** The same without the path of a folder on the server. */
+function named<Source extends { repository: string }>(source: Source): Source {
+  return { ...source, repository: repositoryName(source.repository) };
 }

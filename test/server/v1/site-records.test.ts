@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { connectSite, findSite } from '../../../src/registry/sites/site-record.ts';
+import { deploymentRecord, siteRecord } from '../../../src/server/v1/sites/site-records.ts';
+import { createTestRegistry } from '../registry.ts';
+import { author, handbook } from '../sites/site-world.ts';
+
+test('a site does not tell where on the server its repository is', async () => {
+  const registry = createTestRegistry();
+  const connection = { repository: '/srv/git/apis.git', branch: null, folder: 'docs' };
+  const settings = { title: 'H', description: '', theme: {}, navigation: null, redirects: {}, versions: [] };
+  await connectSite(registry, handbook, { ...settings, visibility: 'public', blockOn: 'error', connection }, author);
+  const site = (await findSite(registry, handbook))!;
+  const origin = { repository: '/srv/git/apis.git', commit: 'c1', folder: 'docs' };
+  const deployment = { label: '1', manifest: 'sha256:0', publishedAt: '', by: 'sync:acme', origin } as const;
+  const shown = [siteRecord('', site), deploymentRecord(site.value, deployment)];
+  expect(shown).toMatchObject([{ connection: { repository: 'apis' } }, { origin: { repository: 'apis' } }]);
+  expect(JSON.stringify(shown)).not.toContain('/srv');
+});
