@@ -50,6 +50,8 @@ export interface OrganizationConfig {
   logo?: string;
   /** Colors of links and buttons on its pages, as `#rrggbb`. */
   accent?: { light: string; dark: string };
+  /** In place of those of the registry. */
+  embedOrigins?: string[];
   repositories: RepositoryConfig[];
   owners: OwnerConfig[];
   defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation } & GateSettings;
@@ -187,6 +189,8 @@ export interface Config {
   templates: string | null;
   rateLimit: { window: number; key: number; address: number; failures: number; reads?: number };
   proxies: number;
+  /** Origins whose pages may show references in frames: `https://docs.example.com`. */
+  embedOrigins: string[];
   /** Maximum number of open connections to the server. */
   connections: number;
   /** Days for which kinds of records that expire are kept after their last change. */
@@ -209,6 +213,7 @@ interface UserOrganization {
   name?: string;
   logo?: string;
   accent?: NonNullable<OrganizationConfig['accent']>;
+  embedOrigins?: string[];
   repositories?: UserRepository[];
   defaults?: OrganizationConfig['defaults'];
 }
@@ -349,6 +354,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
       | 'rateLimit'
       | 'log'
       | 'proxies'
+      | 'embedOrigins'
       | 'connections'
       | 'retention'
       | 'webhooks'
@@ -386,6 +392,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     templates: given.templates === undefined ? null : resolve(base, given.templates),
     rateLimit: given.rateLimit,
     proxies: given.proxies,
+    embedOrigins: given.embedOrigins,
     connections: given.connections,
     retention: given.retention,
     log: given.log,

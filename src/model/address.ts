@@ -21,8 +21,8 @@ export type Selector = { kind: 'latest' } | { kind: 'version'; version: string }
 
 /**
  * What to show of a resource: the document; its page as HTML (`page`) or plain text (`markdown`)
- * whatever `Accept` says; a `part` of the page of a long document; the form that tries an API out; or its report, provenance, versions or
- * diff (`diff-json` and `diff-markdown` whatever `Accept` says).
+ * whatever `Accept` says; a `part` of the page of a long document; the form that tries an API out; its reference for frames
+ * of other sites (`embed`); or its report, provenance, versions or diff (`diff-json` and `diff-markdown` whatever `Accept` says).
  */
 export type View =
   | 'document'
@@ -30,6 +30,7 @@ export type View =
   | 'markdown'
   | 'part'
   | 'try'
+  | 'embed'
   | 'report'
   | 'provenance'
   | 'versions'
@@ -151,7 +152,7 @@ export function parseSelector(text: string): Selector | null {
 
 function parseView(tail: string | undefined, pinned: boolean): View | null {
   if (tail === undefined) return 'document';
-  if (tail === 'report' || tail === 'provenance' || tail === 'try') return tail;
+  if (tail === 'report' || tail === 'provenance' || tail === 'try' || tail === 'embed') return tail;
   if (tail === 'index.html') return 'page';
   if (tail === 'index.md') return 'markdown';
   if (pinned) return null;

@@ -41,14 +41,14 @@ export const preflightHeaders: Fields = {
 
 /**
  * Headers of every page: its own styles and scripts, nothing from other origins, no framing.
- * `connect`: other origins that its scripts may reach. `isFramed`: for a page that this registry's own
- * pages show in a frame. The referrer policy lets forms post to this
+ * `connect`: other origins that its scripts may reach. `framedBy`: whose pages may show it in a frame
+ * (sources of CSP 3). The referrer policy lets forms post to this
  * registry, whose check against cross-site requests needs the origin.
  */
 export function pageHeaders({
   connect = [],
-  isFramed = false,
-}: { connect?: readonly string[]; isFramed?: boolean } = {}): Fields {
+  framedBy = ["'none'"],
+}: { connect?: readonly string[]; framedBy?: readonly string[] } = {}): Fields {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
@@ -59,7 +59,7 @@ export function pageHeaders({
     "frame-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
-    `frame-ancestors ${isFramed ? "'self'" : "'none'"}`,
+    `frame-ancestors ${framedBy.join(' ')}`,
   ];
   return {
     'X-Content-Type-Options': 'nosniff',

@@ -41,15 +41,15 @@ export function pageSharing(
     isPublic,
     by = 'everyone',
     connect = [],
-    isFramed = false,
+    framedBy,
     keys = [],
-  }: { isPublic: boolean; by?: Audience; connect?: string[]; isFramed?: boolean; keys?: readonly string[] },
+  }: { isPublic: boolean; by?: Audience; connect?: string[]; framedBy?: readonly string[]; keys?: readonly string[] },
 ): Fields {
   return {
     'Cache-Control': isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store',
     ...(isPublic && purgeable({ cache }, 'latest', keys)),
     ...varyOf(isPublic, by),
-    ...pageHeaders({ connect, isFramed }),
+    ...pageHeaders({ connect, ...(framedBy && { framedBy }) }),
   };
 }
 

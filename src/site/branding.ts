@@ -40,13 +40,14 @@ export function readBranding({ organizations }: Pick<Config, 'organizations'>): 
 }
 
 function styleOf(org: string, accent: NonNullable<OrganizationConfig['accent']>): string {
-  const blocks = (['light', 'dark'] as const).map((scheme) => {
-    const color = accent[scheme];
-    const own = `--accent: ${color}; --accent-ink: ${inkOn(color, scheme)}; --accent-wash: ${washOf(color, scheme)};`;
-    for (const ground of [...grounds[scheme], washOf(color, scheme)]) assertReadable(org, scheme, color, ground);
-    return scheme === 'light' ? `:root { ${own} }` : `@media (prefers-color-scheme: dark) { :root { ${own} } }`;
-  });
-  return `${blocks.join('\n')}\n`;
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const ground of [...grounds[scheme], washOf(accent[scheme], scheme)])
+      assertReadable(org, scheme, accent[scheme], ground);
+  }
+  const both = (colorIn: (color: string, scheme: 'light' | 'dark') => string) =>
+    `light-dark(${colorIn(accent.light, 'light')}, ${colorIn(accent.dark, 'dark')})`;
+  const own = `--accent: ${both((color) => color)}; --accent-ink: ${both(inkOn)}; --accent-wash: ${both(washOf)};`;
+  return `:root { ${own} }\n`;
 }
 
 function assertReadable(org: string, scheme: string, color: string, ground: string): void {

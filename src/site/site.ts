@@ -21,6 +21,8 @@ export interface Site {
   logo(org: string): string | null;
   /** Whether people can sign in. Pages then link to `/account`. */
   hasLogin: boolean;
+  /** Whether references are served for frames of other sites. */
+  hasEmbeds: boolean;
   /** Renders a template within the layout. */
   page(template: string, data: PageData): string;
 }
@@ -55,7 +57,7 @@ export interface Crumb {
 }
 
 /** Creates the site of a registry under this public URL. */
-export function createSite(registry: Registry, url: string, { hasLogin = false } = {}): Site {
+export function createSite(registry: Registry, url: string, { hasLogin = false, hasEmbeds = true } = {}): Site {
   const links = createLinks(url);
   const branding = readBranding(registry.config);
   const assets = createAssets(registry.config.templates, branding.assets);
@@ -73,6 +75,7 @@ export function createSite(registry: Registry, url: string, { hasLogin = false }
     docs: readDocs(),
     logo: (org) => brandOf(org).logo,
     hasLogin,
+    hasEmbeds,
     page(template, data) {
       const asset = (name: string) => links.path(assets.path(name));
       const site = {

@@ -3,7 +3,7 @@
 for (const element of document.querySelectorAll('.script[hidden], .filter[hidden]')) element.hidden = false;
 
 startHere();
-for (const input of document.querySelectorAll('.copy input')) addCopy(input);
+for (const input of document.querySelectorAll('.copy input, .copy textarea')) addCopy(input);
 addFilter();
 addKeys();
 addMenu();
@@ -29,7 +29,10 @@ function addCopy(input) {
   const button = document.createElement('button');
   button.type = 'button';
   button.textContent = 'Copy';
-  button.setAttribute('aria-label', `Copy the address of ${input.labels[0].textContent}`);
+  button.setAttribute(
+    'aria-label',
+    input.matches('textarea') ? 'Copy the HTML' : `Copy the address of ${input.labels[0].textContent}`,
+  );
   button.addEventListener('click', async () => {
     try {
       await navigator.clipboard.writeText(input.value);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { anonymous } from '../../model/access.ts';
 import { resourceKey } from '../../model/cache-key.ts';
 import { parseAddress, type Address } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
@@ -85,6 +86,7 @@ const viewPatterns = {
   markdown: '/@{org}/{type}/{slug}/index.md',
   part: '/@{org}/{type}/{slug}/part-{part}',
   try: '/@{org}/{type}/{slug}/try',
+  embed: '/@{org}/{type}/{slug}/embed',
   report: '/@{org}/{type}/{slug}/report',
   provenance: '/@{org}/{type}/{slug}/provenance',
   versions: '/@{org}/{type}/{slug}/versions',
@@ -106,7 +108,9 @@ async function answer(read: ReadRequest, address: Address | null, send: Send): P
     await sendListing(read, address.org, address.kind === 'type' ? address.type : null);
     return;
   }
-  const granted = await grantRead(read.context.registry, read.principal, address.coordinate);
+  // Pages of other sites show what everybody may read, whoever looks at them.
+  const reader = address.view === 'embed' ? anonymous : read.principal;
+  const granted = await grantRead(read.context.registry, reader, address.coordinate);
   if (granted === null) throw new RegistryError('not_found', nothingHere);
   try {
     if (!answerMethod(read, granted.resource.visibility)) await sendView(read, granted, address, send);

@@ -15,6 +15,8 @@ import type { Site } from '../../site/site.ts';
 import { tryPage } from '../../site/pages/try-page.ts';
 import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
 import { keptPage, worthKeeping } from '../page-bytes.ts';
+import { sendEmbed } from './embed.ts';
+import { beingMade, inTime, retryAfter } from './in-time.ts';
 import type { ReadRequest } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 
@@ -22,7 +24,7 @@ import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts'
 export type SendResourcePage = (
   read: ReadRequest,
   granted: GrantedVersion,
-  view: 'page' | 'markdown' | 'try' | 'part',
+  view: 'page' | 'markdown' | 'try' | 'part' | 'embed',
   part?: string,
 ) => Promise<void>;
 
@@ -101,10 +103,11 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
       const { html, servers } = await tryPage(site, granted);
       const headers = {
         ...about,
-        ...pageSharing(config, { isPublic, connect: servers, isFramed: true, keys: [resourceKey(resource)] }),
+        ...pageSharing(config, { isPublic, connect: servers, framedBy: ["'self'"], keys: [resourceKey(resource)] }),
       };
       return sendPage(read, cache, bytesOf(html), { headers });
     }
+    if (view === 'embed') return sendEmbed(read, site, granted, patience);
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
     const related = view === 'page' ? await relatedTo(site, granted, read.principal) : null;
@@ -121,22 +124,10 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
   };
 }
 
-/** The page, or null if it takes too long. It is made all the same. */
-async function inTime(page: Promise<PageBytes>, patience: number): Promise<PageBytes | null> {
-  if (patience === Infinity) return page;
-  const { promise: late, resolve } = Promise.withResolvers<null>();
-  const timer = setTimeout(() => resolve(null), patience);
-  return Promise.race([page, late]).finally(() => clearTimeout(timer));
-}
-
-/** Seconds after which a reader should ask again for a page that is being made. */
-const retryAfter = 3;
-
 /** Says that the page is being made: in a page that reloads itself, or as an error to programs. */
 async function sendWaiting(read: ReadRequest, site: Site, view: View): Promise<void> {
-  const text = 'This page is being made for the first time. It takes up to a minute for a long document.';
-  if (view !== 'page' && view !== 'part') throw new RegistryError('unavailable', text, { retryAfter });
-  const html = messagePage(site, { title: 'One moment', text, reload: retryAfter });
+  if (view !== 'page' && view !== 'part') throw new RegistryError('unavailable', beingMade, { retryAfter });
+  const html = messagePage(site, { title: 'One moment', text: beingMade, reload: retryAfter });
   const headers = { 'Retry-After': String(retryAfter), ...pageSharing(site.registry.config, { isPublic: false }) };
   await sendPage(read, site.registry.cache, bytesOf(html), { status: 503, headers });
 }

@@ -68,7 +68,8 @@ export async function buildSite(registry: Registry, options: BuildOptions): Prom
 
 /** Null if something in it is no longer public. Then nothing was changed. */
 async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options: BuildOptions): Promise<Built | null> {
-  const site = createSite(snapshot.registry, options.url);
+  // Who may frame what is up to the web server of a build.
+  const site = createSite(snapshot.registry, options.url, { hasEmbeds: false });
   const basis = await basisOf(site, options);
   const old = options.isFresh ? null : folder.old;
   const inputs = await planBuild(site, snapshot, { basis, problems: [] });

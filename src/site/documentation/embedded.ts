@@ -72,7 +72,7 @@ async function grantEmbedded(
 }
 
 /** The section of one operation, out of a whole reference (`render.ts`). What it links to there stays there. */
-function operationHtml(html: string, anchor: string, href: string): string | null {
+export function operationHtml(html: string, anchor: string, href: string): string | null {
   const start = html.indexOf(`<section class="operation" id="${anchor}">`);
   const end = html.indexOf('</section>', start);
   if (start < 0 || end < 0) return null;

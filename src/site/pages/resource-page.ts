@@ -14,6 +14,7 @@ import { subscriptionOf } from './subscription.ts';
 import { organizationTitle } from './organization-title.ts';
 import { feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
+import { embedSnippet } from './embed-snippet.ts';
 import type { Related } from './related.ts';
 import { describeReport } from './report-groups.ts';
 import type { Site } from '../site.ts';
@@ -120,6 +121,7 @@ export async function resourcePage(
     provenance: provenanceOf(config),
     subscription: preview === null ? subscriptionOf(site, resource) : null,
     provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),
+    embed: preview === null ? embedSnippet(site, granted) : null,
     reference,
     tryHref:
       resource.type === 'apis' && preview === null ? links.to(coordinate, { label: version.label, view: 'try' }) : null,

@@ -1,0 +1,84 @@
+import { RegistryError } from '../../model/errors.ts';
+import { coordinateOf } from '../../model/resource.ts';
+import type { Rendered } from '../../compile/compile.ts';
+import { outlineOf, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
+import type { GrantedVersion } from '../../registry/read.ts';
+import { anchorOfOperation } from '../../registry/sites/resolve-embeds.ts';
+import { operationHtml } from '../documentation/embedded.ts';
+import type { Site } from '../site.ts';
+import { linkParts } from './link-parts.ts';
+import { partHref } from './resource-page.ts';
+
+const themes = ['light', 'dark'] as const;
+type Theme = (typeof themes)[number];
+
+export function isTheme(text: string): text is Theme {
+  return (themes as readonly string[]).includes(text);
+}
+
+/** What to embed: one operation, by its id or as `GET /payments`, or all. */
+export interface EmbedOptions {
+  operation: string | null;
+  /** Null: what the reader's system prefers. */
+  theme: Theme | null;
+}
+
+/**
+ * The reference of a version for a frame: without the registry's header, navigation and search. Of a
+ * long document the overview, whose links lead to the registry. Throws `not_found` if there is no
+ * such operation.
+ */
+export async function embedPage(
+  site: Site,
+  granted: GrantedVersion,
+  { operation, theme }: EmbedOptions,
+): Promise<string> {
+  const { resource, version } = granted;
+  const href = site.links.to(coordinateOf(resource), { label: version.label });
+  const rendered = await renderedOf(site.registry, granted);
+  const html =
+    rendered === null
+      ? null
+      : operation === null
+        ? referenceOf(site, granted, rendered)
+        : await oneOperation(site, granted, rendered, operation);
+  return site.page('embed', {
+    org: resource.org,
+    title: `${resource.name} ${version.label}`,
+    hidden: true,
+    theme,
+    name: resource.name,
+    version: { label: version.label, state: version.status.state },
+    href: operation === null ? href : `${href}#${await anchorOf(site, granted, operation)}`,
+    html: html && leaveFrame(html),
+  });
+}
+
+function referenceOf(site: Site, granted: GrantedVersion, { html, pages }: Rendered): string {
+  return pages === null ? html : linkParts(pages.overview, pages, null, (part) => partHref(site, granted, part));
+}
+
+async function oneOperation(
+  site: Site,
+  granted: GrantedVersion,
+  { html, pages }: Rendered,
+  operation: string,
+): Promise<string | null> {
+  const { resource, version } = granted;
+  const anchor = await anchorOf(site, granted, operation);
+  const whole = pages === null ? html : await renderedPart(site.registry, granted, wholePart);
+  return whole && operationHtml(whole, anchor, site.links.to(coordinateOf(resource), { label: version.label }));
+}
+
+async function anchorOf(site: Site, granted: GrantedVersion, operation: string): Promise<string> {
+  const outline = await outlineOf(site.registry, granted);
+  const anchor = outline && anchorOfOperation(outline, operation);
+  if (anchor !== null) return anchor;
+  throw new RegistryError('not_found', 'This version has no such operation. Name it by its id, or as GET /payments.');
+}
+
+/** Links that leave the reference open a tab of their own: no other page may be in the frame. */
+function leaveFrame(html: string): string {
+  // Text is escaped, so this is an element.
+  return html.replaceAll(/<a (?=href="[^#])/g, '<a target="_blank" ');
+}
