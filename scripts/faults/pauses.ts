@@ -41,7 +41,7 @@ interface Node {
 
 async function start(): Promise<Node> {
   const child = fork(program, [folder], { execArgv: [] });
-  const [url] = (await once(child, 'message')) as [string];
+  const [[url]] = (await once(child, 'message')) as [[string]];
   return { child, url, latest: -1 };
 }
 

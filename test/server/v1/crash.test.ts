@@ -21,7 +21,7 @@ let url: string;
 
 async function start(): Promise<void> {
   child = fork(fileURLToPath(new URL('child.ts', import.meta.url)), [folder], { execArgv: [], stdio: 'inherit' });
-  [url] = (await once(child, 'message')) as [string];
+  [[url]] = (await once(child, 'message')) as [[string]];
 }
 
 async function kill(): Promise<void> {
