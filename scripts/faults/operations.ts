@@ -4,9 +4,10 @@ import { createTestRegistry } from '../../test/server/registry.ts';
 import { watchFiles } from '../../test/store/watched-files.ts';
 import { createKey } from '../../src/registry/keys.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { newId } from '../../src/registry/registry.ts';
+import { newId, type Registry } from '../../src/registry/registry.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../src/model/label.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
+import type { Bucket } from '../../src/store/bucket.ts';
 import type { Files } from '../../src/store/folder/files.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { createObjects } from '../../src/store/objects.ts';
@@ -76,11 +77,15 @@ export async function send(
 }
 
 /** A registry on a folder. `files`: what goes wrong; by default nothing does. */
-export async function openFolderRegistry(folder: string, files: Files = watchFiles(folder)) {
+export async function openFolderRegistry(folder: string, files: Files = watchFiles(folder)): Promise<Registry> {
+  return openBucketRegistry(await openFsBucket(folder, { files }), 0);
+}
+
+/** A registry on a bucket. `maxAge`: milliseconds after which it asks for what others wrote; undefined is as in a server. */
+export function openBucketRegistry(bucket: Bucket, maxAge?: number): Registry {
   const plain = createTestRegistry({ rateLimit: { key: 1e9, address: 1e9, failures: 1e9 } });
-  const bucket = await openFsBucket(folder, { files });
-  const refs = createRefs(bucket, { ...plain, uniqueId: () => newId(plain), maxAge: 0 });
-  return { ...plain, bucket, objects: createObjects(bucket), refs };
+  const options = { ...plain, uniqueId: () => newId(plain), ...(maxAge !== undefined && { maxAge }) };
+  return { ...plain, bucket, objects: createObjects(bucket), refs: createRefs(bucket, options) };
 }
 
 /** Serves a folder. */
@@ -91,9 +96,14 @@ export async function openFolder(folder: string, files?: Files): Promise<Api> {
 /** Makes a store with a key, the shared resource and as many entries in its log. Returns the key. */
 export async function makeStore(folder: string, entries = 0): Promise<string> {
   await using api = await openFolder(folder);
+  return beginStore(api, entries);
+}
+
+/** Makes a key, the shared resource and as many others in an empty store. Returns the key. */
+export async function beginStore(api: Api, others = 0): Promise<string> {
   const author = { actor: 'operator:faults', origin: null };
   const { text } = await createKey(api.registry, { org: 'acme', name: 'faults', scopes: ['admin'] }, author);
-  for (const slug of [shared, ...Array.from({ length: entries }, (_, n) => `old-${n}`)]) {
+  for (const slug of [shared, ...Array.from({ length: others }, (_, n) => `old-${n}`)]) {
     const made = await send(api.url, text, operationsFor(slug)[0]!);
     if (!isSuccess(made)) throw new Error(`The store is not made: ${JSON.stringify(made)}`);
   }
@@ -130,9 +140,13 @@ export async function isThere(folder: string, { slug, label, isPrivate }: Operat
   return resource !== undefined && (label === null || resource.versions.some((version) => version.label === label));
 }
 
-/** What is wrong with the store, given what was acknowledged in it: sentences, none where all is well. */
+/** What is wrong with the store in a folder, given what was acknowledged in it: sentences, none where all is well. */
 export async function checkStore(folder: string, history: History): Promise<string[]> {
-  const registry = await openFolderRegistry(folder);
+  return checkRegistry(await openFolderRegistry(folder), history);
+}
+
+/** As `checkStore`, of a registry that nobody has used. */
+export async function checkRegistry(registry: Registry, history: History): Promise<string[]> {
   const wrong = (await fsck(registry)).damages.map(({ key, detail }) => `${key}: ${detail}`);
   const winners = new Map<string, string>();
   for (const [operation, answer] of history) {
