@@ -133,8 +133,8 @@ async function read(api: Api): Promise<void> {
       else if (JSON.parse(text).info.version !== place.split('@')[1])
         wrong.push(`${place}: ${text.slice(0, 100)} was read`);
     }
-    const private_ = hidden.slice(-40);
-    const one = private_[random(private_.length) - 1];
+    const lately = hidden.slice(-40);
+    const one = lately[random(lately.length) - 1];
     if (one === undefined || (one.by !== api && performance.now() - one.at < seen)) continue;
     const response = await fetch(`${api.url}/@acme/apis/${one.slug}.json`);
     await response.arrayBuffer();
