@@ -96,7 +96,7 @@ export async function openFolder(folder: string, files?: Files): Promise<Api> {
 /** Makes a store with a key, the shared resource and as many entries in its log. Returns the key. */
 export async function makeStore(folder: string, entries = 0): Promise<string> {
   await using api = await openFolder(folder);
-  return beginStore(api, entries);
+  return await beginStore(api, entries);
 }
 
 /** Makes a key, the shared resource and as many others in an empty store. Returns the key. */
