@@ -1,4 +1,6 @@
+import type { ThrottlingOptions } from '@octokit/plugin-throttling';
 import type { Octokit } from '@octokit/rest';
+import PQueue from 'p-queue';
 import { RegistryError } from '../model/errors.ts';
 import { notAnswering } from './ask.ts';
 import { createFetch } from './host-fetch.ts';
@@ -70,6 +72,8 @@ export function createSpeakers(settings: HostSettings): Speakers {
         retryAfterBaseValue: second,
         onRateLimit: isWorthIt,
         onSecondaryRateLimit: isWorthIt,
+        write: pacedBy(second),
+        notifications: pacedBy(3 * second),
       },
     });
   }
@@ -129,7 +133,17 @@ export function createSpeakers(settings: HostSettings): Speakers {
   return { find, nobody: () => clientOf('nobody', null), ask };
 }
 
-/** A name that is no organization's may be a user's. */
+/**
+ * Lets one request begin in so many milliseconds, as GitHub asks for writes. The throttling plugin
+ * does the same, with seconds that tests cannot shorten. It uses `schedule` alone.
+ */
+function pacedBy(milliseconds: number): ThrottlingOptions['write'] {
+  const queue = new PQueue({ concurrency: 1, interval: milliseconds, intervalCap: 1 });
+  const group = { key: () => ({ schedule: (_options: unknown, begin: () => Promise<void>) => queue.add(begin) }) };
+  return group as unknown as ThrottlingOptions['write'];
+}
+
+/** A path may name a user instead of an organization. */
 function userInstead<T>(error: unknown, ask: () => Promise<T>): Promise<T> {
   if (isRefusal(error)) return ask();
   throw error;

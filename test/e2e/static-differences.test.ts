@@ -38,7 +38,7 @@ describe.skipIf(!hasBoth)(
       const app = createApp({ registry, queue: createSyncQueue(registry, createPulls), url, isReady: () => true });
       server = await listen(app, { host: '127.0.0.1', port: 0 });
       out = join(folder.path, 'site');
-      await build(registry, out, { url });
+      await build(registry, out, { url, precompressed: 'all' });
       const nginx = await startNginx(out);
       ends.push(nginx);
       const caddy = await startCaddy(out);

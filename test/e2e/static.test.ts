@@ -75,7 +75,7 @@ describe.skipIf(!hasNginx).for(sampleOf(['/sub', ''], 2))(
       const app = createApp({ registry, queue: createSyncQueue(registry, createPulls), url, isReady: () => true });
       server = await listen(app, { host: '127.0.0.1', port: 0 });
       out = join(folder.path, 'site');
-      await build(registry, out, { url });
+      await build(registry, out, { url, precompressed: 'all' });
       nginx = await startNginx(out);
     });
 

@@ -13,7 +13,7 @@ import { createSyncQueue } from '../../../src/sync/queue.ts';
 /** Packed assets are many, and the same in every test: what is kept is named by its content. */
 const cache = createMemoryCache();
 
-/** Builds as `stele build` does. */
+/** Builds as `stele build` does, but without compressed files unless the options ask for them: they take most of the time. */
 export function build(registry: Registry, out: string, options: Partial<BuildOptions> = {}): Promise<Built> {
   return buildSite(
     { ...registry, cache },
@@ -22,6 +22,7 @@ export function build(registry: Registry, out: string, options: Partial<BuildOpt
       url: 'http://registry.test',
       openAnswers: (snapshot, site) => openAnswers(snapshot, site, createSyncQueue(snapshot, createPulls)),
       program: 'test',
+      precompressed: 'none',
       isFresh: false,
       say: () => undefined,
       signal: new AbortController().signal,

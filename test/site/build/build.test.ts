@@ -16,7 +16,7 @@ test('a build holds every version in both formats and every coding, and its page
   const { text } = await publishVersion(registry, '@acme/apis/pay', '1.0.0');
   await publishVersion(registry, '@acme/apis/pay', '1.1.0');
   const out = join(folder.path, 'site');
-  const built = await build(registry, out);
+  const built = await build(registry, out, { precompressed: 'all' });
   expect(built).toMatchObject({ outcome: 'built', resources: 1 });
   const files = await filesIn(out);
   expect(built.files + 1).toBe(files.length);
@@ -64,22 +64,23 @@ test('what has not changed is kept: the same file, not a copy', async () => {
   await publishVersion(registry, '@acme/apis/pay', '1.0.0');
   await publishVersion(registry, '@acme/apis/refund', '1.0.0');
   const out = join(folder.path, 'site');
-  await build(registry, out);
-  expect(await build(registry, out)).toMatchObject({ outcome: 'unchanged', made: 0 });
+  const packed = { precompressed: 'gzip' } as const;
+  await build(registry, out, packed);
+  expect(await build(registry, out, packed)).toMatchObject({ outcome: 'unchanged', made: 0 });
   const identify = async (path: string) => (await stat(join(out, path))).ino;
   const before = {
     refund: await identify('@acme/apis/refund@1.0.0/index.html'),
-    document: await identify('@acme/apis/pay@1.0.0.json.br'),
+    document: await identify('@acme/apis/pay@1.0.0.json.gz'),
     page: await identify('@acme/apis/pay@1.0.0/index.html'),
   };
   await publishVersion(registry, '@acme/apis/pay', '1.1.0');
-  expect(await build(registry, out)).toMatchObject({ outcome: 'built' });
+  expect(await build(registry, out, packed)).toMatchObject({ outcome: 'built' });
   expect(await identify('@acme/apis/refund@1.0.0/index.html')).toBe(before.refund);
-  expect(await identify('@acme/apis/pay@1.0.0.json.br')).toBe(before.document);
+  expect(await identify('@acme/apis/pay@1.0.0.json.gz')).toBe(before.document);
   expect(await identify('@acme/apis/pay@1.0.0/index.html')).not.toBe(before.page);
   expect(await textOf(out, '@acme/apis/pay.json')).toContain('"1.1.0"');
   await using fresh = await openFolder();
-  await build(registry, join(fresh.path, 'site'));
+  await build(registry, join(fresh.path, 'site'), packed);
   expect(await filesIn(out)).toEqual(await filesIn(join(fresh.path, 'site')));
   for (const path of await filesIn(out))
     expect((await readFile(join(out, path))).equals(await readFile(join(fresh.path, 'site', path))), path).toBe(true);
@@ -241,10 +242,10 @@ test('compressed files are those that are asked for, and web servers know which'
     const files = await filesIn(out);
     return ['.gz', '.br', '.zst'].filter((ending) => files.some((path) => path.endsWith(ending)));
   };
-  const few = await build(registry, out, { precompressed: 'none' });
+  const few = await build(registry, out);
   expect(await endings()).toEqual([]);
   expect(await textOf(out, 'rules/Caddyfile')).not.toContain('precompressed');
-  expect(await build(registry, out, { precompressed: 'none' })).toMatchObject({ outcome: 'unchanged' });
+  expect(await build(registry, out)).toMatchObject({ outcome: 'unchanged' });
   const more = await build(registry, out, { precompressed: 'gzip' });
   expect(await endings()).toEqual(['.gz']);
   expect(more.files).toBeGreaterThan(few.files);
@@ -262,7 +263,7 @@ test('a git worktree stays one, for a branch that a host publishes', async () =>
   await mkdir(out);
   await writeFile(join(out, '.git'), 'gitdir: /elsewhere\n');
   for (const label of ['1.1.0', '1.2.0']) {
-    await build(registry, out, { precompressed: 'none' });
+    await build(registry, out);
     expect(await readFile(join(out, '.git'), 'utf8')).toBe('gitdir: /elsewhere\n');
     expect(await readFile(join(out, '.nojekyll'), 'utf8')).toBe('');
     await publishVersion(registry, '@acme/apis/pay', label);
