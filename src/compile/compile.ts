@@ -13,7 +13,7 @@ import type { Validation } from '../model/problem.ts';
 import type { Visibility } from '../model/access.ts';
 import type { Problem, Report } from '../model/problem.ts';
 import type { SiteSettings } from '../model/sites/documentation-site.ts';
-import type { RenderedPage, SourcePage } from '../model/sites/page.ts';
+import type { RenderedPage, SourcePage } from '../model/sites/source-page.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 
 /** The limits of design §6. Each has its own problem rule. */

@@ -1,7 +1,7 @@
 import type { Direction, Verdict } from '../model/comparison.ts';
 import { describePlace } from './describe-place.ts';
 import type { Schema } from './schema/schema-parts.ts';
-import { viewOf, type SchemaView } from './schema/schema-view.ts';
+import { viewOf, type SchemaView } from './schema/read-schema.ts';
 import type { Fact, Unit, Walk } from './walk.ts';
 
 /** Compares schemas further below. */

@@ -5,7 +5,7 @@ import type { Delivery, FoundRepository, Hint, Host, HostRepository } from './ho
 import { createInOrder } from '../scheduling/in-order.ts';
 import { pathOn } from './name.ts';
 import { asFound, asRepository, itemsIn, listOwned, repositoriesIn } from './owner-pages.ts';
-import type { Page } from './pages.ts';
+import type { Page } from './read-pages.ts';
 import { listPages } from './pull-pages.ts';
 import { asPull, malformedPayload, pullIn, readEvent, readPayload, textAt, valueAt } from './payload.ts';
 import { bearerOrBasic, ownGitCredential, type HostSettings } from './host-settings.ts';

@@ -1,7 +1,7 @@
 import type { CheckState } from '../model/check.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { createAsk } from './ask.ts';
-import { commentOnPull, writeReport } from './comments/bitbucket.ts';
+import { commentOnPull, writeReport } from './comments/bitbucket-comments.ts';
 import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';

@@ -1,6 +1,6 @@
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
-import { commentOnPull } from './comments/gitea.ts';
+import { commentOnPull } from './comments/gitea-comments.ts';
 import { inTime } from './host-fetch.ts';
 import type { Delivery, Hint, Host } from './host.ts';
 import { createInOrder } from '../scheduling/in-order.ts';

@@ -1,6 +1,6 @@
 import { isRefusal, createSpeakers, ownerOf } from './github-client.ts';
 import { writeCheckRun, writeStatus } from './github-checks.ts';
-import { commentOnPull } from './comments/github.ts';
+import { commentOnPull } from './comments/github-comments.ts';
 import { readGitHubHint } from './github-hint.ts';
 import { listGitHubRepositories } from './github-repositories.ts';
 import { inTime } from './host-fetch.ts';

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { CheckState } from '../model/check.ts';
 import { createAsk } from './ask.ts';
-import { commentOnMergeRequest } from './comments/gitlab.ts';
+import { commentOnMergeRequest } from './comments/gitlab-comments.ts';
 import { inTime } from './host-fetch.ts';
 import type { Delivery, FoundRepository, Hint, Host, Pull } from './host.ts';
 import { asFound, askEither, listOwned, repositoriesIn } from './owner-pages.ts';

@@ -2,7 +2,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { Answer, Ask } from './ask.ts';
 import type { FoundRepositories, FoundRepository, HostOwner, HostRepository } from './host.ts';
 import { nameOn } from './name.ts';
-import { readPages, type Page } from './pages.ts';
+import { readPages, type Page } from './read-pages.ts';
 import { textAt, valueAt } from './payload.ts';
 
 /** The most repositories of one owner that are listed. */

@@ -1,5 +1,5 @@
 import type { Pull } from './host.ts';
-import { readPages, type Page } from './pages.ts';
+import { readPages, type Page } from './read-pages.ts';
 
 /** The most pull requests that are read per repository. */
 const most = 200;

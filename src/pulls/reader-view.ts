@@ -3,7 +3,7 @@ import { anonymous } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import type { Repository } from '../model/connection.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
-import { rulesetName } from '../registry/gate/gate.ts';
+import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import { connectedResources } from '../plan/plan.ts';
 import { mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';

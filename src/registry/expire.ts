@@ -1,4 +1,4 @@
-import { expiringKinds } from '../model/records.ts';
+import { expiringKinds } from '../model/record-places.ts';
 import type { Registry } from './registry.ts';
 
 const day = 24 * 60 * 60_000;

@@ -2,7 +2,7 @@ import { digestOf, type Digest } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
 import type { Version } from '../model/resource.ts';
 import { listAll } from '../store/bucket.ts';
-import { checkLog, itemsIn, listLogs } from '../store/log/check.ts';
+import { checkLog, itemsIn, listLogs } from '../store/log/check-log.ts';
 import type { SealedEntry } from '../store/log/entry.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';

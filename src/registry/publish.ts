@@ -19,7 +19,7 @@ import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.
 import { assertConnectable } from './connectable.ts';
 import { rulesetState } from './gate/extended.ts';
 import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
-import { gateOf, resolveRuleset, rulesetName } from './gate/gate.ts';
+import { gateOf, resolveRuleset, rulesetName } from './gate/ruleset-gate.ts';
 import { checkNext, compileDocument, compileGated, validationOf } from './gate/compile-document.ts';
 import { malformedLabel } from './place-version.ts';
 import { watchPurges } from './purge.ts';

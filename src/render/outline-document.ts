@@ -4,7 +4,7 @@ import type { Outline, OutlineOperation, OutlineSchema } from '../model/outline.
 import type { Digest } from '../model/digest.ts';
 import { digestOfValue } from './canonical.ts';
 import { entriesOf, isObject, listOf, objectOf, parseObject, textOf, type JsonObject } from './json-value.ts';
-import { listLimit, operationsOf, type ApiOperation } from './openapi/operations.ts';
+import { listLimit, operationsOf, type ApiOperation } from './openapi/list-operations.ts';
 import { dereference } from './local-reference.ts';
 import { definitionFolders, definitionsOf } from './schema/schemas.ts';
 import { firstParagraph, shorten } from './plain-text.ts';

@@ -41,7 +41,7 @@ import { jsonSchemaHtml } from './schema/json-schema-html.ts';
 import { jsonSchemaMarkdown } from './schema/json-schema-markdown.ts';
 import { apiNavigation, jsonSchemaNavigation, rulesetNavigation } from './navigation.ts';
 import { requirementsOf } from './openapi/operation-view.ts';
-import { listLimit } from './openapi/operations.ts';
+import { listLimit } from './openapi/list-operations.ts';
 import type { Page } from './page.ts';
 import { rulesOf } from './ruleset/rules.ts';
 import { rulesetHtml } from './ruleset/ruleset-html.ts';

@@ -5,7 +5,7 @@ import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { createConfirm, syncFolder, withOpen } from './folder/confirm.ts';
 import { codeOf, ignoring, type Files } from './folder/files.ts';
 import { folderMode } from './private.ts';
-import { notConfirmed, refuseFolder, refuseRead, refuseWrite } from './folder/reasons.ts';
+import { notConfirmed, refuseFolder, refuseRead, refuseWrite } from './folder/file-errors.ts';
 import { createTemporaryFiles, sweepTemporaryFiles } from './folder/temporary-files.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { placeOf } from '../model/records.ts';
+import { placeOf } from '../model/record-places.ts';
 import type { Bucket } from './bucket.ts';
 import type { Generation } from './generations.ts';
 import { logOf } from './log/entry.ts';
-import { createLog } from './log/log.ts';
+import { createLog } from './log/organization-logs.ts';
 import type { Noted } from './log/trail.ts';
 import type { Records, RecordsOptions } from './records.ts';
 import { assertName, createWork, type Work } from './work.ts';

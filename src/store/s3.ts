@@ -5,7 +5,7 @@ import { assertKey, isKey, type Bucket } from './bucket.ts';
 import { usualPatience, type Patience } from './requests/attempts.ts';
 import { createKeep, type Keep } from './requests/keep.ts';
 import { probe } from './requests/probe.ts';
-import { notReadable } from './requests/reasons.ts';
+import { notReadable } from './requests/s3-errors.ts';
 
 /** Where an S3 bucket is. */
 export interface S3Settings {

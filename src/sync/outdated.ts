@@ -1,6 +1,6 @@
 import { parseCoordinate } from '../model/address.ts';
 import type { DocumentState, Repository } from '../model/connection.ts';
-import { rulesetName } from '../registry/gate/gate.ts';
+import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import type { Registry } from '../registry/registry.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { gateText, rulesetDigest } from './sync-document.ts';

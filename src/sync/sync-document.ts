@@ -9,7 +9,7 @@ import type { Snapshot } from '../source/snapshot.ts';
 import type { Planned } from '../plan/planned.ts';
 import { assertConnectable } from '../registry/connectable.ts';
 import { rulesetState } from '../registry/gate/extended.ts';
-import { gateOf, resolveRuleset, rulesetName } from '../registry/gate/gate.ts';
+import { gateOf, resolveRuleset, rulesetName } from '../registry/gate/ruleset-gate.ts';
 import { connectionFor, publishDocument, refusable, refusalOf } from './publish-document.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import type { Registry } from '../registry/registry.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rulesetName } from '../../src/registry/gate/gate.ts';
+import { rulesetName } from '../../src/registry/gate/ruleset-gate.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
 import { createWorld } from '../registry/world.ts';
 

@@ -5,7 +5,7 @@ import { resourceRef, type Resource, type Status } from '../../src/model/resourc
 import { changeResource, deleteResource } from '../../src/registry/change-resource.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { mirrorChanges, type Mirrored, type Remote } from '../../src/registry/keep/mirror.ts';
+import { mirrorChanges, type Mirrored, type Remote } from '../../src/registry/keep/mirror-registry.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 import { openApi, type Api } from '../server/v1/api.ts';
 

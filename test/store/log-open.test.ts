@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { checkLog } from '../../src/store/log/check.ts';
+import { checkLog } from '../../src/store/log/check-log.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
-import { checkLog } from '../../src/store/log/check.ts';
+import { checkLog } from '../../src/store/log/check-log.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createObjects, objectKey } from '../../src/store/objects.ts';

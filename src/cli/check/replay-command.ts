@@ -63,7 +63,7 @@ function labelIn(candidate: string, ruleset: Coordinate): string {
 async function replayHere(command: Command, candidate: string, coordinate: Coordinate): Promise<Result> {
   const { replay } = await import('../../registry/gate/replay.ts');
   const { readCandidate } = await import('../../registry/gate/candidate.ts');
-  const { findRuleset } = await import('../../registry/gate/gate.ts');
+  const { findRuleset } = await import('../../registry/gate/ruleset-gate.ts');
   const { findResource } = await import('../../registry/find-resource.ts');
   const same = <T>(config: T) => config;
   return withRegistryToRead(command, same, async (registry) => {

@@ -37,7 +37,7 @@ export async function rulesetNamed(
 /** A published ruleset of the data folder. */
 async function findHere(command: Command, name: string): Promise<GivenRuleset> {
   const { coordinate } = requireCoordinate(name);
-  const { findRuleset } = await import('../../registry/gate/gate.ts');
+  const { findRuleset } = await import('../../registry/gate/ruleset-gate.ts');
   const same = (config: Config) => config;
   return withRegistryToRead(command, same, (registry) => findRuleset(registry, coordinate.org, name));
 }

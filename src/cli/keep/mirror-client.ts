@@ -4,7 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Digest } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Status } from '../../model/resource.ts';
-import type { Remote } from '../../registry/keep/mirror.ts';
+import type { Remote } from '../../registry/keep/mirror-registry.ts';
 import type { RemoteResource } from '../../registry/keep/remote-resource.ts';
 import { refusalOf } from '../registry-client.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { isObject } from '../schema/schema-dialect.ts';
-import { extendsOf, mostLevels, type FindRuleset } from './spectral/rules.ts';
+import { extendsOf, mostLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 /** The members of a Redocly ruleset that contain rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */
 export const ruleBlocks: readonly string[] = membersOf('ConfigRoot').filter((key) => /^rules$|Rules$/.test(key));

@@ -3,7 +3,7 @@ import { isParsed, type KindInput } from '../kind.ts';
 import { resolveReference } from '../reference.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import type { ParsedFile } from '../text/parse.ts';
-import { extendsOf, mostLevels, type FindRuleset } from './spectral/rules.ts';
+import { extendsOf, mostLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 type Ruleset = Readonly<Record<string, unknown>>;
 

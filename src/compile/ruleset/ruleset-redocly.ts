@@ -5,7 +5,7 @@ import type { ParsedFile } from '../text/parse.ts';
 import { joinPointer } from '../text/pointer.ts';
 import { assertionNames, nodeTypes, otherMembers, readBuiltIn, ruleBlocks, type BuiltIn } from './redocly-config.ts';
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
-import type { FindRuleset } from './spectral/rules.ts';
+import type { FindRuleset } from './spectral/effective-rules.ts';
 import { tryRules } from './ruleset-trial.ts';
 import { isObject } from '../schema/schema-dialect.ts';
 import { closest } from '../../model/closest.ts';

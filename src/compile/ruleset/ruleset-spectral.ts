@@ -10,9 +10,15 @@ import { knownFormats as formats } from './spectral/formats.ts';
 import { coreFunctions, createTools } from './spectral/functions.ts';
 import { builtInFunctions } from './spectral/oas-functions.ts';
 import { filesProblem } from './spectral/overrides.ts';
-import { parsePath } from './spectral/path.ts';
+import { parsePath } from './spectral/json-path.ts';
 import { compilePattern } from './spectral/pattern.ts';
-import { effectiveRules, expandAliases, extendsOf, type Aliases, type FindRuleset } from './spectral/rules.ts';
+import {
+  effectiveRules,
+  expandAliases,
+  extendsOf,
+  type Aliases,
+  type FindRuleset,
+} from './spectral/effective-rules.ts';
 
 const functionNames: ReadonlySet<string> = new Set(Object.keys(coreFunctions));
 const members = 'title description version x-version documentationUrl formats extends rules aliases parserOptions except overrides'.split(' '); // prettier-ignore

@@ -13,7 +13,7 @@ import { isObject } from '../schema/schema-dialect.ts';
 import { schemaProblems } from '../schema/schema-rules.ts';
 import { inlineFiles, isRulesetCoordinate } from './ruleset-files.ts';
 import { leaveOut, partialMember } from './ruleset-partial.ts';
-import { mostLevels, type FindRuleset } from './spectral/rules.ts';
+import { mostLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 findTwinsByText();
 const ajv = new Ajv2020({ allErrors: true, strict: false, meta: false, validateSchema: false });

@@ -1,5 +1,5 @@
 import { problemAtFile } from '../../model/problem.ts';
-import type { RenderedPage, SourcePage } from '../../model/sites/page.ts';
+import type { RenderedPage, SourcePage } from '../../model/sites/source-page.ts';
 import { hasCode } from '../../render/site/has-code.ts';
 import type { CompileLimits, Turn } from '../compile.ts';
 import { fileTooLarge } from '../text/parse.ts';

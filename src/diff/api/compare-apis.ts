@@ -1,10 +1,10 @@
 import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../../render/json-value.ts';
 import { reportPart, reportTexts } from './report-part.ts';
-import { pairOperations } from './operations.ts';
+import { pairOperations } from './pair-operations.ts';
 import { compareOperation } from './compare-operations.ts';
 import { dialectOfApi } from '../dialect.ts';
 import { quote } from '../report.ts';
-import { textOfValue } from '../schema/schema-view.ts';
+import { textOfValue } from '../schema/read-schema.ts';
 import { createSide, placeAt, rootOf } from '../side.ts';
 import { createWalk, type Unit, type Walk } from '../walk.ts';
 

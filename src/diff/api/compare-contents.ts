@@ -2,7 +2,7 @@ import type { Direction } from '../../model/comparison.ts';
 import { reportPart } from './report-part.ts';
 import type { Content, Media } from './operation-parts.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
-import { textOfValue } from '../schema/schema-view.ts';
+import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 

@@ -1,14 +1,14 @@
 import type { Direction } from '../../model/comparison.ts';
 import { listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { reportPart, reportTexts } from './report-part.ts';
-import { pairItems, type Operation, type OperationPair } from './operations.ts';
+import { pairItems, type Operation, type OperationPair } from './pair-operations.ts';
 import { bodyOf } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareParameters } from './compare-parameters.ts';
 import { compareResponses } from './compare-responses.ts';
 import { compareSecurity } from './compare-security.ts';
 import { compareServers } from './compare-servers.ts';
-import { textOfValue } from '../schema/schema-view.ts';
+import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, membersOf, resolvePlace } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 

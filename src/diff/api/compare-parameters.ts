@@ -1,11 +1,11 @@
 import type { Direction } from '../../model/comparison.ts';
 import { objectOf } from '../../render/json-value.ts';
 import { reportPart, reportTexts } from './report-part.ts';
-import { templateNames, type Operation } from './operations.ts';
+import { templateNames, type Operation } from './pair-operations.ts';
 import { parameterKey, parametersOf, type Parameter } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareSchemas } from '../schema/compare-schemas.ts';
-import { viewOf } from '../schema/schema-view.ts';
+import { viewOf } from '../schema/read-schema.ts';
 import { memberOf, type Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 

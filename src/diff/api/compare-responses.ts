@@ -1,10 +1,10 @@
 import type { Direction } from '../../model/comparison.ts';
 import { reportPart, reportTexts } from './report-part.ts';
-import type { Operation } from './operations.ts';
+import type { Operation } from './pair-operations.ts';
 import { responsesOf, type Parameter, type Response } from './operation-parts.ts';
 import { compareContents } from './compare-contents.ts';
 import { compareValues } from './compare-parameters.ts';
-import { textOfValue } from '../schema/schema-view.ts';
+import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 

@@ -1,6 +1,6 @@
 import { entriesOf, listOf, objectOf, textOf } from '../../render/json-value.ts';
 import { reportPart } from './report-part.ts';
-import type { Operation } from './operations.ts';
+import type { Operation } from './pair-operations.ts';
 import { memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 

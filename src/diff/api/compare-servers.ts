@@ -1,5 +1,5 @@
 import { reportPart } from './report-part.ts';
-import type { Operation } from './operations.ts';
+import type { Operation } from './pair-operations.ts';
 import { serversOf } from './operation-parts.ts';
 import type { Unit, Walk } from '../walk.ts';
 

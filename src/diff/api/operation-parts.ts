@@ -1,7 +1,7 @@
 // Reads the parts of an operation from any version of OpenAPI into one form. Places stay those of
 // the document as published.
 import { isObject, listOf, objectOf, textOf, type JsonObject } from '../../render/json-value.ts';
-import { fromItems, textAt, type Operation } from './operations.ts';
+import { fromItems, textAt, type Operation } from './pair-operations.ts';
 import { itemsOf, memberOf, membersOf, placeAt, resolvePlace, type Place, type Side } from '../side.ts';
 
 /** A parameter or a response's header. */

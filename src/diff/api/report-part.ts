@@ -1,7 +1,7 @@
 import type { Direction, Verdict } from '../../model/comparison.ts';
 import { entriesOf } from '../../render/json-value.ts';
 import { addFact, quote, rule, type Effect, type Pointers } from '../report.ts';
-import { textOfValue } from '../schema/schema-view.ts';
+import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 

@@ -1,6 +1,6 @@
 import { report, type Below, type Pair } from '../report.ts';
 import type { Schema } from './schema-parts.ts';
-import type { SchemaView } from './schema-view.ts';
+import type { SchemaView } from './read-schema.ts';
 
 /** Compares the schemas of a list's items: the first ones one by one, then the others. */
 export function compareArrays(pair: Pair, below: Below): void {

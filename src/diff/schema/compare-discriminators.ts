@@ -1,6 +1,6 @@
 import { entriesOf, objectOf, textOf } from '../../render/json-value.ts';
 import { quote, report, type Pair } from '../report.ts';
-import type { SchemaView, Stated } from './schema-view.ts';
+import type { SchemaView, Stated } from './read-schema.ts';
 
 interface Discriminator {
   property: string;

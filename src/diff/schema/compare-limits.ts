@@ -1,6 +1,6 @@
 import { compareFormats } from './compare-formats.ts';
 import { report, type Effect, type Pair } from '../report.ts';
-import { statedIn, type SchemaView } from './schema-view.ts';
+import { statedIn, type SchemaView } from './read-schema.ts';
 
 /** A limit of a schema: the tightest of those that apply together. */
 interface Limit {

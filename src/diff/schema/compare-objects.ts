@@ -1,7 +1,7 @@
 import { compareFlags, hasFlag } from './compare-flags.ts';
 import { report, type Below, type Pair } from '../report.ts';
 import type { Schema } from './schema-parts.ts';
-import type { SchemaView } from './schema-view.ts';
+import type { SchemaView } from './read-schema.ts';
 import { membersOf, memberOf } from '../side.ts';
 
 /** Compares the properties of an object, which of them are required, and whether others may follow. */

@@ -1,6 +1,6 @@
 import { textKeywords } from './compare-texts.ts';
 import { report, type Effect, type Below, type Pair } from '../report.ts';
-import type { SchemaView } from './schema-view.ts';
+import type { SchemaView } from './read-schema.ts';
 import { memberOf } from '../side.ts';
 
 /** Keywords that only restrict: to set one narrows, to drop it widens, to change it may do both. */

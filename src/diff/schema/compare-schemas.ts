@@ -9,7 +9,7 @@ import { compareUnions } from './compare-unions.ts';
 import { compareValues } from './compare-values.ts';
 import { createPair, report, type Below, type Pair } from '../report.ts';
 import { deref, keyOf, type Schema } from './schema-parts.ts';
-import type { SchemaView } from './schema-view.ts';
+import type { SchemaView } from './read-schema.ts';
 import type { Unit, Walk } from '../walk.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { quote, report, type Pair } from '../report.ts';
-import { textOfValue } from './schema-view.ts';
+import { textOfValue } from './read-schema.ts';
 
 /** Keywords that only tell people something. `xml` says how a value is written as XML. */
 export const textKeywords = new Set(['title', 'description', 'example', 'examples', 'externalDocs', '$comment']);

@@ -1,6 +1,6 @@
 import { describePlace } from '../describe-place.ts';
 import { report, type Pair } from '../report.ts';
-import type { SchemaView } from './schema-view.ts';
+import type { SchemaView } from './read-schema.ts';
 
 /**
  * Compares the types, and whether null is allowed. Returns false if they have no type in common:

@@ -2,7 +2,7 @@ import { isObject, objectOf, textOf } from '../../render/json-value.ts';
 import { compareDiscriminators } from './compare-discriminators.ts';
 import { quote, report, type Below, type Pair } from '../report.ts';
 import { deref, type Schema } from './schema-parts.ts';
-import { textOfValue, viewOf, type SchemaView, type Union } from './schema-view.ts';
+import { textOfValue, viewOf, type SchemaView, type Union } from './read-schema.ts';
 import { referenceOf, type Place, type Side } from '../side.ts';
 
 const mostBranches = 500;

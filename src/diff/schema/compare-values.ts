@@ -1,6 +1,6 @@
 import { listOf } from '../../render/json-value.ts';
 import { quote, report, type Pair } from '../report.ts';
-import { textOfValue, type SchemaView } from './schema-view.ts';
+import { textOfValue, type SchemaView } from './read-schema.ts';
 
 const mostNamed = 10;
 

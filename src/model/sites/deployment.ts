@@ -1,7 +1,7 @@
 import type { Digest } from '../digest.ts';
 import type { Problem } from '../problem.ts';
 import type { Place, SiteSettings } from './documentation-site.ts';
-import type { PageFacts } from './page.ts';
+import type { PageFacts } from './source-page.ts';
 
 /** A page of a deployment. The place is that of its content. */
 export interface DeployedPage extends Place {

@@ -6,7 +6,7 @@ import { selectVersion, type Resource } from '../../model/resource.ts';
 import type { CompileGate, Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { Snapshot } from '../../source/snapshot.ts';
 import { checkCompatibility } from './compatibility.ts';
-import { gateOf, withExtendsChecked } from './gate.ts';
+import { gateOf, withExtendsChecked } from './ruleset-gate.ts';
 import type { Registry } from '../registry.ts';
 import { knownFindings } from './relint.ts';
 

@@ -8,7 +8,7 @@ import { coordinateOf, resourceRef, selectVersion, type Resource, type Version }
 import { mayRead } from '../readable.ts';
 import type { Registry } from '../registry.ts';
 import { readJson, readManifestOf } from '../stored.ts';
-import { findRuleset, gateOf, resolveRuleset, rulesetName } from './gate.ts';
+import { findRuleset, gateOf, resolveRuleset, rulesetName } from './ruleset-gate.ts';
 import { relint } from './relint.ts';
 import { showReport } from './show-report.ts';
 

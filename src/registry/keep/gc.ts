@@ -1,9 +1,9 @@
 import { hexOf, isDigest, type Digest } from '../../model/digest.ts';
 import { encodeJson, parseJson } from '../../model/json.ts';
-import { expiringKinds } from '../../model/records.ts';
+import { expiringKinds } from '../../model/record-places.ts';
 import { listAll } from '../../store/bucket.ts';
-import { listLogs } from '../../store/log/check.ts';
-import { readLogContents } from '../../store/log/references.ts';
+import { listLogs } from '../../store/log/check-log.ts';
+import { readLogContents } from '../../store/log/log-contents.ts';
 import { digestInKey } from '../../store/objects.ts';
 import { bringBack, putIntoQuarantine, quarantineKey } from '../../store/quarantine.ts';
 import { whileDeleting } from '../purge.ts';

@@ -1,6 +1,6 @@
 import { currentOf, siteRef, type DocumentationSite } from '../../model/sites/documentation-site.ts';
 import type { Registry } from '../registry.ts';
-import { readContents } from './contents.ts';
+import { readContents } from './deployment-contents.ts';
 import { publishEmbeds } from './publish-site.ts';
 import { resolveEmbed } from './resolve-embeds.ts';
 

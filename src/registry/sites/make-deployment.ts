@@ -8,7 +8,7 @@ import { isPagePath } from '../../model/sites/page-path.ts';
 import type { Registry } from '../registry.ts';
 import { bundle } from './bundles.ts';
 import { checkSite, coordinatesIn, reportOf } from './check-site.ts';
-import { buildDeployment, type BuiltDeployment } from './contents.ts';
+import { buildDeployment, type BuiltDeployment } from './deployment-contents.ts';
 import { kindOfFile } from './file-kind.ts';
 import { hasOperation, resolveEmbed } from './resolve-embeds.ts';
 

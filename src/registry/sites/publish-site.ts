@@ -17,7 +17,7 @@ import { readObject } from '../stored.ts';
 import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { readPlace } from './bundles.ts';
-import { buildDeployment, readContents } from './contents.ts';
+import { buildDeployment, readContents } from './deployment-contents.ts';
 import { listDrafts } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
 import { findSite, updateSite } from './site-record.ts';

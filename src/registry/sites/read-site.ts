@@ -9,11 +9,11 @@ import {
   type DocumentationSite,
   type SiteName,
 } from '../../model/sites/documentation-site.ts';
-import type { Embed, PageContent } from '../../model/sites/page.ts';
+import type { Embed, PageContent } from '../../model/sites/source-page.ts';
 import { findReadableSite } from '../readable.ts';
 import type { Registry } from '../registry.ts';
 import { readPlace } from './bundles.ts';
-import { readContents } from './contents.ts';
+import { readContents } from './deployment-contents.ts';
 
 declare const proof: unique symbol;
 

@@ -4,7 +4,7 @@ import { objectOf, textOf } from '../json-value.ts';
 import { createLong } from '../long.ts';
 import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
 import { viewOperation, type Media, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
-import type { ApiOperation } from './operations.ts';
+import type { ApiOperation } from './list-operations.ts';
 import { serverUrls } from '../outline-document.ts';
 import type { Page } from '../page.ts';
 import { briefMarkdown, rowMarkdown, treeMarkdown } from '../schema/schema-markdown.ts';

@@ -1,7 +1,7 @@
 import { createAnchors } from '../../model/anchor.ts';
 import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import { headingsOf, type Heading } from '../description.ts';
-import { listLimit, operationsOf, type ApiOperation } from './operations.ts';
+import { listLimit, operationsOf, type ApiOperation } from './list-operations.ts';
 import { outlineNames } from '../outline-document.ts';
 
 /** An operation with its anchor. */

@@ -1,6 +1,6 @@
 import { examplesHtml } from '../schema/example-html.ts';
 import { isSafeLink, joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import type { ApiOperation } from './operations.ts';
+import type { ApiOperation } from './list-operations.ts';
 import {
   viewOperation,
   type Media,

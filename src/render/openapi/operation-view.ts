@@ -1,6 +1,6 @@
 import type { Example } from '../schema/example-html.ts';
 import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
-import { itemsOf, type ApiOperation } from './operations.ts';
+import { itemsOf, type ApiOperation } from './list-operations.ts';
 import { dereference } from '../local-reference.ts';
 
 /** A parameter, or a header of a response. */

@@ -3,7 +3,7 @@ import type { Example } from '../schema/example-html.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import { joinHtml, markup, nothing, type Html } from '../html.ts';
 import type { Media, OperationView, Requirement, Response } from './operation-view.ts';
-import type { ApiOperation } from './operations.ts';
+import type { ApiOperation } from './list-operations.ts';
 import type { Page } from '../page.ts';
 import { nameText } from '../plain-text.ts';
 import { curlOf } from './sample-code.ts';

@@ -1,6 +1,6 @@
 import { entriesOf, objectOf, listOf, textOf } from '../json-value.ts';
 import type { OperationView, Parameter, Requirement } from './operation-view.ts';
-import type { ApiOperation } from './operations.ts';
+import type { ApiOperation } from './list-operations.ts';
 import { serverUrls } from '../outline-document.ts';
 import { dereference } from '../local-reference.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';

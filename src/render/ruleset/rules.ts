@@ -1,5 +1,5 @@
 import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
-import { listLimit } from '../openapi/operations.ts';
+import { listLimit } from '../openapi/list-operations.ts';
 
 /** One rule of a Redocly or Spectral ruleset. */
 export interface Rule {

@@ -7,7 +7,7 @@ import {
   resolvePath,
   routeOf,
 } from '../../model/sites/page-path.ts';
-import type { PageLink } from '../../model/sites/page.ts';
+import type { PageLink } from '../../model/sites/source-page.ts';
 
 /** Where a link of a page leads. `href` is what the HTML says; null: the link becomes plain text. */
 export type Target =

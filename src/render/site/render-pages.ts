@@ -1,6 +1,6 @@
 import { problemAtFile, type Problem } from '../../model/problem.ts';
 import { createHeadingIds } from '../../model/sites/heading-id.ts';
-import type { Embed, PageContent, PageFacts, RenderedPage, SourcePage } from '../../model/sites/page.ts';
+import type { Embed, PageContent, PageFacts, RenderedPage, SourcePage } from '../../model/sites/source-page.ts';
 import { shorten } from '../plain-text.ts';
 import type { EmbedLine } from './embed-rule.ts';
 import { readFrontMatter, type FrontMatter } from './front-matter.ts';

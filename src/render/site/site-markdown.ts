@@ -1,7 +1,7 @@
 import createMarkdown, { type Env, type MarkdownIt } from 'markdown-it';
 import footnote from 'markdown-it-footnote';
 import type { HeadingIds } from '../../model/sites/heading-id.ts';
-import type { PageHeading, PageLink } from '../../model/sites/page.ts';
+import type { PageHeading, PageLink } from '../../model/sites/source-page.ts';
 import { escapeText } from '../html.ts';
 import { shorten } from '../plain-text.ts';
 import { addAdmonitions } from './admonitions.ts';

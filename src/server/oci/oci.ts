@@ -22,7 +22,7 @@ import type { ReadLimit } from '../read/read-limit.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { prepare, sendPrepared } from '../read/send-document.ts';
 import type { ServerContext } from '../server-context.ts';
-import { createContentsIndex, type Contents, type ContentsIndex } from './contents.ts';
+import { createContentsIndex, type Contents, type ContentsIndex } from './oci-contents.ts';
 import { challenge, ociError, ociHeaders, sendOciError } from './oci-errors.ts';
 import { parseOciPath, type OciPath } from './oci-path.ts';
 import { emptyBlob, emptyDigest, indexType, manifestType, referrersIndex, reportType } from './report-artifact.ts';

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { closest } from '../../model/closest.ts';
 import { resolveReference, type Schema } from './api-description.ts';
-import { forms } from './forms.ts';
+import { formats } from './string-formats.ts';
 
 /** One deviation from the description (an extension member, RFC 9457 §3). */
 export interface Fault {
@@ -104,8 +104,9 @@ function typesOf({ type }: Schema): string[] {
 
 function explainError({ keyword, params, message, parentSchema, data }: ErrorObject, pointer: string): Fault {
   const { format, properties } = parentSchema as { format?: string; properties?: object };
-  const form = typeof data === 'string' && format !== undefined && Object.hasOwn(forms, format) ? forms[format]! : null;
-  if (form !== null) return { pointer, detail: form.explain(data as string) };
+  const known =
+    typeof data === 'string' && format !== undefined && Object.hasOwn(formats, format) ? formats[format]! : null;
+  if (known !== null) return { pointer, detail: known.explain(data as string) };
   if (keyword === 'type') return { pointer, detail: `must be ${anyOf(typesOf(parentSchema as Schema))}` };
   if (keyword === 'required') return at(pointer, params['missingProperty'] as string, 'is missing');
   if (keyword === 'additionalProperties') {

@@ -7,7 +7,7 @@ import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Handler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
-import { keyRecord } from './records.ts';
+import { keyRecord } from './resource-records.ts';
 
 async function describe(registry: Registry, key: Key): Promise<object> {
   return keyRecord(key, await readKeyUse(registry, key.id));

@@ -7,7 +7,7 @@ import type { Registry } from '../../registry/registry.ts';
 import type { Handler } from './call.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
 import { positionOf, sendPage } from './list-pages.ts';
-import { keyRecord } from './records.ts';
+import { keyRecord } from './resource-records.ts';
 
 export const listAudit: Handler = async (call) => {
   const { registry, org, query } = call;

@@ -4,8 +4,8 @@ import { showReport } from '../../registry/gate/show-report.ts';
 import { describeBlocking } from '../../model/problem.ts';
 import { publish, type PublishResult } from '../../registry/publish.ts';
 import { bodyOf, type Answer, type ResourceCall, type ResourceHandler } from './call.ts';
-import { versionRecord, versionUrl } from './records.ts';
-import { uploadIn } from './trial/upload.ts';
+import { versionRecord, versionUrl } from './resource-records.ts';
+import { uploadIn } from './trial/uploaded-document.ts';
 
 interface NewVersion {
   document: string | object;

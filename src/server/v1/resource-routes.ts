@@ -9,7 +9,7 @@ import {
 } from '../../registry/change-resource.ts';
 import { readableResources, readReadable } from '../../registry/readable.ts';
 import { nothingHere } from '../nothing-here.ts';
-import { resolveRuleset } from '../../registry/gate/gate.ts';
+import { resolveRuleset } from '../../registry/gate/ruleset-gate.ts';
 import { createResource, type NewResource } from '../../registry/create-resource.ts';
 import { resourceRef, type Resource } from '../../model/resource.ts';
 import { assertUnattached } from '../../registry/attached.ts';
@@ -17,7 +17,7 @@ import { requireAttachable, requireScope, requireScopeToMake } from './require-s
 import { bodyOf, type Handler, type ResourceHandler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
-import { resourceRecord } from './records.ts';
+import { resourceRecord } from './resource-records.ts';
 
 /** Settings that decide which documents pass. They need the scope `admin`. */
 const gates = ['ruleset', 'validation', 'blockOn', 'ratchet', 'compatibility'] as const;

@@ -13,11 +13,11 @@ import { ownDescription, type Operation } from './api-description.ts';
 import { createReceiveHook } from './hook-routes.ts';
 import { bodyLimits } from './body-limits.ts';
 import { createDescriptionRoute } from './description-route.ts';
-import { allowedMethods, createRoutes, matchRoute, noRoute } from './match.ts';
+import { allowedMethods, createRoutes, matchRoute, noRoute } from './match-route.ts';
 import { createOperations } from './operations.ts';
 import { headersOf, readQuery } from './parameters.ts';
 import { createRateLimit } from './rate/rate-limit.ts';
-import { keyRecord } from './records.ts';
+import { keyRecord } from './resource-records.ts';
 import { send } from './send-answer.ts';
 import { validatorOf } from './validate.ts';
 

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { RegistryError } from '../../model/errors.ts';
 import type { Description, Operation, Parameter, Schema } from './api-description.ts';
 import { explainErrors, type Alternatives, type Fault } from './faults.ts';
-import { forms } from './forms.ts';
+import { formats } from './string-formats.ts';
 
 /** Validates requests against the description. */
 export interface Validator {
@@ -41,7 +41,7 @@ function createValidator(description: Description): Validator {
   const [first, all] = [false, true].map((allErrors) => {
     const ajv = new Ajv2020({ ...options, allErrors });
     addFormats.default(ajv);
-    for (const [name, { isValid }] of Object.entries(forms)) ajv.addFormat(name, isValid);
+    for (const [name, { isValid }] of Object.entries(formats)) ajv.addFormat(name, isValid);
     return ajv.addSchema(document, 'management');
   }) as [Ajv2020, Ajv2020];
   const compiled = new Map<string, ValidateFunction>();
@@ -124,7 +124,7 @@ function createValidator(description: Description): Validator {
 function withForms(document: Schema): Schema {
   const copy = structuredClone(document);
   const { schemas } = copy['components'] as { schemas: Record<string, Schema> };
-  for (const name of Object.keys(forms)) schemas[name]!['format'] = name;
+  for (const name of Object.keys(formats)) schemas[name]!['format'] = name;
   return copy;
 }
 

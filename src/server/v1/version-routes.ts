@@ -6,7 +6,7 @@ import { requireScope } from './require-scope.ts';
 import { bodyOf, type ResourceHandler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
-import { versionRecord } from './records.ts';
+import { versionRecord } from './resource-records.ts';
 
 export const listVersions: ResourceHandler = async (call) => {
   const { found, context } = call;

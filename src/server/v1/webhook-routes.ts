@@ -21,7 +21,7 @@ import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
-import { deliveryRecord, webhookRecord } from './records.ts';
+import { deliveryRecord, webhookRecord } from './resource-records.ts';
 
 export const listAll: Handler = async (call) => {
   const { registry, org } = call;

@@ -2,7 +2,7 @@ import type { Principal } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
-import type { Embed } from '../../model/sites/page.ts';
+import type { Embed } from '../../model/sites/source-page.ts';
 import { outlineOf, renderedOf } from '../../registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { embeddedIn, type GrantedSite } from '../../registry/sites/read-site.ts';

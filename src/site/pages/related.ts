@@ -1,7 +1,7 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
 import type { Resource } from '../../model/resource.ts';
-import { rulesetName } from '../../registry/gate/gate.ts';
+import { rulesetName } from '../../registry/gate/ruleset-gate.ts';
 import { mayReadFindingsOf } from '../../registry/gate/show-report.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { findReadable } from '../../registry/readable.ts';

@@ -2,7 +2,7 @@ import type { Principal } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
 import { nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable } from '../../registry/readable.ts';
-import { rulesetName } from '../../registry/gate/gate.ts';
+import { rulesetName } from '../../registry/gate/ruleset-gate.ts';
 import { rowOf } from './listings.ts';
 import type { Site } from '../site.ts';
 

@@ -1,6 +1,6 @@
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
-import { listLogs } from '../log/check.ts';
+import { listLogs } from '../log/check-log.ts';
 import { decodeEntry, entryKey, type SealedEntry } from '../log/entry.ts';
 import { newestSequence } from '../log/open-state.ts';
 import type { CopyListener } from './copy-keys.ts';

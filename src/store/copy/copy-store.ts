@@ -1,6 +1,6 @@
 import { digestOf } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
-import { expiringKinds } from '../../model/records.ts';
+import { expiringKinds } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
 import { beginStore, finishStore, hasFormat } from '../format.ts';
 import type { SealedEntry } from '../log/entry.ts';

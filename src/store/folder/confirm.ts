@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Files, OpenFile } from './files.ts';
 import { fileMode } from '../private.ts';
-import { notConfirmed, notWritable } from './reasons.ts';
+import { notConfirmed, notWritable } from './file-errors.ts';
 
 /**
  * fsync that distrusts a failed disk. After a failed fsync the kernel may have dropped the data,

@@ -1,6 +1,6 @@
 import { digestOf, isDigest, type Digest } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
-import { placeOf } from '../../model/records.ts';
+import { placeOf } from '../../model/record-places.ts';
 import { corrupt } from '../generations.ts';
 
 /** A change of one record. */

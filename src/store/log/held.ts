@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { generateKeyBetween } from 'fractional-indexing';
-import { itemName, listIn } from '../../model/records.ts';
+import { itemName, listIn } from '../../model/record-places.ts';
 import type { Change, ItemChange, RecordChange } from './entry.ts';
 import type { Generation } from '../generations.ts';
 

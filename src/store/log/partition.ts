@@ -8,7 +8,7 @@ import type { Objects } from '../objects.ts';
 import type { UpdateOptions } from '../records.ts';
 import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
 import { changesTo, generationOf, type Held } from './held.ts';
-import { historyOf } from './history.ts';
+import { historyOf } from './value-history.ts';
 import { openState } from './open-state.ts';
 import { recordsAfter } from './state.ts';
 import { createSummaries } from './summaries.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failureOf } from './reasons.ts';
+import { failureOf } from './s3-errors.ts';
 
 /** How long requests may take and how often they are tried. Times in milliseconds. */
 export interface Patience {

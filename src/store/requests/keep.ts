@@ -9,7 +9,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { createTurns, repeating, within, type Patience } from './attempts.ts';
-import { failureOf, notConfirmed, notReadable, notWritten } from './reasons.ts';
+import { failureOf, notConfirmed, notReadable, notWritten } from './s3-errors.ts';
 
 /** Objects of an S3 bucket under a prefix, by any key. Errors are those of the Bucket port. */
 export interface Keep {

@@ -4,7 +4,7 @@ import { parseCoordinate } from '../../../src/model/address.ts';
 import { digestOf, type Digest } from '../../../src/model/digest.ts';
 import { grantRead } from '../../../src/registry/read.ts';
 import { readManifestOf } from '../../../src/registry/stored.ts';
-import { createContentsIndex } from '../../../src/server/oci/contents.ts';
+import { createContentsIndex } from '../../../src/server/oci/oci-contents.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
 
 const one = '@acme/apis/one';

@@ -1,10 +1,10 @@
 import { isObject } from '../../schema/schema-dialect.ts';
-import type { Check, Context, CoreFunction, Failure, Tools } from './check.ts';
+import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
 import { caseCheck } from './casing.ts';
 import { compilePattern, type Matches } from './pattern.ts';
-import { createSchemaCheck } from './schema-check.ts';
+import { createSchemaCheck } from './create-ajv.ts';
 
 export function createTools(): Tools {
   const patterns = new Map<string, Matches>();

@@ -2,16 +2,23 @@ import type { Problem, Severity } from '../../../model/problem.ts';
 import { mostFindings, problemAt, type KindInput } from '../../kind.ts';
 import { isObject } from '../../schema/schema-dialect.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
-import type { Check, Failure, Tools } from './check.ts';
+import type { Check, Failure, Tools } from './core-function.ts';
 import { coreFunctions, createTools } from './functions.ts';
 import { formatsOf, type Formats } from './formats.ts';
 import { keysOf, linkedGraph, plainGraph, pointerOf, type Graph, type Node } from './graph.ts';
-import { createMatcher, type Matcher } from './match.ts';
+import { createMatcher, type Matcher } from './match-paths.ts';
 import { fillMessage, subjectOf } from './message.ts';
 import { builtInFunctions } from './oas-functions.ts';
 import { withOverrides, type Overridden } from './overrides.ts';
-import { parsePath } from './path.ts';
-import { effectiveRules, expandAliases, levelOf, type EffectiveRule, type FindRuleset, type Level } from './rules.ts';
+import { parsePath } from './json-path.ts';
+import {
+  effectiveRules,
+  expandAliases,
+  levelOf,
+  type EffectiveRule,
+  type FindRuleset,
+  type Level,
+} from './effective-rules.ts';
 import { targetsOf } from './targets.ts';
 
 /** A Spectral ruleset that a document is checked against. */

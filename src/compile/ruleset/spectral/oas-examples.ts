@@ -1,10 +1,10 @@
 import type { ValidateFunction } from 'ajv';
 import { isObject } from '../../schema/schema-dialect.ts';
-import type { Check, Context, Failure } from './check.ts';
+import type { Check, Context, Failure } from './core-function.ts';
 import { createExampleSchemas, type Direction, type ExampleSchemas } from './example-schema.ts';
 import type { Formats } from './formats.ts';
 import { keysOf, type Graph } from './graph.ts';
-import { createAjv, failuresOf } from './schema-check.ts';
+import { createAjv, failuresOf } from './create-ajv.ts';
 
 interface Validator {
   schemas: ExampleSchemas;

@@ -1,7 +1,7 @@
 import { isObject } from '../../schema/schema-dialect.ts';
 import { validateOpenapi } from '../../openapi/openapi-schema.ts';
 import { parsePointer } from '../../text/pointer.ts';
-import type { Check, Context, CoreFunction, Failure } from './check.ts';
+import type { Check, Context, CoreFunction, Failure } from './core-function.ts';
 import { unreferenced } from './functions.ts';
 import { createExampleCheck } from './oas-examples.ts';
 import { operationsIn } from './oas-operations.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '../../schema/schema-dialect.ts';
-import type { Context } from './check.ts';
+import type { Context } from './core-function.ts';
 
 const methods = new Set(['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace']);
 

@@ -1,5 +1,5 @@
 import { isObject } from '../../schema/schema-dialect.ts';
-import type { Context, Failure } from './check.ts';
+import type { Context, Failure } from './core-function.ts';
 import { operationsIn } from './oas-operations.ts';
 
 type Keys = readonly (string | number)[];

@@ -1,5 +1,5 @@
 import { isObject } from '../../schema/schema-dialect.ts';
-import type { Failure } from './check.ts';
+import type { Failure } from './core-function.ts';
 
 const mostTried = 5;
 /** The most URLs to try for one server: the values of its variables multiply. */

@@ -1,6 +1,6 @@
 import { compareUpload } from '../../../registry/changes/compare-upload.ts';
 import { bodyOf, type ResourceHandler } from '../call.ts';
-import { uploadIn } from './upload.ts';
+import { uploadIn } from './uploaded-document.ts';
 
 /** Compares a version with a document in the request. Nothing is stored. */
 export const compareOne: ResourceHandler = async (call) => {

@@ -1,11 +1,11 @@
 import { RegistryError } from '../../../model/errors.ts';
 import { readCandidate } from '../../../registry/gate/candidate.ts';
-import { findRuleset } from '../../../registry/gate/gate.ts';
+import { findRuleset } from '../../../registry/gate/ruleset-gate.ts';
 import { replay, type Candidate, type ReplayPage } from '../../../registry/gate/replay.ts';
 import { openValue, sealValue } from '../../../registry/seal.ts';
 import { formatCoordinate } from '../../../model/address.ts';
 import { bodyOf, type ResourceCall, type ResourceHandler } from '../call.ts';
-import { uploadIn } from './upload.ts';
+import { uploadIn } from './uploaded-document.ts';
 
 /** Milliseconds after which an answer is due, so that proxies do not give up. */
 const budget = 20_000;

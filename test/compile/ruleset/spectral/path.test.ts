@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createBudget } from '../../../../src/compile/ruleset/spectral/budget.ts';
 import { linkedGraph, plainGraph, pointerOf } from '../../../../src/compile/ruleset/spectral/graph.ts';
-import { createMatcher } from '../../../../src/compile/ruleset/spectral/match.ts';
-import { parsePath } from '../../../../src/compile/ruleset/spectral/path.ts';
+import { createMatcher } from '../../../../src/compile/ruleset/spectral/match-paths.ts';
+import { parsePath } from '../../../../src/compile/ruleset/spectral/json-path.ts';
 import { compilePattern } from '../../../../src/compile/ruleset/spectral/pattern.ts';
 import { given } from '../../given.ts';
 

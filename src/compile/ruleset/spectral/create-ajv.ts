@@ -5,7 +5,7 @@ import ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
 import { isObject } from '../../schema/schema-dialect.ts';
 import { parsePointer } from '../../text/pointer.ts';
-import type { Failure, Tools } from './check.ts';
+import type { Failure, Tools } from './core-function.ts';
 import { compileRegex } from './pattern.ts';
 
 const dialects: Readonly<Record<string, typeof Ajv>> = {

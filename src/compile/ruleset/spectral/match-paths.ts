@@ -1,7 +1,7 @@
 import { TooMuchWork, type Budget } from './budget.ts';
 import type { FilterScope } from './filter.ts';
 import type { Graph, Node, Place } from './graph.ts';
-import type { Step } from './path.ts';
+import type { Step } from './json-path.ts';
 
 /** Receives the nodes that an expression of a rule selects. */
 export interface Sink {

@@ -2,7 +2,7 @@ import { isSlug, parseCoordinate, slugFrom } from '../../model/address.ts';
 import { isLabel, labelFromVersion } from '../../model/label.ts';
 
 /** A string format with its error message. */
-export interface Form {
+export interface StringFormat {
   isValid(text: string): boolean;
   /** Follows the place: "must be …", with a valid suggestion if one can be made from the text. */
   explain(text: string): string;
@@ -12,7 +12,7 @@ export interface Form {
  * By the name of their schema. The patterns in the description use only syntax that Python, Go and
  * Java support too; these check everything.
  */
-export const forms: Readonly<Record<string, Form>> = {
+export const formats: Readonly<Record<string, StringFormat>> = {
   Line: {
     isValid: (text) => /\S/.test(text),
     explain: () => 'must be one line of text: no control characters, and not blank',

@@ -1,5 +1,5 @@
 import { isRegistryError } from '../../model/errors.ts';
-import { placeOf } from '../../model/records.ts';
+import { placeOf } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
 import type { Decide, Generation } from '../generations.ts';
 import { createObjects } from '../objects.ts';
