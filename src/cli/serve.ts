@@ -8,6 +8,7 @@ import { createPulls } from '../pulls/pulls.ts';
 import { openFollower } from '../registry/sites/open-follower.ts';
 import { openExpiry } from '../registry/expire.ts';
 import { assertSecretKey } from '../registry/seal.ts';
+import type { Peers } from '../server/counts.ts';
 import { openServer } from '../server/server.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import { openRenderAhead } from '../site/render-ahead.ts';
@@ -48,7 +49,7 @@ export async function serve(asked: Asked, { port, host }: { port: string; host: 
   const address = { port: Number(port), host };
   try {
     for (let config: Config | null = first; config !== null;)
-      config = await serveOnce(config, { ...asked, announce }, address, stopped);
+      config = await serveOnce(config, { ...asked, announce }, address, stopped, worker?.peers);
   } finally {
     worker?.leave();
   }
@@ -63,6 +64,7 @@ async function serveOnce(
   { configure, file, repositories, commands, isDev, isAnswerOnly, announce }: Asked,
   address: { port: number; host: string },
   stopped: Promise<null>,
+  peers: Peers | undefined,
 ): Promise<Config | null> {
   assertSecretKey({ config });
   // In development, pages must always be current.
@@ -75,7 +77,7 @@ async function serveOnce(
   for (const url of repositories.filter(isLocalUrl)) await assertRepository(registry, resolve(url));
   const queue = createSyncQueue(registry, createPulls);
   const dev = isDev ? (await import('../server/dev.ts')).createDev() : null;
-  const server = await openServer(registry, queue, { ...address, commands, dev });
+  const server = await openServer(registry, queue, { ...address, commands, dev, peers });
   // Keep the port that 0 picked when the configuration is reloaded.
   address.port = Number(new URL(server.url).port);
   const ahead = openRenderAhead(registry);

@@ -1,13 +1,20 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Peers } from '../server/counts.ts';
 import { stopSignals } from './stop-signals.ts';
 
 /** Milliseconds before a worker that died is started again. */
 const restartAfter = 1000;
 
-/** Messages between a worker and the process that started it: where it answers, and that it is to stop. */
-type Message = { url: string } | { stop: true };
+/** Uses that count for a rate limit. */
+type Uses = [kind: string, name: string, uses: number];
+
+/**
+ * Messages between a worker and the process that started it: where it answers, that it is to stop,
+ * and what it counted, which is passed on to the other workers.
+ */
+type Message = { url: string } | { stop: true } | { uses: Uses[] };
 
 /** Whether this process is one of several that another one started. */
 export const { isWorker } = cluster;
@@ -43,6 +50,8 @@ export async function runWorkers(
       const worker = cluster.fork();
       workers.add(worker);
       worker.on('message', (message: Message) => {
+        if ('uses' in message)
+          for (const other of workers) if (other !== worker && other.isConnected()) other.send(message, ignore);
         if (!('url' in message)) return;
         hasAnswered = true;
         ready(message.url);
@@ -74,8 +83,16 @@ export async function runWorkers(
   }
 }
 
+/** A worker that ended meanwhile is told nothing. */
+function ignore(): void {}
+
 /** The part of a worker: announces where it answers, and resolves `stopped` when it is to stop. Null in any other process. */
-export function joinWorkers(): { announce(url: string): void; stopped: Promise<null>; leave(): void } | null {
+export function joinWorkers(): {
+  announce(url: string): void;
+  stopped: Promise<null>;
+  leave(): void;
+  peers: Peers;
+} | null {
   const { worker } = cluster;
   if (worker === undefined) return null;
   const { promise, resolve } = Promise.withResolvers<null>();
@@ -88,5 +105,33 @@ export function joinWorkers(): { announce(url: string): void; stopped: Promise<n
     announce: (url) => void process.send!({ url } satisfies Message),
     stopped: promise,
     leave: () => worker.disconnect(),
+    peers: joinPeers(),
+  };
+}
+
+/** Milliseconds in which uses are collected before the others are told. */
+const tellAfter = 100;
+
+/** Tells the other workers of uses, and hears of theirs. */
+function joinPeers(): Peers {
+  const listeners = new Map<string, (name: string, uses: number) => void>();
+  let untold = new Map<string, Map<string, number>>();
+
+  function tellAll(): void {
+    const uses = [...untold].flatMap(([kind, names]) => [...names].map(([name, count]): Uses => [kind, name, count]));
+    untold = new Map();
+    if (process.connected) process.send!({ uses } satisfies Message, undefined, undefined, ignore);
+  }
+
+  process.on('message', (message: Message) => {
+    if ('uses' in message) for (const [kind, name, uses] of message.uses) listeners.get(kind)?.(name, uses);
+  });
+  return {
+    tell(kind, name) {
+      if (untold.size === 0) setTimeout(tellAll, tellAfter).unref();
+      const names = untold.get(kind) ?? new Map<string, number>();
+      untold.set(kind, names.set(name, (names.get(name) ?? 0) + 1));
+    },
+    listen: (kind, add) => void listeners.set(kind, add),
   };
 }

@@ -1,3 +1,6 @@
+import type { Registry } from '../registry/registry.ts';
+import { createCount, type Peers } from './counts.ts';
+
 /** What remains of a limit in the current window. */
 export interface Left {
   /** Negative if the limit was exceeded. */
@@ -6,29 +9,18 @@ export interface Left {
   seconds: number;
 }
 
-const mostNames = 100_000;
-
 /** Counts one use for the name and returns what remains. */
 export type Allowance = (name: string) => Left;
 
-/**
- * Allows `limit` uses for each name in each window of `window` seconds. Names of past windows are
- * forgotten, and all names if there are too many.
- */
+/** Allows `limit` uses of a kind for each name in each window of `window` seconds (`createCount`). */
 export function createAllowance(
+  kind: string,
   { limit, window }: { limit: number; window: number },
-  monotonic: () => number,
+  among: Pick<Registry, 'monotonic'> & { peers?: Peers | undefined },
 ): Allowance {
-  let used = new Map<string, number>();
-  let endsAt = 0;
+  const count = createCount(kind, window * 1000, among);
   return (name) => {
-    const time = monotonic();
-    if (time >= endsAt || used.size >= mostNames) {
-      used = new Map();
-      endsAt = time + window * 1000;
-    }
-    const count = (used.get(name) ?? 0) + 1;
-    used.set(name, count);
-    return { remaining: limit - count, seconds: Math.max(1, Math.ceil((endsAt - time) / 1000)) };
+    const { uses, milliseconds } = count(name);
+    return { remaining: limit - uses, seconds: Math.max(1, Math.ceil(milliseconds / 1000)) };
   };
 }

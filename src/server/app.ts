@@ -40,7 +40,7 @@ export function createApp(given: ServerContext): App {
   const context = { ...given, site };
   const authenticate = createAuthenticate(context);
   const observer = createObserver(context.registry, createMetrics(context.queue));
-  const limit = createReadLimit(context.registry);
+  const limit = createReadLimit(context);
   const base = basePathOf(given.url);
   const hits = limit === null ? createHits(context.registry, { keepAlive: keepAliveTimeout, base }) : null;
   const read = createReads(context, authenticate, { limit, hits });

@@ -30,10 +30,14 @@ export type Authenticate = (request: IncomingMessage) => Promise<Principal>;
  * credential, even if the request needs none, and `rate_limited` for too many of them from one
  * address. Valid credentials from the same address still work.
  */
-export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login'>): Authenticate {
-  const { registry, login } = context;
+export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'login' | 'peers'>): Authenticate {
+  const { registry, login, peers } = context;
   const { rateLimit, proxies } = registry.config;
-  const failure = createAllowance({ limit: rateLimit.failures, window: rateLimit.window }, registry.monotonic);
+  const failure = createAllowance(
+    'failures',
+    { limit: rateLimit.failures, window: rateLimit.window },
+    { monotonic: registry.monotonic, peers },
+  );
 
   async function authenticateHeader(request: IncomingMessage, authorization: string): Promise<Principal> {
     const key = keyIn(authorization);

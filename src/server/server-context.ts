@@ -5,6 +5,7 @@ import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import type { Site } from '../site/site.ts';
+import type { Peers } from './counts.ts';
 import type { Dev } from './dev.ts';
 
 /** What the server needs. */
@@ -29,6 +30,8 @@ export interface ServerContext {
   pagePatience?: number;
   /** Reloads pages when their sources change (`--dev`). */
   dev?: Dev;
+  /** The processes that count for rate limits together with this one. */
+  peers?: Peers;
 }
 
 /** A person with a session. */

@@ -7,6 +7,7 @@ import type { Site } from '../site/site.ts';
 import { createApp } from './app.ts';
 import { affordableConnections } from './connections.ts';
 import { createConsole } from './console/console.ts';
+import type { Peers } from './counts.ts';
 import type { Dev } from './dev.ts';
 import { listen, type App } from './listen.ts';
 import type { AnswerEarly } from './hits/early.ts';
@@ -42,7 +43,12 @@ const pagePatience = 5_000;
 export async function openServer(
   registry: Registry,
   queue: SyncQueue,
-  { commands, dev, ...address }: { host: string; port: number; commands?: readonly CommandText[]; dev?: Dev | null },
+  {
+    commands,
+    dev,
+    peers,
+    ...address
+  }: { host: string; port: number; commands?: readonly CommandText[]; dev?: Dev | null; peers?: Peers | undefined },
 ): Promise<Server> {
   let isReady = true;
   let open: () => App;
@@ -56,7 +62,7 @@ export async function openServer(
   const listening = await listen(current, { ...address, connections });
   const url = registry.config.url ?? listening.url;
   try {
-    login = createLogin({ ...registry, url }) ?? createLocalLogin(registry, url);
+    login = createLogin({ ...registry, url }) ?? createLocalLogin(registry, url, peers);
     const context = {
       registry,
       queue,
@@ -66,6 +72,7 @@ export async function openServer(
       ...(login && { login }),
       ...(commands && { commands }),
       ...(dev && { dev }),
+      ...(peers && { peers }),
     };
     // When they are first needed: reading the API's description takes 0.3 s.
     let made: Operations | null = null;

@@ -38,16 +38,30 @@ test('SIGHUP stops the server in order, as SIGTERM does', async () => {
   expect(await stele.stop('SIGHUP')).toBe(0);
 });
 
-test('of several workers one that dies is replaced, all share the port, and one signal stops all', async () => {
-  const stele = await serveStele(['--data', join(folder, 'data'), '--workers', '2'], { cwd: folder });
+const addressLimit = 1000;
+
+test('of several workers one that dies is replaced, all share the port and the rate limits, and one signal stops all', async () => {
+  const config = join(folder, 'registry.config.ts');
+  await writeFile(config, `export default { rateLimit: { window: 3600, address: ${addressLimit} } };`);
+  const args = ['--data', join(folder, 'data'), '--config', config, '--workers', '2'];
+  const stele = await serveStele(args, { cwd: folder });
   const isThere = () =>
     fetch(`${stele.url}/healthz`, { headers: { connection: 'close' } }).then(
       ({ status }) => status,
       () => null,
     );
+  let asked = 0;
+  /** Asks for something. Returns how many requests the worker that answers has not counted yet. */
+  const uncounted = async () => {
+    asked++;
+    const { headers } = await fetch(`${stele.url}/v1/orgs/x`, { headers: { connection: 'close' } });
+    return Number(/r=(\d+)/.exec(headers.get('ratelimit')!)![1]) - (addressLimit - asked);
+  };
   const children = () => readFileSync(`/proc/${stele.pid}/task/${stele.pid}/children`, 'utf8').trim().split(' ');
   const before = children();
   expect(before).toHaveLength(2);
+  while (asked < 40) await uncounted();
+  await expect.poll(uncounted, { interval: 300 }).toBe(0);
   process.kill(Number(before[0]), 'SIGKILL');
   await expect.poll(isThere).toBe(200);
   await expect.poll(children).not.toContain(before[0]);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { createAllowance } from '../../src/server/allowance.ts';
+import type { Peers } from '../../src/server/counts.ts';
 import { clientAddress, limitedName } from '../../src/server/client-address.ts';
 
 const requestFrom = (remoteAddress: string, forwarded?: string) =>
@@ -32,7 +33,7 @@ describe('the client is', () => {
 
 test('an allowance is for each name and each window', () => {
   let time = 0;
-  const allowance = createAllowance({ limit: 2, window: 10 }, () => time);
+  const allowance = createAllowance('a', { limit: 2, window: 10 }, { monotonic: () => time });
   expect(allowance('a')).toEqual({ remaining: 1, seconds: 10 });
   expect(allowance('a')).toEqual({ remaining: 0, seconds: 10 });
   time = 9_500;
@@ -40,4 +41,20 @@ test('an allowance is for each name and each window', () => {
   expect(allowance('b')).toEqual({ remaining: 1, seconds: 1 });
   time = 10_000;
   expect(allowance('a')).toEqual({ remaining: 1, seconds: 10 });
+});
+
+test('processes that answer at one address count their requests together', () => {
+  const heard: { kind: string; add: (name: string, uses: number) => void }[] = [];
+  const peersOf = (self: number): Peers => ({
+    tell: (kind, name) => heard.forEach((other, at) => at !== self && other.kind === kind && other.add(name, 1)),
+    listen: (kind, add) => void heard.push({ kind, add }),
+  });
+  const [first, second, other] = ['failures', 'failures', 'reads'].map((kind, at) =>
+    createAllowance(kind, { limit: 3, window: 10 }, { monotonic: () => 0, peers: peersOf(at) }),
+  );
+  expect([first!('a'), second!('a'), first!('a'), second!('a')].map(({ remaining }) => remaining)).toEqual([
+    2, 1, 0, -1,
+  ]);
+  expect(second!('b').remaining).toBe(2);
+  expect(other!('a').remaining).toBe(2);
 });

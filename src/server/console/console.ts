@@ -146,7 +146,7 @@ export function createConsole(given: Console): Router {
   }
 
   const router = Router({ caseSensitive: true, strict: true });
-  router.use(createRateLimit(context.registry));
+  router.use(createRateLimit('console', context));
   router.use((request, response) => answer(request, response));
   return router;
 }

@@ -9,6 +9,7 @@ import { createAllowance } from '../allowance.ts';
 import { limitedName } from '../client-address.ts';
 import { basePathOf } from '../base-path.ts';
 import { readForm } from '../body/read-form.ts';
+import type { Peers } from '../counts.ts';
 import type { Login } from '../server-context.ts';
 import { cookieOptions } from './cookies.ts';
 import { refuseCrossSite } from './cross-site.ts';
@@ -33,7 +34,7 @@ const formBytes = 10_000;
  * sealed cookie, and revoking it ends the session. Null where browsers would send the key over an
  * open network: the URL is neither https nor on this machine.
  */
-export function createLocalLogin(registry: Registry, url: string): Login | null {
+export function createLocalLogin(registry: Registry, url: string, peers?: Peers): Login | null {
   if (!isSecureUrl(url)) return null;
   const { config, now } = registry;
   const sessions = createSessions<Holder>(registry, ownSeal(registry, `session ${url}`), lifetime, {
@@ -41,8 +42,9 @@ export function createLocalLogin(registry: Registry, url: string): Login | null 
   });
   const links = ownSeal(registry, `sign-in link ${url}`);
   const failure = createAllowance(
+    'sign-in failures',
     { limit: config.rateLimit.failures, window: config.rateLimit.window },
-    registry.monotonic,
+    { monotonic: registry.monotonic, peers },
   );
 
   async function principalOf({ key: id }: Session<Holder>): Promise<{

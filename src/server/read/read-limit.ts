@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RegistryError } from '../../model/errors.ts';
-import type { Registry } from '../../registry/registry.ts';
 import { createAllowance } from '../allowance.ts';
 import { limitedName } from '../client-address.ts';
+import type { ServerContext } from '../server-context.ts';
 
 /** Counts a read for its client address. Throws `rate_limited` above the limit. */
 export type ReadLimit = (request: IncomingMessage, response: ServerResponse) => void;
@@ -11,10 +11,11 @@ export type ReadLimit = (request: IncomingMessage, response: ServerResponse) => 
  * The configured limit of reads; null if there is none. Headers:
  * draft-ietf-httpapi-ratelimit-headers.
  */
-export function createReadLimit({ config, monotonic }: Pick<Registry, 'config' | 'monotonic'>): ReadLimit | null {
+export function createReadLimit({ registry, peers }: Pick<ServerContext, 'registry' | 'peers'>): ReadLimit | null {
+  const { config, monotonic } = registry;
   const { reads, window } = config.rateLimit;
   if (reads === undefined) return null;
-  const allowance = createAllowance({ limit: reads, window }, monotonic);
+  const allowance = createAllowance('reads', { limit: reads, window }, { monotonic, peers });
   return (request, response) => {
     const { remaining, seconds } = allowance(limitedName(request, config.proxies));
     response.setHeader('RateLimit-Policy', `"reads";q=${reads};w=${window}`);

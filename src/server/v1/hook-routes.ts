@@ -51,11 +51,16 @@ export function createReceiveHook({
   registry,
   queue,
   url,
-}: Pick<ServerContext, 'registry' | 'queue' | 'url'>): ReceiveHook {
+  peers,
+}: Pick<ServerContext, 'registry' | 'queue' | 'url' | 'peers'>): ReceiveHook {
   const large = createFairQueue(largeAtOnce);
   const inBursts = createBursts(bursts);
   const { rateLimit, proxies } = registry.config;
-  const refusal = createAllowance({ limit: rateLimit.address, window: rateLimit.window }, registry.monotonic);
+  const refusal = createAllowance(
+    'refused hooks',
+    { limit: rateLimit.address, window: rateLimit.window },
+    { monotonic: registry.monotonic, peers },
+  );
   // Used if there is no secret, so that the check takes the same time.
   const unknown = Buffer.from(registry.randomBytes(32)).toString('base64url');
 

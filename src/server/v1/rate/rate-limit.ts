@@ -1,22 +1,27 @@
 import type { RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import { RegistryError } from '../../../model/errors.ts';
-import type { Registry } from '../../../registry/registry.ts';
 import { principalOf } from '../../authenticate.ts';
+import { createCount } from '../../counts.ts';
+import type { ServerContext } from '../../server-context.ts';
 import { createRateWindows } from './rate-windows.ts';
 
 /**
- * Limits requests for each key or person, or for each address without either, and sends `RateLimit` and
+ * Limits requests of a kind for each key or person, or for each address without either, and sends `RateLimit` and
  * `RateLimit-Policy`. Webhook deliveries count only if rejected (see `createReceiveHook`): a host
  * sends those of all its repositories from a few addresses, and does not repeat rejected ones.
  */
-export function createRateLimit({ config, monotonic }: Pick<Registry, 'config' | 'monotonic'>): RequestHandler {
+export function createRateLimit(
+  kind: string,
+  { registry, peers }: Pick<ServerContext, 'registry' | 'peers'>,
+): RequestHandler {
+  const { config, monotonic } = registry;
   const { rateLimit: limits } = config;
   const hookPaths = Object.keys(config.hosts).map((name) => `/hooks/${name}`);
   const isKey = (request: Parameters<RequestHandler>[0]) => principalOf(request).kind !== 'anonymous';
   return rateLimit({
     windowMs: limits.window * 1000,
-    store: createRateWindows(limits.window * 1000, monotonic),
+    store: createRateWindows(createCount(kind, limits.window * 1000, { monotonic, peers })),
     limit: (request) => (isKey(request) ? limits.key : limits.address),
     identifier: (request) => (isKey(request) ? 'key' : 'address'),
     keyGenerator: (request) => {

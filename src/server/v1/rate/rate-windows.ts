@@ -1,29 +1,19 @@
 import type { Store } from 'express-rate-limit';
+import type { Count } from '../../counts.ts';
 
-/**
- * Counts requests in windows that are the same for all clients. Uses the monotonic clock, so that
- * setting the wall clock back blocks nobody.
- */
-export function createRateWindows(window: number, monotonic: () => number): Store {
-  let hits = new Map<string, number>();
-  let endsAt = 0;
-  function renew(): void {
-    if (monotonic() < endsAt) return;
-    hits = new Map();
-    endsAt = monotonic() + window;
-  }
+/** Counts requests for `express-rate-limit`. Nothing is ever taken back. */
+export function createRateWindows(count: Count): Store {
   return {
     localKeys: true,
     increment(key) {
-      renew();
-      const totalHits = (hits.get(key) ?? 0) + 1;
-      hits.set(key, totalHits);
-      return { totalHits, resetTime: new Date(Date.now() + endsAt - monotonic()) };
+      const { uses, milliseconds } = count(key);
+      return { totalHits: uses, resetTime: new Date(Date.now() + milliseconds) };
     },
-    decrement(key) {
-      renew();
-      hits.set(key, Math.max(0, (hits.get(key) ?? 0) - 1));
-    },
-    resetKey: (key) => void hits.delete(key),
+    decrement: unsupported,
+    resetKey: unsupported,
   };
+}
+
+function unsupported(): never {
+  throw new Error('Requests that were counted stay counted.');
 }

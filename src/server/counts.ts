@@ -1,0 +1,43 @@
+/** Other processes that answer at the same address, such as the workers of `stele serve`. */
+export interface Peers {
+  /** Tells the others, within a tenth of a second, of one use. */
+  tell(kind: string, name: string): void;
+  /** Calls `add` with the uses of this kind that others tell of. */
+  listen(kind: string, add: (name: string, uses: number) => void): void;
+}
+
+/** Counts one use for the name. Returns its uses in this window, and when the window ends. */
+export type Count = (name: string) => { uses: number; milliseconds: number };
+
+const mostNames = 100_000;
+
+/**
+ * Counts uses by name in windows of so many milliseconds, which are the same for all names. Names of
+ * past windows are forgotten, and all names if there are too many. `peers`: the processes that
+ * count together with this one.
+ */
+export function createCount(
+  kind: string,
+  window: number,
+  { monotonic, peers }: { monotonic: () => number; peers?: Peers | undefined },
+): Count {
+  let counted = new Map<string, number>();
+  let endsAt = 0;
+
+  function add(name: string, uses: number): ReturnType<Count> {
+    const time = monotonic();
+    if (time >= endsAt || counted.size >= mostNames) {
+      counted = new Map();
+      endsAt = time + window;
+    }
+    const total = (counted.get(name) ?? 0) + uses;
+    counted.set(name, total);
+    return { uses: total, milliseconds: endsAt - time };
+  }
+
+  peers?.listen(kind, add);
+  return (name) => {
+    peers?.tell(kind, name);
+    return add(name, 1);
+  };
+}
