@@ -1,8 +1,9 @@
 /**
  * What hostile documents cost: processor seconds of a warm sandbox for the verdict on each, and for the outline and the page of those that are
- * accepted. `node scripts/hostile.ts [name prefix…] [--over 1] [--verbose]`; prints the dearest first. Exit code 1: one was over.
+ * accepted. `node scripts/hostile.ts [name prefix…] [--over 1] [--verbose] [--table rows.tsv] [--skip regex]`; prints the dearest first.
+ * Exit code 1: one was over. `--table` appends a line for each document and passes over those that it has, so that a long run can be made in parts.
  */
-import { readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { argv, echo } from 'zx';
 import { startChild, type Child } from '../src/compile/sandbox/child.ts';
 import { findIsolation } from '../src/compile/sandbox/isolation.ts';
@@ -13,12 +14,21 @@ import { limits } from '../test/compile/limits.ts';
 
 const prefixes = argv._.length === 0 ? [''] : argv._.map(String);
 const over = Number(argv['over'] ?? 1);
+const skip = new RegExp(argv['skip'] ?? '^$');
 const isolation = await findIsolation('auto');
 const rows: { name: string; kb: number; compile: number; page: number; wall: number; said: string }[] = [];
 let child: Child | null = null;
+const table: string | undefined = argv['table'];
+const measured = new Set(
+  table && existsSync(table)
+    ? readFileSync(table, 'utf8')
+        .split('\n')
+        .map((line) => line.split('\t')[0])
+    : [],
+);
 
 for (const { name, make } of hostileDocuments()) {
-  if (!prefixes.some((prefix) => name.startsWith(prefix))) continue;
+  if (!prefixes.some((prefix) => name.startsWith(prefix)) || measured.has(name) || skip.test(name)) continue;
   const { files, type } = make();
   const bytes = Object.fromEntries(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
   const [entry] = Object.keys(files);
@@ -58,6 +68,7 @@ for (const { name, make } of hostileDocuments()) {
   }
   const kb = Math.round(Object.values(bytes).reduce((sum, { length }) => sum + length, 0) / 1024);
   rows.push({ name, kb, compile, page, wall: wall / 1000, said });
+  if (table) appendFileSync(table, `${[name, kb, compile.toFixed(2), page.toFixed(2), said].join('\t')}\n`);
   if (argv['verbose'] || Math.max(compile, page) > over) show(rows.at(-1)!);
 }
 child?.kill();

@@ -296,6 +296,27 @@ const openapiFamilies: Record<string, (version: Oas) => object> = {
     ),
   'parameters-wrong': (version) =>
     api(version, {}, { paths: { '/a': get({ parameters: times(20_000, (n) => ({ nome: `p${n}` })) }) } }),
+  'parameters-shared': (version) =>
+    api(
+      version,
+      {},
+      {
+        paths: members(
+          5000,
+          (n) => `/p${n}`,
+          () => ({ $ref: '#/x-item' }),
+        ),
+        'x-item': get({ parameters: times(5000, (n) => ({ name: `p${n}`, in: 'query', ...typed(version) })) }),
+      },
+    ),
+  'parameters-inherited': (version) => {
+    const parameters = times(6000, (n) => ({ name: `p${n}`, in: 'query', ...typed(version) }));
+    const operations = ['get', 'put', 'post', 'delete'].map((method) => [method, get({ parameters })['get']]);
+    const item = { ...Object.fromEntries(operations), parameters: parameters.map((one) => ({ ...one, in: 'header' })) };
+    return api(version, {}, { paths: { '/a': item } });
+  },
+  'parameters-unlike': (version) =>
+    api(version, {}, { paths: { '/a': get({ parameters: times(10_000, () => ({ name: 'a', in: 'qery' })) }) } }),
   tags: (version) => api(version, {}, { tags: times(50_000, (n) => ({ name: `t${n}` })) }),
   'operation-tags': (version) => api(version, {}, { paths: { '/a': get({ tags: times(200_000, (n) => `t${n}`) }) } }),
   'security-list': (version) => api(version, {}, { security: times(100_000, (n) => ({ [`s${n}`]: [] })) }),

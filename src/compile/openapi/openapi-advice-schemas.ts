@@ -37,8 +37,10 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
     if (seen.has(node)) return;
     seen.add(node);
     if (Array.isArray(node)) {
-      for (const [index, item] of node.entries())
-        if (typeof item === 'object' && item !== null) visit(item as object, { parent: way, key: index }, true, isPart);
+      for (let index = 0; index < node.length; index++) {
+        const item: unknown = node[index];
+        if (typeof item === 'object' && item !== null) visit(item, { parent: way, key: index }, true, isPart);
+      }
       return;
     }
     const holder = node as Record<string, unknown>;
@@ -47,7 +49,8 @@ export function adviseSchemas(root: unknown, version: OpenapiVersion, note: Note
         note('array-items', pointerOf(way), 'An array needs "items". Add "items: {}" to allow anything.', 'key');
       if (!isPart && Array.isArray(holder['required'])) adviseRequired(holder, way, note);
     }
-    for (const [key, child] of Object.entries(holder)) {
+    for (const key in holder) {
+      const child = holder[key];
       if (typeof child !== 'object' || child === null) continue;
       if (isSchema && (data.has(key) || key.startsWith('x-'))) continue;
       visit(child, { parent: way, key }, !(isSchema && namedMembers.has(key)), isSchema && parts.has(key));

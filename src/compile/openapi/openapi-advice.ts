@@ -17,7 +17,15 @@ export function adviseOpenapi(bundle: unknown, version: OpenapiVersion): Advice[
     if (found.length < mostFindings) found.push({ rule, pointer, message, on });
   };
   if (!isObject(bundle)) return found;
-  const document: Document = { root: bundle, version, note, ids: new Map(), schemes: schemesOf(bundle, version) };
+  const document: Document = {
+    root: bundle,
+    version,
+    note,
+    ids: new Map(),
+    schemes: schemesOf(bundle, version),
+    listed: new Map(),
+    looks: 0,
+  };
   adviseSecurity(document, bundle, '');
   advisePaths(document);
   adviseNames(document);
@@ -32,7 +40,14 @@ interface Document {
   /** Operation ids, with the pointer of the operation that has it first. */
   ids: Map<string, string>;
   schemes: ReadonlySet<string>;
+  /** The parameters of path items and operations, which several paths may refer to. */
+  listed: Map<object, Parameter[]>;
+  /** How many parameters were held against a path. */
+  looks: number;
 }
+
+/** The most that is looked at, many times what real documents have: thousands of paths may share one path item. */
+const mostLooks = 1_000_000;
 
 interface Parameter {
   name: string;
@@ -58,13 +73,13 @@ function advisePaths(document: Document): void {
         shapes.set(shape, twin ?? path);
       }
       const shared = parametersOf(document, target.value, target.pointer);
-      adviseTwins(document, shared);
       const names = group === 'paths' ? placeholdersOf(path) : null;
       for (const method of methods) {
         const operation = target.value[method];
         if (!isObject(operation)) continue;
         const at = joinPointer(target.pointer, method);
         adviseOperation(document, operation, at, shared, names, path);
+        if (document.looks > mostLooks) return;
       }
     }
   }
@@ -88,9 +103,9 @@ function adviseOperation(
   }
   adviseSecurity(document, operation, pointer);
   const own = parametersOf(document, operation, pointer);
-  adviseTwins(document, own);
-  const inherited = shared.filter((one) => !own.some((other) => other.name === one.name && other.in === one.in));
-  const all = [...inherited, ...own];
+  document.looks += shared.length + own.length;
+  const replaced = new Set(own.map(keyOf));
+  const all = [...shared.filter((one) => !replaced.has(keyOf(one))), ...own];
   if (placeholders !== null) {
     const given = new Set(all.filter((one) => one.in === 'path').map(({ name }) => name));
     for (const name of placeholders)
@@ -101,8 +116,9 @@ function adviseOperation(
           `The path has {${name}}, but no parameter in "path" has this name.`,
           'key',
         );
+    const known = new Set(placeholders);
     for (const one of all)
-      if (one.in === 'path' && !placeholders.includes(one.name))
+      if (one.in === 'path' && !known.has(one.name))
         note('path-parameter-unused', one.pointer, `The path "${path}" has no {${one.name}}.`);
   }
   if (version !== '2.0') return;
@@ -123,25 +139,37 @@ function adviseOperation(
     );
 }
 
-/** The parameters of a path item or an operation, with those that they refer to. */
-function parametersOf({ root }: Document, holder: Record<string, unknown>, pointer: string): Parameter[] {
+/** The parameters of a path item or an operation, with those that they refer to. Notes twins the first time. */
+function parametersOf(document: Document, holder: Record<string, unknown>, pointer: string): Parameter[] {
+  const { root, listed } = document;
   const list = holder['parameters'];
   if (!Array.isArray(list)) return [];
-  return list.flatMap((item: unknown, index) => {
+  const known = listed.get(holder);
+  if (known !== undefined) return known;
+  const parameters = list.flatMap((item: unknown, index) => {
     const at = joinPointer(pointer, 'parameters', index);
     const value = resolve(root, item, at)?.value;
     if (!isObject(value) || typeof value['name'] !== 'string' || typeof value['in'] !== 'string') return [];
     return [{ name: value['name'], in: value['in'], type: value['type'], pointer: at }];
   });
+  listed.set(holder, parameters);
+  adviseTwins(document, parameters);
+  return parameters;
 }
 
 function adviseTwins({ note }: Document, parameters: readonly Parameter[]): void {
   const seen = new Set<string>();
-  for (const { name, in: place, pointer } of parameters) {
-    const key = `${place} ${name}`;
+  for (const parameter of parameters) {
+    const { name, in: place, pointer } = parameter;
+    const key = keyOf(parameter);
     if (seen.has(key)) note('parameter-twice', pointer, `Another parameter in "${place}" has the name "${name}".`);
     seen.add(key);
   }
+}
+
+/** What tells a parameter from the others of an operation. */
+function keyOf({ name, in: place }: Parameter): string {
+  return `${place} ${name}`;
 }
 
 function adviseSecurity({ note, schemes }: Document, holder: Record<string, unknown>, pointer: string): void {

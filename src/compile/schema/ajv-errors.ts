@@ -20,8 +20,10 @@ export function errorsOf(validate: ValidateFunction, data: unknown): ErrorObject
 }
 
 function hasCalled(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(hasCalled);
-  return isObject(value) && Object.entries(value).some(([key, child]) => called.has(key) || hasCalled(child));
+  for (const key in value) if (called.has(key) || hasCalled((value as Record<string, unknown>)[key])) return true;
+  return false;
 }
 
 function rename(value: unknown): unknown {

@@ -34,10 +34,14 @@ type Twins = { i: number; j: number } | null;
  * The last item that equals an earlier one, and the nearest such one: the pair that ajv reports.
  */
 function findTwins(items: readonly unknown[]): Twins {
-  const last = new Map<unknown, number>();
+  const scalars = new Map<unknown, number>();
+  const objects = new Map<unknown, number>();
   let found: Twins = null;
-  for (const [i, item] of items.entries()) {
-    const key = keyOf(item);
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i];
+    const isObject = typeof item === 'object' && item !== null;
+    const last = isObject ? objects : scalars;
+    const key = isObject ? JSON.stringify(item, sorted) : item;
     const j = last.get(key);
     if (j !== undefined) found = { i, j };
     last.set(key, i);
@@ -49,23 +53,14 @@ function findTwins(items: readonly unknown[]): Twins {
 function findScalarTwins(items: readonly unknown[]): Twins {
   const next = new Map<unknown, number>();
   for (let i = items.length - 1; i >= 0; i--) {
-    const key = keyOf(items[i]);
-    const j = next.get(key);
+    const j = next.get(items[i]);
     if (j !== undefined) return { i, j };
-    next.set(key, i);
+    next.set(items[i], i);
   }
   return null;
 }
 
-/**
- * A key that is equal exactly for equal JSON values. Strings get a prefix, so no array or object
- * has their key.
- */
-function keyOf(value: unknown): unknown {
-  if (typeof value === 'string') return `s${value}`;
-  return typeof value === 'object' && value !== null ? JSON.stringify(value, sorted) : value;
-}
-
+/** For `JSON.stringify`: gives equal objects the same text. */
 function sorted(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

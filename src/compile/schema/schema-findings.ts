@@ -30,7 +30,10 @@ export function explainErrors(allErrors: readonly ErrorObject[], document: unkno
   const prefixes = new Set<string>();
   for (const pointer of pointers.keys())
     for (let at = pointer.lastIndexOf('/'); at >= 0; at = pointer.lastIndexOf('/', at - 1)) {
-      prefixes.add(pointer.slice(0, at));
+      const prefix = pointer.slice(0, at);
+      // Then those above are known, too.
+      if (prefixes.has(prefix)) break;
+      prefixes.add(prefix);
       if (at === 0) break;
     }
   const unions = new Set(
@@ -89,24 +92,51 @@ function meantErrors(errors: readonly ErrorObject[]): readonly ErrorObject[] {
     const [, path, member] = /^(.*\/)properties\/([^/]+)\/(?:const|enum)$/.exec(schemaPath) ?? [];
     if (!isSingle || path === undefined || member === undefined) continue;
     const at = parentOf(instancePath).slice(0, -1);
-    denied.set(at, [...(denied.get(at) ?? []), { path, member, schema }]);
+    const branches = denied.get(at);
+    if (branches === undefined) denied.set(at, [{ path, member, schema }]);
+    else branches.push({ path, member, schema });
   }
   const unions = new Set(
     errors.filter(({ keyword }) => keyword === 'oneOf' || keyword === 'anyOf').map(({ instancePath }) => instancePath),
   );
+  for (const at of denied.keys()) if (!unions.has(at)) denied.delete(at);
+  if (denied.size === 0) return errors;
   const dropped = new Set<ErrorObject>();
-  for (const [at, branches] of denied) {
-    if (!unions.has(at)) continue;
-    const inside = errors.filter(
-      (error) =>
-        !wrappers.has(error.keyword) && !isReferenceNoise(error) && `${error.instancePath}/`.startsWith(`${at}/`),
-    );
-    const out = inside.filter((error) => branches.some((branch) => isOf(error, at, branch)));
+  const told = errors.filter((error) => !wrappers.has(error.keyword) && !isReferenceNoise(error));
+  for (const [at, inside] of groupBelow(told, denied)) {
+    const branches = denied.get(at)!;
+    const out = new Set(inside.filter((error) => branches.some((branch) => isOf(error, at, branch))));
     const isApart = (error: ErrorObject) =>
       error.instancePath !== at && /^#\/(?!definitions\/|\$defs\/)/.test(error.schemaPath);
-    if (inside.some((error) => !out.includes(error) && !isApart(error))) for (const error of out) dropped.add(error);
+    if (inside.some((error) => !out.has(error) && !isApart(error))) for (const error of out) dropped.add(error);
   }
   return dropped.size === 0 ? errors : errors.filter((error) => !dropped.has(error));
+}
+
+/** The errors at or below each of these places. */
+function groupBelow(
+  errors: readonly ErrorObject[],
+  places: { has(pointer: string): boolean },
+): Map<string, ErrorObject[]> {
+  const groups = new Map<string, ErrorObject[]>();
+  /** The groups that a place belongs to: each place is looked up once, however deep it is. */
+  const known = new Map<string, readonly ErrorObject[][]>();
+
+  function groupsOf(at: string): readonly ErrorObject[][] {
+    const found = known.get(at);
+    if (found !== undefined) return found;
+    let all = at === '' ? [] : groupsOf(parentOf(at).slice(0, -1));
+    if (places.has(at)) {
+      const own: ErrorObject[] = [];
+      groups.set(at, own);
+      all = [...all, own];
+    }
+    known.set(at, all);
+    return all;
+  }
+
+  for (const error of errors) for (const group of groupsOf(error.instancePath)) group.push(error);
+  return groups;
 }
 
 /** Whether an error at a union comes from a branch. */

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { Problem } from '../../model/problem.ts';
-import { problemAt } from '../kind.ts';
+import { mostFindings, problemAt } from '../kind.ts';
 
 import type { ParsedFile } from '../text/parse.ts';
 import { followPointer, joinPointer } from '../text/pointer.ts';
@@ -31,10 +31,13 @@ export function checkSchemas(entry: ParsedFile, dialect: Dialect, linked: Linked
       if (found.found) problems.push(...schemaProblems(file, pointer, found.value, checkMeta(dialect, found.value)));
     }
   }
+  const wrong: Problem[] = [];
   for (const [file, schemas] of reached) {
-    for (const [pointer, schema] of schemas) problems.push(...checkPatterns(file, pointer, schema));
+    for (const [pointer, schema] of schemas) {
+      if (wrong.length < mostFindings) wrong.push(...checkPatterns(file, pointer, schema));
+    }
   }
-  return problems;
+  return [...problems, ...wrong];
 }
 
 function hasAncestor(pointer: string, pointers: ReadonlySet<string>): boolean {
