@@ -8,7 +8,7 @@ import { createPulls } from '../pulls/pulls.ts';
 import { openFollower } from '../registry/sites/open-follower.ts';
 import { openExpiry } from '../registry/expire.ts';
 import { assertSecretKey } from '../registry/seal.ts';
-import type { Peers } from '../server/counts.ts';
+import type { Peers } from '../server/rate/counts.ts';
 import { openServer } from '../server/server.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import { openRenderAhead } from '../site/render-ahead.ts';

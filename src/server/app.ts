@@ -22,7 +22,7 @@ import { isOci } from './oci/oci-path.ts';
 import { createObserver, type Observer } from './observe.ts';
 import { createProblemPages } from './problem-pages.ts';
 import { createPreviewRoutes } from './read/preview-handler.ts';
-import { createReadLimit, type ReadLimit } from './read/read-limit.ts';
+import { createReadLimit, type ReadLimit } from './rate/read-limit.ts';
 import { createReads, documentPattern, isRead } from './read/reads.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSearchRoutes } from './read/search-handler.ts';

@@ -3,8 +3,8 @@ import { anonymous, type Principal } from '../model/access.ts';
 import { RegistryError } from '../model/errors.ts';
 import { authenticateKey, authenticateKeyAtHand, noteKeyUse } from '../registry/keys.ts';
 import type { Registry } from '../registry/registry.ts';
-import { createAllowance } from './allowance.ts';
-import { limitedName } from './client-address.ts';
+import { createAllowance } from './rate/allowance.ts';
+import { limitedName } from './rate/client-address.ts';
 import type { ServerContext, SignedIn } from './server-context.ts';
 
 const principals = new WeakMap<IncomingMessage, Principal>();

@@ -5,7 +5,7 @@ import type { SyncQueue } from '../sync/queue.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
 import type { Site } from '../site/site.ts';
-import type { Peers } from './counts.ts';
+import type { Peers } from './rate/counts.ts';
 import type { Dev } from './dev.ts';
 
 /** What the server needs. */

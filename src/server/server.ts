@@ -7,7 +7,7 @@ import type { Site } from '../site/site.ts';
 import { createApp } from './app.ts';
 import { affordableConnections } from './connections.ts';
 import { createConsole } from './console/console.ts';
-import type { Peers } from './counts.ts';
+import type { Peers } from './rate/counts.ts';
 import type { Dev } from './dev.ts';
 import { listen, type App } from './listen.ts';
 import type { AnswerEarly } from './hits/early.ts';

@@ -11,7 +11,7 @@ import { nameRoute } from '../route-name.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { SignedIn } from '../server-context.ts';
 import { documentBodyBytes, plainBodyBytes } from '../v1/body-limits.ts';
-import { createRateLimit } from '../v1/rate/rate-limit.ts';
+import { createRateLimit } from '../rate/rate-limit.ts';
 import { typedIn, type Typed } from './fields.ts';
 import type { Form } from './forms.ts';
 import { keyForms } from './key-forms.ts';

@@ -18,7 +18,7 @@ import type { Authenticate } from '../authenticate.ts';
 import { securityHeaders, type Fields } from '../headers.ts';
 import { answerMethod } from '../methods.ts';
 import { sharing, type Lifetime } from '../read/lifetime.ts';
-import type { ReadLimit } from '../read/read-limit.ts';
+import type { ReadLimit } from '../rate/read-limit.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { prepare, sendPrepared } from '../read/send-document.ts';
 import type { ServerContext } from '../server-context.ts';

@@ -10,7 +10,7 @@ import { shareWalk } from '../../scheduling/shared-walk.ts';
 import { sharing } from './lifetime.ts';
 import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
-import type { ReadLimit } from './read-limit.ts';
+import type { ReadLimit } from '../rate/read-limit.ts';
 import { nameRoute } from '../route-name.ts';
 import { bytesOf, sendPage } from '../send-page.ts';
 

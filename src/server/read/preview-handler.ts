@@ -8,7 +8,7 @@ import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import { onlyGet } from '../methods.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
-import type { ReadLimit } from './read-limit.ts';
+import type { ReadLimit } from '../rate/read-limit.ts';
 
 /**
  * `/previews/{token}`: the page of a document as a pull request would publish it. No cache keeps it,

@@ -19,7 +19,7 @@ import { answerMethod } from '../methods.ts';
 import { prefersPage } from './negotiate.ts';
 import { explainAbsence, nothingHere } from '../nothing-here.ts';
 import type { Hits } from '../hits/hits.ts';
-import type { ReadLimit } from './read-limit.ts';
+import type { ReadLimit } from '../rate/read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
 import { sendSite } from './site-handler.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';

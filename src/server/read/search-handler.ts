@@ -17,7 +17,7 @@ import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
-import type { ReadLimit } from './read-limit.ts';
+import type { ReadLimit } from '../rate/read-limit.ts';
 import { splitTarget } from './read-request.ts';
 import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
 import { sendJson } from './views.ts';

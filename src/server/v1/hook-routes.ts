@@ -7,8 +7,8 @@ import { hookSecrets, receiveHook, type RepositoryName } from '../../sync/receiv
 import type { ServerContext } from '../server-context.ts';
 import { createBursts } from '../../scheduling/bursts.ts';
 import { createFairQueue } from '../../scheduling/fair-queue.ts';
-import { createAllowance } from '../allowance.ts';
-import { limitedName } from '../client-address.ts';
+import { createAllowance } from '../rate/allowance.ts';
+import { limitedName } from '../rate/client-address.ts';
 import { outlineJson } from '../body/outline-json.ts';
 import { readPieces } from '../body/request-body.ts';
 import type { Answer } from './call.ts';

@@ -16,7 +16,7 @@ import { createDescriptionRoute } from './description-route.ts';
 import { allowedMethods, createRoutes, matchRoute, noRoute } from './match-route.ts';
 import { createOperations } from './operations.ts';
 import { headersOf, readQuery } from './parameters.ts';
-import { createRateLimit } from './rate/rate-limit.ts';
+import { createRateLimit } from '../rate/rate-limit.ts';
 import { keyRecord } from './resource-records.ts';
 import { send } from './send-answer.ts';
 import { validatorOf } from './validate.ts';

@@ -1,4 +1,4 @@
-import type { Registry } from '../registry/registry.ts';
+import type { Registry } from '../../registry/registry.ts';
 import { createCount, type Peers } from './counts.ts';
 
 /** What remains of a limit in the current window. */

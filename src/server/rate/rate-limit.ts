@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
-import { RegistryError } from '../../../model/errors.ts';
-import { principalOf } from '../../authenticate.ts';
-import { createCount } from '../../counts.ts';
-import type { ServerContext } from '../../server-context.ts';
+import { RegistryError } from '../../model/errors.ts';
+import { principalOf } from '../authenticate.ts';
+import { createCount } from './counts.ts';
+import type { ServerContext } from '../server-context.ts';
 import { createRateWindows } from './rate-windows.ts';
 
 /**

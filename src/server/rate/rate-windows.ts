@@ -1,5 +1,5 @@
 import type { Store } from 'express-rate-limit';
-import type { Count } from '../../counts.ts';
+import type { Count } from './counts.ts';
 
 /** Counts requests for `express-rate-limit`. Nothing is ever taken back. */
 export function createRateWindows(count: Count): Store {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RegistryError } from '../../model/errors.ts';
-import { createAllowance } from '../allowance.ts';
-import { limitedName } from '../client-address.ts';
+import { createAllowance } from './allowance.ts';
+import { limitedName } from './client-address.ts';
 import type { ServerContext } from '../server-context.ts';
 
 /** Counts a read for its client address. Throws `rate_limited` above the limit. */
