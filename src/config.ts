@@ -13,6 +13,7 @@ import { parseOwnerPattern, type OwnerFilter } from './model/owner.ts';
 import type { GateSettings } from './model/gate.ts';
 import type { Validation } from './model/problem.ts';
 import type { Visibility } from './model/access.ts';
+import { parseSite, type SiteName } from './model/sites/documentation-site.ts';
 import type { Credential } from './source/source.ts';
 
 /** The name of an environment variable that holds a secret. */
@@ -160,6 +161,9 @@ export interface Config {
   /** By name. Every kind has a host of its own name; `url` tells whether it is anywhere. */
   hosts: Record<string, HostConfig>;
   webhooks: { allowPrivateAddresses: boolean };
+  sites: {
+    /** Documentation sites at host names of their own, by that name in lower case. */ hosts: Record<string, SiteName>;
+  };
   pulls: { comments: boolean; /** Days for which previews stay; 0: none. */ previewDays: number };
   /** Seals the secrets in the store; null: the registry's own key does. */
   secretKey: SecretName | null;
@@ -222,7 +226,17 @@ interface UserOrganization {
 export type UserConfig = DeepPartial<
   Omit<
     Config,
-    'store' | 'cache' | 'url' | 'login' | 'cacheFolder' | 'hosts' | 'secretKey' | 'templates' | 'organizations' | 'sync'
+    | 'store'
+    | 'cache'
+    | 'url'
+    | 'login'
+    | 'cacheFolder'
+    | 'hosts'
+    | 'secretKey'
+    | 'templates'
+    | 'organizations'
+    | 'sync'
+    | 'sites'
   >
 > & {
   store?: GivenStore;
@@ -232,6 +246,7 @@ export type UserConfig = DeepPartial<
   login?: DeepPartial<LoginConfig>;
   hosts?: { [name in string]?: { kind?: HostKind; url?: string; apiUrl?: string; webhookSecret?: SecretName } };
   secretKey?: SecretName;
+  sites?: { hosts?: Record<string, string> };
   templates?: string;
   cache?: { pinned?: number; latest?: number; shared?: number; purge?: Partial<PurgeConfig> & { url: string } };
 };
@@ -381,6 +396,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
     hosts,
     webhooks: given.webhooks,
+    sites: { hosts: fillSiteHosts(given) },
     pulls: given.pulls,
     secretKey: given.secretKey ?? null,
     login: (given.login ?? null) as LoginConfig | null,
@@ -428,6 +444,16 @@ function fillPurge(given: Partial<PurgeConfig> | null | undefined): PurgeConfig 
   if (!given) return null;
   const { url, header = 'Authorization', token = null, member = 'keys', body = {} } = given;
   return { url: url!, header, token, member, body };
+}
+
+function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Config['sites']['hosts'] {
+  const own = url === undefined ? null : new URL(url).hostname;
+  return Object.fromEntries(
+    Object.entries(sites?.hosts ?? {}).map(([host, site]) => {
+      if (host === own) throw new RegistryError('malformed', `sites.hosts.${host} is the host of the registry itself.`);
+      return [host, parseSite(site)!];
+    }),
+  );
 }
 
 /** Fills in a host for every kind, and the defaults of each. */

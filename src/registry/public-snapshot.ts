@@ -1,9 +1,10 @@
 import { anonymous } from '../model/access.ts';
 import type { Coordinate } from '../model/address.ts';
 import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
+import { siteRef, type DocumentationSite } from '../model/sites/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
 import type { Refs } from '../store/refs.ts';
-import { mayRead } from './readable.ts';
+import { findReadableSite, listReadableSites, mayRead } from './readable.ts';
 import type { Registry } from './registry.ts';
 
 /** Everything that is public, as it was at one moment. */
@@ -14,6 +15,8 @@ export interface PublicSnapshot {
   resources: readonly Resource[];
   /** Coordinates of deleted resources that were public. */
   deleted: readonly Coordinate[];
+  /** All public documentation sites that are published, by name. */
+  sites: readonly DocumentationSite[];
   /**
    * Whether all of it is still public: nothing was made private, deleted or withdrawn since.
    * Additions do not count.
@@ -23,7 +26,7 @@ export interface PublicSnapshot {
 
 /**
  * Takes a snapshot of everything that an anonymous reader may read. It does not contain private
- * resources at all, so their names cannot leak.
+ * resources and sites at all, so their names cannot leak.
  */
 export async function takePublicSnapshot(registry: Registry): Promise<PublicSnapshot> {
   const names = await Array.fromAsync(registry.refs.list('resources/'));
@@ -32,18 +35,28 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
     if (found !== null && isPublic(found.value)) taken.set(resourceRef(found.value), found);
   }
   const all = [...taken.values()].map(({ value }) => value);
+  const sites = (await listReadableSites(registry, anonymous)).filter(({ value }) => value.current !== null);
+  const refs = stillRefs(new Map<string, Generation<unknown>>([...taken, ...sites.map(named)]));
   return {
-    registry: { ...registry, refs: stillRefs(taken) },
+    registry: { ...registry, refs },
+    sites: sites.map(({ value }) => value),
     resources: all.filter(({ deletedAt }) => deletedAt === null),
     deleted: all.filter(({ deletedAt }) => deletedAt !== null).map(coordinateOf),
     async mayStillBeShown() {
       const now = await readAll(registry, all.map(resourceRef));
-      return all.every((resource, index) => {
+      const areResourcesPublic = all.every((resource, index) => {
         const value = now[index]?.value;
         return value !== undefined && isPublic(value) && !hasLost(resource, value);
       });
+      if (!areResourcesPublic) return false;
+      for (const { value } of sites) if ((await findReadableSite(registry, anonymous, value)) === null) return false;
+      return true;
     },
   };
+}
+
+function named(site: Generation<DocumentationSite>): [string, Generation<DocumentationSite>] {
+  return [siteRef(site.value), site];
 }
 
 /** Refs to read at once. Reading a thousand one after the other would mostly wait for the disk. */

@@ -26,6 +26,8 @@ import { createReadLimit, type ReadLimit } from './rate/read-limit.ts';
 import { createReads, documentPattern, isRead } from './read/reads.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSearchRoutes } from './read/search-handler.ts';
+import { createOwnHost } from './sites/own-host.ts';
+import { createSiteAt, hostOf } from './sites/site-hosts.ts';
 import { readTarget } from './target.ts';
 import { routeNameOf } from './route-name.ts';
 
@@ -42,14 +44,22 @@ export function createApp(given: ServerContext): App {
   const observer = createObserver(context.registry, createMetrics(context.queue));
   const limit = createReadLimit(context);
   const base = basePathOf(given.url);
-  const hits = limit === null ? createHits(context.registry, { keepAlive: keepAliveTimeout, base }) : null;
+  const siteAt = createSiteAt(context.registry.config);
+  const hits = limit === null ? createHits(context.registry, { keepAlive: keepAliveTimeout, base, siteAt }) : null;
   const read = createReads(context, authenticate, { limit, hits });
   const oci = createOci(context, authenticate, limit);
+  const ownHost = createOwnHost(context, authenticate, limit);
   const others = createOthers(context, authenticate, observer, limit);
   const receive: RequestListener = (request, response) => {
     const startedAt = performance.now();
     const target = readTarget(request.url!);
     if (target === null) return sendProblem(context, request, response, new RegistryError('malformed', noTarget));
+    const name = siteAt && siteAt(hostOf(request));
+    if (name) {
+      request.url = target;
+      void ownHost(request, response, name).then((route) => observer.observe(request, response, route, startedAt));
+      return;
+    }
     const below = belowBase(target, base);
     if (below === null) return sendProblem(context, request, response, new RegistryError('not_found', notBelow(base)));
     request.url = below;

@@ -45,7 +45,7 @@ function ignore(): void {}
 async function ask(agent: Agent, { path, method = 'GET', accept, coding = 'identity' }: Asked): Promise<Answered> {
   const headers = { 'Accept-Encoding': coding, ...(accept !== undefined && { Accept: accept }) };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    send({ agent, host: 'registry', path, method, headers }, resolve).once('error', reject).end();
+    send({ agent, host: 'registry.invalid', path, method, headers }, resolve).once('error', reject).end();
   });
   const body = await buffer(response);
   return { status: response.statusCode!, headers: response.headers as Answered['headers'], body };

@@ -1,4 +1,5 @@
-import { Router, type Request, type Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Router } from 'express';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Site } from '../site/site.ts';
@@ -15,19 +16,26 @@ import { sendPage } from './send-page.ts';
 const lifetimes = { current: 'public, max-age=31536000, immutable', other: 'public, max-age=60' };
 
 /** Serves the stylesheets, scripts and images of pages. */
-export function createAssetFiles({ assets, registry }: Site): Router {
-  async function send(request: Request, response: Response): Promise<void> {
-    const found = assets.find(splitTarget(request.url).path);
-    if (found === null) throw new RegistryError('not_found', nothingHere);
-    const { bytes, mediaType } = found.asset;
-    const lifetime = lifetimes[found.isCurrent ? 'current' : 'other'];
-    const page = { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
-    const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding', ...pageHeaders() };
-    await sendPage({ request, response }, registry.cache, page, { mediaType, headers });
-  }
-
+export function createAssetFiles(site: Site): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  router.get('/assets/*path', (request, response) => send(request, response));
+  router.get('/assets/*path', (request, response) =>
+    sendAsset(site, { request, response }, splitTarget(request.url).path),
+  );
   router.all('/assets/*path', onlyGet);
   return router;
+}
+
+/** Sends the file at a path. Throws `not_found` if there is none. */
+export async function sendAsset(
+  { assets, registry }: Pick<Site, 'assets' | 'registry'>,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  path: string,
+): Promise<void> {
+  const found = assets.find(path);
+  if (found === null) throw new RegistryError('not_found', nothingHere);
+  const { bytes, mediaType } = found.asset;
+  const lifetime = lifetimes[found.isCurrent ? 'current' : 'other'];
+  const page = { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
+  const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding', ...pageHeaders() };
+  await sendPage({ request, response }, registry.cache, page, { mediaType, headers });
 }

@@ -1,5 +1,6 @@
 import { changeResource, setStatus } from '../server/registry.ts';
 import { ask } from '../server/http.ts';
+import { deploy, png, writeSite } from '../server/sites/site-world.ts';
 import type { OpenSite } from './browser/site.ts';
 
 const when = '2026-03-01T12:00:00.000Z';
@@ -29,6 +30,40 @@ export async function publishEverything({ registry, publish }: OpenSite): Promis
   await publish('@shop/rulesets/style', 'style.yaml', 'rules:\n  operation-summary: error\n', { version: '1.0.0' });
   await changeResource(registry, '@acme/apis/pay', (resource) => ({ ...resource, ruleset: '@shop/rulesets/style' }));
   await publishPrivate(registry, publish);
+  await publishSites(registry);
+}
+
+/** A public site that embeds a public and a private API and names a private site, and that private site. */
+async function publishSites(registry: OpenSite['registry']): Promise<void> {
+  const hidden = { org: 'acme', slug: `${canary}-site` };
+  const secret = `@acme/apis/${canary}-api`;
+  await writeSite(
+    registry,
+    {
+      'index.md':
+        '---\ntitle: Home\ndescription: "Payments & <more>."\n---\nSee [the guide](guide/start.md).\n\n![Logo](logo.png)',
+      'guide/index.md': '# Guide\n\n```js\nconst a = 1;\n```\n',
+      'guide/start.md': '# Start\n\n## Charge\n\nSend money.\n\n::operation @acme/apis/pay@1.0.1 listPayments\n',
+      'reference.md': '---\ntitle: Reference\napi: "@acme/apis/pay"\n---\n',
+      'v1.2/notes.md': `# Notes 1.2\n\nBefore.\n\n::reference ${secret}\n\n::operation ${secret} listPayments\n\nAfter.\n`,
+      'logo.png': png,
+      'guide/drawing.svg': '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+      'data/list.CSV': 'a,b\n',
+      'data/list.json': '[]',
+    },
+    {
+      theme: { accent: '#0a7d55', logo: 'logo.png' },
+      redirects: { old: 'guide/start#charge', 'older/': 'old' },
+      versions: [
+        { title: '1.2', folder: 'v1.2/' },
+        { title: `${canary} version`, site: hidden.slug },
+      ],
+    },
+  );
+  await deploy(registry);
+  const words = { 'index.md': `# ${canary} page\n`, [`${canary}.png`]: png };
+  await writeSite(registry, words, { visibility: 'private', title: `${canary} title` }, hidden);
+  await deploy(registry, hidden);
 }
 
 async function publishPrivate(registry: OpenSite['registry'], publish: OpenSite['publish']): Promise<void> {
@@ -97,7 +132,15 @@ function largeText(operations: number): string {
 
 /** Every path under the base that leads on from the first page: links of pages, lists, feeds, sitemap, `Link` fields. Without queries. */
 export async function crawl(port: number, base: string): Promise<Set<string>> {
-  const found = new Set(['/', '/llms.txt', '/robots.txt', '/sitemap.xml', '/feed.json', '/.well-known/api-catalog']);
+  const found = new Set([
+    '/',
+    '/sites/acme/handbook/',
+    '/llms.txt',
+    '/robots.txt',
+    '/sitemap.xml',
+    '/feed.json',
+    '/.well-known/api-catalog',
+  ]);
   for (const path of found) {
     for (const accept of ['text/html', 'application/json']) {
       const { status, headers, body } = await ask(port, { target: `${base}${path}`, headers: [['Accept', accept]] });

@@ -170,6 +170,30 @@ describe.skipIf(!hasNginx).for(sampleOf(['/sub', ''], 2))(
       expect(found).toEqual([]);
     });
 
+    test('a page of a site has one address, and others lead to it', async () => {
+      const at = '/sites/acme/handbook';
+      const paths = ['', '/guide', '/guide/index', '/guide/index.html', '/guide/start.html', '/guide/start/', '/index'];
+      paths.push('/old', '/old.html', '/older', '/older/', '/reference/', '/v1.2/notes.html');
+      const found: string[] = [];
+      for (const path of paths) {
+        const { theirs, ours } = await both(`${at}${path}`, { Accept: accepts.browser });
+        expect([path, theirs.status]).toEqual([path, 301]);
+        for (const each of [theirs, ours]) withoutBody(each);
+        found.push(...differences(path, { theirs, ours }));
+      }
+      expect(found).toEqual([]);
+      const absent = ['/none', '/guide/start.md.html', '/logo.png.br', '/v1.2', '/index.html.gz', '/guide/start/x'];
+      for (const path of [
+        ...absent.map((each) => at + each),
+        `/sites/acme/${canary}-site/`,
+        '/sites/acme',
+        '/sites/',
+      ]) {
+        const { theirs, ours } = await both(path, { Accept: accepts.browser });
+        expect([path, theirs.status, ours.status]).toEqual([path, 404, 404]);
+      }
+    });
+
     test('what was withdrawn or deleted is gone, what is private or was never there is absent', async () => {
       const gone = ['/@acme/apis/pay@1.1.1', '/@acme/apis/pay@1.1.1.yaml', '/@acme/apis/pay@1.1.1/report'];
       gone.push('/@acme/apis/old', '/@acme/apis/old@1.0.0', '/@acme/apis/old@7', '/@acme/apis/old/versions');

@@ -1,4 +1,5 @@
 import type { Visibility } from '../access.ts';
+import { isSlug } from '../address.ts';
 import type { Digest } from '../digest.ts';
 import type { BlockOn } from '../problem.ts';
 import type { Theme } from './theme.ts';
@@ -100,6 +101,17 @@ export function parseSiteRef(name: string): SiteName | null {
 /** A site as text: `@org/sites/slug`. */
 export function formatSite({ org, slug }: SiteName): string {
   return `@${org}/sites/${slug}`;
+}
+
+/** The path of a site below the registry's address, without a slash at its end. */
+export function siteAddress({ org, slug }: SiteName): string {
+  return `/sites/${org}/${slug}`;
+}
+
+/** Parses a site as text. Null for any other. */
+export function parseSite(text: string): SiteName | null {
+  const [, org, slug] = /^@([^/]+)\/sites\/([^/]+)$/.exec(text) ?? [];
+  return org !== undefined && slug !== undefined && isSlug(org) && isSlug(slug) ? { org, slug } : null;
 }
 
 /** The deployment that is served, or null. */

@@ -28,6 +28,11 @@ const mediaTypes: Readonly<Record<string, string>> = {
   txt: 'text/plain; charset=utf-8',
 };
 
+/** The extensions of such files, besides pages, each with its media type. */
+export const fileExtensions: readonly (readonly [extension: string, mediaType: string])[] = Object.entries(
+  mediaTypes,
+).filter(([extension]) => extension !== 'md');
+
 /** Files that every site has, and that no file of its own replaces. */
 export const ownFiles = ['llms.txt', 'sitemap.xml', 'robots.txt', 'feed.atom', 'search.json', 'theme.css'] as const;
 

@@ -10,6 +10,7 @@ import { authenticateAtHand } from '../authenticate.ts';
 import { evaluateConditions } from '../read/conditions.ts';
 import type { Prepared } from '../read/send-document.ts';
 import { prebuild, writePrebuilt, type Prebuilt } from './prebuilt.ts';
+import type { SiteAt } from '../sites/site-hosts.ts';
 import { readHead } from './request-head.ts';
 
 /**
@@ -55,9 +56,13 @@ const overhead = 2048;
 
 /**
  * Creates the hits of a server. `keepAlive`: milliseconds for which it keeps idle connections. `base`: the path that
- * requests have when they are answered here, and no longer when they are kept.
+ * requests have when they are answered here, and no longer when they are kept. `siteAt`: whose host
+ * is no host of these documents.
  */
-export function createHits(registry: Registry, { keepAlive, base }: { keepAlive: number; base: string }): Hits {
+export function createHits(
+  registry: Registry,
+  { keepAlive, base, siteAt = null }: { keepAlive: number; base: string; siteAt?: SiteAt | null },
+): Hits {
   // A representation is counted for each request that shares it, with or without its bytes: they may come later.
   const hits = new LRUCache<string, Hit>({
     maxSize: mostBytes,
@@ -84,7 +89,8 @@ export function createHits(registry: Registry, { keepAlive, base }: { keepAlive:
       if (method !== 'GET' && method !== 'HEAD') return null;
       const head = readHead(request.rawHeaders);
       if (head === null) return null;
-      const { accept, acceptEncoding, authorization, ifNoneMatch } = head;
+      const { accept, acceptEncoding, authorization, ifNoneMatch, host } = head;
+      if (siteAt !== null && siteAt(host) !== null) return null;
       const principal = authorization === undefined ? anonymous : authenticateAtHand(registry, authorization);
       if (principal === null) return null;
       const hit = hits.get(keyOf(principal, request.url!, accept, acceptEncoding));

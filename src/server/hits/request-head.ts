@@ -4,6 +4,7 @@ export interface RequestHead {
   acceptEncoding: string | undefined;
   authorization: string | undefined;
   ifNoneMatch: string | undefined;
+  host: string;
 }
 
 /**
@@ -11,13 +12,13 @@ export interface RequestHead {
  * a body, a cookie, a range, another condition, an expectation, or a field that is repeated.
  */
 export function readHead(rawHeaders: readonly string[]): RequestHead | null {
-  const head: RequestHead = {
+  const head: Omit<RequestHead, 'host'> = {
     accept: undefined,
     acceptEncoding: undefined,
     authorization: undefined,
     ifNoneMatch: undefined,
   };
-  let hosts = 0;
+  let host: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
     // Most fields mean nothing here, and their length says so.
@@ -25,14 +26,16 @@ export function readHead(rawHeaders: readonly string[]): RequestHead | null {
     if (kind === undefined) continue;
     const field = kind.get(name) ?? kind.get(name.toLowerCase());
     if (field === undefined) continue;
-    if (field === 'host') hosts++;
-    else if (field === 'other' || head[field] !== undefined) return null;
+    if (field === 'host') {
+      if (host !== undefined) return null;
+      host = rawHeaders[i + 1]!;
+    } else if (field === 'other' || head[field] !== undefined) return null;
     else head[field] = rawHeaders[i + 1]!;
   }
-  return hosts === 1 ? head : null;
+  return host === undefined ? null : { ...head, host };
 }
 
-const fields: Readonly<Record<string, keyof RequestHead | 'host' | 'other'>> = {
+const fields: Readonly<Record<string, keyof RequestHead | 'other'>> = {
   Host: 'host',
   Accept: 'accept',
   'Accept-Encoding': 'acceptEncoding',
@@ -49,7 +52,7 @@ const fields: Readonly<Record<string, keyof RequestHead | 'host' | 'other'>> = {
 };
 
 /** The fields, as usually written and in lower case, by the length of their names. */
-const byLength: Map<string, keyof RequestHead | 'host' | 'other'>[] = [];
+const byLength: Map<string, keyof RequestHead | 'other'>[] = [];
 for (const [name, field] of Object.entries(fields)) {
   const same = (byLength[name.length] ??= new Map());
   same.set(name, field).set(name.toLowerCase(), field);

@@ -21,7 +21,7 @@ import { explainAbsence, nothingHere } from '../nothing-here.ts';
 import type { Hits } from '../hits/hits.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
-import { sendSite } from './site-handler.ts';
+import { sendSite } from '../sites/send-site.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
 

@@ -27,6 +27,11 @@ export type FileKind =
   | 'catalog'
   | 'discovery'
   | 'asset'
+  | 'site-page' // of a documentation site
+  | 'site-markdown'
+  | 'site-list' // what every site has: feed, sitemap, search index, …
+  | 'site-file'
+  | 'site-drawing'
   | 'absent'
   | 'gone';
 

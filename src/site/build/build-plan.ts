@@ -14,6 +14,7 @@ import {
   stillItems,
   type Item,
 } from './build-items.ts';
+import { planSites } from './build-sites.ts';
 import { discoveryPaths } from '../discovery.ts';
 import { feedPath, type FeedScope } from '../feeds.ts';
 import { organizationTitle } from '../pages/organization-title.ts';
@@ -35,7 +36,7 @@ export interface Unit {
  */
 export async function planBuild(
   site: Site,
-  { resources, deleted }: PublicSnapshot,
+  { resources, deleted, sites }: PublicSnapshot,
   { basis, problems }: { basis: string; problems: readonly string[] },
 ): Promise<Unit[]> {
   const inputs = (...values: unknown[]) => digestOf(JSON.stringify([basis, ...values]));
@@ -57,6 +58,7 @@ export async function planBuild(
     const name = nameOf(coordinate);
     units.push({ name, inputs: inputs('deleted'), items: goneItems(`/${name}`), again: null });
   }
+  units.push(...(await planSites(site, { resources, sites }, inputs)));
   const listed = resources.filter(isPublished);
   for (const [org, types] of organizationsIn(listed)) {
     const own = listed.filter((resource) => resource.org === org);

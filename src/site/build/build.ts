@@ -9,6 +9,8 @@ import { openBuildFolder, type Beginnings, type BuildFolder } from './build-fold
 import { manifestName, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
 import { programDigest } from './build-basis.ts';
 import { planBuild, type Unit } from './build-plan.ts';
+import { siteAddress } from '../../model/sites/documentation-site.ts';
+import { movedPaths } from './build-sites.ts';
 import { latestBases, precompressed, type Precompressed } from './build-items.ts';
 import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';
 import { rulesFor } from './server-rules.ts';
@@ -106,7 +108,7 @@ async function basisOf(
   const { config, compiler } = registry;
   const files = await programDigest(config.templates);
   const paths = assets.names().map((name) => assets.path(name));
-  return JSON.stringify([program, packed, files, paths, compiler.renderer, url, config.cache]);
+  return JSON.stringify([program, packed, files, paths, compiler.renderer, url, config.cache, config.sites]);
 }
 
 /** The kinds of problems. Each has a page. */
@@ -172,7 +174,8 @@ async function write(
   await askLatest(snapshot, making);
   const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
-  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems });
+  const moved = await movedPaths(site, snapshot);
+  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems, moved });
   for (const [path, text] of Object.entries(rules)) await beginnings.write(path, text);
   const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
   const { inputs } = units.at(-1)!;
@@ -186,10 +189,18 @@ async function write(
 }
 
 /**
- * Collects the header fields for documents at latest, for redirects of ranges, and for CORS
- * preflights.
+ * Collects the header fields for documents at latest, for redirects of ranges and of sites, and for
+ * CORS preflights.
  */
-async function askLatest({ resources }: PublicSnapshot, { answers, headers }: Making): Promise<void> {
+async function askLatest({ resources, sites }: PublicSnapshot, { answers, headers }: Making): Promise<void> {
+  if (sites[0] !== undefined && !headers['moved']) {
+    const {
+      'content-type': _,
+      location: __,
+      ...moved
+    } = fieldsOf((await answers.ask({ path: siteAddress(sites[0]), method: 'HEAD' })).headers);
+    headers['moved'] = moved;
+  }
   const any = resources.find((resource) => latestBases(resource) !== null);
   if (any === undefined || headers['latest']) return;
   const path = `/${nameOf(any)}.json`;

@@ -2,6 +2,7 @@ import type { Fields } from './build-manifest.ts';
 import { conditionLines, errorLines, methodLines } from './rules-caddy-errors.ts';
 import { deferred, mapLines, pattern, quote, type Field } from './rules-caddy-text.ts';
 import { exactly } from './rules-nginx-text.ts';
+import { sitePlaces } from './rules-sites.ts';
 import type { RulesTable } from './rules-table.ts';
 
 const types = '(?:apis|schemas|rulesets)';
@@ -66,6 +67,12 @@ const kinds: readonly { path: string; accept?: string; format?: string; kind: st
   { path: `^/sitemap[0-9-]*\\.xml$`, kind: 'discovery', file: '{path}', type: 'application/xml' },
   { path: `^/feeds?[/.].*atom$`, kind: 'discovery', file: '{path}', type: 'application/atom+xml' },
   { path: `^/feeds?[/.].*json$`, kind: 'discovery', file: '{path}', type: 'application/feed+json' },
+  ...sitePlaces.map(({ path, kind, ending, mediaType }) => ({
+    path: `^${path}$`,
+    kind,
+    file: `{path}${ending}`,
+    type: mediaType ?? (kind === 'site-page' ? 'text/html' : 'text/markdown'),
+  })),
 ];
 
 const accepted: Readonly<Record<string, string>> = {
@@ -102,6 +109,9 @@ export function caddyRules(table: RulesTable): string {
     ...mapLines('stele_range', table.ranges),
     '\t@stele_range expression {stele_range} != ""',
     `\tredir @stele_range ${base}{stele_range}{vars.stele_rest} 307`,
+    ...mapLines('stele_moved', table.moved, '{http.request.uri.path}'),
+    '\t@stele_moved expression {stele_moved} != ""',
+    `\tredir @stele_moved ${base}{stele_moved} 301`,
     ...mapLines(
       'stele_alias',
       table.aliases.filter(([from]) => /@(?:latest|sha256:.*)$/.test(from.slice(2))),
@@ -203,7 +213,7 @@ function headerLines(kind: string, fields: Fields): string[] {
   const own = Object.entries(fields).filter(
     ([name]) => name !== 'content-type' && !(kind === 'try' && /policy/.test(name)),
   );
-  if (own.length === 0 || ['absent', 'gone', 'latest', 'range', 'preflight'].includes(kind)) return [];
+  if (own.length === 0 || ['absent', 'gone', 'latest', 'range', 'moved', 'preflight'].includes(kind)) return [];
   const location = { json: '{stele_location}', yaml: '{stele_location}' }[kind];
   const page = ['page', 'users'].includes(kind) ? '{stele_location}/index.html' : undefined;
   const tails: Readonly<Record<string, string>> = { markdown: '/index.md', part: '{vars.stele_rest}' };
@@ -226,5 +236,5 @@ function headerLines(kind: string, fields: Fields): string[] {
 
 function contentTypeOf(kind: string, type: string): string {
   if (kind === 'catalog') return `${type}; profile="https://www.rfc-editor.org/info/rfc9727"`;
-  return /^text\/|atom/.test(type) ? `${type}; charset=utf-8` : type;
+  return /^text\/|atom/.test(type) && !type.includes(';') ? `${type}; charset=utf-8` : type;
 }

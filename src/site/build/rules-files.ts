@@ -13,12 +13,15 @@ export function fileRules(table: RulesTable): { redirects: string; headers: stri
   return { redirects: redirectLines(table), headers: headerBlocks(table) };
 }
 
-function redirectLines({ base, ranges, aliases }: RulesTable): string {
+function redirectLines({ base, ranges, aliases, moved }: RulesTable): string {
   const latest = aliases.filter(([from]) => from.endsWith('@latest'));
   // Latest and short ranges come first, because lines beyond the limit are ignored.
   const rows = [...latest, ...ranges.toSorted(([a], [b]) => a.length - b.length)].flatMap(([from, to]) =>
     ['', '.json', '.yaml'].map((ending) => `${base}${from}${ending} ${base}${to}${ending} 307`),
   );
+  // These hosts find `guide/start.html` and `guide/index.html` by themselves.
+  const others = moved.filter(([from]) => !/(?:\/|\/index|\.html)$/.test(from));
+  rows.push(...others.map(([from, to]) => `${base}${from} ${base}${to} 301`));
   return ['# Written by `stele build`.', ...rows.slice(0, most.redirects), ''].join('\n');
 }
 
@@ -39,6 +42,8 @@ const places: readonly [string, string][] = [
   ['/sitemap.xml', 'discovery'],
   ['/robots.txt', 'discovery'],
   ['/.well-known/api-catalog', 'catalog'],
+  ['/sites/*', 'site-page'],
+  ['/sites/*.svg', 'site-drawing'],
 ];
 
 function headerBlocks({ base, headers }: RulesTable): string {

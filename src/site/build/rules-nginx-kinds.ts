@@ -1,4 +1,5 @@
 import { map, type Row } from './rules-nginx-text.ts';
+import { sitePlaces } from './rules-sites.ts';
 
 const types = '(?:apis|schemas|rulesets)';
 const name = `/@[^/ ]+/${types}/[^/ ]+`;
@@ -28,10 +29,15 @@ export function kindMaps(contentType: (kind: string) => string, unpublished: rea
       ),
       ...kindRows(),
     ]),
-    map('$request_method $stele_range', '$stele_kind', [
+    map('$request_method $stele_range $stele_moved', '$stele_kind', [
       ['~^OPTIONS ', 'preflight'],
-      ['~ /', 'range'],
+      ['~^[A-Z]+ /', 'range'],
+      ['~^[A-Z]+  /', 'moved'],
       ['default', '$stele_kind_of_path'],
+    ]),
+    map('$stele_path', '$stele_page_file', [
+      ['~/$', '${stele_path}index.html'],
+      ['default', '$stele_path.html'],
     ]),
     map('$stele_kind', '$stele_file', fileRows),
     map('$stele_kind $stele_wants $stele_file', '$stele_type', typeRows(contentType)),
@@ -80,6 +86,7 @@ function kindRows(): Row[] {
     ['~^/\\.well-known/api-catalog ', 'catalog'],
     ['~^/(?:llms\\.txt|robots\\.txt|sitemap(?:-[0-9]+)?\\.xml|feed\\.(?:atom|json)) ', 'discovery'],
     ['~^/feeds/[^ ]+\\.(?:atom|json) ', 'discovery'],
+    ...sitePlaces.map(({ path, kind }): Row => [`~^${path} `, kind]),
   ];
 }
 
@@ -100,12 +107,24 @@ const fileRows: Row[] = [
   ['plain-page', '$stele_folder/index.html'],
   ['doc-markdown', '$stele_folder/index.md'],
   ['problem', '$stele_path.json'],
-  ['~^(?:index|asset|catalog|discovery)$', '$stele_path'],
+  ['~^(?:index|asset|catalog|discovery|site-markdown|site-list|site-file|site-drawing)$', '$stele_path'],
+  ['site-page', '$stele_page_file'],
 ];
 
 function typeRows(contentType: (kind: string) => string): Row[] {
-  const pages = ['page', 'users', 'record-page', 'versions-page', 'part', 'try', 'home', 'front', 'plain-page'];
-  const constant = [...pages, 'markdown', 'record', 'versions', 'listing'];
+  const pages = [
+    'page',
+    'users',
+    'record-page',
+    'versions-page',
+    'part',
+    'try',
+    'home',
+    'front',
+    'plain-page',
+    'site-page',
+  ];
+  const constant = [...pages, 'markdown', 'site-markdown', 'record', 'versions', 'listing'];
   return [
     ['~^json (?<stele_json>[^ ]*json) ', '$stele_json'],
     ['~^json ', 'application/json'],
@@ -125,5 +144,8 @@ function typeRows(contentType: (kind: string) => string): Row[] {
     ['~^discovery .*\\.xml$', 'application/xml'],
     ['~^discovery .*\\.atom$', 'application/atom+xml; charset=utf-8'],
     ['~^discovery ', 'application/feed+json'],
+    ...sitePlaces.flatMap(({ path, kind, mediaType }): Row[] =>
+      mediaType === null ? [] : [[`~^${kind} [^ ]* ${path}$`, mediaType]],
+    ),
   ];
 }

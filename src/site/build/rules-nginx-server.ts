@@ -58,6 +58,7 @@ export function serverRules(table: RulesTable): string {
     '  if ($stele_gone) { return 410; }',
     '  if ($stele_kind = preflight) { return 204; }',
     `  if ($stele_range) { return 307 ${base}$stele_range$stele_tail$is_args$args; }`,
+    `  if ($stele_moved) { return 301 ${base}$stele_moved; }`,
     '  if ($stele_kind = malformed) { return 400; }',
     '  if ($stele_kind = unacceptable) { return 406; }',
     '  if ($stele_kind = "") { return 404; }',

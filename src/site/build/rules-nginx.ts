@@ -13,7 +13,9 @@ const special = new Set(['content-type', 'content-security-policy', 'cache-contr
 /** The maps of nginx's `http` block. They need no third-party module. */
 export function httpRules(table: RulesTable): string {
   const { base, versions, headers } = table;
-  const size = 2 ** Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + 2048));
+  const size =
+    2 **
+    Math.ceil(Math.log2(versions.length * 16 + table.ranges.length + table.aliases.length + table.moved.length + 2048));
   const versioned = (name: string, value: string): string =>
     map('$stele_kind', `$stele_${name}`, [
       ['~^(?:json|yaml|page|users|markdown|try|record|record-page|part)$', value],
@@ -44,6 +46,7 @@ export function httpRules(table: RulesTable): string {
     '# Latest, and what digests name; what ranges mean; what is there no longer.',
     map('$stele_name', '$stele_version', [...table.aliases, ['default', '$stele_name']]),
     map('$stele_name', '$stele_range', table.ranges),
+    map('$stele_path', '$stele_moved', table.moved),
     map(
       '$stele_name',
       '$stele_gone',

@@ -19,6 +19,7 @@ export interface Written {
   units: BuildManifest['units'];
   /** The kinds of problems, as `/problems` lists them. */
   problems: readonly ProblemKind[];
+  moved: RulesTable['moved'];
 }
 
 /** What a web server must know about a version, besides the fields of its kinds of files. */
@@ -53,6 +54,8 @@ export interface RulesTable {
   aliases: [string, string][];
   /** Ranges and the versions that they currently resolve to. */
   ranges: [string, string][];
+  /** Paths of documentation sites that lead elsewhere for good, each with where. */
+  moved: readonly [string, string][];
   /** Paths of resources without a latest version, which have only a page. */
   unpublished: string[];
   /** Paths of withdrawn versions, and of deleted resources and their versions. */
@@ -60,7 +63,7 @@ export interface RulesTable {
 }
 
 /** Creates the table. */
-export function rulesTable({ site, snapshot, codings, headers, units, problems }: Written): RulesTable {
+export function rulesTable({ site, snapshot, codings, headers, units, problems, moved }: Written): RulesTable {
   const table: RulesTable = {
     base: new URL(site.url).pathname.replace(/\/$/, ''),
     url: site.url,
@@ -70,6 +73,7 @@ export function rulesTable({ site, snapshot, codings, headers, units, problems }
     versions: [],
     aliases: [],
     ranges: [],
+    moved,
     unpublished: snapshot.resources.filter(({ latest }) => latest === null).map((resource) => `/${nameOf(resource)}`),
     gone: snapshot.deleted.map((coordinate) => ({ path: `/${nameOf(coordinate)}`, isWhole: true })),
   };

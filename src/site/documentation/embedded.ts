@@ -8,6 +8,7 @@ import { grantRead, grantVersion, type GrantedVersion } from '../../registry/rea
 import { embeddedIn, type GrantedSite } from '../../registry/sites/read-site.ts';
 import { anchorOfOperation } from '../../registry/sites/resolve-embeds.ts';
 import type { Site } from '../site.ts';
+import { registryLink, type Placed } from './placed.ts';
 
 /** An embedded reference as one reader sees it. */
 export interface Embedded {
@@ -31,7 +32,13 @@ const nothing: Embedded = { shown: null, isPublic: true };
  * The reference that a page embeds, at the version that its deployment recorded, with the rights of
  * the reader: who may read the site need not be one who may read the API.
  */
-export async function showEmbed(site: Site, granted: GrantedSite, reader: Principal, embed: Embed): Promise<Embedded> {
+export async function showEmbed(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  reader: Principal,
+  embed: Embed,
+): Promise<Embedded> {
   const { registry, links } = site;
   const digest = embeddedIn(granted, embed);
   const parsed = parseCoordinate(embed.coordinate);
@@ -41,7 +48,8 @@ export async function showEmbed(site: Site, granted: GrantedSite, reader: Princi
   const { resource } = version;
   const rendered = await renderedOf(registry, version);
   if (rendered === null) return nothing;
-  const href = links.to(coordinateOf(resource), { label: version.version.label });
+  const path = links.to(coordinateOf(resource), { label: version.version.label });
+  const href = registryLink(site, placed, path);
   const about = { name: resource.name, label: version.version.label, href };
   const isPublic = resource.visibility === 'public';
   if (embed.operation === null) {
@@ -52,7 +60,7 @@ export async function showEmbed(site: Site, granted: GrantedSite, reader: Princi
   const anchor = outline && anchorOfOperation(outline, embed.operation);
   const html = anchor === null ? null : operationHtml(rendered.html, anchor, href);
   if (html === null) return nothing;
-  const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(href)}#${anchor}).`;
+  const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(path)}#${anchor}).`;
   return { shown: { ...about, html, navigation: '', markdown }, isPublic };
 }
 

@@ -2,7 +2,7 @@ import type { GrantedSite } from '../../registry/sites/read-site.ts';
 import { routeOf } from '../../model/sites/page-path.ts';
 import { escapeXml } from '../xml.ts';
 import { listedPages, navigationOf, readingOrder } from './site-navigation.ts';
-import type { Placed } from './site-page.ts';
+import type { Placed } from './placed.ts';
 
 /** Files that tell programs what a site has: paths below the site. */
 export const siteLists = ['llms.txt', 'sitemap.xml', 'robots.txt', 'feed.atom'] as const;

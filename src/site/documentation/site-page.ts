@@ -1,24 +1,20 @@
-import type { Principal } from '../../model/access.ts';
+import { anonymous, type Principal } from '../../model/access.ts';
 import type { DeployedPage } from '../../model/sites/deployment.ts';
 import { routeOf } from '../../model/sites/page-path.ts';
+import { findReadableSite } from '../../registry/readable.ts';
 import { openPage, type GrantedSite } from '../../registry/sites/read-site.ts';
 import type { Site } from '../site.ts';
 import { showEmbed, type Embedded } from './embedded.ts';
+import { placeInRegistry, registryLink, type Placed } from './placed.ts';
 import { navigationOf, readingOrder, shownNavigation, trailTo } from './site-navigation.ts';
-
-/** Where a site is served: its paths begin with `base`, and `url` is the whole address of that. */
-export interface Placed {
-  base: string;
-  url: string;
-  /** Set for a preview: when it expires. */
-  expires?: { iso: string; text: string };
-}
 
 /** A page's text, and whether everybody who may read the site gets the same. */
 export interface SitePage {
   text: string;
   isPublic: boolean;
 }
+
+const styles = ['docs.css', 'documentation.css'];
 
 /** The frame around what a page says: header, navigation, contents, neighbours. */
 export async function sitePage(
@@ -34,7 +30,7 @@ export async function sitePage(
   const { facts } = page;
   const { base, url } = placed;
   const content = await openPage(site.registry, granted, page);
-  const embeds = await showAll(site, granted, reader, page);
+  const embeds = await showAll(site, granted, placed, reader, page);
   const order = readingOrder(navigationOf(contents));
   const at = order.indexOf(path);
   const neighbour = (index: number) => {
@@ -57,6 +53,7 @@ export async function sitePage(
           ...(isHidden ? [] : [{ href: `${url}feed.atom`, type: 'application/atom+xml', title: settings.title }]),
         ],
     base,
+    home: registryLink(site, placed, site.links.path('/')),
     name: settings.title,
     theme: themeOf(granted, base),
     trail: trail.map((entry) => ({ text: entry.title, href: entry.page === null ? null : base + routeOf(entry.page) })),
@@ -69,25 +66,53 @@ export async function sitePage(
     })),
     references: embeds.flatMap(({ shown }) => (shown && shown.navigation !== '' ? [shown.navigation] : [])),
     languages: embeds.some(({ shown }) => shown !== null),
-    versions: versionsOf(granted, placed, path),
+    versions: await versionsOf(site, granted, placed, reader, path),
     previous: neighbour(at - 1),
     next: neighbour(at + 1),
     expires: placed.expires ?? null,
-    styles: ['docs.css', 'documentation.css'],
+    styles,
     scripts: embeds.some(({ shown }) => shown !== null) ? ['reference.js'] : [],
   });
   return { text, isPublic: granted.site.visibility === 'public' && embeds.every(({ isPublic }) => isPublic) };
+}
+
+/** The page for an address of a site at which nothing is. It names no embed, and is the same for every reader. */
+export async function absentPage(site: Site, granted: GrantedSite, placed: Placed): Promise<string> {
+  const { settings } = granted.contents;
+  const title = 'Page not found';
+  const html = '<p>Nothing is at this address. The page may have moved, or the link may be wrong.</p>';
+  return site.page('documentation', {
+    title: `${title} · ${settings.title}`,
+    heading: title,
+    lead: '',
+    hidden: true,
+    base: placed.base,
+    home: registryLink(site, placed, site.links.path('/')),
+    name: settings.title,
+    theme: themeOf(granted, placed.base),
+    trail: [],
+    navigation: shownNavigation(granted.contents, '', placed.base),
+    headings: [],
+    parts: [{ html, embed: null, isMissing: false }],
+    references: [],
+    versions: [],
+    previous: null,
+    next: null,
+    expires: placed.expires ?? null,
+    styles,
+  });
 }
 
 /** A page in Markdown, with what its reader may see of the references in it. */
 export async function siteMarkdown(
   site: Site,
   granted: GrantedSite,
+  placed: Placed,
   reader: Principal,
   page: DeployedPage,
 ): Promise<SitePage> {
   const content = await openPage(site.registry, granted, page);
-  const embeds = await showAll(site, granted, reader, page);
+  const embeds = await showAll(site, granted, placed, reader, page);
   const parts = content.markdown.flatMap((text, index) => [
     text,
     ...(embeds[index]?.shown ? [embeds[index].shown.markdown] : []),
@@ -103,8 +128,14 @@ export async function siteMarkdown(
   };
 }
 
-function showAll(site: Site, granted: GrantedSite, reader: Principal, { facts }: DeployedPage): Promise<Embedded[]> {
-  return Promise.all(facts.embeds.map((embed) => showEmbed(site, granted, reader, embed)));
+function showAll(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  reader: Principal,
+  { facts }: DeployedPage,
+): Promise<Embedded[]> {
+  return Promise.all(facts.embeds.map((embed) => showEmbed(site, granted, placed, reader, embed)));
 }
 
 /** Files of the theme that the header shows. Those that the site does not have are left out. */
@@ -116,15 +147,37 @@ function themeOf({ contents }: GrantedSite, base: string): object {
   return { logo, logoDark: has(theme.logoDark) ?? logo, icon: has(theme.icon) };
 }
 
-/** The states of the documentation that readers switch between; the same page of each, where there is one. */
-function versionsOf({ contents, site }: GrantedSite, { base }: Placed, path: string): object[] {
+/**
+ * The states of the documentation that readers switch between; the same page of each, where there is
+ * one. Another site is among them for those who may read it: on a public page, which caches share,
+ * only if everybody may.
+ */
+async function versionsOf(
+  registrySite: Site,
+  { contents, site }: GrantedSite,
+  placed: Placed,
+  reader: Principal,
+  path: string,
+): Promise<object[]> {
   const { versions } = contents.settings;
+  const seenBy = site.visibility === 'public' ? anonymous : reader;
+  const { base } = placed;
+  const otherSite = (slug: string) => {
+    const other = placeInRegistry(registrySite, { org: site.org, slug });
+    return placed.isElsewhere ? other.url : other.base;
+  };
+  const readable = new Set<string>();
+  for (const { site: slug } of versions) {
+    if (slug === undefined) continue;
+    const found = await findReadableSite(registrySite.registry, seenBy, { org: site.org, slug });
+    if (found !== null && found.value.current !== null) readable.add(slug);
+  }
   const current = versions.find(({ folder }) => folder !== undefined && path.startsWith(folder));
   const rest = current?.folder === undefined ? null : path.slice(current.folder.length);
   return versions.flatMap((version) => {
     const { title, folder, site: other } = version;
-    if (other !== undefined)
-      return [{ title, href: other === site.slug ? base : `${base}../${other}/`, isCurrent: other === site.slug }];
+    if (other === site.slug) return [{ title, href: base, isCurrent: true }];
+    if (other !== undefined) return readable.has(other) ? [{ title, href: otherSite(other), isCurrent: false }] : [];
     const same = rest === null ? null : `${folder}${rest}`;
     const target = same !== null && Object.hasOwn(contents.pages, same) ? same : `${folder}index.md`;
     return Object.hasOwn(contents.pages, target)

@@ -31,7 +31,8 @@ export async function openConnection(port: number): Promise<Connection> {
 }
 
 function encode({ method = 'GET', target, headers = [] }: Ask): string {
-  const lines = [`${method} ${target} HTTP/1.1`, 'Host: registry.test', ...headers.map((field) => field.join(': '))];
+  const host = headers.some(([name]) => name === 'Host') ? [] : ['Host: registry.test'];
+  const lines = [`${method} ${target} HTTP/1.1`, ...host, ...headers.map((field) => field.join(': '))];
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 

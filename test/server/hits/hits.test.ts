@@ -21,7 +21,7 @@ let connections: { early: Connection; usual: Connection };
 let hits = 0;
 
 beforeAll(async () => {
-  world = await openServed({ rateLimit: { failures: 10_000 } });
+  world = await openServed({ rateLimit: { failures: 10_000 }, sites: { hosts: { 'docs.test': '@acme/sites/none' } } });
   // Time stands still, so that what was read stays at hand.
   const refs = createRefs(world.registry.bucket, { ...clock, uniqueId: createIds('hits'), maxAge: 500 });
   registry = { ...world.registry, refs, monotonic: clock.monotonic };
@@ -61,6 +61,17 @@ async function askBoth(asked: Ask): Promise<{ whole: string; hits: number; answe
 }
 
 const key = (name: string): [string, string] => ['Authorization', `Bearer ${world.values[name]!}`];
+
+test('at the host name of a site, nothing of the registry is answered early', async () => {
+  const at = (host: string) => ({ target: '/@acme/apis/pay@1.0.0.json', headers: [['Host', host]] as const });
+  for (let turn = 0; turn < 2; turn++) expect((await connections.early.ask(at('registry.test'))).status).toBe(200);
+  const before = hits;
+  expect((await connections.early.ask(at('registry.test'))).status).toBe(200);
+  expect(hits).toBe(before + 1);
+  for (const host of ['docs.test', 'DOCS.test', 'docs.test:80', 'docs.test.'])
+    expect((await connections.early.ask(at(host))).status).toBe(404);
+  expect(hits).toBe(before + 1);
+});
 
 describe('an answer at once is the usual one, byte by byte', () => {
   const targets = [

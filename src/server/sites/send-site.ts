@@ -1,10 +1,11 @@
 import type { Address } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { pageAt } from '../../model/sites/page-path.ts';
-import { followRedirects, redirectAnchor } from '../../registry/sites/redirects.ts';
 import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../../registry/sites/read-site.ts';
+import { otherAddress } from '../../site/documentation/other-addresses.ts';
 import { siteList, siteLists } from '../../site/documentation/site-lists.ts';
-import { siteMarkdown, sitePage, type Placed, type SitePage } from '../../site/documentation/site-page.ts';
+import { placeInRegistry, type Placed } from '../../site/documentation/placed.ts';
+import { absentPage, siteMarkdown, sitePage, type SitePage } from '../../site/documentation/site-page.ts';
 import { siteIndex } from '../../site/documentation/site-search.ts';
 import { themeCss } from '../../site/documentation/site-theme.ts';
 import { routeOf } from '../../model/sites/page-path.ts';
@@ -13,23 +14,27 @@ import { flatten, securityHeaders, type Fields } from '../headers.ts';
 import { answerMethod } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
-import type { ReadRequest } from './read-request.ts';
-import { sharing } from './lifetime.ts';
+import type { ReadRequest } from '../read/read-request.ts';
+import { sharing } from '../read/lifetime.ts';
 
 type SiteAddress = Extract<Address, { kind: 'site' }>;
 
 /** Answers a request for something of a documentation site. Access comes first, as for resources. */
 export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddress): Promise<void> {
-  const { context, principal, links, request, response } = read;
+  const { context, principal, request, response } = read;
   const granted = await grantSite(context.registry, principal, { org, slug });
   if (granted === null) throw new RegistryError('not_found', nothingHere);
   if (answerMethod({ request, response }, granted.site.visibility)) return;
-  const base = links.path(`/sites/${org}/${slug}/`);
-  await sendOf(read, granted, { base, url: links.whole(base) }, path);
+  await sendOf(read, granted, placeInRegistry(context.site, { org, slug }), path);
 }
 
 /** Sends what is at a path of a site. `path` null: the site's address lacks its last slash. */
-async function sendOf(read: ReadRequest, granted: GrantedSite, placed: Placed, path: string | null): Promise<void> {
+export async function sendOf(
+  read: ReadRequest,
+  granted: GrantedSite,
+  placed: Placed,
+  path: string | null,
+): Promise<void> {
   const { context, principal } = read;
   const { site, contents } = granted;
   if (path === null) return redirect(read, granted, placed.base);
@@ -46,7 +51,7 @@ async function sendOf(read: ReadRequest, granted: GrantedSite, placed: Placed, p
     return sendMade(
       read,
       placed,
-      await siteMarkdown(context.site, granted, principal, twin),
+      await siteMarkdown(context.site, granted, placed, principal, twin),
       'text/markdown; charset=utf-8',
       site.visibility === 'public',
     );
@@ -63,19 +68,15 @@ async function sendOf(read: ReadRequest, granted: GrantedSite, placed: Placed, p
   redirect(read, granted, placed.base + target);
 }
 
-/** Where a path leads that is no page's own: a redirect of the site, or a page written another way. */
-function otherAddress(granted: GrantedSite, path: string): string | null {
-  const { redirects } = granted.contents.settings;
-  const stem = path.replace(/\.html$/, '').replace(/(^|\/)index$/, '$1');
-  for (const each of [stem, stem.replace(/\/$/, ''), `${stem}/`]) {
-    const page = pageAt(each);
-    const goal = findPage(granted, page) ? page : followRedirects(redirects, page);
-    if (goal === null || findPage(granted, goal) === null) continue;
-    const route = routeOf(goal);
-    const hash = redirectAnchor(redirects, page);
-    if (route !== path) return hash === undefined ? route : `${route}#${encodeURIComponent(hash)}`;
-  }
-  return null;
+/** Sends the page of a site that says that nothing is at the address. */
+export async function sendAbsentPage(
+  { context, request, response }: Omit<ReadRequest, 'principal'>,
+  granted: GrantedSite,
+  placed: Placed,
+): Promise<void> {
+  const headers = { ...pageSharing(context.registry.config, { isPublic: false }), 'Cache-Control': 'no-store' };
+  const bytes = bytesOf(await absentPage(context.site, granted, placed));
+  await sendPage({ request, response }, context.registry.cache, bytes, { status: 404, headers });
 }
 
 /** Only to a path of this site. */

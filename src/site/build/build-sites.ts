@@ -1,0 +1,80 @@
+import { anonymous } from '../../model/access.ts';
+import { parseCoordinate } from '../../model/address.ts';
+import type { Digest } from '../../model/digest.ts';
+import { nameOf } from '../../model/resource.ts';
+import type { DeployedPage } from '../../model/sites/deployment.ts';
+import { siteAddress, type DocumentationSite } from '../../model/sites/documentation-site.ts';
+import { ownFiles, routeOf } from '../../model/sites/page-path.ts';
+import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
+import { grantSite, type GrantedSite } from '../../registry/sites/read-site.ts';
+import { otherAddresses } from '../documentation/other-addresses.ts';
+import type { Site } from '../site.ts';
+import type { FileKind, Item } from './build-items.ts';
+import type { Unit } from './build-plan.ts';
+
+/** The site as everybody may read it. The snapshot has only such sites. */
+async function granted({ registry }: Pick<Site, 'registry'>, site: DocumentationSite): Promise<GrantedSite> {
+  return (await grantSite(registry, anonymous, site))!;
+}
+
+/**
+ * Plans the documentation sites: a unit for each page, so that a changed page is one that is built
+ * again, and one for everything else of the site. `inputs` makes the digest of what files depend on.
+ */
+export async function planSites(
+  site: Site,
+  { resources, sites }: Pick<PublicSnapshot, 'resources' | 'sites'>,
+  inputs: (...values: unknown[]) => Digest,
+): Promise<Unit[]> {
+  const byName = new Map(resources.map((resource) => [nameOf(resource), resource]));
+  const embedded = ({ facts }: DeployedPage) =>
+    facts.embeds.map(({ coordinate }) => byName.get(nameOf(parseCoordinate(coordinate)!.coordinate)) ?? null);
+  const units: Unit[] = [];
+  for (const record of sites) {
+    const { contents, deployment } = await granted(site, record);
+    const { settings, pages, files, embeds, renderer } = contents;
+    const address = siteAddress(record);
+    const named = Object.entries(pages).map(([path, { facts }]) => [path, facts.title, facts.order, facts.hidden]);
+    const others = settings.versions.flatMap((version) => sites.filter(({ slug }) => slug === version.site));
+    const frame = inputs(settings, named, Object.keys(files), renderer, others.map(siteAddress));
+    const item = (path: string, kind: FileKind, file = path): Item => ({
+      ask: `${address}/${path}`,
+      file: `${address.slice(1)}/${file}`,
+      kind,
+      isCoded: true,
+    });
+    for (const [path, page] of Object.entries(pages)) {
+      const versions = page.facts.embeds.map(({ coordinate }) => embeds[coordinate] ?? null);
+      units.push({
+        name: `${address.slice(1)}/${path}`,
+        inputs: inputs(frame, page.source, page.facts, versions, embedded(page)),
+        items: [item(routeOf(path), 'site-page', path.replace(/md$/, 'html')), item(path, 'site-markdown')],
+        again: null,
+      });
+    }
+    const own = [
+      ...ownFiles.map((path) => item(path, 'site-list')),
+      ...Object.keys(files).map((path) =>
+        item(path, path.toLowerCase().endsWith('.svg') ? 'site-drawing' : 'site-file'),
+      ),
+    ];
+    const all = inputs(record.deployments, deployment, contents);
+    units.push({ name: address.slice(1), inputs: all, items: own, again: null });
+  }
+  return units;
+}
+
+/** Paths of sites that lead elsewhere, each with where. */
+export async function movedPaths(
+  site: Pick<Site, 'registry'>,
+  { sites }: Pick<PublicSnapshot, 'sites'>,
+): Promise<[from: string, to: string][]> {
+  const moved: [string, string][] = [];
+  for (const record of sites) {
+    const address = siteAddress(record);
+    moved.push([address, `${address}/`]);
+    for (const [from, to] of otherAddresses(await granted(site, record)))
+      moved.push([`${address}/${from}`, `${address}/${to}`]);
+  }
+  return moved;
+}
