@@ -1,4 +1,5 @@
 import type { Coding } from '../../model/artifact.ts';
+import type { Digest } from '../../model/digest.ts';
 import { findVersion, nameOf, type Resource, type Version } from '../../model/resource.ts';
 import { catalogPath } from '../catalog.ts';
 import { docMarkdownPath, docPath } from '../docs/docs.ts';
@@ -52,6 +53,15 @@ export interface Item {
   isParted?: boolean;
   /** Whether it names the other files of the search index. */
   isIndex?: boolean;
+}
+
+/** Items that are built again together when their inputs change. */
+export interface Unit {
+  name: string;
+  inputs: Digest;
+  items: Item[];
+  /** Files that are repeated under another base. */
+  again: { from: string; to: string } | null;
 }
 
 /** File extensions of the codings, besides the plain file. */

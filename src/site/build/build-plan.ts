@@ -1,6 +1,6 @@
 import { anonymous } from '../../model/access.ts';
 import { resourceTypes, type ResourceType } from '../../model/address.ts';
-import { digestOf, type Digest } from '../../model/digest.ts';
+import { digestOf } from '../../model/digest.ts';
 import { isPublished, nameOf, type Resource } from '../../model/resource.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import {
@@ -13,6 +13,7 @@ import {
   resourceItems,
   stillItems,
   type Item,
+  type Unit,
 } from './build-items.ts';
 import { planSites } from './build-sites.ts';
 import { discoveryPaths } from '../discovery.ts';
@@ -20,15 +21,6 @@ import { feedPath, type FeedScope } from '../feeds.ts';
 import { organizationTitle } from '../pages/organization-title.ts';
 import { relatedResources } from '../pages/related.ts';
 import type { Site } from '../site.ts';
-
-/** Items that are built again together when their inputs change. */
-export interface Unit {
-  name: string;
-  inputs: Digest;
-  items: Item[];
-  /** Files that are repeated under another base. */
-  again: { from: string; to: string } | null;
-}
 
 /**
  * Plans everything public, in units. `basis`: the inputs of every file besides its unit (program,

@@ -9,8 +9,7 @@ import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { grantSite, type GrantedSite } from '../../registry/sites/read-site.ts';
 import { otherAddresses } from '../documentation/other-addresses.ts';
 import type { Site } from '../site.ts';
-import type { FileKind, Item } from './build-items.ts';
-import type { Unit } from './build-plan.ts';
+import type { FileKind, Item, Unit } from './build-items.ts';
 
 /** The site as everybody may read it. The snapshot has only such sites. */
 async function granted({ registry }: Pick<Site, 'registry'>, site: DocumentationSite): Promise<GrantedSite> {

@@ -4,9 +4,8 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Answered, Answers, Asked } from '../answers.ts';
 import type { Beginnings } from './build-folder.ts';
 import { resourcesPerFile } from '../../search/ranking/shards.js';
-import { codingEndings, partItems, shardItem, type Item } from './build-items.ts';
+import { codingEndings, partItems, shardItem, type Item, type Unit } from './build-items.ts';
 import type { BuiltFile, BuiltUnit, Fields } from './build-manifest.ts';
-import type { Unit } from './build-plan.ts';
 import { decodeJson } from '../../model/json.ts';
 
 /** The context of a build. */
