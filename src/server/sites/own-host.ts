@@ -13,7 +13,7 @@ import { sendProblem } from '../error-answers.ts';
 import { answerMethod } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { prefersPage } from '../read/negotiate.ts';
-import type { ReadLimit } from '../read/read-limit.ts';
+import type { ReadLimit } from '../rate/read-limit.ts';
 import { splitTarget } from '../read/read-request.ts';
 import type { ServerContext } from '../server-context.ts';
 import { sendAbsentPage, sendOf } from './send-site.ts';
