@@ -16,6 +16,25 @@ export interface Checked {
   absent: ReadonlySet<string>;
 }
 
+/** How many headings, links and embedded references pages have, themselves counted. */
+export function factsIn(pages: Checked['pages']): number {
+  let count = 0;
+  for (const { facts } of Object.values(pages))
+    count += 1 + facts.headings.length + facts.links.length + facts.embeds.length;
+  return count;
+}
+
+/** What all pages of a site may have together. Whoever opens one of them reads a list of all. */
+const mostFacts = 200_000;
+
+/** The problem of a site with too many headings, links and embedded references, or null. */
+export function tooLarge(pages: Checked['pages']): Problem | null {
+  const count = factsIn(pages);
+  if (count <= mostFacts) return null;
+  const message = `The site has ${count} pages, headings, links and embedded references; the limit is ${mostFacts}. Make several sites of it.`;
+  return problemAtFile('site-limit', settingsFile, message);
+}
+
 /** Name that stands for the site's settings in a report. */
 const settingsFile = 'site settings';
 

@@ -7,10 +7,10 @@ import type { Place, SiteSettings } from '../../model/sites/documentation-site.t
 import { isPagePath } from '../../model/sites/page-path.ts';
 import type { Registry } from '../registry.ts';
 import { bundle } from './bundles.ts';
-import { checkSite, coordinatesIn, reportOf } from './check-site.ts';
+import { checkSite, coordinatesIn, reportOf, tooLarge } from './check-site.ts';
 import { buildDeployment, type BuiltDeployment } from './deployment-contents.ts';
 import { kindOfFile } from './file-kind.ts';
-import { hasOperation, resolveEmbed } from './resolve-embeds.ts';
+import { absentOperations, resolveEmbed } from './resolve-embeds.ts';
 
 /** A file to publish. */
 export interface SiteFile {
@@ -113,10 +113,13 @@ export async function makeDeployment(registry: Registry, input: DeploymentInput)
     Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
   const { embeds, absent } = await resolveAll(registry, input.reader, pages);
   const found = { settings, pages: inOrder(pages), files: inOrder(others), embeds };
-  problems.push(...Object.values(pages).flatMap((page) => page.problems ?? []), ...checkSite({ ...found, absent }));
+  const large = tooLarge(pages);
+  if (large === null)
+    problems.push(...Object.values(pages).flatMap((page) => page.problems ?? []), ...checkSite({ ...found, absent }));
+  else problems.push(large);
   if (Object.keys(pages).length === 0)
     problems.push(problemAtFile('site-empty', 'index.md', 'The site has no pages. Send at least index.md.'));
-  const report = reportOf(problems, input.blockOn);
+  const report = reportOf(problems, large === null ? input.blockOn : 'error');
   const reportBytes = encodeJson(report);
   const contents: DeploymentContents = {
     format: 1,
@@ -135,15 +138,24 @@ async function resolveAll(
 ): Promise<{ embeds: Record<string, EmbeddedVersion>; absent: Set<string> }> {
   const embeds: Record<string, EmbeddedVersion> = {};
   const absent = new Set<string>();
+  const wanted = operationsIn(pages);
   for (const coordinate of coordinatesIn(pages)) {
     const found = await resolveEmbed(registry, reader, coordinate);
     if (found === null) continue;
     embeds[coordinate] = found.embedded;
-    const wanted = Object.values(pages).flatMap(({ facts }) => facts.embeds);
-    for (const { coordinate: of, operation } of wanted) {
-      if (of !== coordinate || operation === null || absent.has(`${of} ${operation}`)) continue;
-      if (!(await hasOperation(registry, found.granted, operation))) absent.add(`${of} ${operation}`);
-    }
+    const operations = wanted.get(coordinate);
+    if (operations === undefined) continue;
+    for (const operation of await absentOperations(registry, found.granted, operations))
+      absent.add(`${coordinate} ${operation}`);
   }
   return { embeds, absent };
+}
+
+/** The operations that pages embed, each once, by coordinate. */
+function operationsIn(pages: DeploymentContents['pages']): Map<string, Set<string>> {
+  const wanted = new Map<string, Set<string>>();
+  for (const { facts } of Object.values(pages))
+    for (const { coordinate, operation } of facts.embeds)
+      if (operation !== null) wanted.set(coordinate, (wanted.get(coordinate) ?? new Set()).add(operation));
+  return wanted;
 }

@@ -13,6 +13,7 @@ import type { Embed, PageContent } from '../../model/sites/source-page.ts';
 import { findReadableSite } from '../readable.ts';
 import type { Registry } from '../registry.ts';
 import { readPlace } from './bundles.ts';
+import { factsIn } from './check-site.ts';
 import { readContents } from './deployment-contents.ts';
 
 declare const proof: unique symbol;
@@ -28,6 +29,8 @@ export interface GrantedSite {
   readonly contents: DeploymentContents;
 }
 
+/** As many as the largest sites have (`tooLarge`), three times: a few of those, or thousands of usual ones. */
+const mostKept = 600_000;
 const contentsKept = new WeakMap<Registry['objects'], LRUCache<Digest, DeploymentContents>>();
 
 /**
@@ -46,7 +49,12 @@ async function grantDeployment(
   site: DocumentationSite,
   deployment: Deployment,
 ): Promise<GrantedSite> {
-  const kept = contentsKept.get(registry.objects) ?? new LRUCache<Digest, DeploymentContents>({ max: 50 });
+  const kept =
+    contentsKept.get(registry.objects) ??
+    new LRUCache<Digest, DeploymentContents>({
+      maxSize: mostKept,
+      sizeCalculation: ({ pages, files }) => 1 + factsIn(pages) + Object.keys(files).length,
+    });
   contentsKept.set(registry.objects, kept);
   const { manifest } = deployment;
   const contents = kept.get(manifest) ?? (await readContents(registry, manifest));

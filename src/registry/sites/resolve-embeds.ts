@@ -32,20 +32,33 @@ export async function resolveEmbed(
 }
 
 /** The anchor of an operation on its API's page: `GET /payments/{id}`, or its id. Null: there is none. */
-export function anchorOfOperation({ operations }: Pick<Outline, 'operations'>, wanted: string): string | null {
-  const anchors = createAnchors();
-  const named = operations.map((operation) => ({ operation, anchor: anchors.operation(operation) }));
-  const found =
-    named.find(({ operation }) => operation.id === wanted) ??
-    named.find(
-      ({ operation: { method, path } }) =>
-        `${method} ${path}`.toLowerCase() === wanted.replace(/\s+/g, ' ').toLowerCase(),
-    );
-  return found?.anchor ?? null;
+export function anchorOfOperation(outline: Pick<Outline, 'operations'>, wanted: string): string | null {
+  return createFindAnchor(outline)(wanted);
 }
 
-/** Whether an API has an operation. True if that cannot be found out. */
-export async function hasOperation(registry: Registry, granted: GrantedVersion, wanted: string): Promise<boolean> {
+/** As `anchorOfOperation`, for many of one outline. */
+function createFindAnchor({ operations }: Pick<Outline, 'operations'>): (wanted: string) => string | null {
+  const anchors = createAnchors();
+  const byId = new Map<string, string>();
+  const byName = new Map<string, string>();
+  for (const operation of operations) {
+    const { id, method, path } = operation;
+    const anchor = anchors.operation(operation);
+    const name = `${method} ${path}`.toLowerCase();
+    if (id !== null && !byId.has(id)) byId.set(id, anchor);
+    if (!byName.has(name)) byName.set(name, anchor);
+  }
+  return (wanted) => byId.get(wanted) ?? byName.get(wanted.replace(/\s+/g, ' ').toLowerCase()) ?? null;
+}
+
+/** Those of some operations that an API does not have. None if that cannot be found out. */
+export async function absentOperations(
+  registry: Registry,
+  granted: GrantedVersion,
+  wanted: Iterable<string>,
+): Promise<string[]> {
   const outline = await outlineOf(registry, granted);
-  return outline === null || outline.truncated || anchorOfOperation(outline, wanted) !== null;
+  if (outline === null || outline.truncated) return [];
+  const anchorOf = createFindAnchor(outline);
+  return [...wanted].filter((operation) => anchorOf(operation) === null);
 }

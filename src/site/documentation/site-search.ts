@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { hexOf } from '../../model/digest.ts';
 import { routeOf } from '../../model/sites/page-path.ts';
 import { derive } from '../../registry/derived.ts';
@@ -20,17 +21,23 @@ export interface SiteIndex {
 /** Weights, in twentieths. */
 const weights = { title: 200, heading: 120, text: 24, more: 6, most: 60 };
 
+/** Characters of text that an index is made of; of what follows it has the titles and headings. */
+const mostText = 4_000_000;
+
 /** The index as JSON. Made once for each deployment, then cached. */
 export async function siteIndex(registry: Registry, granted: GrantedSite): Promise<string> {
   const { deployment, site } = granted;
-  const make = () => makeIndex(registry, granted);
-  return JSON.stringify(await derive(registry, 'site-search', site.org, hexOf(deployment.manifest), make));
+  // As a text: taking a large index apart for each reader would hold up all others.
+  const make = async () => JSON.stringify(await makeIndex(registry, granted));
+  return (await derive(registry, 'site-search-text', site.org, hexOf(deployment.manifest), make))!;
 }
 
 async function makeIndex(registry: Registry, granted: GrantedSite): Promise<SiteIndex> {
   const pages: SiteIndex['pages'] = [];
   const terms = new Map<string, number[][]>();
+  let left = mostText;
   for (const [path, page] of listedPages(granted.contents)) {
+    await setImmediate();
     const { sections } = await openPage(registry, granted, page);
     const { facts } = page;
     const headings = new Map(facts.headings.map(({ id, text }) => [id, text]));
@@ -52,6 +59,8 @@ async function makeIndex(registry: Registry, granted: GrantedSite): Promise<Site
     for (const { id, text } of sections) {
       const record = recordOf.get(id) ?? 0;
       if (record > 0) add(record, headings.get(id)!, weights.heading);
+      if (text.length > left) continue;
+      left -= text.length;
       add(record, text, weights.text);
     }
     const postings = new Map<string, number[]>();

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { collectGarbage } from '../../../src/registry/keep/gc.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
+import { tooLarge } from '../../../src/registry/sites/check-site.ts';
+import type { DeployedPage as Page } from '../../../src/model/sites/deployment.ts';
+import type { Outline } from '../../../src/model/outline.ts';
 import { deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/registry/sites/drafts.ts';
 import { publishAgain } from '../../../src/registry/sites/publish-site.ts';
 import { findPage, grantSite, openPage } from '../../../src/registry/sites/read-site.ts';
@@ -122,6 +125,24 @@ describe('a check before publishing', () => {
     const { publishDrafts } = await import('../../../src/registry/sites/publish-site.ts');
     const made = await publishDrafts(registry, { site: handbook, reader: anonymous, author });
     expect(rulesOf(made)).toEqual(['site-reference-missing']);
+  });
+
+  test('reads an API once, however many of its operations pages embed', async () => {
+    const registry = createTestRegistry();
+    registry.compiler.outline = async () => ({ operations: [], truncated: false }) as unknown as Outline;
+    await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+    const text = Array.from({ length: 40 }, (_, n) => `::operation @acme/apis/pay GET /none${n}\n`).join('\n');
+    await writeSite(registry, { 'index.md': text, 'more.md': `${text}\n::operation @acme/apis/pay GET /more\n` });
+    const read = vi.spyOn(registry.cache, 'get');
+    const made = await deploy(registry, handbook, true);
+    expect(rulesOf(made)).toEqual(Array(81).fill('site-operation-missing'));
+    expect(read.mock.calls.filter(([name]) => name.startsWith('outline/'))).toHaveLength(1);
+  });
+
+  test('refuses a site whose pages have too much together, whatever it blocks on', () => {
+    const page = (links: number) => ({ facts: { headings: [], links: Array(links), embeds: [] } }) as unknown as Page;
+    expect(tooLarge({ 'a.md': page(100_000), 'b.md': page(99_998) })).toBeNull();
+    expect(tooLarge({ 'a.md': page(100_000), 'b.md': page(99_999) })).toMatchObject({ rule: 'site-limit' });
   });
 
   test('needs a page', async () => {
