@@ -11,6 +11,8 @@ const longestJoined = 60;
 const places =
   /^(?:api|apis|contracts|definitions|docs|documentation|java|json|main|open-?api(?:-?\d+)*|packages|projects)$/;
 const morePlaces = /^(?:public|resources|schemas?|services|spec|specifications?|specs|src|static|swagger|yaml|yml)$/;
+// The usual names of a ruleset's file.
+const linters = /^(?:redocly|rulesets?|spectral)$/;
 // Words that leave a shortened title open.
 const open = /-(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)$/;
 
@@ -21,14 +23,14 @@ const open = /-(?:a|an|and|at|by|for|from|in|of|on|or|the|to|with)$/;
  * `repository`: its URL or path. `takerOf`: the path of the document that has a slug already.
  */
 export function* slugCandidates(
-  { path, title, version }: Found,
+  { path, title, version, type }: Found,
   repository: string,
   takerOf: (slug: string) => string | undefined,
 ): Generator<string> {
   const names = namesIn(path);
-  const home = slugFrom(repository.replace(/(?:\.git)?\/*$/, '').replace(/^.*[/:]/, ''));
+  const home = homeOf(repository);
   const titled = title === null ? null : titleSlug(title, version ?? null);
-  const base = titled ?? names[0] ?? home ?? 'document';
+  const base = titled ?? names[0] ?? home ?? nameless[type];
   yield base;
   // What distinguishes it from the document that has the slug comes first.
   const common = namesIn(takerOf(base) ?? '');
@@ -42,6 +44,15 @@ export function* slugCandidates(
   for (let number = 2; number < 10_000; number++) yield `${base.slice(0, 56).replace(/-+$/, '')}-${number}`;
 }
 
+/** The slug of a document that nothing names. */
+const nameless = { apis: 'api', schemas: 'schema', rulesets: 'ruleset' } as const;
+
+/** The repository's name as a slug, or null if it is a single letter, which says nothing. */
+function homeOf(repository: string): string | null {
+  const slug = slugFrom(repository.replace(/(?:\.git)?\/*$/, '').replace(/^.*[/:]/, ''));
+  return slug !== null && slug.length > 1 ? slug : null;
+}
+
 /** The file and its folders as slugs, innermost first, without those that name nothing. */
 function namesIn(path: string): string[] {
   const stem = path
@@ -50,7 +61,8 @@ function namesIn(path: string): string[] {
   const slugs = stem.split('/').flatMap((name) => slugFrom(name) ?? []);
   const [file, ...folders] = slugs.toReversed();
   const named = folders.filter((name) => !places.test(name) && !morePlaces.test(name));
-  return [...(file === undefined || isGeneric(file) ? [] : [file]), ...named];
+  const isNamed = file !== undefined && !isGeneric(file) && !linters.test(file);
+  return [...(isNamed ? [file] : []), ...named];
 }
 
 /** A short slug from a title. Null when the title names nothing. */

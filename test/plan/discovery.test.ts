@@ -226,6 +226,17 @@ describe('slugs', () => {
     expect(planned(await plan({ [path]: api(title) }))).toEqual([`${path} apis/${slug}`]);
   });
 
+  test.each([
+    ['.spectral.yml', url, 'pay-service'],
+    ['spectral.yaml', url, 'pay-service'],
+    ['rules/.spectral.yml', url, 'rules'],
+    ['style.spectral.yml', url, 'style'],
+    ['.spectral.yml', 'https://git.test/acme/r.git', 'ruleset'],
+  ])('of the ruleset %s in %s: %s', async (path, repositoryUrl, slug) => {
+    const found = await plan({ [path]: 'extends: [spectral:oas]\nrules: {}\n' }, { url: repositoryUrl });
+    expect(planned(found)).toEqual([`${path} rulesets/${slug}`]);
+  });
+
   test('the document in the fewest folders has the short one', async () => {
     const found = await plan({
       'v2/openapi.yaml': api('Pay', { version: '2.0.0' }),
