@@ -22,12 +22,17 @@ const mostQuoted = 10;
 /** A resource that is connected to a repository. */
 export type Connected = Resource & { connection: Connection };
 
-/** The resources that are connected to this repository and branch. */
+/**
+ * The resources that are connected to this repository and branch. Those that discovery found count
+ * only while it looks for documents there.
+ */
 export async function connectedResources(registry: Registry, repository: Repository): Promise<Connected[]> {
   const all = await listReadable(registry, { kind: 'operator', id: 'sync' }, { org: repository.org });
   return all.filter(
     (resource): resource is Connected =>
-      resource.connection?.repository === repository.url && resource.connection.branch === repository.branch,
+      resource.connection?.repository === repository.url &&
+      resource.connection.branch === repository.branch &&
+      (repository.discover !== null || resource.connection.found !== true),
   );
 }
 

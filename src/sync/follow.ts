@@ -1,4 +1,4 @@
-import { allowedHosts, organizationIn, type RepositoryConfig } from '../config.ts';
+import { allowedHosts, organizationIn, type Config, type RepositoryConfig } from '../config.ts';
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Author, Registry } from '../registry/registry.ts';
@@ -30,6 +30,8 @@ export async function follow(
   await registry.refs.update<Repository>(repositoryRef(org, id), (current) => {
     const fresh = { org, state: 'new', detail: null, commit: null, syncedAt: null, documents: {}, tags: {} } as const;
     const value: Repository = { ...fresh, ...current?.value, ...given };
+    // Somebody had stopped following it.
+    if (given.gone === undefined && current && isUnfollowed(current.value)) delete value.gone;
     // Then the commit has to be read again.
     const isOther = current && (current.value.discover !== given.discover || current.value.versions !== given.versions);
     if (current && isOther)
@@ -49,6 +51,8 @@ export interface GivenRepository {
   visibility: Repository['visibility'];
   validation: Repository['validation'];
   credential: string | null;
+  /** What its versions are made from. Default: the branch. */
+  versions?: 'branch' | 'tags';
 }
 
 /**
@@ -60,7 +64,7 @@ export interface GivenRepository {
 export async function followGiven(
   registry: Registry,
   org: string,
-  { repository, branch, path, credential, visibility, validation }: GivenRepository,
+  { repository, branch, path, credential, visibility, validation, ...given }: GivenRepository,
   author: Author,
 ): Promise<string> {
   const { config } = registry;
@@ -71,10 +75,41 @@ export async function followGiven(
   }
   if (credential !== null) assertCredential(config, org, credential, location);
   const { url } = location;
-  const listed = organizationIn(config, org)?.repositories ?? [];
-  if (listed.some((each) => each.url === url && (each.branch ?? null) === branch)) {
-    throw new RegistryError('conflict', 'The configuration follows this repository. Change it there.');
-  }
+  assertNotConfigured(config, org, { url, branch });
   const discover = normalizeFolder(path === null ? {} : { path });
-  return follow(registry, org, { url, branch, credential, discover, visibility, validation, gone: null }, author);
+  const how = { discover, visibility, validation, versions: versionsOf(given), gone: null };
+  return follow(registry, org, { url, branch, credential, ...how }, author);
+}
+
+/**
+ * Stops following a repository: it is not synced any more, and its secrets for hooks are forgotten.
+ * What it published stays, with detached connections; following it again continues there. Rejects
+ * with `not_found` if it is not followed, and with `conflict` if the configuration follows it or its
+ * owner.
+ */
+export async function unfollow(registry: Registry, org: string, id: string, author: Author): Promise<void> {
+  await registry.refs.update<Repository>(repositoryRef(org, id), (current) => {
+    if (current === null || isUnfollowed(current.value))
+      throw new RegistryError('not_found', 'This repository is not followed.');
+    const { value } = current;
+    assertNotConfigured(registry.config, org, value);
+    if (value.owner !== undefined) {
+      const message = "The configuration follows this repository's owner. Exclude the repository there.";
+      throw new RegistryError('conflict', message);
+    }
+    const gone = 'The repository is not followed any more. Published versions stay.';
+    const left = { ...value, discover: null, gone, since: registry.now().toISOString() };
+    return { value: { ...left, hookSecrets: [] }, change: { ...author, action: 'unfollow' } };
+  });
+}
+
+/** Whether somebody stopped following the repository. Its record stays, for who follows it again. */
+export function isUnfollowed({ gone, owner }: Pick<Repository, 'gone' | 'owner'>): boolean {
+  return Boolean(gone) && owner === undefined;
+}
+
+function assertNotConfigured(config: Config, org: string, { url, branch }: Pick<Repository, 'url' | 'branch'>): void {
+  const listed = organizationIn(config, org)?.repositories ?? [];
+  if (listed.some((each) => each.url === url && (each.branch ?? null) === branch))
+    throw new RegistryError('conflict', 'The configuration follows this repository. Change it there.');
 }

@@ -1,6 +1,9 @@
 import type { Run } from '../model/connection.ts';
+import { matchesGlob } from '../model/glob.ts';
+import type { Resource } from '../model/resource.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { Planned } from '../plan/planned.ts';
-import { findRelease } from '../plan/release-tags.ts';
+import { findRelease, releasePattern } from '../plan/release-tags.ts';
 import { findResource } from '../registry/find-resource.ts';
 import { remoteOf } from '../registry/remote.ts';
 import type { Snapshot } from '../source/snapshot.ts';
@@ -44,8 +47,47 @@ export async function beforeFirst(
   return { syncing: prepared, release: `${what} ${effect} ${offer}` };
 }
 
+/** The release tags of a repository whose branch is about to be published. */
+export interface ReleaseTags {
+  /** The pattern that matches them: what `tags` of the connection should be. */
+  tags: string;
+  count: number;
+  /** What the branch would do, and how to publish the tags instead. */
+  detail: string;
+}
+
+/** Milliseconds that somebody who connects a resource waits for the tags. */
+const patience = 3000;
+
+/**
+ * The release tags that should be published before the branch. Null if there are none, if the
+ * connection follows tags, if the resource has versions, or if the remote does not answer in time.
+ */
+export async function offerTags(registry: Registry, resource: Resource): Promise<ReleaseTags | null> {
+  const { org, slug, connection, versions } = resource;
+  if (connection === null || connection.tags !== null || versions.length > 0) return null;
+  const repository = { org, url: connection.repository, ...connection };
+  const found = await askTags({ registry, repository, signal: AbortSignal.timeout(patience) });
+  const names = found.map(({ name }) => name);
+  const pattern = releasePattern(names, { slug });
+  if (pattern === null) return null;
+  const count = names.filter((name) => matchesGlob(pattern, name)).length;
+  const what = `The repository has ${count} release ${count === 1 ? 'tag that matches' : 'tags that match'} ${JSON.stringify(pattern)}.`;
+  const detail = `${what} The branch is published first and may take their labels. To publish the tags instead, connect again with "tags": ${JSON.stringify(pattern)} before the first sync.`;
+  return { tags: pattern, count, detail };
+}
+
 /** None where the remote does not answer: only the advice depends on them. */
-async function askTags({ registry, repository, signal }: Syncing): Promise<Tag[]> {
-  const remote = await remoteOf(registry, repository);
-  return registry.source.tags(remote, signal).catch(() => []);
+async function askTags({
+  registry,
+  repository,
+  signal,
+}: {
+  registry: Registry;
+  repository: Parameters<typeof remoteOf>[1];
+  signal: AbortSignal;
+}): Promise<Tag[]> {
+  return remoteOf(registry, repository)
+    .then((remote) => registry.source.tags(remote, signal))
+    .catch(() => []);
 }

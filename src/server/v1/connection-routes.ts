@@ -10,6 +10,7 @@ import { connectionState } from '../../model/connection-state.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Resource } from '../../model/resource.ts';
 import { connectResource, disconnectResource, readConnection } from '../../sync/connect.ts';
+import { offerTags, type ReleaseTags } from '../../sync/release-tag.ts';
 import { hostOf } from '../../registry/host-of.ts';
 import type { Generation } from '../../store/generations.ts';
 import { bodyOf, type Answer, type Call, type ResourceHandler } from './call.ts';
@@ -34,17 +35,10 @@ export const connect: ResourceHandler = async (call) => {
     throw new RegistryError('forbidden', why);
   }
   const { registry, coordinate, author } = call;
-  return describe(
-    call,
-    await connectResource(
-      registry,
-      coordinate,
-      { ...given, branch, tags, credential },
-      author,
-      guardOf(call),
-      webhookSecret,
-    ),
-  );
+  const wanted = { ...given, branch, tags, credential };
+  const connected = await connectResource(registry, coordinate, wanted, author, guardOf(call), webhookSecret);
+  const releases = await offerTags(registry, connected.value);
+  return describe(call, connected, releases);
 };
 
 export const disconnect: ResourceHandler = async (call) => {
@@ -55,6 +49,7 @@ export const disconnect: ResourceHandler = async (call) => {
 async function describe(
   { registry, context }: Call,
   { value: resource, generation }: Generation<Resource>,
+  releases: ReleaseTags | null = null,
 ): Promise<Answer> {
   const { connection } = resource;
   if (connection === null) throw new RegistryError('not_found', 'The resource has no connection.');
@@ -77,6 +72,7 @@ async function describe(
     commit: repository?.value.commit ?? null,
     syncedAt: repository?.value.syncedAt ?? null,
     document: document && { outcome: document.outcome, version: document.label },
+    ...(releases && { releases }),
   };
   return { status: 200, headers: { ETag: etagOf(generation, repository?.generation ?? 0) }, body };
 }

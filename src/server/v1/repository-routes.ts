@@ -9,7 +9,7 @@ import {
 import { RegistryError } from '../../model/errors.ts';
 import { readAmong } from '../../registry/read-among.ts';
 import { organizationIn } from '../../config.ts';
-import { followGiven, type GivenRepository } from '../../sync/follow.ts';
+import { followGiven, unfollow, type GivenRepository } from '../../sync/follow.ts';
 import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
 import { findRun } from '../../sync/runs.ts';
 import { nothingHere } from '../nothing-here.ts';
@@ -54,6 +54,11 @@ export const getRepository: Handler = async (call) => ({
   status: 200,
   body: await findFollowed(call, call.path['repository']!),
 });
+
+export const unfollowOne: Handler = async ({ registry, org, path, author }) => {
+  await unfollow(registry, org, path['repository']!, author);
+  return { status: 204 };
+};
 
 export const syncRepository: Handler = async (call) => {
   const { context, org, query } = call;

@@ -62,6 +62,7 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['listRepositories', { about: 'organization', answer: repositories.listRepositories }],
   ['followRepository', { about: 'organization', answer: repositories.followOne }],
   ['getRepository', { about: 'organization', answer: repositories.getRepository }],
+  ['unfollowRepository', { about: 'organization', answer: repositories.unfollowOne }],
   ['syncRepository', { about: 'organization', answer: repositories.syncRepository }],
   ['listRepositorySyncs', { about: 'organization', answer: repositories.listRepositorySyncs }],
   ['getRepositorySync', { about: 'organization', answer: repositories.getRepositorySync }],

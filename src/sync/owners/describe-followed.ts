@@ -3,6 +3,7 @@ import { connectionState, type ConnectionState } from '../../model/connection-st
 import { ownerId, ownerRef, type Owner, type SkipReason } from '../../model/owner.ts';
 import { readAmong } from '../../registry/read-among.ts';
 import type { Registry } from '../../registry/registry.ts';
+import { isUnfollowed } from '../follow.ts';
 import { listRepositories } from '../followed.ts';
 import { ownersIn } from './owners.ts';
 
@@ -39,7 +40,7 @@ export async function describeRepositories(
   org: string,
   hasNews: (org: string, id: string) => boolean = () => false,
 ): Promise<FollowedRepository[]> {
-  const own = (await listRepositories(registry)).filter((each) => each.org === org);
+  const own = (await listRepositories(registry)).filter((each) => each.org === org && !isUnfollowed(each));
   const described = own.map((repository) => describe(repository, hasNews));
   return described.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }

@@ -220,6 +220,7 @@ test('the organization, the limits and the description', async () => {
   expect(runs!.items.map(({ id }) => id)).toEqual([run!.id]);
   const one = { params: { path: { ...path, run: run!.id } } };
   expect((await client.GET('/v1/repositories/{repository}/syncs/{run}', one)).data).toEqual(run);
+  expect((await client.DELETE('/v1/repositories/{repository}', { params: { path } })).response.status).toBe(204);
   const { data: changes } = await client.GET('/v1/changes', { params: { query: { limit: 5 } } });
   expect(changes!.items).toHaveLength(5);
   expect((await client.GET('/v1/owners')).data!.items).toEqual([]);

@@ -86,6 +86,27 @@ test('connect, sync, see what became of it, disconnect', async () => {
   expect((await api.call('GET', '/v1/apis/pay')).json).toMatchObject({ latest: '1.0.0', connection: null });
 });
 
+test('before a branch takes the labels of release tags, the answer says so and offers the tags', async () => {
+  const { api, repository } = await open();
+  await using _ = api;
+  const release = repository.commit({ 'pay.json': documentOf('1.5.0') });
+  for (const tag of ['v1.4.0', 'v1.5.0', 'nightly']) repository.tag(tag, release);
+  const { json } = await connect(api, { repository: url, path: 'pay.json' });
+  expect(json['releases']).toEqual({
+    tags: 'v*',
+    count: 2,
+    detail:
+      'The repository has 2 release tags that match "v*". The branch is published first and may take their labels. To publish the tags instead, connect again with "tags": "v*" before the first sync.',
+  });
+  expect((await api.call('GET', '/v1/apis/pay/connection')).json).not.toHaveProperty('releases');
+  const tagged = await connect(api, { repository: url, path: 'pay.json', tags: 'v*' });
+  expect(tagged.json).not.toHaveProperty('releases');
+  await api.call('POST', '/v1/apis/pay/sync?wait=30');
+  expect((await api.call('GET', '/v1/apis/pay')).json['latest']).toBe('1.5.0');
+  const later = await connect(api, { repository: url, path: 'pay.json' });
+  expect(later.json).not.toHaveProperty('releases');
+});
+
 test('a run that failed says why', async () => {
   const { api, repository } = await open();
   await using _ = api;

@@ -1,9 +1,14 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { repositoryId, repositoryRef, type Repository } from '../../../src/model/connection.ts';
 import { ownerId, ownerRef, type Owner } from '../../../src/model/owner.ts';
+import { followConfigured } from '../../../src/sync/reconcile.ts';
+import { createWorld } from '../../registry/world.ts';
 import { createTestRegistry } from '../registry.ts';
-import { openApi, unlimited } from './api.ts';
+import { documentOf, openApi, unlimited } from './api.ts';
+import { createTestRepository } from './repository.ts';
 
+// It finds documents.
+const { compiler } = createWorld();
 const change = { actor: 'operator:test', origin: null, action: 'test' };
 
 function repositoryAt(url: string, more: Partial<Repository> = {}): Repository {
@@ -58,6 +63,106 @@ test('the followed repositories of the organization, page by page, by state and 
   expect((await api.call('GET', '/v1/repositories?q=ACME/one')).json['items']).toEqual([first]);
   expect((await api.call('GET', '/v1/repositories?state=fine')).status).toBe(400);
   expect((await api.call('GET', '/v1/repositories?cursor=x')).status).toBe(400);
+});
+
+describe('unfollowing', () => {
+  const url = 'https://github.com/acme/contracts.git';
+  const path = `/v1/repositories/${repositoryId(url, null)}`;
+
+  async function follow() {
+    const repository = createTestRepository(url);
+    repository.commit({ 'pay.json': documentOf('1.0.0'), 'refunds.json': documentOf('1.0.0', 'Refunds') });
+    const registry = { ...createTestRegistry(unlimited), source: repository.source, compiler };
+    const api = await openApi(registry);
+    const followed = await api.call('POST', '/v1/repositories', { body: { repository: url } });
+    expect(followed.status).toBe(201);
+    await api.call('POST', `${path}/sync?wait=30`);
+    const { json } = await api.call('GET', '/v1/apis');
+    const slugs = (json['items'] as { slug: string }[]).map(({ slug }) => slug);
+    return { api, registry, repository, slugs };
+  }
+
+  test('stops the syncs, keeps what is published, and following it again goes on', async () => {
+    const { api, repository, slugs } = await follow();
+    await using _ = api;
+    expect(slugs).toHaveLength(2);
+    expect((await api.call('DELETE', path)).status).toBe(204);
+    for (const [method, target] of [
+      ['GET', path],
+      ['DELETE', path],
+      ['POST', `${path}/sync`],
+    ] as const)
+      expect((await api.call(method, target)).status).toBe(404);
+    expect((await api.call('GET', '/v1/repositories')).json['items']).toEqual([]);
+    repository.commit({ 'pay.json': documentOf('2.0.0'), 'refunds.json': documentOf('2.0.0', 'Refunds') });
+    await api.call('POST', `/v1/apis/${slugs[0]}/sync?wait=30`);
+    expect((await api.call('GET', `/v1/apis/${slugs[0]}`)).json['latest']).toBe('1.0.0');
+    expect((await api.call('GET', `/v1/apis/${slugs[0]}/connection`)).json).toMatchObject({
+      state: 'detached',
+      detail: 'The repository is not followed any more. Published versions stay.',
+    });
+
+    expect((await api.call('POST', '/v1/repositories', { body: { repository: url } })).status).toBe(201);
+    await api.call('POST', `${path}/sync?wait=30`);
+    for (const slug of slugs) expect((await api.call('GET', `/v1/apis/${slug}`)).json['latest']).toBe('2.0.0');
+    expect((await api.call('GET', `/v1/apis/${slugs[0]}/connection`)).json['state']).toBe('synced');
+  });
+
+  test('a document that is connected afterwards is synced alone', async () => {
+    const { api, repository, slugs } = await follow();
+    await using _ = api;
+    const { json } = await api.call('GET', `/v1/apis/${slugs[0]}/connection`);
+    await api.call('DELETE', path);
+    repository.commit({ 'pay.json': documentOf('2.0.0'), 'refunds.json': documentOf('2.0.0', 'Refunds') });
+    const body = { repository: url, path: json['path'] };
+    expect((await api.call('PUT', `/v1/apis/${slugs[0]}/connection`, { body })).status).toBe(200);
+    await api.call('POST', `/v1/apis/${slugs[0]}/sync?wait=30`);
+    expect((await api.call('GET', `/v1/apis/${slugs[0]}`)).json['latest']).toBe('2.0.0');
+    expect((await api.call('GET', `/v1/apis/${slugs[1]}`)).json['latest']).toBe('1.0.0');
+    expect((await api.call('GET', `/v1/apis/${slugs[1]}/connection`)).json['state']).toBe('detached');
+  });
+
+  test('what the configuration follows is removed there', async () => {
+    const { api } = await open();
+    await using _ = api;
+    const owned = await api.call('DELETE', `/v1/repositories/${repositoryId('https://github.com/acme/one.git', null)}`);
+    expect([owned.status, owned.json['detail']]).toEqual([
+      409,
+      "The configuration follows this repository's owner. Exclude the repository there.",
+    ]);
+    const organizations = { acme: { repositories: [{ url }] } };
+    const registry = createTestRegistry({ ...unlimited, organizations });
+    await followConfigured(registry);
+    await using configured = await openApi(registry);
+    const listed = await configured.call('DELETE', path);
+    expect([listed.status, listed.json['detail']]).toEqual([
+      409,
+      'The configuration follows this repository. Change it there.',
+    ]);
+  });
+
+  test('a repository that the configuration lists afterwards is followed again', async () => {
+    const { api, registry } = await follow();
+    await using _ = api;
+    await api.call('DELETE', path);
+    await followConfigured({
+      ...registry,
+      config: createTestRegistry({ organizations: { acme: { repositories: [{ url }] } } }).config,
+    });
+    expect((await api.call('GET', path)).json).toMatchObject({ repository: url, state: 'behind' });
+  });
+});
+
+test('a followed repository publishes its release tags instead of the branch, if asked to', async () => {
+  const repository = createTestRepository('https://github.com/acme/contracts.git');
+  repository.tag('v1.5.0', repository.commit({ 'pay.json': documentOf('1.5.0') }));
+  repository.commit({ 'pay.json': documentOf('1.6.0-dev') });
+  await using api = await openApi({ ...createTestRegistry(unlimited), source: repository.source, compiler });
+  const body = { repository: repository.url, versions: 'tags' };
+  const { json } = await api.call('POST', '/v1/repositories', { body });
+  await api.call('POST', `/v1/repositories/${String(json['id'])}/sync?wait=30`);
+  const { json: all } = await api.call('GET', '/v1/apis');
+  expect(all['items']).toMatchObject([{ latest: '1.5.0' }]);
 });
 
 test('the owners of the organization: what was found, and one that was not asked yet', async () => {
