@@ -37,6 +37,7 @@ const places: Readonly<Record<string, Place>> = {
   idempotency: daysFor(2),
   tokens: daysFor(2),
   sessions: daysFor(60),
+  members: daysFor(180),
   leases: daysFor(2),
   mirrors: daysFor(400),
   imports: daysFor(400),

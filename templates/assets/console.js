@@ -10,6 +10,7 @@ followRun();
 function checkWhileTyping(form) {
   const text = form.querySelector('textarea');
   const file = form.querySelector('input[type=file]');
+  if (text === null) return;
   let timer;
   let running;
 
@@ -47,7 +48,7 @@ function checkWhileTyping(form) {
   }
 
   form.addEventListener('input', (event) => event.target !== file && soon());
-  file.addEventListener('change', () => file.files[0] && take(file.files[0]));
+  file?.addEventListener('change', () => file.files[0] && take(file.files[0]));
   text.addEventListener('dragover', (event) => {
     event.preventDefault();
     text.classList.add('over');
@@ -56,7 +57,7 @@ function checkWhileTyping(form) {
   text.addEventListener('drop', (event) => {
     text.classList.remove('over');
     const [dropped] = event.dataTransfer.files;
-    if (!dropped) return;
+    if (!dropped || file === null) return;
     event.preventDefault();
     take(dropped);
   });

@@ -74,8 +74,8 @@ export function putDraftPage(
   return putDraft(registry, site, path, bytes, author, { ...(guard && { guard }), page: { title, api } });
 }
 
-/** JSON texts are YAML, too. */
-function headOf({ title, api }: NonNullable<DraftFile['page']>): string {
+/** The front matter of a page that was sent as its parts. JSON texts are YAML, too. */
+export function headOf({ title, api }: NonNullable<DraftFile['page']>): string {
   const member = api === null ? '' : `api: ${JSON.stringify(api)}\n`;
   return `---\ntitle: ${JSON.stringify(title)}\n${member}---\n`;
 }

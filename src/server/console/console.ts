@@ -19,6 +19,7 @@ import { organizationPages } from './organization-views.ts';
 import type { Page } from './pages.ts';
 import { publishedPage, showPublish, submitPublish } from './publish-page.ts';
 import { resourceForms } from './resource-forms.ts';
+import { replayPath, showReplay, submitReplay } from './replay-page.ts';
 import { repositoryForms } from './repository-forms.ts';
 import { repositoryPages, repositoryRunPage } from './repository-views.ts';
 import { resourcePage, runPage, runsPage } from './resource-view.ts';
@@ -26,15 +27,35 @@ import type { RunRecord } from './run-view.ts';
 import { streamRun } from './run-events.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { showStart, submitStart } from './start-page.ts';
+import { editPath, showEditor, submitEditor } from './site-editor.ts';
+import { siteForms } from './site-forms.ts';
+import {
+  showSitePublish,
+  showUpload,
+  siteDone,
+  sitePublishPath,
+  submitSitePublish,
+  submitUpload,
+  uploadPath,
+} from './site-publish.ts';
+import { sitePages } from './site-views.ts';
 import { showForm, showTyped, submitForm } from './submit.ts';
 import { versionForms } from './version-forms.ts';
 import { ask, type Console, type Visit } from './visit.ts';
 import { webhookForms } from './webhook-forms.ts';
 
-const forms: readonly Form[] = [...resourceForms, ...versionForms, ...repositoryForms, ...keyForms, ...webhookForms];
+const forms: readonly Form[] = [
+  ...resourceForms,
+  ...versionForms,
+  ...repositoryForms,
+  ...keyForms,
+  ...webhookForms,
+  ...siteForms,
+];
 const pages: readonly Page[] = [
   ...organizationPages,
   ...repositoryPages,
+  ...sitePages,
   publishedPage,
   resourcePage,
   runsPage,
@@ -46,7 +67,7 @@ const publishPath = '/:type/:slug/publish';
 interface Place {
   path: string;
   get(visit: Visit): Promise<void>;
-  post?(visit: Visit, typed: Typed): Promise<void>;
+  post?(visit: Visit, typed: Typed, form: FormData): Promise<void>;
   /** Shows a form again with what was typed. */
   again?(visit: Visit, typed: Typed, why: string): Promise<void>;
 }
@@ -61,6 +82,15 @@ const places: readonly Place[] = [
   eventsOf(runPage, 'get{one}Sync'),
   eventsOf(repositoryRunPage, 'getRepositorySync'),
   { path: publishPath, get: (visit) => showPublish(visit), post: submitPublish, again: showPublish },
+  { path: replayPath, get: (visit) => showReplay(visit), post: submitReplay, again: showReplay },
+  { path: editPath, get: (visit) => showEditor(visit), post: submitEditor, again: showEditor },
+  { path: uploadPath, get: (visit) => showUpload(visit), post: submitUpload, again: showUpload },
+  {
+    path: sitePublishPath,
+    get: (visit) => showSitePublish(visit),
+    post: submitSitePublish,
+    again: showSitePublish,
+  },
   // After the forms: `/keys/new` is not the page of a key.
   ...pages.map((page): Place => ({ path: page.path, get: (visit) => showPage(visit, page) })),
 ];
@@ -99,7 +129,7 @@ export function createConsole(given: Console): Router {
     const session = sessionOf(request);
     if (session === null) {
       if (!isPost) return response.redirect(303, context.login!.signInUrl(site.links.path(request.originalUrl))!);
-      return keepTyped(request, response, path);
+      return keepTyped(request, response);
     }
     if (path === '/console' || path === '/console/')
       return response.redirect(303, site.links.path(await homeOf(session, context.registry)));
@@ -129,11 +159,11 @@ export function createConsole(given: Console): Router {
     // The form of a session that ended, sent by the person who has a new one.
     if (token !== session.token && !isCrossSite(request, site.url)) return place.again!(visit, typed, signedInAgain);
     assertOwnPage(request, site.url, session, token);
-    return place.post(visit, typed);
+    return place.post(visit, typed, form);
   }
 
   /** Nobody is signed in any more: nothing is done, and nothing that was typed is lost. */
-  async function keepTyped(request: Request, response: Response, path: string): Promise<void> {
+  async function keepTyped(request: Request, response: Response): Promise<void> {
     if (isCrossSite(request, site.url))
       throw new RegistryError('forbidden', 'Forms are accepted only from this registry.');
     const form = await readForm(request, response, plainBodyBytes);
@@ -142,7 +172,7 @@ export function createConsole(given: Console): Router {
         ? []
         : values.map((value) => [name, value] as [string, string]),
     );
-    sendPage(response, expiredPage(given, { path, typed }), 401);
+    sendPage(response, expiredPage(given, { path: request.originalUrl, typed }), 401);
   }
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -154,7 +184,7 @@ export function createConsole(given: Console): Router {
 async function showPage(visit: Visit, page: Page): Promise<void> {
   const view = await page.show(visit);
   const path = visit.query.get('done');
-  const done = forms.find((form) => form.path === path)?.done;
+  const done = forms.find((form) => form.path === path)?.done ?? siteDone.get(path);
   const notice = done ? { notice: { text: done, tone: 'good' as const } } : {};
   sendPage(visit.response, viewPage(visit, { ...notice, ...view }));
 }

@@ -6,7 +6,7 @@ export interface Field {
   name: string;
   label: string;
   hint?: string;
-  kind: 'line' | 'text' | 'select' | 'check' | 'checks' | 'lines' | 'date' | 'document' | 'password';
+  kind: 'line' | 'text' | 'select' | 'check' | 'checks' | 'lines' | 'date' | 'document' | 'file' | 'password';
   options?: readonly { value: string; text: string; hint?: string }[];
   isRequired?: boolean;
   /** Whether empty means null; else it is left out. */
@@ -14,6 +14,8 @@ export interface Field {
   /** Types of the values of options that are not texts. */
   values?: Readonly<Record<string, unknown>>;
   placeholder?: string;
+  /** Lines of a long text. */
+  rows?: number;
   maxLength?: number;
   /** What a new form starts with. */
   initial?: string | readonly string[];
@@ -35,8 +37,8 @@ export async function typedIn(form: FormData): Promise<Typed> {
   const typed = new Map<string, string[]>();
   for (const [name, value] of form) {
     if (typeof value === 'string') typed.set(name, [...(typed.get(name) ?? []), value.replaceAll('\r\n', '\n')]);
-    // An empty file input does not hide the text that was pasted.
-    else if (value.size > 0) typed.set(name, [await value.text()]);
+    // An empty file input does not hide the text that was pasted, and pictures are no text.
+    else if (value.size > 0 && !/^(?:image|font|audio|video)\//.test(value.type)) typed.set(name, [await value.text()]);
   }
   return Object.fromEntries(typed);
 }

@@ -23,7 +23,7 @@ export interface Form {
   isDanger?: boolean;
   fields?: readonly Field[] | ((visit: Visit) => Promise<readonly Field[]>);
   /** Members of the body that nobody types. */
-  fixed?: object;
+  fixed?: object | ((visit: Visit) => object);
   query?: Record<string, string>;
   /** The operation that reads what the form changes. Its ETag guards against losing another's change. */
   current?: string;

@@ -2,6 +2,7 @@ import { resourceTypes } from '../../model/address.ts';
 import { types } from '../../model/kinds.ts';
 import { isAdmin } from './key-forms.ts';
 import { timeCell, type Action, type Cell, type Page, type Row, type Section } from './pages.ts';
+import { membersPage } from './member-views.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { listed, nextOf, type Listed } from './listed.ts';
 import { ask, here, may, type Visit } from './visit.ts';
@@ -175,13 +176,15 @@ const deleted: Page = {
 };
 
 /** Pages of the organization as a whole. */
-export const organizationPages: readonly Page[] = [overview, keys, ...webhookPages, audit, deleted];
+export const organizationPages: readonly Page[] = [overview, membersPage, keys, ...webhookPages, audit, deleted];
 
 /** The organization's pages that the visitor may open. */
 export function sectionsOf(visit: Visit): { text: string; href: string; isHere: boolean }[] {
   const all: [string, string, boolean][] = [
     ['Overview', '', true],
+    ['Sites', '/sites', true],
     ['Repositories', '/repositories', may({ ...visit, type: null }, 'publish')],
+    ['Members', '/members', isAdmin(visit)],
     ['Keys', '/keys', isAdmin(visit)],
     ['Webhooks', '/webhooks', isAdmin(visit)],
     ['Audit', '/audit', isAdmin(visit)],

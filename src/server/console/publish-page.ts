@@ -1,12 +1,11 @@
 import { isRegistryError, type RegistryError } from '../../model/errors.ts';
 import { types } from '../../model/kinds.ts';
 import { createReport, type Report } from '../../model/problem.ts';
-import { newId } from '../../registry/registry.ts';
-import { describeReport } from '../../site/pages/report-groups.ts';
 import { problemTypes } from '../error-answers.ts';
-import { faultsIn, showFields, type Field, type Typed } from './fields.ts';
+import { sendBench, type Found } from './bench.ts';
+import { faultsIn, type Field, type Typed } from './fields.ts';
 import type { Page } from './pages.ts';
-import { formPage, sendPage, type ShownForm } from './show.ts';
+import type { ShownForm } from './show.ts';
 import { ask, here, subjectOf, type Visit } from './visit.ts';
 
 /** Answer of a publish, or of its dry run. */
@@ -82,37 +81,10 @@ export function reportOf(error: RegistryError): Report | null {
   return error.problems.length === 0 ? null : createReport([...error.problems]);
 }
 
-function send(
-  visit: Visit,
-  typed: Typed | null,
-  {
-    error = null,
-    faults = new Map<string, string>(),
-    report = null,
-    verdict = null,
-    status = 200,
-  }: {
-    error?: string | null;
-    faults?: ReadonlyMap<string, string>;
-    report?: Report | null;
-    verdict?: ShownForm['verdict'];
-    status?: number;
-  },
-): void {
-  const html = formPage(visit, {
-    title: `Publish a version of ${subjectOf(visit)}`,
-    lead: ['It becomes an immutable version: its bytes never change.'],
-    fields: showFields(fieldsFor(visit), typed, faults),
-    submit: 'Publish',
-    check: 'Check',
-    isLive: true,
-    cancel: here(visit, '/:type/:slug'),
-    error,
-    once: newId(visit.context.registry),
-    report: report && describeReport(report, null),
-    verdict,
-  });
-  sendPage(visit.response, html, status);
+function send(visit: Visit, typed: Typed | null, found: Found): void {
+  const title = `Publish a version of ${subjectOf(visit)}`;
+  const lead = ['It becomes an immutable version: its bytes never change.'];
+  sendBench(visit, fieldsFor(visit), { typed, title, lead, cancel: here(visit, '/:type/:slug') }, found);
 }
 
 /** What to do with a version that was just published. */

@@ -63,6 +63,7 @@ export const resourcePage: Page = {
           ]),
           actions: [
             ...(isPublisher ? [link('Name and description', '/details'), link('Latest', '/latest')] : []),
+            ...(isPublisher && visit.type === 'rulesets' ? [link('What would it reject?', '/replay')] : []),
             ...(isAdmin ? [link('Visibility', '/visibility'), link('Checks', '/checks')] : []),
           ],
         },

@@ -14,7 +14,7 @@ export interface ShownForm {
   fields: readonly ShownField[];
   submit: string;
   /** A second button that changes nothing. */
-  check?: string;
+  check?: string | null;
   isDanger?: boolean;
   cancel: string;
   /** What is wrong, or what happened to the form. */
@@ -25,6 +25,12 @@ export interface ShownForm {
   /** What the check found (`describeReport`). */
   report?: object | null;
   verdict?: { text: string; tone: 'good' | 'bad' } | null;
+  /** The heading of what the check found. Default: `Report`. */
+  findings?: string;
+  /** Safe HTML of the page that would be published. */
+  preview?: string | null;
+  /** More stylesheets. */
+  styles?: string[];
   /** Another way to the same end. */
   note?: { text: string; link: string; href: string } | null;
   /** Whether the check runs while one types. */
@@ -92,8 +98,11 @@ export function formPage(visit: Visit, form: ShownForm): string {
     verdict: null,
     isLive: false,
     note: null,
+    preview: null,
+    findings: 'Report',
     ...form,
     ...frame(visit, form.title, form.eyebrow),
+    styles: ['console.css', ...(form.styles ?? [])],
   });
 }
 

@@ -2,17 +2,15 @@ import { formatPrincipal, isAllowed, organizationsOf, partOf } from '../../model
 import { isResourceType, isSlug, resourceTypes, slugFrom, type ResourceType } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import { types } from '../../model/kinds.ts';
-import type { Report } from '../../model/problem.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { publish, type PublishResult } from '../../registry/publish.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { newId } from '../../registry/registry.ts';
-import { describeReport } from '../../site/pages/report-groups.ts';
 import { createUpload } from '../../source/upload.ts';
 import { problemTypes } from '../error-answers.ts';
-import { showFields, type Field, type Typed } from './fields.ts';
+import { sendBench, type Found } from './bench.ts';
+import type { Field, Typed } from './fields.ts';
 import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
-import { formPage, sendPage, type ShownForm } from './show.ts';
 import { here, type Visit } from './visit.ts';
 
 /** What was typed, as far as it can be used. */
@@ -170,40 +168,13 @@ async function run(
   });
 }
 
-function send(
-  visit: Visit,
-  typed: Typed | null,
-  {
-    error = null,
-    faults = new Map<string, string>(),
-    report = null,
-    verdict = null,
-    status = 200,
-  }: {
-    error?: string | null;
-    faults?: ReadonlyMap<string, string>;
-    report?: Report | null;
-    verdict?: ShownForm['verdict'];
-    status?: number;
-  } = {},
-): void {
-  const html = formPage(visit, {
-    title: 'Publish a document',
-    lead: ['Paste a document or choose a file. It is checked before anything is published.'],
-    fields: showFields(fieldsFor(visit), typed, faults),
-    submit: 'Publish',
-    check: 'Check',
-    note: {
-      text: 'Is it in git?',
-      link: 'Follow the repository',
-      href: here({ ...visit, params: {} }, '/repositories/new'),
-    },
-    isLive: true,
-    cancel: visit.site.links.path('/account'),
-    error,
-    once: newId(visit.context.registry),
-    report: report && describeReport(report, null),
-    verdict,
-  });
-  sendPage(visit.response, html, status);
+function send(visit: Visit, typed: Typed | null, found: Found): void {
+  const note = {
+    text: 'Is it in git?',
+    link: 'Follow the repository',
+    href: here({ ...visit, params: {} }, '/repositories/new'),
+  };
+  const lead = ['Paste a document or choose a file. It is checked before anything is published.'];
+  const cancel = visit.site.links.path('/account');
+  sendBench(visit, fieldsFor(visit), { typed, title: 'Publish a document', lead, note, cancel }, found);
 }

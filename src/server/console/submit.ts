@@ -5,6 +5,7 @@ import type { Answer } from '../v1/call.ts';
 import { bodyFrom, faultsIn, queryFrom, showFields, typedFrom, type Field, type Typed } from './fields.ts';
 import { fieldsOf, leadOf, titleOf, type Form } from './forms.ts';
 import { formPage, sendPage, viewPage } from './show.ts';
+import { assertMayInSite } from './site-views.ts';
 import { ask, here, operationId, may, type Visit } from './visit.ts';
 
 /** Shows a form, with what it changes. */
@@ -39,7 +40,9 @@ export async function submitForm(visit: Visit, form: Form, typed: Typed): Promis
     assertMay(visit, form);
     const answer = (await ask(visit, form.operation, {
       query: { ...form.query, ...queryFrom(fields, typed) },
-      ...(operation.body !== null && { body: bodyFrom(fields, typed, form.fixed) }),
+      ...(operation.body !== null && {
+        body: bodyFrom(fields, typed, typeof form.fixed === 'function' ? form.fixed(visit) : form.fixed),
+      }),
       ...(etag !== '' && { ifMatch: etag }),
       ...(/^[0-9a-z]{20}$/.test(once) && { once }),
     })) as Answer & { body: Record<string, unknown> };
@@ -114,6 +117,7 @@ async function readCurrent(visit: Visit, { current, isNew = false }: Form) {
 function assertMay(visit: Visit, { scope, operation }: Form): void {
   const wanted = scope ?? visit.operations.find(operationId(visit, operation)).scope!;
   const { type, params } = visit;
+  if (params['site'] !== undefined) return assertMayInSite(visit, wanted);
   // Operations on parts of an organization decide for themselves.
   if (type === null || params['slug'] === undefined || may(visit, wanted)) return;
   throw new RegistryError('forbidden', `This needs the scope ${wanted}, which you do not have here.`);

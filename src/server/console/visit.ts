@@ -58,7 +58,9 @@ export async function ask<T = Record<string, unknown>>(
   const { operations, session, org, request, response } = visit;
   const operation = operations.find(operationId(visit, name));
   const names = operation.parameters.flatMap((parameter) => (parameter.in === 'path' ? [parameter.name] : []));
-  const path = Object.fromEntries(names.map((each) => [each, visit.params[each] ?? visit.params['slug'] ?? '']));
+  const path = Object.fromEntries(
+    names.map((each) => [each, visit.params[each] ?? visit.query.get(each) ?? visit.params['slug'] ?? '']),
+  );
   const asker = {
     principal: session.principal,
     org,

@@ -6,6 +6,7 @@ import type { Registry } from '../../registry/registry.ts';
 import type { Login } from '../server-context.ts';
 import { knownGroups, organizationsOf } from './claims.ts';
 import { refuseCrossSite } from './cross-site.ts';
+import { noteSignIn } from './members.ts';
 import { createPendingSignIns } from './pending.ts';
 import { createProvider } from './provider.ts';
 import { resolveReturnTo } from './return-to.ts';
@@ -92,9 +93,20 @@ export function createLogin({ url, ...registry }: LoginParts): Login | null {
         'Your account has no access to any organization of this registry. Ask its operator.',
       );
     }
+    await noteMember(user);
     await sessions.begin(response, user);
     registry.log('info', 'signed in', { issuer, subject });
     response.redirect(303, pending.returnTo);
+  }
+
+  /** A registry that cannot note it lets people in all the same. */
+  async function noteMember(user: Person): Promise<void> {
+    const organizations = Object.keys(organizationsOf(login!, user.groups));
+    const actor = `user:${user.issuer}#${user.subject}`;
+    const member = { actor, name: user.name, groups: user.groups, signedInAt: registry.now().toISOString() };
+    await noteSignIn(registry, organizations, member).catch((error: unknown) =>
+      registry.log('warn', 'sign-in not noted', { error: String(error) }),
+    );
   }
 
   async function leave(request: Request, response: Response): Promise<void> {

@@ -4,14 +4,12 @@ import { openConsole } from '../../server/console/harness.ts';
 import { unlimited } from '../../server/v1/api.ts';
 import { executablePath, openChromium, seriousFindings, whySkipped } from './chromium.ts';
 
-const repository = 'https://github.com/acme/contracts';
 const api = (title: string, version: string) => `openapi: 3.1.0\ninfo:\n  title: ${title}\n  version: ${version}\n`;
 
 test.skipIf(executablePath === undefined)(
-  `from an empty store to a published API, by keyboard, and to a repository that is followed${whySkipped}`,
+  `from an empty store to a published API, by keyboard${whySkipped}`,
   async () => {
-    const { registry, source } = createWorld(unlimited);
-    source.push(repository, { 'ledger.yaml': api('Ledger', '1.0.0') });
+    const { registry } = createWorld(unlimited);
     await using server = await openConsole(registry);
     const { url } = server;
     await using browser = await openChromium(url);
@@ -35,19 +33,6 @@ test.skipIf(executablePath === undefined)(
     await isSound();
     const published = await page.request.get(`${url}/@acme/apis/payments@1.0.0.json`);
     expect(published.status()).toBe(200);
-
-    await page.goto(`${url}/console/acme/repositories/new`);
-    await page.getByLabel('Repository', { exact: true }).fill(repository);
-    await page.getByRole('button', { name: 'Follow it' }).click();
-    await page.getByRole('button', { name: 'Sync now' }).click();
-    await page.getByRole('heading', { name: 'Sync succeeded' }).waitFor();
-    await page.getByRole('link', { name: 'ledger.yaml' }).click();
-    await isSound();
-    source.push(repository, { 'ledger.yaml': api('Ledger', '1.1.0') });
-    await page.getByRole('button', { name: 'Sync now' }).click();
-    await page.getByRole('heading', { name: 'Sync succeeded' }).waitFor();
-    await page.getByRole('link', { name: 'Back' }).click();
-    await page.getByRole('link', { name: '1.1.0' }).waitFor();
 
     await using other = await browser.open();
     await other.page.goto(`${url}/console/acme/apis/payments`);

@@ -34,9 +34,12 @@ export interface Sending {
 
 export const ownPage = { 'sec-fetch-site': 'same-origin' };
 
-export async function openConsole(registry: Registry = createTestRegistry(unlimited)): Promise<ConsoleServer> {
+export async function openConsole(
+  registry: Registry = createTestRegistry(unlimited),
+  { port = 0 } = {},
+): Promise<ConsoleServer> {
   const queue = createTestQueue(registry);
-  const server = await openServer(registry, queue, { host: '127.0.0.1', port: 0 });
+  const server = await openServer(registry, queue, { host: '127.0.0.1', port });
   const { url } = server;
 
   function personIn(browser: Browser, key: string | null): Person {

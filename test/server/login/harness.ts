@@ -31,17 +31,10 @@ export async function openLoginServer({ issuer, login = {}, ...secrets }: LoginS
   let app: RequestListener = (_request, response) => void response.writeHead(503).end();
   const listening = await listen((request, response) => app(request, response), { host: '127.0.0.1', port: 0 });
   const url = `http://localhost:${listening.port}`;
-  // The configuration names variables; each server gets its own.
-  process.env[`CLIENT_SECRET_${listening.port}`] = clientSecret;
-  process.env[`SESSION_SECRET_${listening.port}`] = secrets.sessionSecret ?? sessionSecret;
   const world = createWorld({
     organizations: { acme: {}, globex: {} },
     login: {
-      issuer: typeof issuer === 'string' ? issuer : await issuer(url),
-      clientId,
-      clientSecret: { env: `CLIENT_SECRET_${listening.port}` },
-      sessionSecret: { env: `SESSION_SECRET_${listening.port}` },
-      scope: 'openid profile groups',
+      ...loginConfig(listening.port, typeof issuer === 'string' ? issuer : await issuer(url), secrets.sessionSecret),
       organizations: {
         staff: [
           { organization: 'acme', scopes: ['publish'] },
@@ -62,6 +55,19 @@ export async function openLoginServer({ issuer, login = {}, ...secrets }: LoginS
     async [Symbol.asyncDispose]() {
       await listening.close(1000);
     },
+  };
+}
+
+/** Sign-in for the server on that port. The configuration names variables; each server gets its own. */
+export function loginConfig(port: number, issuer: string, secret = sessionSecret) {
+  process.env[`CLIENT_SECRET_${port}`] = clientSecret;
+  process.env[`SESSION_SECRET_${port}`] = secret;
+  return {
+    issuer,
+    clientId,
+    clientSecret: { env: `CLIENT_SECRET_${port}` },
+    sessionSecret: { env: `SESSION_SECRET_${port}` },
+    scope: 'openid profile groups',
   };
 }
 

@@ -1,0 +1,101 @@
+import type { Field } from './fields.ts';
+import type { Form } from './forms.ts';
+
+const title: Field = { name: '/title', label: 'Title', kind: 'line', isRequired: true, maxLength: 200 };
+const visibility: Field = {
+  name: '/visibility',
+  label: 'Who can read it',
+  kind: 'select',
+  options: [
+    { value: 'private', text: 'members only' },
+    { value: 'public', text: 'everybody' },
+  ],
+};
+
+/** Forms about documentation sites. */
+export const siteForms: readonly Form[] = [
+  {
+    path: '/sites/new',
+    operation: 'createSite',
+    title: 'New site',
+    lead: ['A documentation site of pages in Markdown. Nothing is published yet.'],
+    submit: 'Create it',
+    fields: [
+      title,
+      { name: '/slug', label: 'Name in the URL', kind: 'line', isRequired: true, maxLength: 63, placeholder: 'guide' },
+      visibility,
+    ],
+    after: ({ body }) => `/sites/${String(body['slug'])}`,
+    cancel: '/sites',
+    done: 'Created. Write its first page: index.md.',
+  },
+  {
+    path: '/sites/:site/settings',
+    operation: 'updateSite',
+    current: 'getSite',
+    title: 'Title and checks',
+    lead: ['This holds from the next deployment on.'],
+    submit: 'Save',
+    fields: [
+      title,
+      { name: '/description', label: 'Description', kind: 'text', maxLength: 1000 },
+      {
+        name: '/blockOn',
+        label: 'What keeps it from being published',
+        kind: 'select',
+        options: [
+          { value: 'error', text: 'errors' },
+          { value: 'warn', text: 'errors and warnings, such as broken links' },
+          { value: 'none', text: 'nothing' },
+        ],
+      },
+    ],
+    after: '/sites/:site',
+    done: 'Saved.',
+  },
+  {
+    path: '/sites/:site/visibility',
+    operation: 'updateSite',
+    scope: 'admin',
+    current: 'getSite',
+    title: 'Who can read the site',
+    lead: [
+      'Public: everybody, without an account. Private APIs that it embeds stay hidden from who may not read them.',
+    ],
+    submit: 'Change the visibility',
+    fields: [visibility],
+    after: '/sites/:site',
+    done: 'The visibility is changed.',
+  },
+  {
+    path: '/sites/:site/delete',
+    operation: 'deleteSite',
+    title: ({ org, params }) => `Delete @${org}/sites/${params['site']}`,
+    lead: ['All its pages stop answering, and its drafts are lost. Its name can be used again.'],
+    submit: 'Delete the site',
+    isDanger: true,
+    after: '/sites',
+    cancel: '/sites/:site',
+    done: 'The site is deleted.',
+  },
+  {
+    path: '/sites/:site/remove',
+    operation: 'deleteSiteFile',
+    title: ({ query }) => `Delete ${query.get('file') ?? ''}`,
+    lead: ['The next deployment does not have it. Earlier deployments keep it.'],
+    submit: 'Delete it',
+    isDanger: true,
+    after: '/sites/:site',
+    done: 'The file is deleted. Publish the site so that readers no longer see it.',
+  },
+  {
+    path: '/sites/:site/deployments/:deployment/publish',
+    operation: 'deploySite',
+    title: ({ params }) => `Publish deployment ${params['deployment']} again`,
+    lead: ['Readers see the site as it was then. Drafts stay as they are.'],
+    submit: 'Publish it again',
+    fixed: ({ params }) => ({ deployment: params['deployment'] }),
+    after: '/sites/:site',
+    done: 'Readers see the earlier deployment now.',
+  },
+];

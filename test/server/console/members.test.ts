@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { createBrowser, type Browser } from '../login/browser.ts';
+import { comeBack, loginConfig, relyingParty } from '../login/harness.ts';
+import { createTestRegistry } from '../registry.ts';
+import { unlimited } from '../v1/api.ts';
+import { openIdentityProvider } from '../../servers/oidc.ts';
+import { freePort } from '../../servers/ports.ts';
+import { openConsole } from './harness.ts';
+
+test('an administrator sees who signed in, what they may do and by which group, and nobody else does', async () => {
+  const port = await freePort();
+  const url = `http://localhost:${port}`;
+  const groups = { ann: ['admins'], bob: ['payments', 'unmapped'], eve: ['strangers'] };
+  await using provider = await openIdentityProvider({ clients: [relyingParty(url)], groups });
+  const organizations = {
+    '*': [{ organization: 'acme', scopes: ['read'] as const }],
+    admins: [{ organization: 'acme', scopes: ['admin'] as const }],
+    payments: [{ organization: 'acme', scopes: ['publish'] as const, resources: ['apis/pay-*'] }],
+    strangers: [{ organization: 'globex', scopes: ['admin'] as const }],
+  };
+  const login = { ...loginConfig(port, provider.issuer), organizations: structuredClone(organizations) as never };
+  const registry = createTestRegistry({ ...unlimited, url, login });
+  await using _ = await openConsole(registry, { port });
+  const signIn = async (name: string): Promise<Browser> => {
+    const browser = createBrowser();
+    await browser.request(await comeBack(browser, url, name));
+    return browser;
+  };
+
+  await signIn('bob');
+  const bob = await signIn('bob');
+  const eve = await signIn('eve');
+  const ann = await signIn('ann');
+  const page = (await ann.request(`${url}/console/acme/members`)).text;
+  const rows = [...page.matchAll(/<tr><td.*?<\/tr>/gs)].map(([row]) =>
+    row.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' '),
+  );
+  const people = rows.filter((row) => row.includes(`${provider.issuer}#`));
+  expect(people.map((row) => row.includes('#bob'))).toEqual([false, false, true]);
+  expect(people[2]).toMatch(/read: everything; publish: apis\/pay-\* everybody, payments/);
+  expect(page).not.toContain('unmapped');
+  expect(rows.some((row) => /payments publish: apis\/pay-\*/.test(row))).toBe(true);
+  expect((await bob.request(`${url}/console/acme/members`)).status).toBe(403);
+  const others = (await eve.request(`${url}/console/globex/members`)).text;
+  expect(others).toContain('#eve');
+  expect(others).not.toContain('#ann');
+});

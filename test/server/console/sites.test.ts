@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hiddenIn, openConsole, textOf, type ConsoleServer, type Person } from './harness.ts';
+import { createBrowser } from '../login/browser.ts';
+
+let server: ConsoleServer;
+let writer: Person;
+let reader: Person;
+beforeAll(async () => {
+  server = await openConsole();
+  writer = await server.signIn({ name: 'writer' });
+  reader = await server.signIn({ name: 'reader', scopes: ['read'] });
+  await writer.send('/console/acme/sites/new', { '/title': 'The guide', '/slug': 'guide', '/visibility': 'public' });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const guide = '/console/acme/sites/guide';
+const edit = (file: string) => `${guide}/edit?file=${encodeURIComponent(file)}`;
+const page = (title: string, text: string) => `---\ntitle: ${title}\n---\n\n${text}\n`;
+
+async function write(path: string, text: string): Promise<void> {
+  const answer = await writer.send(`${guide}/edit`, { '/path': path, '/text': text, do: 'go' });
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, `${guide}?done=%2Fsites%2F%3Asite%2Fedit`]);
+}
+
+async function readerSees(path: string): Promise<string> {
+  return (await createBrowser().request(`${server.url}/sites/acme/guide/${path}`)).text;
+}
+
+describe('a site', () => {
+  test('is written, checked, published, changed, and published again as it was', async () => {
+    await write('index.md', page('Home', 'First words, and [a link](guide/start.md).'));
+    const checked = await writer.get(`${guide}/publish`);
+    expect(checked.text).toContain('guide/start.md');
+    await write('guide/start.md', page('Start', 'Begin here.'));
+    expect(textOf((await writer.get(`${guide}/publish`)).text, 'good')).toContain('This can be published');
+    const published = await writer.send(`${guide}/publish`, { do: 'go' });
+    expect(published.status).toBe(303);
+    expect(await readerSees('')).toContain('First words');
+
+    const shown = await writer.get(edit('index.md'));
+    expect(shown.text).toContain('title: Home');
+    await writer.send(edit('index.md'), { '/text': page('Home', 'Second words.'), do: 'go' });
+    expect(await readerSees('')).toContain('First words');
+    await writer.send(`${guide}/publish`, { do: 'go' });
+    expect(await readerSees('')).toContain('Second words');
+
+    const again = await writer.send(`${guide}/deployments/1/publish`);
+    expect(again.status).toBe(303);
+    expect(await readerSees('')).toContain('First words');
+    const overview = (await writer.get(guide)).text;
+    expect(overview).toContain('1 again');
+    expect(overview).toContain('guide/start.md');
+  });
+
+  test('is previewed by what renders it for readers, and nothing is saved', async () => {
+    const text = page('<b>Title', 'Some *words*. <script>alert(1)</script>\n\n[x](javascript:alert(1))');
+    const answer = await writer.send(`${guide}/edit`, { '/path': 'preview.md', '/text': text, do: 'check' });
+    expect(answer.status).toBe(200);
+    const preview = /<div class="preview prose">(.*)<\/div>/s.exec(answer.text)![1]!;
+    expect(preview).toContain('<h1>&lt;b>Title</h1>');
+    expect(preview).toContain('<em>words</em>');
+    expect(preview).not.toMatch(/<script|href="javascript/);
+    expect(answer.text).toContain('Some *words*. &lt;script&gt;');
+    expect((await writer.get(edit('preview.md'))).status).toBe(404);
+  });
+
+  test('has two editors at once: the second is told, sees what the first wrote, and loses nothing', async () => {
+    await write('shared.md', page('Shared', 'Before.'));
+    const hidden = hiddenIn((await writer.get(edit('shared.md'))).text);
+    await writer.send(edit('shared.md'), { '/text': page('Shared', 'Theirs.'), do: 'go' });
+    const second = await writer.send(edit('shared.md'), { '/text': page('Shared', 'Mine.'), do: 'go' }, { hidden });
+    expect(second.status).toBe(412);
+    expect(second.text).toContain('Somebody changed this page');
+    expect(second.text).toContain('Mine.');
+    expect(second.text).toContain('Theirs.');
+    const anyway = await writer.send(
+      edit('shared.md'),
+      { '/text': page('Shared', 'Mine.'), do: 'go' },
+      { hidden: hiddenIn(second.text) },
+    );
+    expect(anyway.status).toBe(303);
+    expect((await writer.get(edit('shared.md'))).text).toContain('Mine.');
+  });
+
+  test('does not lose a page to another new one of the same name', async () => {
+    await write('taken.md', page('Taken', 'First.'));
+    const answer = await writer.send(`${guide}/edit`, { '/path': 'taken.md', '/text': 'Other.', do: 'go' });
+    expect([answer.status, answer.text.includes('has taken.md already')]).toEqual([412, true]);
+    expect((await writer.get(edit('taken.md'))).text).toContain('First.');
+  });
+
+  test.for(['../../secret.md', '/etc/passwd', 'page.html', 'a//b.md', ''])(
+    'refuses the path %j, and keeps what was typed',
+    async (path) => {
+      const answer = await writer.send(`${guide}/edit`, { '/path': path, '/text': 'Typed words.', do: 'go' });
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain('Typed words.');
+    },
+  );
+
+  test('takes files byte by byte, and refuses what is not what its name says', async () => {
+    const upload = async (name: string, bytes: Uint8Array, type: string) => {
+      const form = new FormData();
+      for (const [key, value] of Object.entries(hiddenIn((await writer.get(`${guide}/upload`)).text)))
+        form.append(key, value);
+      form.append('/path', `images/${name}`);
+      form.append('/file', new File([bytes.slice()], name, { type }));
+      const init = { method: 'POST', body: form, headers: { 'sec-fetch-site': 'same-origin' } };
+      return writer.browser.request(`${server.url}${guide}/upload`, init);
+    };
+    const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0x00, 0x0d, 0x0a, 0x80);
+    expect((await upload('dot.png', png, 'image/png')).status).toBe(303);
+    expect((await writer.get(guide)).text).toContain('images/dot.png');
+    const html = await upload('page.png', Buffer.from('<script>alert(1)</script>'), 'image/png');
+    expect(html.status).toBe(415);
+    await writer.send(`${guide}/publish`, { do: 'go' });
+    const served = await fetch(`${server.url}/sites/acme/guide/images/dot.png`);
+    expect(new Uint8Array(await served.arrayBuffer())).toEqual(png);
+  });
+
+  test('deletes a file after it was asked once', async () => {
+    await write('old.md', page('Old', 'Old.'));
+    const asked = await writer.get(`${guide}/remove?file=old.md`);
+    expect(asked.text).toContain('Delete old.md');
+    expect((await writer.get(edit('old.md'))).status).toBe(200);
+    expect((await writer.send(`${guide}/remove?file=old.md`)).status).toBe(303);
+    expect((await writer.get(edit('old.md'))).status).toBe(404);
+  });
+});
+
+describe('who may only read', () => {
+  test('sees the site without its forms', async () => {
+    const seen = (await reader.get(guide)).text;
+    expect(seen).not.toMatch(/New page|Upload a file|\/publish/);
+    for (const path of ['/edit', '/upload', '/publish', '/settings', '/delete'])
+      expect((await reader.get(guide + path)).status, path).toBe(403);
+  });
+
+  test('cannot send one', async () => {
+    const { token } = hiddenIn((await reader.get('/console/acme')).text) as { token: string };
+    const forged = { hidden: { token: token ?? '' } };
+    for (const path of ['/edit', '/upload', '/publish', '/remove?file=index.md'])
+      expect((await reader.send(guide + path, { do: 'go' }, forged)).status, path).toBe(403);
+  });
+});
+
+test('what was typed into the editor outlives the session, with the page that it is for', async () => {
+  const answer = await createBrowser().request(server.url + edit('index.md'), {
+    method: 'POST',
+    headers: { 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams({ '/text': 'Hours of work.', etag: '"1"' }),
+  });
+  expect(answer.status).toBe(401);
+  expect(answer.text).toContain('Hours of work.');
+  expect(answer.text).toContain(`action="${edit('index.md')}"`);
+});
