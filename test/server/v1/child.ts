@@ -1,7 +1,9 @@
-/** The management API in a process of its own, over the store of each folder: `child.ts FOLDER…`. Says where each listens, and runs until it is killed. */
+/** The management API in a process of its own, over each store: `child.ts STORE…`, each a folder, or the settings of a bucket on S3 as JSON. Says where each listens, and runs until it is killed. */
+import type { Bucket } from '../../../src/store/bucket.ts';
 import { openFsBucket } from '../../../src/store/fs.ts';
 import { createObjects } from '../../../src/store/objects.ts';
 import { createRefs } from '../../../src/store/refs.ts';
+import type { S3Settings } from '../../../src/store/s3.ts';
 import { newId } from '../../../src/registry/registry.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
@@ -19,17 +21,25 @@ interface Orders {
 }
 
 let offset = 0;
-/** What each store did to its files. */
+/** What each store in a folder did to its files. */
 const watched: WatchedFiles[] = [];
 
-async function open(folder: string): Promise<string> {
-  const files = watchFiles(folder);
-  const bucket = await openFsBucket(folder, { files });
+async function openBucket(store: string): Promise<Bucket> {
+  if (store.startsWith('{')) {
+    const { openS3Bucket } = await import('../../../src/store/s3.ts');
+    return openS3Bucket(JSON.parse(store) as S3Settings);
+  }
+  const files = watchFiles(store);
+  watched.push(files);
+  return openFsBucket(store, { files });
+}
+
+async function open(store: string): Promise<string> {
+  const bucket = await openBucket(store);
   const plain = { ...createTestRegistry(unlimited), now: () => new Date(Date.now() + offset) };
   const refs = createRefs(bucket, { ...plain, uniqueId: () => newId(plain) });
   const registry = { ...plain, bucket, objects: createObjects(bucket), refs };
   const server = await openServer(registry, createSyncQueue(registry, createPulls), { host: '127.0.0.1', port: 0 });
-  watched.push(files);
   return server.url;
 }
 
