@@ -1,8 +1,9 @@
 import { digestOf, type Digest } from '../model/digest.ts';
 import { parseJson } from '../model/json.ts';
 import type { Version } from '../model/resource.ts';
+import { isDraftRef, type Draft } from '../model/sites/documentation-site.ts';
 import { listAll } from '../store/bucket.ts';
-import { checkLog, itemsIn, listLogs } from '../store/log/check-log.ts';
+import { checkLog, entriesAfter, itemsIn, listLogs } from '../store/log/check-log.ts';
 import type { SealedEntry } from '../store/log/entry.ts';
 import { objectKey, packKey } from '../store/objects.ts';
 import { decodePack, isWholePack, type Pieces } from '../store/pack.ts';
@@ -46,7 +47,7 @@ export interface Checked {
 /**
  * Reads everything that is stored: hashes every object again, follows every log from its first
  * entry, compares its checkpoint with what its entries lead to, and follows every version that is
- * not withdrawn down to its last byte. Changes nothing. Calls `progress` now and then.
+ * not withdrawn down to its last byte. Changes nothing, and what others write meanwhile is no damage. Calls `progress` now and then.
  */
 export async function fsck(
   registry: Registry,
@@ -58,28 +59,36 @@ export async function fsck(
   const sound = new Set<Digest>();
   for await (const digest of objects.list()) {
     const bytes = await bucket.get(objectKey(digest));
+    // Deleted since it was listed. What needs it is found below.
+    if (bytes === null) continue;
     checked.objects++;
-    checked.bytes += bytes?.byteLength ?? 0;
-    if (bytes && digestOf(bytes) === digest) sound.add(digest);
+    checked.bytes += bytes.byteLength;
+    if (digestOf(bytes) === digest) sound.add(digest);
     else damaged(objectKey(digest), 'The bytes do not match the digest.');
     progress(checked);
   }
-  const missing = new Map<Digest, Digest[]>();
-  for await (const manifest of objects.listPacks()) {
+  /** What each manifest leads to and cannot be read; null: its pack is not there or damaged. */
+  const missing = new Map<Digest, Digest[] | null>();
+  const readPack = async (manifest: Digest): Promise<void> => {
     const bytes = await bucket.get(packKey(manifest));
-    const pieces = bytes && decodePack(manifest, bytes);
+    missing.set(manifest, null);
+    if (bytes === null) return;
+    const pieces = decodePack(manifest, bytes);
     checked.objects += pieces?.size ?? 1;
-    checked.bytes += bytes?.byteLength ?? 0;
+    checked.bytes += bytes.byteLength;
     if (!isWholePack(pieces)) damaged(packKey(manifest), 'The bytes do not match their digests.');
     if (pieces?.get(manifest)) missing.set(manifest, await missingOf(registry, manifest, pieces, sound));
     progress(checked);
-  }
+  };
+  for await (const manifest of objects.listPacks()) await readPack(manifest);
   const named = new Set<Digest>();
+  const reached = new Map<string, number>();
   for await (const log of listLogs(bucket)) {
     // Of all entries, also of those behind a damaged one.
     const versions = new Map<string, { owner: string; version: Version }>();
     const entry = (found: SealedEntry): void => {
       checked.entries++;
+      reached.set(log, found.sequence);
       for (const { name, owner, value } of itemsIn(found)) {
         const version = value as Version;
         versions.set(name, { owner, version });
@@ -97,34 +106,56 @@ export async function fsck(
       // The comparison with a withdrawn version was deleted with it.
       const isNeeded = changes !== undefined && !withdrawn.has(`${owner} ${changes.from}`);
       // Not the version's: readers compare again.
-      if (isNeeded && !sound.has(changes.digest) && (await bucket.get(objectKey(changes.digest))) === null)
+      if (
+        isNeeded &&
+        !(await isStored(registry, changes.digest, sound)) &&
+        (await bucket.get(objectKey(changes.digest))) === null
+      )
         damaged(
           objectKey(changes.digest),
           `What changed in ${owner} ${version.label} is missing. It is compared again.`,
         );
+      // It may have been published since the packs were listed.
+      if (!missing.has(version.manifest) && !isWithdrawn(version)) await readPack(version.manifest);
       checkVersion(owner, version, missing.get(version.manifest) ?? [version.manifest], checked);
+    }
+    for (const [name, { value }] of records) {
+      const bundle = isDraftRef(name) ? (value as Draft).file?.bundle : undefined;
+      if (bundle && !(await isStored(registry, bundle, sound)))
+        damaged(objectKey(bundle), `The file of a site in ${name} is missing or damaged. Send it again.`);
     }
   }
   for await (const key of listAll(bucket, 'work/')) {
-    const bytes = parseWorkKey(key) && (await bucket.get(key));
-    if (!bytes) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
-    else if (parseJson(bytes) === undefined) damaged(key, 'The record is not JSON.');
+    if (parseWorkKey(key) === null) damaged(key, 'Stele did not write this file and ignores it. Move it away.');
+    const bytes = await bucket.get(key);
+    // Null: it was replaced or expired since it was listed.
+    if (bytes !== null && parseJson(bytes) === undefined) damaged(key, 'The record is not JSON.');
   }
-  checked.unnamed = [...missing.keys()].filter((digest) => !named.has(digest));
+  // Publishes that ended since the logs were read.
+  for await (const log of listLogs(bucket))
+    for await (const entry of entriesAfter(bucket, log, reached.get(log) ?? 0))
+      for (const { value } of itemsIn(entry)) named.add((value as Version).manifest);
+  checked.unnamed = [...missing].flatMap(([digest, found]) => (found !== null && !named.has(digest) ? [digest] : []));
   return checked;
 }
 
 /** What a manifest leads to and cannot be read: neither in its pack nor by itself. */
-async function missingOf(
-  registry: Registry,
-  manifest: Digest,
-  pieces: Pieces,
-  sound: ReadonlySet<Digest>,
-): Promise<Digest[]> {
-  const isSound = (digest: Digest) => Boolean(pieces.get(digest)) || (!pieces.has(digest) && sound.has(digest));
-  const read = async (digest: Digest) => (isSound(digest) ? registry.objects.get(digest, manifest) : null);
-  const digests = await digestsOfVersion(manifest, read);
-  return [...digests].filter((digest) => !isSound(digest));
+async function missingOf(registry: Registry, manifest: Digest, pieces: Pieces, sound: Set<Digest>): Promise<Digest[]> {
+  const isSound = async (digest: Digest) =>
+    pieces.has(digest) ? Boolean(pieces.get(digest)) : isStored(registry, digest, sound);
+  const read = async (digest: Digest) => ((await isSound(digest)) ? registry.objects.get(digest, manifest) : null);
+  const missing: Digest[] = [];
+  for (const digest of await digestsOfVersion(manifest, read)) if (!(await isSound(digest))) missing.push(digest);
+  return missing;
+}
+
+/** Whether the object is sound. Looks again, for it may have been stored since the objects were listed. */
+async function isStored({ bucket }: Registry, digest: Digest, sound: Set<Digest>): Promise<boolean> {
+  if (sound.has(digest)) return true;
+  const bytes = await bucket.get(objectKey(digest));
+  if (bytes === null || digestOf(bytes) !== digest) return false;
+  sound.add(digest);
+  return true;
 }
 
 /** A deployment of a site is kept as a version is, and has no status. */

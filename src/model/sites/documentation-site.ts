@@ -148,3 +148,8 @@ export interface Place {
 export function draftRef(site: SiteName, path: string): string {
   return `site-files/${site.org}/${site.slug}/${path}`;
 }
+
+/** Whether a record is a file of a site. */
+export function isDraftRef(name: string): boolean {
+  return name.startsWith('site-files/');
+}

@@ -170,7 +170,8 @@ async function giveUpVersions(
 
 async function giveUpKey(bucket: Bucket, key: string, { giveUp, report }: RepairOptions): Promise<void> {
   const isOurs = !key.startsWith('work/') || parseWorkKey(key) !== null;
-  if (!giveUp || !isOurs) {
+  // What is missing cannot be given up: the next check would miss it again.
+  if (!giveUp || !isOurs || (await bucket.get(key)) === null) {
     const detail = isOurs ? 'No copy has it.' : 'Stele did not write this file. Move it away.';
     return report({ outcome: 'left', what: key, detail });
   }

@@ -94,6 +94,17 @@ async function sequencesIn(bucket: Bucket, log: string, damaged: LogCheckListene
   return found.reverse();
 }
 
+/** Yields the entries after a number, oldest first, up to the first that is missing or damaged. */
+export async function* entriesAfter(bucket: Bucket, log: string, sequence: number): AsyncGenerator<SealedEntry> {
+  for (let next = sequence + 1; ; next++) {
+    const key = entryKey(log, next);
+    const bytes = await bucket.get(key);
+    const entry = bytes && decoded(bytes, next, key);
+    if (!entry) return;
+    yield entry;
+  }
+}
+
 function decoded(bytes: Uint8Array, sequence: number, key: string): SealedEntry | null {
   try {
     return decodeEntry(bytes, sequence, key);
