@@ -71,8 +71,7 @@ export function createS3Bucket(keep: Keep): Bucket {
     async list(prefix, { after = '', limit = 1000 } = {}) {
       const found: string[] = [];
       if (!isPlain(prefix)) return found;
-      // The rest of `after` may hold what S3 refuses; it is compared here.
-      let from = /^[A-Za-z0-9._+=@/-]*/.exec(after)![0];
+      let from = plainAfter(after);
       while (found.length < limit) {
         const wanted = limit - found.length;
         const page = await keep.list(prefix, from, wanted);
@@ -103,6 +102,21 @@ export function createS3Bucket(keep: Keep): Bucket {
   };
 }
 
+/** The characters of keys, in order. */
+const plain = '+-./0123456789=@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+
 function isPlain(text: string): boolean {
   return /^[A-Za-z0-9._+=@/-]*$/.test(text);
+}
+
+/**
+ * A name without characters that S3 may refuse. Between it and a name that has some are few keys or
+ * none.
+ */
+function plainAfter(after: string): string {
+  const [kept] = /^[A-Za-z0-9._+=@/-]*/.exec(after)!;
+  const refused = after[kept.length];
+  if (refused === undefined) return after;
+  const below = Array.from(plain).findLast((character) => character < refused) ?? '';
+  return kept + below.repeat(100);
 }

@@ -41,6 +41,17 @@ describe('where an S3 bucket is', () => {
     expect([...server.objects.keys()].filter((key) => /\.(check|probe)/.test(key))).toEqual([]);
   });
 
+  test('keys that a list skips are not asked for one by one', async () => {
+    await using server = await startS3('contracts');
+    await using proxy = await startFaultProxy(server.port);
+    const bucket = createS3Bucket(await openKeep(settingsOf(proxy.endpoint)));
+    for (let n = 100; n < 130; n++) await bucket.putIfAbsent(`log/@acme/${n}`, bytesOf('x'));
+    await bucket.putIfAbsent('log/@acme/zzz', bytesOf('x'));
+    await bucket.putIfAbsent('log/@beta/1', bytesOf('x'));
+    expect(await bucket.list('log/', { after: 'log/@acme/~', limit: 1 })).toEqual(['log/@beta/1']);
+    expect(proxy.seen['GET']).toBe(1);
+  });
+
   test('without path style the bucket is the first part of the host', async () => {
     await using server = await startS3('contracts');
     const lookup = dns.lookup;
