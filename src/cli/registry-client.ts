@@ -1,5 +1,6 @@
 import { readEnvironment } from '../config.ts';
 import { RegistryError } from '../model/errors.ts';
+import { problemAtFile, type Problem } from '../model/problem.ts';
 
 /** A response of a registry's management API. */
 export interface Answer {
@@ -28,15 +29,37 @@ export function readTarget(registry: string): { base: string; key: string } {
  * or on a redirect: the key must not go to another server.
  */
 export async function askRegistry(registry: string, method: string, path: string, body?: unknown): Promise<Answer> {
+  return send(registry, method, path, 'application/json', body === undefined ? undefined : JSON.stringify(body));
+}
+
+/**
+ * Sends a file as it is to this path. Returns what is wrong with it, if the registry does not take
+ * such a file.
+ */
+export async function sendFile(
+  registry: string,
+  path: string,
+  name: string,
+  bytes: Uint8Array,
+): Promise<Problem | null> {
+  const place = path + name.split('/').map(encodeURIComponent).join('/');
+  const answer = await send(registry, 'PUT', place, 'application/octet-stream', bytes);
+  if (answer.status < 400) return null;
+  if (![400, 404, 413, 415].includes(answer.status)) throw refusalOf(answer);
+  return problemAtFile('site-file', name, String(answer.body['detail']), 'warning');
+}
+
+async function send(
+  registry: string,
+  method: string,
+  path: string,
+  mediaType: string,
+  body?: string | Uint8Array,
+): Promise<Answer> {
   const { base, key } = readTarget(registry);
   const url = new URL(base.replace(/\/$/, '') + path);
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json' };
-  const sent = {
-    method,
-    headers,
-    redirect: 'error',
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  } as const;
+  const headers = { authorization: `Bearer ${key}`, 'content-type': mediaType, accept: 'application/json' };
+  const sent = { method, headers, redirect: 'error', ...(body !== undefined && { body }) } as const;
   const response = await fetch(url, sent).catch((cause: unknown) => {
     throw new RegistryError('unreachable', `${url.origin} cannot be reached.`, { cause });
   });

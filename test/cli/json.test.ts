@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,6 +24,9 @@ beforeAll(async () => {
   await writeFile(join(folder, 'registry.config.ts'), `export default ${JSON.stringify(config)};\n`);
   await writeFile(join(folder, 'new.yaml'), document('New \u202e title'));
   await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {title: "\u202e"}\n"\u0085": 1\n');
+  await mkdir(join(folder, 'pages'));
+  await writeFile(join(folder, 'pages', 'index.md'), '# Home\n\n[broken](none.md)\n');
+  await writeFile(join(folder, 'pages', 'page.html'), '<p>');
   await writeFile(join(folder, 'style.yaml'), 'version: 1.0.0\nrules: {operation-summary: error}\n');
   const made = await run('keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin');
   key = (JSON.parse(made.stdout) as { secret: string }).secret;
@@ -42,7 +45,7 @@ let key = '';
 
 async function run(...args: string[]): Promise<Ended> {
   const common = ['--config', 'registry.config.ts', '--data', 'data'];
-  const isGroup = args.join() === 'keys';
+  const isGroup = args.join() === 'keys' || args.join() === 'sites';
   return runHere([...args, ...(isGroup ? [] : common), '--json'], { cwd: folder, env: { STELE_KEY: key } });
 }
 
@@ -100,6 +103,22 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['--registry REGISTRY', 0, { repositories: [{ repository: 'apis', state: 'synced' }], owners: [] }],
   ],
   import: [['@acme/apis/pay --each-change', 0, { runs: [{ documents: anyList }] }]],
+  'sites publish': [
+    ['@acme/sites/book pages --check', 0, { outcome: 'checked', deployment: null, report: { counts: { warning: 2 } } }],
+    ['@acme/sites/book pages --public', 0, { outcome: 'published', deployment: '1', created: true, rendered: 1 }],
+    ['@acme/sites/book pages', 0, { outcome: 'unchanged', deployment: '1', created: false, rendered: 0 }],
+    ['@acme/sites/book pages --title Book', 0, { outcome: 'published', deployment: '2', rendered: 0 }],
+    ['@acme/sites/far pages --registry REGISTRY', 0, { outcome: 'published', deployment: '1', created: true }],
+  ],
+  'sites list': [
+    ['', 0, { sites: [{ site: '@acme/sites/book', visibility: 'public', deployment: '2' }, { title: 'far' }] }],
+    ['--org nobody', 0, { sites: [] }],
+    ['--registry REGISTRY', 0, { sites: [{ site: '@acme/sites/book' }, { site: '@acme/sites/far' }] }],
+  ],
+  'sites rollback': [
+    ['@acme/sites/book 1', 0, { deployment: '3', again: '1' }],
+    ['@acme/sites/book 2 --registry REGISTRY', 0, { deployment: '4', again: '2' }],
+  ],
   'keys create': [
     ['--org acme --name more --scope read', 0, { id: anyText, secret: anyText }],
     ['--name more --scope read --registry REGISTRY', 0, { id: anyText, secret: anyText }],

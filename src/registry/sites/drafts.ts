@@ -125,7 +125,8 @@ export async function deleteDraft(
   });
 }
 
-async function assertEditable(registry: Registry, site: SiteName): Promise<void> {
+/** Throws `conflict` if the files of a site come from a repository. */
+export async function assertEditable(registry: Registry, site: SiteName): Promise<void> {
   const connection = (await findSite(registry, site))?.value.connection;
   if (!connection) return;
   throw new RegistryError('conflict', `The files of this site come from ${connection.repository}. Change them there.`);

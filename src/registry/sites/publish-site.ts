@@ -68,7 +68,7 @@ export async function publishSite(registry: Registry, request: PublishSite): Pro
 /** Null if another deployment was published meanwhile. */
 async function publishOnce(registry: Registry, request: PublishSite): Promise<SitePublished | null> {
   const { site, reader } = request;
-  const found = await findSite(registry, site);
+  const found = await findSite(registry, site, { isFresh: true });
   if (found === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist. Create it first.`);
   const before = currentOf(found.value);
   const previous = before && (await readContents(registry, before.manifest));
@@ -96,7 +96,7 @@ async function storeAndAppend(
   before: Deployment | null,
 ): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment } | null> {
   if (before?.manifest === built.digest) {
-    const found = await findSite(registry, site);
+    const found = await findSite(registry, site, { isFresh: true });
     return found && { outcome: 'unchanged', site: found.value, deployment: before };
   }
   const store = async () => {
@@ -197,7 +197,7 @@ export async function publishAgain(
   author: Author,
 ): Promise<{ outcome: 'published' | 'unchanged'; site: DocumentationSite; deployment: Deployment }> {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const found = await findSite(registry, site);
+    const found = await findSite(registry, site, { isFresh: true });
     const earlier = found?.value.deployments.find((deployment) => deployment.label === label);
     if (!found || !earlier) throw new RegistryError('not_found', `${formatSite(site)} has no deployment ${label}.`);
     const before = currentOf(found.value);

@@ -86,12 +86,17 @@ function isRoute(path: string): boolean {
   return isPagePath(pageAt(path.replace(/\.md$/, '')));
 }
 
-/** The newest state of a site; null if there is none or it was deleted. Does not check access. */
+/**
+ * A site, as others may have changed it half a second ago; null if there is none or it was deleted.
+ * `isFresh`: as it is now, for what decides about a change. Does not check access.
+ */
 export async function findSite(
-  registry: Pick<Registry, 'refs'>,
+  { refs }: Pick<Registry, 'refs'>,
   site: SiteName,
+  { isFresh = false } = {},
 ): Promise<Generation<DocumentationSite> | null> {
-  const found = await registry.refs.read<DocumentationSite>(siteRef(site));
+  const name = siteRef(site);
+  const found = await (isFresh ? refs.readFresh<DocumentationSite>(name) : refs.read<DocumentationSite>(name));
   return found?.value.deletedAt === null ? found : null;
 }
 

@@ -1,0 +1,201 @@
+/**
+ * How fast a documentation site is made, beside Eleventy (with its plugin for highlighted code) and VitePress, from the same pages: code
+ * blocks in six languages, tables and links. First all pages, then again after one page has changed.
+ *
+ *   npm install --prefix /tmp/peers-site @11ty/eleventy @11ty/eleventy-plugin-syntaxhighlight vitepress@1
+ *   node scripts/bench/site.ts [--peers /tmp/peers-site] [--pages 1000] [--seed 1] [--only stele,eleventy]
+ *
+ * Stele publishes the folder (`stele sites publish`, which renders, checks and stores it) and writes it as files (`stele build`, without
+ * compressed files, which the others do not write either). Processor time is that of the whole process trees.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { argv } from 'zx';
+
+const peers = resolve(String(argv['peers'] ?? '/tmp/peers-site'));
+const count = Number(argv['pages'] ?? 1000);
+const only = argv['only'] === undefined ? null : String(argv['only']).split(',');
+const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
+const folder = await mkdtemp(join(tmpdir(), 'stele-bench-site-'));
+const docs = join(folder, 'docs');
+
+let state = Number(argv['seed'] ?? 1);
+/** Numbers from 0 to 1 that depend on the seed alone (mulberry32). */
+function random(): number {
+  state = (state + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+}
+const words = 'payment refund account token ledger request response customer invoice retry limit webhook event'.split(
+  ' ',
+);
+const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+const sentence = () =>
+  `The ${pick(words)} has a ${pick(words)} for each ${pick(words)}, and the ${pick(words)} is kept.`;
+
+const code: Record<string, () => string> = {
+  js: () =>
+    `const ${pick(words)} = await fetch('/${pick(words)}s', { method: 'POST' });\nif (!${pick(words)}.ok) throw new Error(\`${pick(words)} ${Math.floor(random() * 999)}\`);`,
+  json: () =>
+    `{\n  "${pick(words)}": "${pick(words)}",\n  "amount": ${Math.floor(random() * 9999)},\n  "isOpen": true\n}`,
+  sh: () =>
+    `curl -X POST "$BASE/${pick(words)}s" \\\n  -H 'Content-Type: application/json' -d '{"id": ${Math.floor(random() * 99)}}'`,
+  python: () =>
+    `def ${pick(words)}(amount: int) -> str:\n    """${sentence()}"""\n    return f"{amount} ${pick(words)}"`,
+  yaml: () => `${pick(words)}:\n  - name: ${pick(words)}\n    limit: ${Math.floor(random() * 99)} # ${pick(words)}`,
+  ts: () => `interface ${pick(words)} {\n  id: number;\n  ${pick(words)}?: readonly string[];\n}`,
+};
+
+function pageText(number: number): string {
+  const parts = [`# Page ${number} about the ${pick(words)}`];
+  for (let section = 1; section <= 5; section++) {
+    parts.push(
+      `## ${section}. The ${pick(words)} and the ${pick(words)}`,
+      Array.from({ length: 4 }, sentence).join(' '),
+    );
+    const other = Math.floor(random() * count);
+    parts.push(`See [page ${other}](../${pathOf(other)}) and **${pick(words)}**, \`${pick(words)}\`.`);
+    if (section % 2 === 1) {
+      const language = pick(Object.keys(code));
+      parts.push(`\`\`\`${language}\n${code[language]!()}\n\`\`\``);
+    } else
+      parts.push(
+        [
+          '| field | type | meaning |',
+          '| --- | --- | --- |',
+          ...Array.from({ length: 4 }, () => `| ${pick(words)} | text | ${pick(words)} |`),
+        ].join('\n'),
+      );
+  }
+  return `${parts.join('\n\n')}\n`;
+}
+
+function pathOf(number: number): string {
+  return `part-${Math.floor(number / 50)}/page-${number}.md`;
+}
+
+interface Run {
+  seconds: number;
+  /** Seconds of processor time of the process and all that it started and waited for. */
+  cpu: number;
+}
+
+/** Runs commands one after the other. Throws if one fails. */
+async function run(commands: readonly (readonly string[])[], cwd: string): Promise<Run> {
+  const total = { seconds: 0, cpu: 0 };
+  for (const [command, ...args] of commands) {
+    const times = join(folder, 'times');
+    const started = performance.now();
+    const child = spawn(
+      'bash',
+      ['-c', `TIMEFORMAT='%U %S'; { time "$@" >${folder}/out 2>&1 ; } 2>${times}`, 'bash', command!, ...args],
+      {
+        cwd,
+        env: { ...process.env, NODE_ENV: 'production' },
+      },
+    );
+    const [status] = (await once(child, 'exit')) as [number];
+    total.seconds += (performance.now() - started) / 1000;
+    if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${await readFile(join(folder, 'out'), 'utf8')}`);
+    const [user, system] = (await readFile(times, 'utf8')).trim().split(' ').map(Number);
+    total.cpu += user! + system!;
+  }
+  return total;
+}
+
+const { execPath } = process;
+const stele = join(folder, 'stele');
+const tools: Record<string, { cwd: string; commands: string[][]; prepare(): Promise<void>; out: string }> = {
+  stele: {
+    cwd: stele,
+    out: join(stele, 'site'),
+    commands: [
+      [execPath, cli, 'sites', 'publish', '@acme/sites/handbook', docs, '--public', '--config', 'config.mjs'],
+      [execPath, cli, 'build', '--out', 'site', '--precompressed', 'none', '--config', 'config.mjs'],
+    ],
+    prepare: () => writeFile(join(stele, 'config.mjs'), `export default { url: 'https://bench.test' };`),
+  },
+  eleventy: {
+    cwd: join(folder, 'eleventy'),
+    out: join(folder, 'eleventy', '_site'),
+    commands: [[execPath, join(peers, 'node_modules/@11ty/eleventy/cmd.cjs'), '--quiet']],
+    async prepare() {
+      const at = join(folder, 'eleventy');
+      await writeFile(join(at, 'package.json'), '{"type":"module"}');
+      await symlink(docs, join(at, 'docs'));
+      const layout =
+        '<!doctype html><html lang="en"><head><title>{{ page.url }}</title></head><body><main>{{ content | safe }}</main></body></html>';
+      await mkdir(join(at, '_includes'));
+      await writeFile(join(at, '_includes/page.njk'), layout);
+      await writeFile(
+        join(at, 'eleventy.config.js'),
+        `import highlight from '@11ty/eleventy-plugin-syntaxhighlight';
+export default (config) => {
+  config.addPlugin(highlight);
+  config.addGlobalData('layout', 'page.njk');
+  return { dir: { input: 'docs', includes: '../_includes' }, markdownTemplateEngine: false };
+};
+`,
+      );
+    },
+  },
+  vitepress: {
+    cwd: join(folder, 'vitepress'),
+    out: join(folder, 'vitepress', 'docs', '.vitepress', 'dist'),
+    commands: [[execPath, join(peers, 'node_modules/vitepress/bin/vitepress.js'), 'build', 'docs']],
+    async prepare() {
+      const at = join(folder, 'vitepress');
+      await writeFile(join(at, 'package.json'), '{"type":"module"}');
+      await mkdir(join(at, 'docs/.vitepress'), { recursive: true });
+      await writeFile(
+        join(at, 'docs/.vitepress/config.js'),
+        `export default { title: 'Handbook', ignoreDeadLinks: true, themeConfig: { search: { provider: 'local' } } };`,
+      );
+    },
+  },
+};
+
+async function writePages(to: string, changed: number | null = null): Promise<void> {
+  for (const [path, text] of pages) {
+    await mkdir(dirname(join(to, path)), { recursive: true });
+    await writeFile(join(to, path), path === pathOf(changed ?? -1) ? `${text}\nOne more sentence.\n` : text);
+  }
+}
+
+const pages = new Map(Array.from({ length: count }, (_, number) => [pathOf(number), pageText(number)] as const));
+pages.set('index.md', '# Handbook\n\nStart [here](part-0/page-0.md).\n');
+const show = ({ seconds, cpu }: Run) => `${seconds.toFixed(2)} s, ${cpu.toFixed(2)} s of processor time`;
+try {
+  await writePages(docs);
+  const first: Record<string, Run> = {};
+  const again: Record<string, Run> = {};
+  for (const [name, { cwd, commands, prepare, out }] of Object.entries(tools)) {
+    if (only !== null && !only.includes(name)) continue;
+    await mkdir(cwd, { recursive: true });
+    if (name !== 'stele') await symlink(join(peers, 'node_modules'), join(cwd, 'node_modules'));
+    await prepare();
+    const own = name === 'vitepress' ? join(cwd, 'docs') : docs;
+    await writePages(own);
+    first[name] = await run(commands, cwd);
+    const files = (await readdir(out, { recursive: true })).filter((path) => path.endsWith('.html'));
+    console.log(`${name}: ${show(first[name])} (${files.length} pages)`);
+    await writePages(own, 7);
+    again[name] = await run(commands, cwd);
+    console.log(`${name}, one page changed: ${show(again[name])}`);
+  }
+  const { stele: ours, ...others } = first;
+  if (ours && Object.keys(others).length > 0)
+    for (const kind of ['seconds', 'cpu'] as const) {
+      const fastest = Math.min(...Object.values(others).map((each) => each[kind]));
+      const one = again['stele']![kind] / fastest;
+      console.log(
+        `${kind}: ${(ours[kind] / fastest).toFixed(2)} × the faster one; one changed page ${one.toFixed(3)} ×`,
+      );
+    }
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
