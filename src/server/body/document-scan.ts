@@ -51,8 +51,11 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
   const isInside = () => from >= 0 && to < 0;
 
   function count(): void {
-    if (++nodes <= limits.nodes) return;
-    throw new RegistryError('too_large', `The body has more than ${limits.nodes} values and names.`);
+    if (++nodes > limits.nodes) throw tooMany();
+  }
+
+  function tooMany(): RegistryError {
+    return new RegistryError('too_large', `The body has more than ${limits.nodes} values and names.`);
   }
 
   function beginDocument(byte: number, offset: number): void {
@@ -80,6 +83,37 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
     }
   }
 
+  /**
+   * Reads on inside the document's object, in one tight loop: millions of values are nearly all of
+   * what a hostile body has. Returns the index after what it read.
+   */
+  function skim(piece: Buffer, start: number): number {
+    const { length } = piece;
+    let left = limits.nodes - nodes;
+    let i = start;
+    while (i < length && left >= 0) {
+      const byte = piece[i++]!;
+      if (marks[byte] === 0) continue;
+      if (byte === quote) {
+        i = findEnd(piece, i);
+        isString = i >= length;
+        if (isString) escaped = i - length;
+        i = isString ? length : i + 1;
+      } else if (byte === comma || byte === colon) left--;
+      else if (byte === closeObject || byte === closeArray) {
+        if (--depth > 1) continue;
+        to = at + i;
+        break;
+      } else {
+        left--;
+        if (++depth > limits.depth) throw malformed(`The body is nested deeper than ${limits.depth}.`);
+      }
+    }
+    nodes = limits.nodes - left;
+    if (left < 0) throw tooMany();
+    return i;
+  }
+
   /** Reads on in a string. Returns the index after it, or the piece's length. */
   function readString(piece: Buffer, start: number): number {
     const end = findEnd(piece, start + escaped);
@@ -97,6 +131,10 @@ export function createDocumentScan(limits: ScanLimits): DocumentScan {
       for (let i = 0; i < piece.length;) {
         if (isString) {
           i = readString(piece, i);
+          continue;
+        }
+        if (depth > 1 && isInside()) {
+          i = skim(piece, i);
           continue;
         }
         if (!isNext) i = findMark(piece, i);
