@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { inspect } from 'node:util';
 import { allowedHosts, readSecret, type Config } from './config.ts';
 import type { Isolation } from './compile/sandbox/isolation.ts';
+import { rememberResults } from './compile/remember-results.ts';
 import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';
 import { createLog } from './log.ts';
 import { openSource } from './source/mirror.ts';
@@ -28,7 +29,7 @@ export interface OpenRegistry extends Registry {
 
 /**
  * Opens the registry of a configuration. Only this file names backends and hosts. `hasSpare`: a sandbox
- * is started in advance, for a process that serves many requests.
+ * is started in advance and results are remembered, for a process that serves many requests.
  */
 export async function openRegistry(
   config: Config,
@@ -63,7 +64,7 @@ export async function openRegistry(
     cache: openFolderCache(`${config.cacheFolder}/derived`),
     source,
     hosts: createHosts(config),
-    compiler,
+    compiler: hasSpare ? rememberResults(compiler) : compiler,
     ownKey: createOwnKey(dirname(config.cacheFolder)),
     now,
     monotonic,

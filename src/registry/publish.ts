@@ -101,6 +101,11 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   if (request.dryRun || foreseen.outcome === 'conflict') {
     return { ...foreseen, report, compiled, ruleset: rulesetDigest };
   }
+  if (foreseen.outcome === 'unchanged') {
+    // Its bytes are stored. Only a connection may be new.
+    const standing = await appendVersion(registry, request, made, () => false);
+    return standing && { ...standing, report, compiled, ruleset: rulesetDigest };
+  }
   const compared = await compareForeseen(registry, foreseen, compiled.artifact!, request);
   const mendPurged = await watchPurges(registry);
   const store = () => storeArtifact(registry, built, compared);

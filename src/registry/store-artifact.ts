@@ -88,6 +88,11 @@ export function buildArtifact({
   return { objects, manifest: encodeJson(manifest), content: contentDigest(manifest) };
 }
 
+/** Digests of what was compiled. A result that is remembered is not hashed again. */
+const digests = new WeakMap<Uint8Array, Digest>();
+
 function describe(mediaType: string, bytes: Uint8Array, annotations?: Record<string, string>): Descriptor {
-  return { mediaType, digest: digestOf(bytes), size: bytes.byteLength, ...(annotations && { annotations }) };
+  const digest = digests.get(bytes) ?? digestOf(bytes);
+  digests.set(bytes, digest);
+  return { mediaType, digest, size: bytes.byteLength, ...(annotations && { annotations }) };
 }

@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache';
+import { digestOf } from '../model/digest.ts';
+import type { SnapshotFile } from '../source/snapshot.ts';
+import type { CompileInput, Compiled, Compiler, Load } from './compile.ts';
+import { hasDied } from './sandbox-lost.ts';
+
+/** A result, and everything that was read for it, the entry first. */
+interface Remembered {
+  read: readonly SnapshotFile[];
+  compiled: Compiled;
+}
+
+/** Bytes of results that are kept: one of the largest documents, or thousands of usual ones. */
+const mostBytes = 48 * 1024 * 1024;
+
+/**
+ * The compiler without the work that it did before: the same input from the same organization, with
+ * the same bytes in every file that was read and the same problem with every file that could not be,
+ * gives the same result. Files are compared byte for byte. A failed sandbox is never remembered.
+ */
+export function rememberResults(compiler: Compiler, most = mostBytes): Compiler {
+  const results = new LRUCache<string, Remembered>({ maxSize: most, sizeCalculation: sizeOf });
+  return {
+    ...compiler,
+    async compile(input, load, turn) {
+      const [entry] = await load([input.entry]);
+      if (!entry?.found) return compiler.compile(input, load, turn);
+      const key = keyOf(input, turn?.org ?? '', entry.bytes.byteLength);
+      const known = results.get(key);
+      const again = known && (await readAgain(known, entry, load));
+      if (again) return withFiles(known.compiled, again);
+      const read = new Map<string, SnapshotFile>([[entry.path, entry]]);
+      const compiled = await compiler.compile(
+        input,
+        async (paths) => {
+          const missing = paths.filter((path) => !read.has(path));
+          if (missing.length > 0) for (const file of await load(missing)) read.set(file.path, file);
+          return paths.map((path) => read.get(path)!);
+        },
+        turn,
+      );
+      if (!hasDied(compiled.report)) results.set(key, { read: [...read.values()], compiled });
+      return compiled;
+    },
+  };
+}
+
+/** All but the bytes of files. Organizations learn nothing from how long others' documents take. */
+function keyOf({ ruleset, ...input }: CompileInput, org: string, size: number): string {
+  const extended = Object.entries(ruleset?.extended ?? {}).map(([name, { digest }]) => [name, digest]);
+  return digestOf(JSON.stringify([org, size, input, ruleset && [ruleset.digest, ruleset.name, extended]]));
+}
+
+/** The files as they are now, if all are as they were; else null. */
+async function readAgain(
+  { read }: Remembered,
+  entry: SnapshotFile & { found: true },
+  load: Load,
+): Promise<Map<string, SnapshotFile> | null> {
+  const [first, ...others] = read;
+  if (!isSame(first!, entry)) return null;
+  const loaded = others.length === 0 ? [] : await load(others.map(({ path }) => path));
+  if (!loaded.every((file, at) => isSame(others[at]!, file))) return null;
+  return new Map([entry, ...loaded].map((file) => [file.path, file]));
+}
+
+function isSame(before: SnapshotFile, now: SnapshotFile): boolean {
+  if (before.path !== now.path) return false;
+  if (before.found && now.found) return Buffer.compare(before.bytes, now.bytes) === 0;
+  return !before.found && !now.found && JSON.stringify(before.problem) === JSON.stringify(now.problem);
+}
+
+/** The result with the files as they were read now: an upload has no blobs, a commit has. */
+function withFiles(compiled: Compiled, files: ReadonlyMap<string, SnapshotFile>): Compiled {
+  const now = compiled.files.map((before) => {
+    const file = files.get(before.path);
+    return file?.found ? { ...before, blob: file.blob } : before;
+  });
+  return { ...compiled, files: now };
+}
+
+function sizeOf({ read, compiled: { artifact, report } }: Remembered): number {
+  const files = read.reduce((sum, file) => sum + (file.found ? file.bytes.byteLength : 200), 0);
+  const made = artifact?.representations.reduce((sum, { bytes }) => sum + bytes.byteLength, 0) ?? 0;
+  return 1000 + files + made + report.problems.length * 500;
+}

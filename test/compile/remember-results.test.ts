@@ -1,0 +1,109 @@
+import { beforeEach, expect, test } from 'vitest';
+import { rememberResults } from '../../src/compile/remember-results.ts';
+import type { CompileInput, Compiled, Compiler, Load } from '../../src/compile/compile.ts';
+import { createReport, problemAtFile } from '../../src/model/problem.ts';
+import type { SnapshotFile } from '../../src/source/snapshot.ts';
+import { inputOf } from './sandbox/memory-load.ts';
+
+const ruleset = { digest: 'sha256:aa', name: '@acme/rulesets/style@1.0.0', json: '{}' } as const;
+const base = { '@acme/rulesets/base': { digest: 'sha256:bb', json: '{}' } } as const;
+
+let compiles: number;
+let files: Record<string, string>;
+let blob: string | null;
+let rule: string;
+beforeEach(() => {
+  compiles = 0;
+  files = { 'a.json': '{"$ref":"b.json"}', 'b.json': '{}' };
+  blob = null;
+  rule = 'file-missing';
+});
+
+const load: Load = async (paths) =>
+  paths.map((path): SnapshotFile => {
+    const text = files[path];
+    if (text === undefined) return { path, found: false, problem: problemAtFile(rule, path, 'No.') };
+    return { path, found: true, bytes: Buffer.from(text), blob };
+  });
+
+/** Reads the entry, then two more, and answers with all that it read. */
+const slow = {
+  async compile(_input: CompileInput, read: Load): Promise<Compiled> {
+    compiles++;
+    const loaded = [...(await read(['a.json'])), ...(await read(['b.json', 'c.json']))];
+    const collected = loaded.map((file) => ({ blob: null, bytes: null, ...file }));
+    const died = files['b.json'] === 'dies' ? [problemAtFile('sandbox-crashed', 'a.json', 'It died.')] : [];
+    return { artifact: null, report: createReport(died), files: collected };
+  },
+} as Partial<Compiler> as Compiler;
+
+const compiler = () => {
+  const { compile } = rememberResults(slow);
+  return (changes: Partial<CompileInput> = {}, org = 'acme') => compile(inputOf('a.json', changes), load, { org });
+};
+
+test('the same input, from the same organization, is compiled once', async () => {
+  const compile = compiler();
+  const first = await compile();
+  expect(await compile()).toEqual(first);
+  expect(compiles).toBe(1);
+  await compile({}, 'other');
+  expect(compiles).toBe(2);
+});
+
+test('the same bytes from a commit have its blobs', async () => {
+  const compile = compiler();
+  await compile();
+  blob = 'b10b';
+  expect((await compile()).files.map((file) => file.blob)).toEqual(['b10b', 'b10b', null]);
+  expect(compiles).toBe(1);
+});
+
+test.each<[string, Partial<CompileInput>, (() => void)?]>([
+  ['another byte in the entry', {}, () => void (files['a.json'] = '{"$ref":"c.json"}')],
+  ['another byte in a file that it refers to', {}, () => void (files['b.json'] = '[]')],
+  ['a file that was missing', {}, () => void (files['c.json'] = '{}')],
+  ['a file that is gone', {}, () => void delete files['b.json']],
+  ['another problem with a missing file', {}, () => void (rule = 'symlink')],
+  ['another validation', { validation: 'lenient' }],
+  ['another limit', { limits: { ...inputOf('a.json').limits, nodes: 7 } }],
+  ['a ruleset', { ruleset }],
+])('%s is compiled again', async (_name, changes, change) => {
+  const compile = compiler();
+  await compile();
+  change?.();
+  await compile(changes);
+  expect(compiles).toBe(2);
+});
+
+test('a ruleset is another one by its content, its name and what it extends', async () => {
+  const compile = compiler();
+  const others = [
+    ruleset,
+    { ...ruleset, digest: 'sha256:cc' },
+    { ...ruleset, name: 'other' },
+    { ...ruleset, extended: base },
+  ];
+  for (const other of others) await compile({ ruleset: other as typeof ruleset });
+  expect(compiles).toBe(4);
+  await compile({ ruleset: { ...ruleset, extended: { ...base } } });
+  expect(compiles).toBe(4);
+});
+
+test('what a failed sandbox says is never remembered', async () => {
+  const compile = compiler();
+  files['b.json'] = 'dies';
+  await compile();
+  await compile();
+  expect(compiles).toBe(2);
+});
+
+test('results over the limit are forgotten, the oldest first', async () => {
+  const { compile } = rememberResults(slow, 4000);
+  const ask = (entry: string) => {
+    files['a.json'] = entry;
+    return compile(inputOf('a.json'), load, { org: 'acme' });
+  };
+  for (const entry of ['1', '22', '333', '333', '22', '4444', '1']) await ask(entry);
+  expect(compiles).toBe(5);
+});
