@@ -53,6 +53,20 @@ export const repositoryForms: readonly Form[] = [
     cancel: '/repositories/:repository',
     done: '',
   },
+  {
+    path: '/repositories/:repository/unfollow',
+    operation: 'unfollowRepository',
+    title: 'Stop following the repository',
+    lead: [
+      'Pushes no longer become versions. What it published stays, and its resources are no longer connected to it.',
+      'You can follow it again, and it goes on where it was.',
+    ],
+    submit: 'Stop following it',
+    isDanger: true,
+    after: '/repositories',
+    cancel: '/repositories/:repository',
+    done: 'The repository is no longer followed.',
+  },
 ];
 
 /** A choice of credentials, where the configuration has some. */

@@ -66,6 +66,9 @@ const one: Page = {
       sections: [
         {
           title: 'State',
+          actions: isAdmin(visit)
+            ? [{ text: 'Unfollow', href: here(visit, '/repositories/:repository/unfollow'), isDanger: true }]
+            : [],
           facts: facts([
             ['State', stateOf(body)],
             ['Branch', body.branch ?? "the repository's default branch"],
@@ -90,6 +93,7 @@ export const repositoryRunPage: Page = {
       body,
       here(visit, `${repositoryRunPage.path}/events`),
       at(visit, visit.params['repository']!),
+      here(visit, '/repositories/:repository/sync'),
     );
   },
 };

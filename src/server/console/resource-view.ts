@@ -171,6 +171,12 @@ export const runPage: Page = {
   path: `${path}/runs/:run`,
   async show(visit) {
     const { body } = await ask<RunRecord>(visit, 'get{one}Sync');
-    return runView(visit, body, here(visit, `${path}/runs/:run/events`), here(visit, path));
+    return runView(
+      visit,
+      body,
+      here(visit, `${path}/runs/:run/events`),
+      here(visit, path),
+      here(visit, `${path}/sync`),
+    );
   },
 };

@@ -1,6 +1,6 @@
 import { parseCoordinate } from '../../model/address.ts';
 import { facts, timeCell, type Cell, type Section, type Tone, type View } from './pages.ts';
-import { here, type Visit } from './visit.ts';
+import { here, may, type Visit } from './visit.ts';
 
 /** A run, as the management API describes it: of a resource, or of a repository. */
 export interface RunRecord {
@@ -40,7 +40,7 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
 }
 
 /** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
-export function runView(visit: Visit, run: RunRecord, events: string, back: string): View {
+export function runView(visit: Visit, run: RunRecord, events: string, back: string, again: string): View {
   const { state, trigger, repository, startedAt, finishedAt, progress, detail, documents } = run;
   const isOpen = state === 'queued' || state === 'running';
   return {
@@ -48,7 +48,12 @@ export function runView(visit: Visit, run: RunRecord, events: string, back: stri
     eyebrow: repository,
     ...(detail !== null && { lead: detail }),
     ...(isOpen && { reload: 2, events }),
-    actions: [{ text: 'Back', href: back }],
+    actions: [
+      ...(state === 'failed' && may(visit, 'publish')
+        ? [{ text: 'Try again', href: again, isMain: true, post: true }]
+        : []),
+      { text: 'Back', href: back },
+    ],
     sections: [
       {
         title: 'Progress',

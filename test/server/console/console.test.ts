@@ -347,7 +347,20 @@ test('a repository is followed, and its first sync is watched to its end', async
   const page = await person.get(run);
   expect(page.text).toContain('Sync succeeded');
   expect(page.text).toContain('href="/console/acme/apis/pay"');
-  expect((await createBrowser().request(`${world.url}/@acme/apis/pay@1.0.0.json`)).status).toBe(200);
+  const isPublished = async () =>
+    (await createBrowser().request(`${world.url}/@acme/apis/pay@1.0.0.json`)).status === 200;
+  expect(await isPublished()).toBe(true);
+
+  source.setReachable(false);
+  const failed = await person.get((await person.send(`${at}/sync`)).headers.get('location')!);
+  expect(failed.text).toContain('Sync failed');
+  expect(failed.text).toMatch(new RegExp(`action="${at}/sync".*Try again`, 's'));
+
+  expect((await person.get(`${at}/unfollow`)).text).toContain('What it published stays');
+  const left = await person.send(`${at}/unfollow`);
+  expect(left.headers.get('location')).toMatch(/^\/console\/acme\/repositories\?done=/);
+  expect((await person.get('/console/acme/repositories')).text).not.toContain(url);
+  expect(await isPublished()).toBe(true);
 });
 
 describe('walls', () => {
