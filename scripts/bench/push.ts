@@ -2,6 +2,7 @@
  * From a push to what readers see, through a hook and a local git server.
  *
  *   node scripts/bench/push.ts                       200 pushes, one after the other, beside a bare `git fetch` of the same commit
+ *   node scripts/bench/push.ts --bytes 20000         the same with documents of 20 KB
  *   node scripts/bench/push.ts --repositories 200    200 followed repositories, 50 hooks a second for 30 s: is one lost?
  */
 import { execFile } from 'node:child_process';
@@ -16,12 +17,17 @@ import { argv } from 'zx';
 import { serveStele } from '../../test/e2e/stele.ts';
 import { createFixtureRepository } from '../../test/servers/fixture-repository.ts';
 import { openGitServer } from '../../test/servers/git-http.ts';
+import { quantile } from '../load/quantile.ts';
 
 const run = promisify(execFile);
 const count = Number(argv['repositories'] ?? 1);
 const pushes = Number(argv['pushes'] ?? 200);
 const rate = Number(argv['rate'] ?? 50);
 const seconds = Number(argv['seconds'] ?? 30);
+/** Bytes of a document, about. */
+const size = Number(argv['bytes'] ?? 0);
+/** Bytes that each path of a document has. */
+const bytesOfPath = 190;
 const secret = 'a secret that only this benchmark has';
 
 const root = await mkdtemp(join(tmpdir(), 'stele-push-'));
@@ -52,8 +58,13 @@ try {
 function push(n: number): string {
   const version = `1.0.${++versions[n]!}`;
   const info = { title: `R${n}`, version };
-  const get = { operationId: 'list', responses: { 200: { description: 'All of them.' } } };
-  const document = { openapi: '3.1.0', info, servers: [{ url: 'https://api.test' }], paths: { '/things': { get } } };
+  const get = { responses: { 200: { description: 'All of them.' } } };
+  const things = Array.from({ length: 1 + Math.floor(size / bytesOfPath) }, (_, index) => [
+    `/things-${index}`,
+    { get: { ...get, operationId: `list${index}` } },
+  ]);
+  const paths = Object.fromEntries(things) as object;
+  const document = { openapi: '3.1.0', info, servers: [{ url: 'https://api.test' }], paths };
   return repositories[n]!.commit({ files: { 'openapi.json': JSON.stringify(document, null, 2) } });
 }
 
@@ -144,12 +155,7 @@ async function sample(): Promise<string> {
   return `${gauge('running')} ${gauge('waiting')} ${Math.round(Number(kilobytes) / 1024)}`;
 }
 
-function quantile(values: readonly number[], q: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!;
-}
-
 function print(what: string, values: readonly number[]): void {
-  const [p50, p99] = [quantile(values, 0.5), quantile(values, 0.99)].map((value) => value.toFixed(0));
-  console.log(`${what}: p50 ${p50} ms, p99 ${p99} ms, longest ${quantile(values, 1).toFixed(0)} ms (${values.length})`);
+  const [p50, p95] = [quantile(values, 0.5), quantile(values, 0.95)].map((value) => value.toFixed(0));
+  console.log(`${what}: p50 ${p50} ms, p95 ${p95} ms, longest ${quantile(values, 1).toFixed(0)} ms (${values.length})`);
 }

@@ -69,10 +69,10 @@ async function hook({ url }: Serving, n: number): Promise<void> {
 
 const tipOf = (n: number) => `1.0.${commits[n]!.size}`;
 
-/** Resolves with the milliseconds after which any of the servers shows the tip. Null: not in time. */
-async function untilVisible(n: number, since: number): Promise<number | null> {
+/** Resolves with the milliseconds after which any of these servers shows the tip. Null: not in time. */
+async function untilVisible(n: number, since: number, asked: readonly Serving[] = nodes): Promise<number | null> {
   while (performance.now() - since < 1000 * patience) {
-    for (const { url } of nodes) {
+    for (const { url } of asked) {
       const response = await fetch(`${url}/@acme/apis/r${n}@${tipOf(n)}`, { method: 'HEAD' }).catch(() => null);
       if (response?.status === 200) {
         seen[n]!.add(tipOf(n));
@@ -135,7 +135,8 @@ try {
   }
   server.behaviour.hangs = () => false;
   const again = performance.now();
-  const late = await Promise.all(repositories.map((_, n) => untilVisible(n, again)));
+  // On the server that is checked: another one may show a version half a second earlier.
+  const late = await Promise.all(repositories.map((_, n) => untilVisible(n, again, nodes.slice(0, 1))));
   for (const [n, time] of late.entries()) if (time === null) wrong.push(`r${n} does not follow again`);
   for (const n of repositories.keys()) await checkVersions(nodes[0]!.url, n);
 } finally {

@@ -38,7 +38,7 @@ const mostObjectBytes = 64 * 2 ** 20;
 export async function openCommitSnapshot(options: CommitSnapshotOptions): Promise<Snapshot> {
   const { repository, target, mirror, limits, begin } = options;
   const trees = new Map<string, TreeEntry[]>();
-  let known = new Map<string, ObjectInfo>();
+  let known: ReadonlyMap<string, ObjectInfo> = new Map();
 
   /** Runs work that reads the mirror. If the mirror fails, repairs it and runs the work again. */
   function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {

@@ -1,3 +1,6 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { runGit } from './command.ts';
 
 /** The type and size of an object. */
@@ -14,7 +17,35 @@ export interface ReadOptions {
 }
 
 /** Every object in a repository, by id. */
-export async function listObjects(options: ReadOptions): Promise<Map<string, ObjectInfo>> {
+export type ListObjects = (options: ReadOptions) => Promise<ReadonlyMap<string, ObjectInfo>>;
+
+/** The most objects that remembered lists have together: some 16 MB. */
+const mostRemembered = 100_000;
+
+/**
+ * Lists the objects of repositories that consist of packs. Remembers the lists: git is asked again
+ * when a repository has other packs, whose names say what is in them.
+ */
+export function createObjectLists(): ListObjects {
+  const lists = new LRUCache<string, { packs: string; objects: ReadonlyMap<string, ObjectInfo> }>({
+    maxSize: mostRemembered,
+    sizeCalculation: ({ objects }) => objects.size + 1,
+  });
+  return async (options) => {
+    const names = await readdir(join(options.folder, 'objects', 'pack'));
+    const packs = names
+      .filter((name) => name.endsWith('.idx'))
+      .sort()
+      .join();
+    const known = lists.get(options.folder);
+    if (known?.packs === packs) return known.objects;
+    const objects = await listObjects(options);
+    lists.set(options.folder, { packs, objects });
+    return objects;
+  };
+}
+
+async function listObjects(options: ReadOptions): Promise<Map<string, ObjectInfo>> {
   return parseObjects(await cat(['--batch-check', '--batch-all-objects', '--unordered'], options));
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { fetchInto, type FetchRequest } from './git-fetch.ts';
-import { hasCommit, listObjects, readObjects, type ObjectInfo } from './git-objects.ts';
+import { hasCommit, readObjects, type ListObjects, type ObjectInfo } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
 
@@ -18,7 +18,7 @@ export interface Mirror {
   /** The bare repository. */
   readonly folder: string;
   /** Every object in the mirror, by id. */
-  objects(signal: AbortSignal): Promise<Map<string, ObjectInfo>>;
+  objects(signal: AbortSignal): Promise<ReadonlyMap<string, ObjectInfo>>;
   /** Fetches a commit and its trees. */
   fetchCommit(transport: Transport, target: Target): Promise<void>;
   /**
@@ -53,6 +53,7 @@ export interface MirrorOptions extends ScratchOptions {
   searchPath: string;
   /** Bytes. */
   sizeLimit: number;
+  listObjects: ListObjects;
 }
 
 // A mirror with more packs is recreated at the next commit, because every pack slows down every
@@ -70,7 +71,7 @@ const withoutBlobs = '--filter=blob:none';
  * until it is used.
  */
 export function createMirror(url: string, options: MirrorOptions): Mirror {
-  const { searchPath, sizeLimit } = options;
+  const { searchPath, sizeLimit, listObjects } = options;
   const folder = join(options.folder, 'mirrors', `${hexOf(digestOf(url)).slice(0, 32)}.git`);
   const baseFile = join(folder, 'base');
   const historyFile = join(folder, 'histories');

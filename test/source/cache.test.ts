@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -191,6 +191,27 @@ describe('what is asked of the server', () => {
     expect(readdirSync(world.cache)).toEqual([]);
     expect(world.server.requests.length).toBeLessThanOrEqual(2);
   });
+});
+
+test('git lists the objects of a mirror once for each time that something was fetched', async () => {
+  const bin = join(world.folder, 'bin');
+  const log = join(world.folder, 'calls');
+  mkdirSync(bin);
+  const script = `#!/bin/sh\necho "$*" >> '${log}'\nPATH='${process.env['PATH']}' exec git "$@"\n`;
+  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+  const lists = () => readFileSync(log, 'utf8').match(/--batch-all-objects/g)!.length;
+  const source = world.openSource({ searchPath: bin });
+  const repository = world.createRepository();
+  const read = async (commit: string) => (await source.snapshot(world.remote(), commit)).read(['a.yaml']);
+
+  const first = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
+  await read(first);
+  expect(lists()).toBe(3);
+  await read(first);
+  await read(first);
+  expect(lists()).toBe(3);
+  await read(repository.commit({ files: { 'a.yaml': 'a: 2\n' } }));
+  expect(lists()).toBe(5);
 });
 
 test('of a commit that is here, whose parent is the one asked about, the server is not asked', async () => {
