@@ -15,6 +15,7 @@ import { argv } from 'zx';
 import { runStele, type Ended } from '../test/e2e/stele.ts';
 import { createRepositoryFromBundle } from '../test/servers/fixture-repository.ts';
 import { openGitServer } from '../test/servers/git-http.ts';
+import { processorTime } from './load/processor-time.ts';
 
 const folder = resolve(String(argv._[0] ?? '../shared/corpus/git'));
 const only = argv['only'] === undefined ? null : String(argv['only']);
@@ -57,13 +58,12 @@ for (const { bundle, path, how, tagged } of cases.filter(isChosen)) {
     const common = ['--data', join(root, 'data'), '--config', config];
     const coordinate = await syncFirst(path, common);
     const asked = server.requests.length;
-    const started = Date.now();
+    const [started, used] = [Date.now(), processorTime()];
     const imported = await runImport([coordinate, ...how, ...common]);
     const seconds = ((Date.now() - started) / 1000).toFixed(1);
     const requests = server.requests.length - asked;
-    console.log(
-      `${bundle} ${how.join(' ')}: ${imported.stderr.trim()} in ${seconds} s, ${requests} requests to the git server`,
-    );
+    const cost = `${(processorTime() - used).toFixed(1)} s of processor time, ${requests} requests to the git server`;
+    console.log(`${bundle} ${how.join(' ')}: ${imported.stderr.trim()} in ${seconds} s, ${cost}`);
     const again = Date.now();
     const second = await runImport([coordinate, ...how, ...common]);
     console.log(`  again: ${second.stderr.trim()} in ${((Date.now() - again) / 1000).toFixed(1)} s`);

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+import PQueue from 'p-queue';
 import type { ArtifactConfig } from '../model/artifact.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { matchesGlob } from '../model/glob.ts';
@@ -93,8 +95,9 @@ async function openTags(
   const paths = findPaths(work.history, work.connected.connection.path);
   const pasts: OpenPast[] = [];
   const refused: RunDocument[] = [];
-  for (const tag of tags) {
-    const past = await openTag(work, tag, glob, paths);
+  // Each asks git several times, one after the other.
+  const queue = new PQueue({ concurrency: availableParallelism() });
+  for (const past of await queue.addAll(tags.map((tag) => () => openTag(work, tag, glob, paths)))) {
     if (!('snapshot' in past)) refused.push(past);
     else if (isSince(past.snapshot.committedAt, since)) pasts.push(past);
   }

@@ -152,6 +152,25 @@ describe('following a repository', () => {
     expect(await repository()).toMatchObject({ state: 'following' });
   });
 
+  test('a repository that was gone and is back with a rewritten history is held until somebody connects again', async () => {
+    const { source, sync, repository, names, registry } = await connected();
+    const root = source.push(url, {});
+    source.push(url, { 'a.yaml': api('A', '1.0.0') });
+    await sync();
+    source.deleteBranch(url);
+    await sync();
+    source.push(url, { 'a.yaml': api('A', '6.6.6') }, { parent: root });
+    await sync();
+    expect(await names()).toEqual(['apis/a@1.0.0']);
+    expect(await repository()).toMatchObject({
+      state: 'detached',
+      detail: expect.stringContaining('came back with another history') as string,
+    });
+    await relinkResource(registry, { org: 'acme', type: 'apis', slug: 'a' }, { actor: 'operator:test', origin: null });
+    await sync();
+    expect(await names()).toEqual(['apis/a@6.6.6']);
+  });
+
   test('a repository that another one replaced between two looks is held until somebody connects again', async () => {
     const { source, sync, repository, names, registry, compiler } = await connected();
     const first = source.push(url, { 'a.yaml': api('A', '1.0.0') });
