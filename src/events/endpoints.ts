@@ -1,5 +1,5 @@
 import { isAllowed, type Principal } from '../model/access.ts';
-import type { Coordinate } from '../model/address.ts';
+import type { Subject } from './events.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { EventType } from '../model/event.ts';
 import { webhookRef, type Webhook, type WebhookSecret } from '../model/webhook.ts';
@@ -174,7 +174,7 @@ export function secretsAt(registry: Pick<Registry, 'config'>, { secrets }: Webho
  * Whether the endpoint receives events of this type about one of these resources: only about those
  * that its key could administer.
  */
-export function wants(webhook: Webhook, type: EventType, resources: readonly Coordinate[]): boolean {
+export function wants(webhook: Webhook, type: EventType, resources: readonly Subject[]): boolean {
   if (webhook.events !== null && !webhook.events.includes(type)) return false;
   if (webhook.resources === null) return true;
   const principal: Principal = { kind: 'key', scopes: ['admin'], ...webhook };

@@ -2,13 +2,17 @@ import { formatAddress, parseCoordinate, type Coordinate } from '../model/addres
 import { isWell, publicDetail, repositoryName, type DocumentState, type Repository } from '../model/connection.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { eventIdPrefix, type Event, type EventType } from '../model/event.ts';
+import { formatSite, siteAddress, type DocumentationSite, type SiteName } from '../model/sites/documentation-site.ts';
 import { changesOf, coordinateOf, findVersion, nameOf, type Resource, type Version } from '../model/resource.ts';
 import type { Generation } from '../store/generations.ts';
 
-/** An event and the resources it is about. Only endpoints that may know one of them receive it. */
+/** A resource or a documentation site. */
+export type Subject = Coordinate | (SiteName & { type: 'sites' });
+
+/** An event and what it is about. Only endpoints that may know one of them receive it. */
 export interface Happened {
   event: Event;
-  resources: Coordinate[];
+  resources: Subject[];
 }
 
 /** The content of an event, before its envelope. */
@@ -108,6 +112,31 @@ export function eventsOfRepository(
   return found;
 }
 
+/** The events between two successive generations of a documentation site's ref (`before` null: the first). */
+export function eventsOfSite(
+  url: string,
+  before: Generation<DocumentationSite> | null,
+  after: Generation<DocumentationSite>,
+): Happened[] {
+  const [old, site] = [before?.value ?? null, after.value];
+  const { org, slug, visibility } = site;
+  const name = formatSite(site);
+  const known = new Set(old?.deployments.map(({ label }) => label));
+  const about = { coordinate: name, url: `${url}${siteAddress(site)}/` };
+  const happenings = site.deployments
+    .filter(({ label }) => !known.has(label))
+    .map(({ label, manifest, publishedAt, again = null, followed }): Happening => {
+      // What it followed may be an API that the endpoint may not know.
+      const data = { ...about, deployment: label, manifest, publishedAt, again, followed: followed !== undefined };
+      return { type: 'site.published', subject: name, detail: label, data };
+    });
+  if (old !== null && old.visibility !== visibility) {
+    const data = { ...about, visibility, previous: old.visibility };
+    happenings.push({ type: 'visibility.changed', subject: name, detail: visibility, data });
+  }
+  return happenings.map((happening) => happened(url, org, after, happening, [{ org, slug, type: 'sites' }]));
+}
+
 /** What a sync left: the documents of the repository, and those that are rejected. */
 function totals({ documents }: Repository): { documents: number; rejected: number } {
   const there = Object.values(documents).filter(({ outcome }) => outcome !== 'detached');
@@ -149,7 +178,7 @@ function happened(
   org: string,
   { at, writeId }: Generation<unknown>,
   { type, subject, detail, data }: Happening,
-  resources: Coordinate[],
+  resources: Subject[],
 ): Happened {
   const digest = hexOf(digestOf([writeId, type, subject, detail].join('\n')));
   const event: Event = {

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readSecret } from '../config.ts';
-import { cacheKeysOf } from '../model/cache-key.ts';
+import { cacheKeysOf, cacheKeysOfSite } from '../model/cache-key.ts';
 import type { Resource } from '../model/resource.ts';
+import type { DocumentationSite } from '../model/sites/documentation-site.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Generation } from '../store/generations.ts';
 
@@ -22,11 +23,13 @@ export interface PurgerOptions {
 
 /** Keys per request. Every known CDN accepts this many. */
 const atOnce = 30;
+/** Records of what caches may hold. */
+const prefixes = ['resources/', 'sites/'];
 const longestWait = 60_000;
 const timeLimit = 10_000;
 
 /**
- * Purges changed resources from the operator's CDN (`cache.purge` in the configuration): the keys
+ * Purges changed resources and documentation sites from the operator's CDN (`cache.purge` in the configuration): the keys
  * of each changed resource that is or was public. Nothing waits for it, and it retries until it
  * succeeds. Each key is purged twice, because another process may have sent an old response for up
  * to half a second. After a restart it purges every change within the caches' lifetime; older
@@ -52,9 +55,9 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
    */
   async function look(name: string, since: number): Promise<void> {
     const known = seen.get(name) ?? 0;
-    let newest: Generation<Resource> | null = null;
+    let newest: Generation<Resource | DocumentationSite> | null = null;
     let wasPublic = false;
-    for await (const generation of registry.refs.history<Resource>(name)) {
+    for await (const generation of registry.refs.history<Resource | DocumentationSite>(name)) {
       newest ??= generation;
       // The generation before the changes counts too, because it may have been public.
       wasPublic ||= generation.value.visibility === 'public';
@@ -63,15 +66,18 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
     if (newest === null) return;
     seen.set(name, newest.generation);
     if (!wasPublic || Date.parse(newest.at) < since) return;
-    for (const key of cacheKeysOf(newest.value)) due.set(key, { at: 0, isAgain: false });
+    const { value } = newest;
+    for (const key of 'type' in value ? cacheKeysOf(value) : cacheKeysOfSite(value))
+      due.set(key, { at: 0, isAgain: false });
     woken.resolve();
   }
 
   async function lookAround(since: number): Promise<void> {
-    for await (const { name, generation } of registry.refs.newest('resources/')) {
-      if (stop.signal.aborted) return;
-      if (seen.get(name) !== generation) await tryLook(name, since);
-    }
+    for (const prefix of prefixes)
+      for await (const { name, generation } of registry.refs.newest(prefix)) {
+        if (stop.signal.aborted) return;
+        if (seen.get(name) !== generation) await tryLook(name, since);
+      }
   }
 
   function tryLook(name: string, since: number): Promise<void> {
@@ -141,7 +147,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   }
 
   const unwatch = registry.refs.watch((name) => {
-    if (name.startsWith('resources/')) void tryLook(name, 0);
+    if (prefixes.some((prefix) => name.startsWith(prefix))) void tryLook(name, 0);
   });
   const work = [keepLooking(), purgeAll()];
   return {

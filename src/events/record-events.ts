@@ -2,10 +2,11 @@ import type { Repository } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { typeOf, type Event } from '../model/event.ts';
 import type { Resource } from '../model/resource.ts';
+import type { DocumentationSite } from '../model/sites/documentation-site.ts';
 import type { Delivery, Webhook } from '../model/webhook.ts';
 import type { Generation } from '../store/generations.ts';
 import { createDelivery } from './delivery.ts';
-import { eventsOfRepository, eventsOfResource, type Happened } from './events.ts';
+import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened } from './events.ts';
 import type { Registry } from '../registry/registry.ts';
 import { listWebhooks, wants } from './endpoints.ts';
 
@@ -23,7 +24,7 @@ const overlap = 10 * 60_000;
 const oldest = 5 * 24 * 60 * 60_000;
 /** Milliseconds between two generations of a mark. It only saves work after a restart. */
 const resolution = 60_000;
-const kinds = ['resources', 'repositories'] as const;
+const kinds = ['resources', 'repositories', 'sites'] as const;
 
 /** Finds what changed since it last looked, and creates the deliveries. */
 export interface Recorder {
@@ -192,6 +193,8 @@ function eventsBetween(
 ): Happened[] {
   const events = name.startsWith('resources/')
     ? eventsOfResource(url, before as Generation<Resource> | null, after as Generation<Resource>)
-    : eventsOfRepository(url, before as Generation<Repository> | null, after as Generation<Repository>);
+    : name.startsWith('sites/')
+      ? eventsOfSite(url, before as Generation<DocumentationSite> | null, after as Generation<DocumentationSite>)
+      : eventsOfRepository(url, before as Generation<Repository> | null, after as Generation<Repository>);
   return events.reverse();
 }

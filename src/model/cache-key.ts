@@ -1,4 +1,5 @@
 import { formatCoordinate, type Coordinate } from './address.ts';
+import { formatSite, type SiteName } from './sites/documentation-site.ts';
 
 /** The key of what shows everything that anybody may read: the first page, feeds, the sitemap. */
 export const everywhereKey = 'registry';
@@ -16,4 +17,14 @@ export function resourceKey({ org, type, slug }: Coordinate): string {
 /** The keys of all that shared caches may hold of a resource. */
 export function cacheKeysOf(resource: Coordinate): string[] {
   return [resourceKey(resource), organizationKey(resource.org), everywhereKey];
+}
+
+/** The key of everything under a documentation site's address. */
+export function siteKey(site: SiteName): string {
+  return formatSite(site);
+}
+
+/** The keys of all that shared caches may hold of a documentation site. */
+export function cacheKeysOfSite(site: SiteName): string[] {
+  return [siteKey(site), organizationKey(site.org), everywhereKey];
 }

@@ -5,7 +5,7 @@ import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resour
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
 import { sharing } from './lifetime.ts';
 import type { Links } from '../../site/links.ts';
-import { organizationPage } from '../../site/pages/listings.ts';
+import { organizationPage, publishedSites } from '../../site/pages/listings.ts';
 import { answerMethod } from '../methods.ts';
 import { prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
@@ -30,7 +30,8 @@ export async function sendListing(read: ReadRequest, org: string, type: Resource
       by: 'reader',
       keys: [organizationKey(org)],
     });
-    const html = organizationPage(context.site, org, type, resources);
+    const sites = type === null ? await publishedSites(context.site, principal, org) : [];
+    const html = organizationPage(context.site, org, type, resources, sites);
     return sendPage(read, registry.cache, bytesOf(html), { headers });
   }
   const { items, next } = pageOf(resources, read.query, nameOf);

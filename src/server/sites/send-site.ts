@@ -1,4 +1,5 @@
 import type { Address } from '../../model/address.ts';
+import { siteKey } from '../../model/cache-key.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { pageAt } from '../../model/sites/page-path.ts';
 import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../../registry/sites/read-site.ts';
@@ -81,7 +82,7 @@ export async function sendAbsentPage(
 
 /** Only to a path of this site. */
 function redirect(read: ReadRequest, { site }: GrantedSite, location: string): void {
-  const shared = sharing(read.context.registry.config, site.visibility, 'latest');
+  const shared = sharing(read.context.registry.config, site.visibility, 'latest', { keys: [siteKey(site)] });
   read.response.writeHead(301, flatten({ Location: location, 'Content-Length': '0', ...shared })).end();
 }
 
@@ -95,7 +96,7 @@ async function sendText(
   await sendMade(
     read,
     placed,
-    { text, isPublic: site.visibility === 'public' },
+    { text, isPublic: site.visibility === 'public', keys: [siteKey(site)] },
     mediaType,
     site.visibility === 'public',
   );
@@ -105,14 +106,14 @@ async function sendText(
 async function sendMade(
   { context, request, response }: ReadRequest,
   placed: Placed,
-  { text, isPublic }: SitePage,
+  { text, isPublic, keys }: SitePage,
   mediaType: string,
   isPublicSite: boolean,
 ): Promise<void> {
   const { config, cache } = context.registry;
   const isShared = isPublic && placed.expires === undefined;
   const headers = {
-    ...pageSharing(config, { isPublic: isShared, by: isPublicSite ? 'reader' : 'everyone' }),
+    ...pageSharing(config, { isPublic: isShared, by: isPublicSite ? 'reader' : 'everyone', keys }),
     ...previewHeaders(placed),
   };
   await sendPage({ request, response }, cache, bytesOf(text), { mediaType, headers });
@@ -130,7 +131,7 @@ async function sendFile(
   const isPublic = granted.site.visibility === 'public' && placed.expires === undefined;
   const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox";
   const headers: Fields = {
-    ...sharing(config, isPublic ? 'public' : 'private', 'latest'),
+    ...sharing(config, isPublic ? 'public' : 'private', 'latest', { keys: [siteKey(granted.site)] }),
     ...(file.mediaType === 'image/svg+xml' && { ...securityHeaders, 'Content-Security-Policy': policy }),
     ...previewHeaders(placed),
   };

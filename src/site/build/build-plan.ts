@@ -56,16 +56,26 @@ export async function planBuild(
     const own = listed.filter((resource) => resource.org === org);
     const pages = [`/@${org}`, ...types.map((type) => `/@${org}/${type}`)].flatMap(listingItems);
     const items = [...pages, ...feedItems({ kind: 'organization', org })];
-    units.push({ name: `@${org}`, inputs: inputs(own, organizationTitle(site, org)), items, again: null });
+    units.push({
+      name: `@${org}`,
+      inputs: inputs(own, organizationTitle(site, org), namesOf(sites.filter((each) => each.org === org))),
+      items,
+      again: null,
+    });
   }
   const place = { url: site.url, links: site.links, docs: site.docs, hasManagement: false };
   const discovery = discoveryPaths(place, listed).filter((path) => !path.startsWith('/feeds/'));
   const titles = listed.map(({ org }) => organizationTitle(site, org));
   const front = [...frontItems(), ...discovery.map(discoveryItem)];
-  units.push({ name: 'front', inputs: inputs(listed, titles), items: front, again: null });
+  units.push({ name: 'front', inputs: inputs(listed, titles, namesOf(sites)), items: front, again: null });
   units.push({ name: 'docs', inputs: inputs(site.docs), items: docItems(site), again: null });
   units.push({ name: 'still', inputs: inputs(), items: stillItems(site, problems), again: null });
   return units;
+}
+
+/** What lists show of documentation sites. */
+function namesOf(sites: PublicSnapshot['sites']): object[] {
+  return sites.map(({ org, slug, title, description }) => ({ org, slug, title, description }));
 }
 
 function feedItems(scope: FeedScope): Item[] {

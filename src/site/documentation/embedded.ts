@@ -1,5 +1,6 @@
 import type { Principal } from '../../model/access.ts';
 import { parseCoordinate } from '../../model/address.ts';
+import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { Embed } from '../../model/sites/source-page.ts';
@@ -24,9 +25,11 @@ export interface Embedded {
   } | null;
   /** Whether everybody may see it as it is here. */
   isPublic: boolean;
+  /** Of what purges it from shared caches. That of nothing names nothing. */
+  key: string;
 }
 
-const nothing: Embedded = { shown: null, isPublic: true };
+const nothing: Embedded = { shown: null, isPublic: true, key: everywhereKey };
 
 /**
  * The reference that a page embeds, at the version that its deployment recorded, with the rights of
@@ -51,17 +54,17 @@ export async function showEmbed(
   const path = links.to(coordinateOf(resource), { label: version.version.label });
   const href = registryLink(site, placed, path);
   const about = { name: resource.name, label: version.version.label, href };
-  const isPublic = resource.visibility === 'public';
+  const sharing = { isPublic: resource.visibility === 'public', key: resourceKey(coordinateOf(resource)) };
   if (embed.operation === null) {
     const { html, navigation, markdown } = rendered;
-    return { shown: { ...about, html, navigation, markdown }, isPublic };
+    return { shown: { ...about, html, navigation, markdown }, ...sharing };
   }
   const outline = await outlineOf(registry, version);
   const anchor = outline && anchorOfOperation(outline, embed.operation);
   const html = anchor === null ? null : operationHtml(rendered.html, anchor, href);
   if (html === null) return nothing;
   const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(path)}#${anchor}).`;
-  return { shown: { ...about, html, navigation: '', markdown }, isPublic };
+  return { shown: { ...about, html, navigation: '', markdown }, ...sharing };
 }
 
 async function grantEmbedded(

@@ -1,4 +1,5 @@
 import { anonymous, type Principal } from '../../model/access.ts';
+import { everywhereKey, siteKey } from '../../model/cache-key.ts';
 import type { DeployedPage } from '../../model/sites/deployment.ts';
 import { routeOf } from '../../model/sites/page-path.ts';
 import { findReadableSite } from '../../registry/readable.ts';
@@ -12,6 +13,8 @@ import { navigationOf, readingOrder, shownNavigation, trailTo } from './site-nav
 export interface SitePage {
   text: string;
   isPublic: boolean;
+  /** Keys that purge it from shared caches. */
+  keys: readonly string[];
 }
 
 const styles = ['docs.css', 'documentation.css'];
@@ -73,7 +76,8 @@ export async function sitePage(
     styles,
     scripts: embeds.some(({ shown }) => shown !== null) ? ['reference.js'] : [],
   });
-  return { text, isPublic: granted.site.visibility === 'public' && embeds.every(({ isPublic }) => isPublic) };
+  const hasOthers = settings.versions.some((version) => version.site !== undefined);
+  return { text, ...sharingOf(granted, embeds, hasOthers ? [everywhereKey] : []) };
 }
 
 /** The page for an address of a site at which nothing is. It names no embed, and is the same for every reader. */
@@ -124,8 +128,17 @@ export async function siteMarkdown(
   const heading = body.startsWith('# ') ? '' : `# ${page.facts.title}\n\n`;
   return {
     text: `${heading}${body}\n`,
-    isPublic: granted.site.visibility === 'public' && embeds.every(({ isPublic }) => isPublic),
+    ...sharingOf(granted, embeds),
   };
+}
+
+function sharingOf(
+  { site }: GrantedSite,
+  embeds: readonly Embedded[],
+  more: readonly string[] = [],
+): Pick<SitePage, 'isPublic' | 'keys'> {
+  const isPublic = site.visibility === 'public' && embeds.every((embed) => embed.isPublic);
+  return { isPublic, keys: [...new Set([siteKey(site), ...embeds.map(({ key }) => key), ...more])] };
 }
 
 function showAll(

@@ -10,9 +10,11 @@ import {
   type Resource,
   type Version,
 } from '../../model/resource.ts';
-import { listReadable } from '../../registry/readable.ts';
+import { currentOf, formatSite, type DocumentationSite } from '../../model/sites/documentation-site.ts';
+import { listReadable, listReadableSites } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
 import { verdictTags } from './diff-page.ts';
+import { placeInRegistry } from '../documentation/placed.ts';
 import { docPath } from '../docs/docs.ts';
 import { feedLink } from '../feeds.ts';
 import { organizationTitle } from './organization-title.ts';
@@ -62,6 +64,7 @@ export async function homePage(site: Site, principal: Principal): Promise<string
       },
     },
     organizations,
+    sites: siteRows(site, await publishedSites(site, principal)),
     changes: newestOf(site, all),
     example: exampleOf(site, all),
     feed: feed.href,
@@ -97,6 +100,7 @@ export function organizationPage(
   org: string,
   type: ResourceType | null,
   resources: readonly Resource[],
+  sites: readonly DocumentationSite[] = [],
 ): string {
   const path = formatAddress(type === null ? { kind: 'organization', org } : { kind: 'type', org, type });
   const name = organizationTitle(site, org);
@@ -131,7 +135,31 @@ export function organizationPage(
     feed: feedLink(site, { kind: 'organization', org }).href,
     events: site.links.path(docPath('events')),
     isOpen: resources.some(({ visibility }) => visibility === 'public'),
+    sites: siteRows(site, sites),
     groups: groups.filter(({ count }) => count > 0 || type !== null),
+  });
+}
+
+/** The documentation sites that have a deployment and that the reader may read (of one organization). */
+export async function publishedSites(
+  { registry }: Pick<Site, 'registry'>,
+  principal: Principal,
+  org?: string,
+): Promise<DocumentationSite[]> {
+  const found = await listReadableSites(registry, principal, org);
+  return found.map(({ value }) => value).filter((each) => currentOf(each) !== null);
+}
+
+function siteRows(site: Site, sites: readonly DocumentationSite[]): object[] {
+  return sites.map((each) => {
+    const { base, url } = placeInRegistry(site, each);
+    return {
+      title: each.title,
+      name: formatSite(each),
+      href: url === site.links.whole(base) ? base : url,
+      description: excerpt(each.description),
+      isPrivate: each.visibility === 'private',
+    };
   });
 }
 

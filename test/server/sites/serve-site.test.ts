@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { changeSite } from '../../../src/registry/sites/site-record.ts';
 import { openServed, type Served } from '../served.ts';
+import { eventsOfSite } from '../../../src/events/events.ts';
+import { publishAgain } from '../../../src/registry/sites/publish-site.ts';
+import { siteRef, type DocumentationSite } from '../../../src/model/sites/documentation-site.ts';
 import { author, deploy, handbook, png, writeSite } from './site-world.ts';
 
 let served: Served;
@@ -132,10 +135,55 @@ describe('what somebody may not read', () => {
     expect(texts[0]!.headers.get('vary')).toContain('Authorization');
   });
 
+  test('lists name a site to those who may read it', async () => {
+    for (const path of ['/', '/@acme']) {
+      const open = (await get(path)).text;
+      expect(open).toContain('<a href="/sites/acme/handbook/">Handbook</a>');
+      expect(open).not.toContain('/sites/acme/secrets/');
+      expect((await get(path, asAcme())).text).toContain('<a href="/sites/acme/secrets/">');
+    }
+    expect((await get('/@acme/apis')).text).not.toContain('/sites/acme/');
+  });
+
+  test('keys for shared caches name the site and what it shows, and nothing that is private', async () => {
+    const keysOf = async (path: string) => (await get(at(path))).headers.get('surrogate-key');
+    expect(await keysOf('guide/start')).toBe('@acme/sites/handbook');
+    expect(await keysOf('logo.png')).toBe('@acme/sites/handbook');
+    // What is hidden may become public, and no key may name it.
+    expect(await keysOf('api')).toBe('@acme/sites/handbook registry');
+    expect((await get('/sites/acme/secrets/', asAcme())).headers.get('surrogate-key')).toBeNull();
+  });
+
   test('becomes hidden within the next request when it is made private', async () => {
     await changeSite(served.registry, handbook, { visibility: 'private' }, author);
     expect((await get(at(''))).status).toBe(404);
     await changeSite(served.registry, handbook, { visibility: 'public' }, author);
     expect((await get(at(''))).status).toBe(200);
   });
+});
+
+test('events tell of each deployment, of one that is served again, and of visibility', async () => {
+  const { registry } = served;
+  await writeSite(registry, { 'index.md': 'Other words' });
+  await deploy(registry);
+  await publishAgain(registry, handbook, '1', author);
+  const newestFirst = await Array.fromAsync(registry.refs.history<DocumentationSite>(siteRef(handbook)));
+  const generations = newestFirst.reverse();
+  const happened = generations.flatMap((after, index) =>
+    eventsOfSite('http://registry.test', generations[index - 1] ?? null, after),
+  );
+  const told = happened.map(({ event: { type, subject, data } }) => {
+    const { deployment = null, again = null, visibility = null } = data;
+    return [type, subject, deployment, again, visibility];
+  });
+  expect(told).toEqual([
+    ['dev.stele.site.published', '@acme/sites/handbook', '1', null, null],
+    ['dev.stele.visibility.changed', '@acme/sites/handbook', null, null, 'private'],
+    ['dev.stele.visibility.changed', '@acme/sites/handbook', null, null, 'public'],
+    ['dev.stele.site.published', '@acme/sites/handbook', '2', null, null],
+    ['dev.stele.site.published', '@acme/sites/handbook', '3', '1', null],
+  ]);
+  expect(new Set(happened.map(({ event }) => event.id)).size).toBe(5);
+  expect(happened[0]!.resources).toEqual([{ org: 'acme', slug: 'handbook', type: 'sites' }]);
+  expect(happened[0]!.event.data['url']).toBe('http://registry.test/sites/acme/handbook/');
 });

@@ -1,0 +1,32 @@
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readFolder } from '../../src/cli/sites/read-folder.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stele-folder-'));
+  await mkdir(join(folder, 'guide'));
+  await mkdir(join(folder, '.git'));
+  await mkdir(join(folder, 'node_modules'));
+  for (const path of ['index.md', 'guide/start.md', '.git/config.md', '.env', 'node_modules/readme.md'])
+    await writeFile(join(folder, path), 'text');
+  await writeFile(join(folder, 'font.woff2'), '');
+  await truncate(join(folder, 'font.woff2'), 2 ** 30);
+  await symlink('/etc/hostname', join(folder, 'host.txt'));
+  await symlink(folder, join(folder, 'again'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('a folder has its files, without links, hidden files and packages; a font of 1 GB is not read', async () => {
+  const { files, problems } = await readFolder(folder, 1024);
+  expect(files.map(({ path }) => path)).toEqual(['guide/start.md', 'index.md']);
+  expect(problems.map(({ file, message }) => [file, message])).toEqual([
+    ['font.woff2', 'The file has 1073741824 bytes; the limit is 1024.'],
+  ]);
+});
+
+test('what is not a folder is named', async () => {
+  await expect(readFolder(join(folder, 'index.md'), 1)).rejects.toMatchObject({ code: 'malformed' });
+});
