@@ -1,6 +1,6 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isObject } from '../schema/schema-dialect.ts';
-import { isPlain, patternOf, schemasIn, type Dialect, type Schema } from './plain-schema.ts';
+import { isNullableWithoutType, isPlain, patternOf, schemasIn, type Dialect, type Schema } from './plain-schema.ts';
 
 /** A schema, and the file that its references start at. */
 export interface Placed {
@@ -21,7 +21,19 @@ export interface Reading {
 }
 
 /** Whether a value fits: yes, no, or not told here. */
-type Answer = true | false | null;
+export type Answer = true | false | null;
+
+/**
+ * What ajv makes of a schema and all that it leads to: a validator; an error, since a schema has
+ * `nullable` without `type`; or not told here.
+ */
+type Understood = 'valid' | 'nullable' | 'unknown';
+
+export interface FitsSurely {
+  understand(root: Placed): Understood;
+  /** Whether ajv accepts the value. Only for what is understood as valid. */
+  fits(root: Placed, value: unknown): Answer;
+}
 
 const plainFile = /^[\w./-]*$/;
 /** How deep schemas may lie in each other. Deeper ones are not told here. */
@@ -30,38 +42,40 @@ const deepest = 100;
 const mostSteps = 100_000;
 
 /**
- * Tells without compiling anything that ajv, as Redocly sets it up, would accept a value. Redocly
+ * Tells without compiling anything whether ajv, as Redocly sets it up, would accept a value. Redocly
  * compiles a validator for each example, which takes some hundred times as long as the validation.
- * False: it may refuse it, or the schema has what is not understood here.
  */
-export function createFitsSurely(reading: Reading): (schema: unknown, file: string, value: unknown) => boolean {
-  /** Whether all that a schema leads to is understood, so that ajv compiles it without an error. */
-  const understood = new Map<object, boolean>();
+export function createFitsSurely(reading: Reading): FitsSurely {
+  const understood = new Map<object, Understood>();
   const { dialect, isOpen, context, follow } = reading;
   let steps = 0;
 
-  function isUnderstood(root: Placed): boolean {
+  function understand(root: Placed): Understood {
+    if (!plainFile.test(root.file)) return 'unknown';
+    let found: Understood = 'valid';
     const seen = new Set<object>();
     const open = [root];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       const { schema, file } = next;
-      if (!isObject(schema)) return noted(root, false);
+      if (!isObject(schema)) return noted(root, 'unknown');
       if (seen.has(schema)) continue;
       seen.add(schema);
       const known = understood.get(schema);
-      if (known === true) continue;
-      if (known === false || !isPlain(schema, dialect)) return noted(root, false);
+      if (known === 'valid') continue;
+      if (known === 'unknown') return noted(root, known);
+      if (isNullableWithoutType(schema, dialect)) found = 'nullable';
+      else if (!isPlain(schema, dialect)) return noted(root, 'unknown');
       if ('$ref' in schema) {
         const target = follow(schema as { $ref: string }, file);
-        if (target === null || (isObject(target.schema) && '$ref' in target.schema)) return noted(root, false);
+        if (target === null || (isObject(target.schema) && '$ref' in target.schema)) return noted(root, 'unknown');
         open.push(target);
       } else for (const below of schemasIn(schema)) open.push({ schema: below, file });
     }
-    for (const schema of seen) understood.set(schema, true);
-    return true;
+    if (found === 'valid') for (const schema of seen) understood.set(schema, found);
+    return noted(root, found);
   }
 
-  function noted({ schema }: Placed, answer: boolean): boolean {
+  function noted({ schema }: Placed, answer: Understood): Understood {
     if (isObject(schema)) understood.set(schema, answer);
     return answer;
   }
@@ -150,10 +164,12 @@ export function createFitsSurely(reading: Reading): (schema: unknown, file: stri
     );
   }
 
-  return (schema, file, value) => {
-    const root = { schema, file };
-    steps = 0;
-    return plainFile.test(file) && isUnderstood(root) && fits(root, value, false, 0) === true;
+  return {
+    understand,
+    fits: (root, value) => {
+      steps = 0;
+      return fits(root, value, false, 0);
+    },
   };
 }
 

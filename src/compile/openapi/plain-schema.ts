@@ -85,6 +85,18 @@ export function isPlain(schema: Schema, dialect: Dialect): boolean {
   return type !== undefined && (schema['nullable'] === true || ![type].flat().includes('null'));
 }
 
+/** Whether the only thing that ajv refuses in a schema is `nullable` without `type`. */
+export function isNullableWithoutType(schema: Schema, dialect: Dialect): boolean {
+  if (!isFlag(schema['nullable']) || 'type' in schema || '$ref' in schema) return false;
+  const { nullable: _, ...rest } = schema;
+  return isPlain(rest, dialect);
+}
+
+/** The keywords of a schema that say something about values. */
+export function keywordsOf(schema: Schema): Schema {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => Object.hasOwn(keywords, key)));
+}
+
 /** The schemas in a schema. */
 export function schemasIn(schema: Schema): unknown[] {
   const { properties, items, additionalProperties, allOf, anyOf, oneOf } = schema as Record<string, unknown[]>;

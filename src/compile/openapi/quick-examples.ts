@@ -1,6 +1,7 @@
 import type { Config, detectSpec } from '@redocly/openapi-core';
 import { isObject } from '../schema/schema-dialect.ts';
-import { createFitsSurely, type Reading } from './fits-surely.ts';
+import { cutToMisfits } from './cut-schema.ts';
+import { createFitsSurely, type FitsSurely, type Reading } from './fits-surely.ts';
 
 const name = 'no-invalid-media-type-examples';
 
@@ -21,8 +22,9 @@ type Rule = (options: { allowAdditionalProperties?: boolean }) => Visitor;
 
 /**
  * Lets Redocly's rule about the examples of media types pass over those that fit for sure, without
- * compiling a validator for each: that takes most of the time that its recommended rules need. All
- * others are left to the rule, so that its findings stay the same.
+ * compiling a validator for each: that takes most of the time that its recommended rules need. For
+ * the others the rule gets those parts of the schema that they do not fit, if they can be told, so
+ * that its findings stay the same.
  */
 export function passOverFitting(config: Config): Config {
   config.plugins = config.plugins.map((plugin) => {
@@ -47,21 +49,21 @@ function quicken(rule: Rule): Rule {
 }
 
 function leaveUnless(leave: Leave, context: Reading['context'], isOpen: boolean): Leave {
-  let fits: ReturnType<typeof createFitsSurely> | null = null;
+  let reader: FitsSurely | null = null;
   return (mediaType, given) => {
     const { specVersion, location, resolve } = given;
-    fits ??= createFitsSurely({
-      dialect: specVersion === 'oas3_0' ? 'draft4' : '2020',
-      isOpen,
-      context,
-      follow: (reference, file) => {
-        const target = resolve(reference, file);
-        return target.location === undefined ? null : { schema: target.node, file: target.location.source.absoluteRef };
-      },
-    });
+    const follow: Reading['follow'] = (reference, file) => {
+      const target = resolve(reference, file);
+      return target.location === undefined ? null : { schema: target.node, file: target.location.source.absoluteRef };
+    };
+    reader ??= createFitsSurely({ dialect: specVersion === 'oas3_0' ? 'draft4' : '2020', isOpen, context, follow });
     const values = valuesIn(mediaType);
-    const file = location.source.absoluteRef;
-    if (values === null || !values.every((value) => fits!(mediaType['schema'], file, value))) leave(mediaType, given);
+    if (values === null) return leave(mediaType, given);
+    const schema = cutToMisfits({ schema: mediaType['schema'], file: location.source.absoluteRef }, values, {
+      ...reader,
+      follow,
+    });
+    if (schema !== 'fits') leave(schema === null ? mediaType : { ...mediaType, schema }, given);
   };
 }
 

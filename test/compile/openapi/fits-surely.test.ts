@@ -1,5 +1,6 @@
 import { createConfig, lintDocument } from '@redocly/openapi-core';
 import { expect, test } from 'vitest';
+import { cutToMisfits } from '../../../src/compile/openapi/cut-schema.ts';
 import { createFitsSurely } from '../../../src/compile/openapi/fits-surely.ts';
 import { passOverFitting } from '../../../src/compile/openapi/quick-examples.ts';
 import { createTree } from '../../../src/compile/openapi/redocly.ts';
@@ -38,6 +39,23 @@ const schemas: unknown[] = [
   { type: ['string', 'null'] },
   { type: 'text' },
   { nullable: true },
+  { nullable: true, enum: ['a'] },
+  { nullable: true, description: 'Anything.' },
+  { nullable: true, readOnly: true, 'x-own': 1 },
+  { type: 'object', properties: { name: { nullable: true, allOf: [{ $ref: '#/components/schemas/Tag' }] } } },
+  { type: 'object', properties: { name: { nullable: true, title: 'T' } } },
+  { nullable: false, allOf: [{ $ref: '#/components/schemas/Bad' }] },
+  {
+    type: 'object',
+    properties: { friend: { $ref: '#/components/schemas/Pet' }, id: { type: 'string', readOnly: true } },
+    required: ['id', 'friend'],
+  },
+  { type: 'object', additionalProperties: { $ref: '#/components/schemas/Tag' } },
+  {
+    type: 'object',
+    properties: { name: { $ref: '#/components/schemas/Tag' }, other: { anyOf: [{ type: 'string' }] } },
+    allOf: [{ type: 'object', properties: { id: { type: 'integer' }, friend: { type: 'object' } } }],
+  },
   { nullable: false, type: 'null' },
   { enum: [] },
   { enum: [1, 'a', null, { name: 'a' }] },
@@ -147,14 +165,37 @@ test('what fits is told, also through references and parts', () => {
     schema: components[$ref.slice('#/components/schemas/'.length)],
     file: '/tree/a',
   });
-  const fits = createFitsSurely({ dialect: '2020', isOpen: false, context: null, follow });
+  const reader = createFitsSurely({ dialect: '2020', isOpen: false, context: null, follow });
+  const fits = (schema: unknown, value: unknown) => reader.fits({ schema, file: '/tree/a' }, value);
   const pet = { $ref: '#/components/schemas/Pet' };
-  expect(fits(pet, '/tree/a', { name: 'a', friend: { name: 'b' } })).toBe(true);
-  expect(fits(pet, '/tree/a', { name: 'a', friend: { name: 'b', odd: 1 } })).toBe(false);
+  expect(fits(pet, { name: 'a', friend: { name: 'b' } })).toBe(true);
+  expect(fits(pet, { name: 'a', friend: { name: 'b', odd: 1 } })).toBe(null);
   const whole = { allOf: [pet, { type: 'object', properties: { id: { type: 'integer' } } }] };
-  expect(fits(whole, '/tree/a', { name: 'a', id: 1 })).toBe(true);
-  expect(fits({ oneOf: [{ type: 'string' }, pet] }, '/tree/a', 'a')).toBe(true);
-  expect(fits({ type: 'string', pattern: '(' }, '/tree/a', 'a')).toBe(false);
+  expect(fits(whole, { name: 'a', id: 1 })).toBe(true);
+  expect(fits({ oneOf: [{ type: 'string' }, pet] }, 'a')).toBe(true);
+  expect(reader.understand({ schema: { type: 'string', pattern: '(' }, file: '/tree/a' })).toBe('unknown');
+});
+
+test('a schema is cut down to what a value does not fit, without references', () => {
+  const follow = ({ $ref }: { $ref: string }) => ({
+    schema: components[$ref.slice('#/components/schemas/'.length)],
+    file: '/tree/a',
+  });
+  const reader = createFitsSurely({ dialect: '2020', isOpen: false, context: null, follow });
+  const cut = (schema: unknown, ...values: unknown[]) =>
+    cutToMisfits({ schema, file: '/tree/a' }, values, { ...reader, follow });
+  const pet = { $ref: '#/components/schemas/Pet' };
+  expect(cut(pet, { name: 'a' })).toBe('fits');
+  expect(cut(pet, { name: 'a', friend: { name: 1, friend: { name: 'c' } } })).toEqual({
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: {},
+      friend: { type: 'object', required: ['name'], properties: { name: { type: 'string' }, friend: {} } },
+    },
+  });
+  expect(cut({ type: 'array', items: pet }, [{ name: 'a' }, {}])).toMatchObject({ items: { required: ['name'] } });
+  expect(cut({ anyOf: [pet, { type: 'string' }] }, 1)).toBe(null);
 });
 
 test('a hostile schema is left to ajv, and costs no more than a walk', () => {
@@ -165,8 +206,8 @@ test('a hostile schema is left to ajv, and costs no more than a walk', () => {
     wide[`S${index}`] = { allOf: [next, next] };
   }
   wide['S60'] = { type: 'object' };
-  const fits = createFitsSurely({ dialect: '2020', isOpen: true, context: null, follow });
+  const reader = createFitsSurely({ dialect: '2020', isOpen: true, context: null, follow });
   const from = process.cpuUsage().user;
-  expect(fits({ $ref: '#/S0' }, '/tree/a', {})).toBe(false);
+  expect(cutToMisfits({ schema: { $ref: '#/S0' }, file: '/tree/a' }, [{}], { ...reader, follow })).toBe(null);
   expect(process.cpuUsage().user - from).toBeLessThan(2_000_000);
 });
