@@ -155,10 +155,10 @@ function parseView(tail: string | undefined, pinned: boolean): View | null {
   if (tail === 'report' || tail === 'provenance' || tail === 'try' || tail === 'embed') return tail;
   if (tail === 'index.html') return 'page';
   if (tail === 'index.md') return 'markdown';
-  if (pinned) return null;
+  if (tail === 'diff') return 'diff';
   if (tail === 'diff.json') return 'diff-json';
   if (tail === 'diff.md') return 'diff-markdown';
-  return tail === 'versions' || tail === 'diff' ? tail : null;
+  return tail === 'versions' && !pinned ? 'versions' : null;
 }
 
 /** The path of the address. `parseAddress` reads it back. */

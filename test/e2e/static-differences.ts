@@ -129,7 +129,10 @@ export const probes: readonly Probe[] = [
   { name: 'a resource without a version, as JSON', target: '/@acme/apis/soon', show: ['type'] },
   { name: 'versions, `?limit=1`', target: `${pay}/versions?limit=1`, show: ['items'] },
   { name: 'a search for JSON: `/search?q=pay`', target: '/search?q=pay', show: ['type'] },
-  { name: '`/diff`', target: `${pay}/diff?from=1.0.0&to=1.0.1` },
+  { name: '`@1.0.1/diff`, as a page', target: `${pay}@1.0.1/diff`, headers: page, show: ['type', 'age'] },
+  { name: '`@1.0.1/diff`, as JSON', target: `${pay}@1.0.1/diff`, show: ['type', 'age'] },
+  { name: '`@1.0.1/diff.md`', target: `${pay}@1.0.1/diff.md`, show: ['type', 'age'] },
+  { name: '`/diff?from=&to=`', target: `${pay}/diff?from=1.0.0&to=1.0.1` },
   { name: '`/healthz`', target: '/healthz' },
 ];
 

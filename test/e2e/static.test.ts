@@ -156,6 +156,10 @@ describe.skipIf(!hasNginx).for(sampleOf(['/sub', ''], 2))(
         `${pay}@%5E1/report`,
         `${pay}@1?format=yaml&a=b`,
         `${pay}@1/index.html`,
+        ...['/diff', '/diff.md', '@1.0.1/diff', '@1.0.1/diff.json', '@1.0.0/diff', '@latest/diff', '@1/diff'].map(
+          (rest) => `${pay}${rest}`,
+        ),
+        ...['md', 'html', 'json', 'yaml'].map((format) => `${pay}@1.0.1/diff?format=${format}`),
       ];
       const found: string[] = [];
       for (const path of paths) {

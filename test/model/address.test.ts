@@ -115,6 +115,8 @@ describe('addresses', () => {
     ['/@acme/apis/payments/diff', { ...documentOf({ kind: 'latest' }), view: 'diff' }],
     ['/@acme/apis/payments/diff.json', { ...documentOf({ kind: 'latest' }), view: 'diff-json' }],
     ['/@acme/apis/payments/diff.md', { ...documentOf({ kind: 'latest' }), view: 'diff-markdown' }],
+    ['/@acme/apis/payments@1/diff', { ...documentOf({ kind: 'version', version: '1' }), view: 'diff' }],
+    ['/@acme/apis/payments@1/diff.md', { ...documentOf({ kind: 'version', version: '1' }), view: 'diff-markdown' }],
   ])('%s', (path, address) => {
     expect(parseAddress(path)).toEqual(address);
   });
@@ -146,7 +148,8 @@ describe('addresses', () => {
     '/@acme/apis/payments@@1',
     '/@acme/apis/payments@1@2',
     '/@acme/apis/payments@1.0.0/versions',
-    '/@acme/apis/payments@1.0.0/diff',
+    '/@acme/apis/payments@1.0.0/diff/',
+    '/@acme/apis/payments@1.0.0.json/diff',
     '/@acme/apis/payments.json/report',
     '/@acme/apis/payments.json@1.0.0',
     '/@acme/apis/payments.JSON',

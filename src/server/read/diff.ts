@@ -14,18 +14,22 @@ import { sendValue } from './views.ts';
 
 /**
  * Sends what changed between two versions: `?from=` (default: the predecessor of the other) and
- * `?to=` (default: latest), written as after the `@` of a URL. As JSON, as a page, or as Markdown.
- * Without an earlier version, `from` and `verdict` are null.
+ * `?to=` (default: latest), written as after the `@` of a URL. `pinned`: the version in the path, which
+ * takes the place of `to`. As JSON, as a page, or as Markdown. Without an earlier version, `from` and
+ * `verdict` are null.
  */
 export async function sendDiff(
   read: ReadRequest,
   granted: Granted,
   view: Extract<View, 'diff' | 'diff-json' | 'diff-markdown'>,
+  pinned: GrantedVersion | null,
 ): Promise<void> {
   const { site, registry } = read.context;
   const { resource } = granted;
   const query = new URLSearchParams(read.query);
-  const to = versionFor(granted, query, 'to') ?? grantSelected(granted, { kind: 'latest' });
+  if (pinned !== null && query.has('to'))
+    throw new RegistryError('malformed', 'The path names the later version. Leave out the parameter to.');
+  const to = pinned ?? versionFor(granted, query, 'to') ?? grantSelected(granted, { kind: 'latest' });
   const before = neighbours(resource, to.version).predecessor;
   const from = versionFor(granted, query, 'from') ?? (before && { ...granted, version: before });
   const comparison = from && (await comparisonOf(registry, from, to));

@@ -134,7 +134,8 @@ function allowScripts(response: ServerResponse, { visibility }: Resource): void 
 async function sendView(read: ReadRequest, granted: Granted, address: ResourceAddress, send: Send): Promise<void> {
   const { view, selector } = address;
   if (view === 'versions') return sendVersions(read, granted);
-  if (view === 'diff' || view === 'diff-json' || view === 'diff-markdown') return sendDiff(read, granted, view);
+  const isDiff = view === 'diff' || view === 'diff-json' || view === 'diff-markdown';
+  if (isDiff && selector.kind === 'latest') return sendDiff(read, granted, view, null);
   const selected = grantVersion(granted, selector);
   if (selected === null) {
     const isPage = view === 'page' || (view === 'document' && wantsPage(read, address));
@@ -143,6 +144,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   }
   if (!selected.exact) return redirect(read, selected.granted, address);
   const lifetime: Lifetime = selector.kind === 'latest' ? 'latest' : 'pinned';
+  if (isDiff) return sendDiff(read, granted, view, selected.granted);
   if (view === 'report') return sendReport(read, selected.granted, lifetime);
   if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
   if (view === 'try' && address.coordinate.type !== 'apis') throw new RegistryError('not_found', nothingHere);

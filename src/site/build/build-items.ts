@@ -13,6 +13,9 @@ export type FileKind =
   | 'versions'
   | 'record-page' // a page of metadata
   | 'versions-page'
+  | 'diff' // what changed since the predecessor: JSON
+  | 'diff-page'
+  | 'diff-markdown'
   | 'listing'
   | 'page'
   | 'users' // a page that depends on its reader: of a ruleset, or without a latest version
@@ -110,6 +113,9 @@ function versionItems({ type }: Resource, pinned: string): Item[] {
     record(`${pinned}/provenance`, 'record'),
     recordPage(`${pinned}/report`, 'record-page'),
     recordPage(`${pinned}/provenance`, 'record-page'),
+    recordPage(`${pinned}/diff`, 'diff-page'),
+    { ...coded(`${pinned}/diff.json`, 'diff'), isCoded: false },
+    coded(`${pinned}/diff.md`, 'diff-markdown'),
     ...(type === 'apis' ? [coded(`${pinned}/try`, 'try', `${pinned}/try/index.html`)] : []),
   ];
 }

@@ -7,11 +7,41 @@ import type { RulesTable } from './rules-table.ts';
 
 const types = '(?:apis|schemas|rulesets)';
 
+interface Kind {
+  path: string;
+  accept?: string;
+  format?: string;
+  kind: string;
+  file: string;
+  type: string;
+  /** Parameters with which it is not this kind. */
+  without?: readonly string[];
+}
+
+/** Comparisons with the predecessor. Those of other versions are not in a build. */
+function diffKinds(): Kind[] {
+  const base = `^/@[^/]+/${types}/[^/]+/diff`;
+  const without = ['from', 'to'];
+  const page = { kind: 'diff-page', file: '{path}/index.html', type: 'text/html', without };
+  const markdown = { kind: 'diff-markdown', type: 'text/markdown', without };
+  const json = { kind: 'diff', type: 'application/json', without };
+  return [
+    { ...json, path: `${base}$`, format: 'json', file: '{path}.json' },
+    { ...page, path: `${base}$`, format: 'html' },
+    { ...markdown, path: `${base}$`, format: 'markdown', file: '{path}.md' },
+    { ...json, path: `${base}\\.json$`, file: '{path}' },
+    { ...markdown, path: `${base}\\.md$`, file: '{path}' },
+    { ...page, path: `${base}$`, accept: 'html' },
+    { ...markdown, path: `${base}$`, accept: 'markdown', file: '{path}.md' },
+    { ...json, path: `${base}$`, file: '{path}.json' },
+  ];
+}
+
 /**
  * The kinds of files by the first type in `Accept`: `html`, `yaml`, `json`, in the order of
  * matching.
  */
-const kinds: readonly { path: string; accept?: string; format?: string; kind: string; file: string; type: string }[] = [
+const kinds: readonly Kind[] = [
   { path: `^/@[^/]+/${types}/[^/]+\\.json$`, kind: 'json', file: '{path}', type: 'application/json' },
   { path: `^/@[^/]+/${types}/[^/]+\\.yaml$`, kind: 'yaml', file: '{path}', type: 'application/yaml' },
   { path: `^/@[^/]+/rulesets/[^/]+$`, accept: 'html', kind: 'users', file: '{path}/index.html', type: 'text/html' },
@@ -21,6 +51,7 @@ const kinds: readonly { path: string; accept?: string; format?: string; kind: st
   { path: `^/@[^/]+/rulesets/[^/]+/index\\.html$`, kind: 'users', file: '{path}', type: 'text/html' },
   { path: `^/@[^/]+/${types}/[^/]+/index\\.html$`, kind: 'page', file: '{path}', type: 'text/html' },
   { path: `^/@[^/]+/${types}/[^/]+/index\\.md$`, kind: 'markdown', file: '{path}', type: 'text/markdown' },
+  ...diffKinds(),
   { path: `^/@[^/]+/apis/[^/]+/part-[a-z0-9-]+$`, kind: 'part', file: '{path}/index.html', type: 'text/html' },
   { path: `^/@[^/]+/apis/[^/]+/try$`, kind: 'try', file: '{path}/index.html', type: 'text/html' },
   {
@@ -77,6 +108,7 @@ const kinds: readonly { path: string; accept?: string; format?: string; kind: st
 
 const accepted: Readonly<Record<string, string>> = {
   html: '(?i)^\\s*text/html\\b',
+  markdown: '(?i)^\\s*text/markdown\\b',
   yaml: '(?i)^\\s*(?:application/(?:openapi\\+|x-)?yaml|text/yaml|application/vnd\\.oai\\.openapi)\\s*(?:[,;]|$)',
 };
 
@@ -89,7 +121,7 @@ export function caddyRules(table: RulesTable): string {
   const { base, headers, unpublished } = table;
   const packed = ['br', 'zstd', 'gzip'].filter((coding) => table.codings.includes(coding));
   const pages = `^(?:${unpublished.map(exactly).join('|')})(?:/index\\.html)?$`;
-  const own: (typeof kinds)[number][] =
+  const own: Kind[] =
     unpublished.length === 0
       ? []
       : [{ path: pages, accept: 'html', kind: 'users', file: '{stele_page}', type: 'text/html' }];
@@ -124,11 +156,12 @@ export function caddyRules(table: RulesTable): string {
       unpublished.map((path) => [path, `${path}/index.html`]),
     ),
     ...ownMaps(table),
-    ...[...own, ...kinds].flatMap(({ path, accept, format, kind, file, type }, index) => [
+    ...[...own, ...kinds].flatMap(({ path, accept, format, kind, file, type, without = [] }, index) => [
       `\t@stele_${index} {`,
       '\t\tvars {vars.stele_kind} ""',
       `\t\tpath_regexp ${path}`,
       ...(format === undefined ? [] : [`\t\tquery format=${format}`]),
+      ...without.map((name) => `\t\tnot query ${name}=*`),
       ...(accept === undefined ? [] : [`\t\theader_regexp Accept ${pattern(accepted[accept]!)}`]),
       '\t}',
       `\troute @stele_${index} {`,

@@ -14,7 +14,9 @@ export function acceptMaps(): string[] {
     ),
     acceptMap('$stele_wants_record', ['application/json']),
     map('$http_accept', '$stele_wants_doc', [['~*^\\s*text/markdown\\s*(?:[,;]|$)', 'text/markdown']]),
+    acceptMap('$stele_wants_diff', ['application/json', 'text/markdown']),
     map('$stele_path', '$stele_wants', [
+      [`~^/@[^/]+/(?:${resourceTypes.join('|')})/[^/]+/diff$`, '$stele_wants_diff'],
       ['~^/docs(?:/|$)', '$stele_wants_doc'],
       ...resourceTypes.map((type): Row => [`~^/@[^/]+/${type}/[^/]+$`, `$stele_wants_${type}`]),
       ['default', '$stele_wants_record'],

@@ -23,11 +23,16 @@ export function kindMaps(contentType: (kind: string) => string, unpublished: rea
     '# The cursor names the file of a page of a list.',
     map('$arg_cursor', '$stele_page', [['~^(?<stele_c>[A-Za-z0-9_-]+)$', '.$stele_c']]),
     '# Which kind of file answers.',
-    map('$stele_path $arg_format $stele_wants', '$stele_kind_of_path', [
+    map('$stele_path $arg_format $stele_wants', '$stele_kind_by_name', [
       ...unpublished.flatMap((path): Row[] =>
         ['  text/html', '/index.html  text/html'].map((end) => [`${path}${end}`, 'users']),
       ),
       ...kindRows(),
+    ]),
+    '# Comparisons of other versions than a version and its predecessor are not here.',
+    map('$stele_kind_by_name $arg_from$arg_to', '$stele_kind_of_path', [
+      ['~^diff[^ ]* .', ''],
+      ['default', '$stele_kind_by_name'],
     ]),
     map('$request_method $stele_range $stele_moved', '$stele_kind', [
       ['~^OPTIONS ', 'preflight'],
@@ -64,6 +69,16 @@ function kindRows(): Row[] {
     [`~^${name}/index\\.md `, 'markdown'],
     ['~^/@[^/ ]+/apis/[^/ ]+/try ', 'try'],
     ['~^/@[^/ ]+/apis/[^/ ]+/part-[a-z0-9-]+ ', 'part'],
+    [`~^${name}/diff(?:\\.json|\\.md)? json `, 'diff'],
+    [`~^${name}/diff(?:\\.json|\\.md)? html `, 'diff-page'],
+    [`~^${name}/diff(?:\\.json|\\.md)? (?:markdown|md) `, 'diff-markdown'],
+    [`~^${name}/diff(?:\\.json|\\.md)? [^ ]`, 'unacceptable'],
+    [`~^${name}/diff\\.json `, 'diff'],
+    [`~^${name}/diff\\.md `, 'diff-markdown'],
+    [`~^${name}/diff  text/html$`, 'diff-page'],
+    [`~^${name}/diff  text/markdown$`, 'diff-markdown'],
+    [`~^${name}/diff  [^ ]*json$`, 'diff'],
+    [`~^${name}/diff `, 'unacceptable'],
     [`~^${name}/(?:report|provenance)  text/html$`, 'record-page'],
     [`~^/@[^/ ]+/${types}/[^/@ ]+/versions  text/html$`, 'versions-page'],
     [`~^${name}/(?:report|provenance|versions) (?!(?:json)? [^ ])`, 'unacceptable'],
@@ -99,6 +114,9 @@ const fileRows: Row[] = [
   ['try', '$stele_version/try/index.html'],
   ['record', '$stele_version$stele_tail.json'],
   ['~^(?:record-page|part)$', '$stele_version$stele_tail/index.html'],
+  ['diff', '$stele_version/diff.json'],
+  ['diff-page', '$stele_version/diff/index.html'],
+  ['diff-markdown', '$stele_version/diff.md'],
   ['versions', '$stele_name/versions$stele_page.json'],
   ['versions-page', '$stele_name/versions/index.html'],
   ['listing', '$stele_path$stele_page.json'],
@@ -117,6 +135,7 @@ function typeRows(contentType: (kind: string) => string): Row[] {
     'users',
     'record-page',
     'versions-page',
+    'diff-page',
     'part',
     'try',
     'home',
@@ -124,7 +143,7 @@ function typeRows(contentType: (kind: string) => string): Row[] {
     'plain-page',
     'site-page',
   ];
-  const constant = [...pages, 'markdown', 'site-markdown', 'record', 'versions', 'listing'];
+  const constant = [...pages, 'markdown', 'site-markdown', 'record', 'versions', 'diff', 'diff-markdown', 'listing'];
   return [
     ['~^json (?<stele_json>[^ ]*json) ', '$stele_json'],
     ['~^json ', 'application/json'],

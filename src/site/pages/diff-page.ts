@@ -1,8 +1,8 @@
-import type { Coordinate } from '../../model/address.ts';
+import type { Coordinate, View } from '../../model/address.ts';
 import { createAnchors } from '../../model/anchor.ts';
 import { countsInWords, verdicts, type Change, type Comparison, type Verdict } from '../../model/comparison.ts';
 import { operationName, type Outline } from '../../model/outline.ts';
-import { coordinateOf, nameOf } from '../../model/resource.ts';
+import { coordinateOf, nameOf, neighbours } from '../../model/resource.ts';
 import { outlineOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
@@ -52,19 +52,23 @@ export async function diffPage(
     },
     others: ['json', 'md'].map((form) => ({
       form: form === 'json' ? 'JSON' : 'Markdown',
-      href: `${site.links.to(coordinate, { view: form === 'json' ? 'diff-json' : 'diff-markdown' })}?${queryOf(from, to)}`,
+      href: hrefOf(site, from, to, form === 'json' ? 'diff-json' : 'diff-markdown'),
     })),
   });
 }
 
-function queryOf(from: GrantedVersion | null, to: GrantedVersion): string {
-  const query = new URLSearchParams({ ...(from && { from: from.version.label }), to: to.version.label });
-  return query.toString();
+/** The path of a comparison. One with the predecessor needs no parameters, so a static build has it too. */
+function hrefOf(site: Site, from: GrantedVersion | null, to: GrantedVersion, view: View): string {
+  const { predecessor } = neighbours(to.resource, to.version);
+  if (from === null || from.version.label === predecessor?.label)
+    return changesHref(site, to.resource, to.version.label, view);
+  const query = new URLSearchParams({ from: from.version.label, to: to.version.label });
+  return `${site.links.to(coordinateOf(to.resource), { view })}?${query.toString()}`;
 }
 
-/** The path of the page of what changed between two versions. */
-export function diffHref(site: Site, resource: Coordinate, from: string, to: string): string {
-  return `${site.links.to(coordinateOf(resource), { view: 'diff' })}?${new URLSearchParams({ from, to }).toString()}`;
+/** The path of what changed in a version since its predecessor. */
+export function changesHref(site: Site, resource: Coordinate, label: string, view: View = 'diff'): string {
+  return site.links.to(coordinateOf(resource), { label, view });
 }
 
 type Anchored = ReadonlyMap<string, string>;

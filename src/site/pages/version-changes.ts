@@ -3,7 +3,7 @@ import { coordinateOf, neighbours } from '../../model/resource.ts';
 import { comparisonOf } from '../../registry/changes/compare-versions.ts';
 import { grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { comparisonTitle } from '../../sync/changes/describe-changes.ts';
-import { diffHref, verdictTags } from './diff-page.ts';
+import { changesHref, verdictTags } from './diff-page.ts';
 import type { Site } from '../site.ts';
 
 /** Changes that the page of a version names. The others are on their own page. */
@@ -33,7 +33,7 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
       label: predecessor.label,
       href: site.links.to(coordinateOf(granted.resource), { label: predecessor.label }),
     },
-    href: diffHref(site, granted.resource, predecessor.label, granted.version.label),
+    href: changesHref(site, granted.resource, granted.version.label),
     items: first.map(({ verdict, message, operations, reach }) => ({
       ...verdictTags[verdict],
       message,

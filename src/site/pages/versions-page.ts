@@ -4,7 +4,7 @@ import { whyLatest } from '../../model/why-latest.ts';
 import type { Granted } from '../../registry/read.ts';
 import { crumbsWithin } from './crumbs.ts';
 import { dayOf } from './dates.ts';
-import { diffHref, verdictTags } from './diff-page.ts';
+import { changesHref, verdictTags } from './diff-page.ts';
 import { subscriptionOf } from './subscription.ts';
 import type { Site } from '../site.ts';
 
@@ -58,6 +58,6 @@ function describe(
   { from, verdict, counts }: VersionChanges,
 ): object {
   const tag = verdict === 'none' ? { text: 'no change', tone: '' } : verdictTags[verdict];
-  const href = verdict === 'none' ? null : diffHref(site, resource, from, label);
+  const href = verdict === 'none' ? null : changesHref(site, resource, label);
   return { ...tag, from, counts: countsInWords(counts), href };
 }

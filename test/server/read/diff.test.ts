@@ -66,6 +66,24 @@ test('there is nothing before the first version', async () => {
   expect((await diff('?to=1.0.0', 'text/html')).body).toContain('There is no earlier version.');
 });
 
+test('a version has the comparison with its predecessor below its own address', async () => {
+  const get = (target: string, accept = 'application/json') =>
+    ask(served.port, { target: `/@acme/apis/shop@${target}`, headers: [['Accept', accept]] });
+  const same = await diff('?from=1.0.0&to=2.0.0');
+  for (const target of ['2.0.0/diff', '2.0.0/diff.json', 'latest/diff'])
+    expect((await get(target)).body.toString()).toBe(same.body);
+  const page = (await get('2.0.0/diff', 'text/html')).body.toString();
+  expect(page).toBe((await diff('?from=1.0.0&to=2.0.0', 'text/html')).body);
+  expect(page).toContain('href="/@acme/apis/shop@2.0.0/diff.md"');
+  expect((await get('2.0.0/diff.md')).body.toString()).toBe((await diff('', 'text/markdown')).body);
+  expect(JSON.parse((await get('1.0.0/diff')).body.toString())).toMatchObject({ from: null, to: '1.0.0' });
+  const back = JSON.parse((await get('1.0.0/diff?from=2.0.0')).body.toString()) as object;
+  expect(back).toMatchObject({ from: '2.0.0', to: '1.0.0', verdict: 'breaking' });
+  expect((await get('2.0.0/diff?to=1.0.0')).status).toBe(400);
+  expect((await get('9.0.0/diff')).status).toBe(404);
+  expect((await get('^1/diff.md')).headers.get('location')).toBe('/@acme/apis/shop@1.0.0/diff.md');
+});
+
 describe('the form of the answer', () => {
   test.each([
     ['', 'application/json', '', 'application/json'],

@@ -218,7 +218,7 @@ describe('the records of a version', () => {
     await publishVersion(served.registry, '@acme/apis/told', '2.0.0', { note, document });
     const versions = (await get('/@acme/apis/told/versions', html)).body.toString();
     expect(versions).toContain('Add refunds <span class="quiet">by Ana &lt;b&gt;</span>');
-    expect(versions).toContain('href="/@acme/apis/told/diff?from=1.0.0&amp;to=2.0.0"');
+    expect(versions).toContain('href="/@acme/apis/told@2.0.0/diff"');
     expect(versions).toContain('href="/feeds/acme/apis/told.atom"');
     expect((await get('/@acme/apis/told/provenance', html)).body.toString()).toContain('Ana &lt;b&gt;');
     const { items } = JSON.parse((await get('/@acme/apis/told/versions')).body.toString()) as { items: object[] };

@@ -22,6 +22,7 @@ test('a build holds every version in both formats and every coding, and its page
   expect(built.files + 1).toBe(files.length);
   for (const base of ['@acme/apis/pay', '@acme/apis/pay@1.0.0', '@acme/apis/pay@1.1.0']) {
     const own = ['.json', '.yaml', '/index.html', '/index.md', '/report.json', '/provenance.json', '/try/index.html'];
+    own.push('/diff/index.html', '/diff.json', '/diff.md');
     expect(files).toEqual(expect.arrayContaining(own.map((ending) => `${base}${ending}`)));
     for (const coding of ['.gz', '.br', '.zst']) {
       for (const ending of ['.json', '.yaml', '/index.html', '/index.md'])
