@@ -21,7 +21,7 @@ export interface Reading {
 }
 
 /** Whether a value fits: yes, no, or not told here. */
-export type Answer = true | false | null;
+type Answer = true | false | null;
 
 /**
  * What ajv makes of a schema and all that it leads to: a validator; an error, since a schema has

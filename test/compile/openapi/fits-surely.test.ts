@@ -182,8 +182,8 @@ test('a schema is cut down to what a value does not fit, without references', ()
     file: '/tree/a',
   });
   const reader = createFitsSurely({ dialect: '2020', isOpen: false, context: null, follow });
-  const cut = (schema: unknown, ...values: unknown[]) =>
-    cutToMisfits({ schema, file: '/tree/a' }, values, { ...reader, follow });
+  const cut = (schema: unknown, ...examples: unknown[]) =>
+    cutToMisfits({ schema, file: '/tree/a' }, examples, { ...reader, follow });
   const pet = { $ref: '#/components/schemas/Pet' };
   expect(cut(pet, { name: 'a' })).toBe('fits');
   expect(cut(pet, { name: 'a', friend: { name: 1, friend: { name: 'c' } } })).toEqual({

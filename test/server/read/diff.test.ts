@@ -77,8 +77,8 @@ test('a version has the comparison with its predecessor below its own address', 
   expect(page).toContain('href="/@acme/apis/shop@2.0.0/diff.md"');
   expect((await get('2.0.0/diff.md')).body.toString()).toBe((await diff('', 'text/markdown')).body);
   expect(JSON.parse((await get('1.0.0/diff')).body.toString())).toMatchObject({ from: null, to: '1.0.0' });
-  const back = JSON.parse((await get('1.0.0/diff?from=2.0.0')).body.toString()) as object;
-  expect(back).toMatchObject({ from: '2.0.0', to: '1.0.0', verdict: 'breaking' });
+  const reverse = JSON.parse((await get('1.0.0/diff?from=2.0.0')).body.toString()) as object;
+  expect(reverse).toMatchObject({ from: '2.0.0', to: '1.0.0', verdict: 'breaking' });
   expect((await get('2.0.0/diff?to=1.0.0')).status).toBe(400);
   expect((await get('9.0.0/diff')).status).toBe(404);
   expect((await get('^1/diff.md')).headers.get('location')).toBe('/@acme/apis/shop@1.0.0/diff.md');
