@@ -17,7 +17,7 @@ const open = { all: 0, byPerson: new Map<string, number>() };
  * once it is over. `read` checks access each time. Throws `rate_limited` for too many streams.
  */
 export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): Promise<void> {
-  const { response, context, session } = visit;
+  const { request, response, context, session } = visit;
   const { monotonic } = context.registry;
   let run = await read();
   const { id } = session.principal;
@@ -42,7 +42,9 @@ export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): P
         break;
       }
       await delay(pause, undefined, { signal: closed }).catch(() => undefined);
-      if (!closed.aborted) run = await read();
+      // Who signed out meanwhile, or whose key was revoked, is told no more.
+      if (closed.aborted || (await context.login!.readSession(request)) === null) break;
+      run = await read();
     }
   } finally {
     open.all--;

@@ -1,0 +1,29 @@
+import { EventEmitter } from 'node:events';
+import { expect, test } from 'vitest';
+import { streamRun } from '../../../src/server/console/run-events.ts';
+import type { RunRecord } from '../../../src/server/console/run-view.ts';
+import type { Visit } from '../../../src/server/console/visit.ts';
+
+test('a stream ends with its session', async () => {
+  const sessions = [{}, {}];
+  const sent: string[] = [];
+  let reads = 0;
+  const response = Object.assign(new EventEmitter(), {
+    set: () => undefined,
+    flushHeaders: () => undefined,
+    write: (text: string) => sent.push(text),
+    end: () => sent.push('closed'),
+  });
+  const login = { readSession: async () => sessions.pop() ?? null };
+  const context = { registry: { monotonic: () => 0 }, login };
+  const session = { principal: { id: 'k1' } };
+  const visit = { request: {}, response, context, session } as unknown as Visit;
+  const read = async () => {
+    if (++reads > 5) throw new Error('The stream goes on without a session.');
+    return { state: 'running', progress: reads, documents: [] } as unknown as RunRecord;
+  };
+  await streamRun(visit, read);
+  expect(reads).toBe(3);
+  expect(sent.at(-1)).toBe('closed');
+  expect(sent.join('')).not.toContain('event: end');
+});
