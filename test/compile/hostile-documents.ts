@@ -302,11 +302,11 @@ const openapiFamilies: Record<string, (version: Oas) => object> = {
       {},
       {
         paths: members(
-          5000,
+          3000,
           (n) => `/p${n}`,
           () => ({ $ref: '#/x-item' }),
         ),
-        'x-item': get({ parameters: times(5000, (n) => ({ name: `p${n}`, in: 'query', ...typed(version) })) }),
+        'x-item': get({ parameters: times(3000, (n) => ({ name: `p${n}`, in: 'query', ...typed(version) })) }),
       },
     ),
   'parameters-inherited': (version) => {
