@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isThorough } from './thorough.ts';
+import { isThorough, unlessThorough } from './thorough.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const run = promisify(execFile);
@@ -22,7 +22,7 @@ interface Outcome {
  * The tarball that `npm pack` makes, installed by npm into an empty folder without a network: the packages that it depends on, and
  * no others, lie there already, as npm itself would have put them. Building and installing it takes long.
  */
-describe.skipIf(!isThorough)(`the tarball${isThorough ? '' : ' (skipped: it runs with CI=true)'}`, () => {
+describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
   let home: string;
   let folder: string;
   let files: string[];

@@ -5,8 +5,11 @@
  */
 export const isEverything = process.env['STELE_TESTS'] === 'all';
 
-/** Whether this run does at least what CI does. CI alone runs the whole files of the packed program and of Ceph. */
+/** Whether this run does at least what CI does. `docs/development.md` lists the tests that only CI runs. */
 export const isThorough = isEverything || process.env['CI'] === 'true';
+
+/** Ends the name of a long test that only CI runs, because a shorter one of the same behaviour runs everywhere. */
+export const unlessThorough = isThorough ? '' : ' (skipped: it runs with CI=true)';
 
 /** Every so-manieth, counted from `from`: all when everything is tested, and in CI every `inCi`-th. */
 export function sampleOf<T>(all: readonly T[], every: number, from = 0, inCi = 1): readonly T[] {

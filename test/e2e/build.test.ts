@@ -80,7 +80,7 @@ test('what cannot be is refused with the exit code for it', async () => {
   expect(await runHere(['build', '--out', 'x', '--base', '/a b;c', ...common])).toMatchObject({ code: 2 });
 });
 
-test.for(sampleOf(['SIGTERM', 'SIGINT', 'SIGKILL'] as const, 2))(
+test.for(sampleOf(['SIGTERM', 'SIGINT', 'SIGKILL'] as const, 3))(
   '%s while it builds: the earlier build stands',
   async (signal) => {
     const out = join(folder.path, 'site');

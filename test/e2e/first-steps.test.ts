@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readDocs } from '../../src/site/docs/docs.ts';
+import { isThorough, unlessThorough } from '../thorough.ts';
 import { serveStele, type Serving } from './stele.ts';
 
 /** The page "First steps", done: each command in one shell, in order, its output held against what the page shows. `…` stands for anything. */
@@ -35,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('the page is what happens', async () => {
+test.skipIf(!isThorough)(`the page is what happens${unlessThorough}`, async () => {
   expect(steps.length).toBeGreaterThan(15);
   for (const { command, output } of steps) {
     const [, args] = /^stele serve (.*)$/m.exec(command) ?? [];

@@ -8,6 +8,7 @@ import { createSyncQueue } from '../../src/sync/queue.ts';
 import { ask, type Answer } from '../server/http.ts';
 import { hasCaddy, startCaddy } from '../servers/caddy.ts';
 import { hasNginx, startNginx } from '../servers/nginx.ts';
+import { isThorough, unlessThorough } from '../thorough.ts';
 import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts';
 import { openSite } from './browser/site.ts';
 import { describeAnswer, differencesPage, probes, type Probe } from './static-differences.ts';
@@ -16,8 +17,8 @@ import { publishEverything } from './static-world.ts';
 const hasBoth = hasNginx && hasCaddy;
 const pinned = '/@acme/apis/pay@1.0.1.json';
 
-describe.skipIf(!hasBoth)(
-  `the twins of a registry${hasBoth ? '' : ' (skipped: there is no nginx or no Caddy)'}`,
+describe.skipIf(!hasBoth || !isThorough)(
+  `the twins of a registry${hasBoth ? unlessThorough : ' (skipped: there is no nginx or no Caddy)'}`,
   () => {
     const ends: AsyncDisposable[] = [];
     const ports = { registry: 0, nginx: 0, caddy: 0 };

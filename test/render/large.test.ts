@@ -103,10 +103,10 @@ const documents: [name: string, document: () => unknown, truncated: boolean][] =
     false,
   ],
   [
-    '100 descriptions that are hard to read',
+    'descriptions that are hard to read',
     () =>
       api({
-        paths: paths(100, (at) => ({
+        paths: paths(isThorough ? 100 : hard.length, (at) => ({
           description: hard[at % hard.length]!.repeat(60_000 / hard[at % hard.length]!.length),
         })),
       }),

@@ -10,6 +10,7 @@ import { follow } from '../../src/sync/follow.ts';
 import { createWorld } from '../registry/world.ts';
 import type { FixtureCommit, FixtureRepository } from '../servers/fixture-repository.ts';
 import { openWorld, type World } from '../source/world.ts';
+import { sampleOf } from '../thorough.ts';
 
 const api = (version: string) => `openapi: 3.1.0\ninfo: {title: Pay, version: "${version}"}\n`;
 const pay = (version: string): FixtureCommit => ({ files: { 'pay.yaml': api(version) } });
@@ -46,7 +47,7 @@ describe('a repository at a real git server', () => {
     world.createRepository().commitAll([{ files: { other: 'x' } }, ...many, pay('6.6.6')]);
   }
 
-  test.each([2, 0] as const)(
+  test.each(sampleOf([2, 0] as const, 2))(
     'that was deleted and made anew by somebody else publishes nothing, however long its history is (protocol %i)',
     async (protocol) => {
       world.server.behaviour.protocol = protocol;
