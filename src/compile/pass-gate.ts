@@ -37,7 +37,7 @@ export function passGate(
     ...unused.map((one) => problemOf(one, 'exemption-unused', 'The exemption matches no finding. Remove it.', 'info')),
   ];
   const report = createReport([...problems, ...marked, ...about]);
-  // Counted in a report of their own, since the same finding may be told twice.
+  // Counted in a report of their own, since the same finding may be reported twice.
   const blocking = createReport([
     ...problems.filter(({ severity }) => severity === 'error'),
     ...marked.filter((finding) => finding.known !== true && blocks(finding, blockOn)),

@@ -61,7 +61,7 @@ export function repositoryIn(text: string | null): string {
   return name;
 }
 
-/** The text as a commit id. Throws `malformed` when it is none. */
+/** The text as a commit id. Throws `malformed` if it is not one. */
 export function commitIn(text: string | null): string {
   if (text === null || !/^[0-9a-f]{40}$/.test(text)) throw malformedPayload('it does not name a commit');
   return text;
@@ -92,7 +92,7 @@ export function isBranch(value: unknown): value is string {
   );
 }
 
-/** The error for a payload that is none of this host. `why` follows a colon. */
+/** The error for a payload that this host does not send. `why` follows a colon. */
 export function malformedPayload(why: string): RegistryError {
   return new RegistryError('malformed', `The payload is not valid for this host: ${why}.`);
 }

@@ -8,7 +8,7 @@ export type Visibility = 'public' | 'private';
 export const scopes = ['read', 'publish', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
-/** What somebody holds in one organization: scopes, for all of it or for some of its resources. */
+/** What a principal holds in one organization: scopes, for all of it or for some of its resources. */
 export interface Grant {
   scopes: readonly Scope[];
   /** Globs of `type/slug`. Null: the whole organization. */

@@ -42,7 +42,7 @@ export interface Exemption {
   rule: string;
   /** JSON Pointer into the document, or a pattern as in `path-glob.ts`. Absent: everywhere. */
   pointer?: string;
-  /** Path of the file, if it is for one file only. Then the pointer is no pattern. */
+  /** Path of the file, if it is for one file only. Then the pointer is not a pattern. */
   file?: string;
   reason: string;
   owner?: string;

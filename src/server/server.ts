@@ -33,7 +33,7 @@ export interface Server {
   close(deadline?: number): Promise<void>;
 }
 
-/** Milliseconds that readers wait for a page that is being made, before they are told so. */
+/** Milliseconds that readers wait for a page that is being made, before the answer says so. */
 const pagePatience = 5_000;
 
 /**

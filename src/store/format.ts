@@ -43,7 +43,7 @@ export async function beginStore(bucket: Bucket): Promise<void> {
     if (found !== undefined) {
       throw new RegistryError(
         'conflict',
-        'The target is not empty, and is no store. Choose an empty folder or bucket.',
+        'The target is not empty, and it is not a store. Choose an empty folder or bucket.',
       );
     }
   }

@@ -44,7 +44,7 @@ export function packKey(root: Digest): string {
   return keyIn('packs', root);
 }
 
-/** Returns the digest in the key of an object or a pack. Of a file that somebody left there, it is none. */
+/** Returns the digest in the key of an object or a pack. For another file the result is not a digest. */
 export function digestInKey(key: string): Digest {
   return `sha256:${key.slice(key.indexOf('/sha256/') + '/sha256/'.length).replace('/', '')}`;
 }

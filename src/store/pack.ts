@@ -31,7 +31,7 @@ export function encodePack(root: Uint8Array, pieces: readonly Uint8Array[]): Uin
   return Buffer.concat([Buffer.from(`${JSON.stringify({ pieces: index })}\n`), ...unique.values()]);
 }
 
-/** Takes a pack apart and hashes each piece. Null if it is no pack of this root. */
+/** Takes a pack apart and hashes each piece. Null if it is not a pack of this root. */
 export function decodePack(root: Digest, bytes: Uint8Array): Pieces | null {
   const end = bytes.indexOf(10);
   const index = end === -1 ? undefined : (parseJson(bytes.subarray(0, end)) as { pieces?: unknown } | undefined);

@@ -89,7 +89,7 @@ export function createWork(
   }
 
   /**
-   * What is probably the newest, without asking: undefined if there is no saying. What is in memory
+   * What is probably the newest, without asking: undefined if that is unknown. What is in memory
    * and young was not swept, so that the next number is taken if it is not the newest.
    */
   function guessNewest(name: string, isNew: boolean): Generation<unknown> | null | undefined {
@@ -210,7 +210,7 @@ export function createWork(
         const key = workKey(name, found.generation);
         const bytes = await bucket.get(key);
         const written = bytes && (parseJson(bytes) as Partial<Generation<unknown>> | null | undefined);
-        // How old a damaged one is, is unknown. `stele fsck` tells of it.
+        // How old a damaged one is, is unknown. `stele fsck` reports it.
         if (!(Date.parse(String(written?.at)) < before)) continue;
         if (isNewest) isNewestExpired = true;
         if (expired.length === 0) known.delete(name);

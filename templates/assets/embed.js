@@ -1,4 +1,4 @@
-// Tells the page around the frame how tall it is. That is no secret, so any page may hear it; which pages frame it is up to the registry.
+// Sends the height to the page around the frame. It is not secret, so any page may read it; the registry decides which pages may frame it.
 
 const tell = () =>
   parent.postMessage(

@@ -34,7 +34,7 @@ export function backupCommand(): Command {
     });
 }
 
-/** Says how far a copy is. */
+/** Shows the progress of a copy. */
 export function showCopied(say: (text: string) => void): (copied: Copied) => void {
   return ({ objects, entries }) => say(`Copying: ${objects} objects, ${entries} log entries`);
 }

@@ -81,7 +81,8 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
     async changes(after, wait) {
       const cursor = after === null ? '' : `&after=${encodeURIComponent(after)}`;
       const page = await askJson(`/v1/changes?limit=100&wait=${wait}${cursor}`, wait);
-      if (page === null) throw new RegistryError('unreachable', `${url} is no Stele registry: it has no /v1/changes.`);
+      if (page === null)
+        throw new RegistryError('unreachable', `${url} is not a Stele registry: it has no /v1/changes.`);
       const { items, next, hasMore } = page as unknown as Changes;
       if (!Array.isArray(items) || typeof next !== 'string' || next.length > 1000)
         throw new RegistryError('malformed', `${url} sent a list of changes that cannot be understood.`);

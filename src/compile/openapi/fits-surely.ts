@@ -20,7 +20,7 @@ export interface Reading {
   follow: Follow;
 }
 
-/** Whether a value fits: yes, no, or not told here. */
+/** Whether a value fits: yes, no, or undecided. */
 type Answer = true | false | null;
 
 /**
@@ -36,7 +36,7 @@ export interface FitsSurely {
 }
 
 const plainFile = /^[\w./-]*$/;
-/** How deep schemas may lie in each other. Deeper ones are not told here. */
+/** How deep schemas may lie in each other. Deeper ones are not decided here. */
 const deepest = 100;
 /** How much is looked at for one value: parts that refer to each other can be followed in many ways. */
 const mostSteps = 100_000;

@@ -5,7 +5,7 @@ import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
 
-/** A change of a part of an API that is no schema. */
+/** A change of a part of an API other than a schema. */
 export type ApiFinding = ({ effect: Effect } | { verdict: Verdict }) & {
   code: string;
   message: string;
@@ -31,7 +31,7 @@ export function reportPart(unit: Unit, finding: ApiFinding): void {
   });
 }
 
-/** Compares members that only tell people something: those named, and extensions. */
+/** Compares members that are only for people: those named, and extensions. */
 export function reportTexts(
   walk: Walk,
   unit: Unit,

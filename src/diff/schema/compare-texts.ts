@@ -1,7 +1,7 @@
 import { quote, report, type Pair } from '../report.ts';
 import { textOfValue } from './read-schema.ts';
 
-/** Keywords that only tell people something. `xml` says how a value is written as XML. */
+/** Keywords that are only for people. `xml` says how a value is written as XML. */
 export const textKeywords = new Set(['title', 'description', 'example', 'examples', 'externalDocs', '$comment']);
 
 /** Compares what does not restrict values: texts, extensions, `deprecated` and `default`. */

@@ -33,7 +33,7 @@ export function compareUnions(pair: Pair, below: Below): void {
 }
 
 /**
- * A schema that is no union, as a union of itself alone: where `Cat` becomes one of `Cat` and `Dog`,
+ * A schema without a union, as a union of itself alone: where `Cat` becomes one of `Cat` and `Dog`,
  * `Dog` was added.
  */
 function loneBranch(view: SchemaView): Union | null {

@@ -51,7 +51,7 @@ export interface PageFacts {
   embeds: Embed[];
 }
 
-/** The content of a page. Its address and the frame around it are no part of it. */
+/** The content of a page. Its address and the frame around it are not part of it. */
 export interface PageContent {
   /**
    * Safe HTML whose links within the site are relative. One part more than the page has embeds,

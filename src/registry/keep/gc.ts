@@ -68,7 +68,7 @@ export async function collectGarbage(registry: Registry, options: GcOptions): Pr
   let count = 0;
   for (const folder of folders) {
     for await (const key of listAll(bucket, folder)) {
-      // A file that somebody left there is none of ours.
+      // A file that Stele did not write.
       if (!isDigest(digestInKey(key))) continue;
       if (live.has(nameOf(key))) collected.kept++;
       else if (count++ < mostSeen) {

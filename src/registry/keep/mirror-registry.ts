@@ -195,7 +195,7 @@ async function commit(
       deletedAt: null,
       mirrorOf: remote.url,
     };
-    // Absent members are none of the stored value, and their order says nothing.
+    // Absent members are not in the stored value, and their order says nothing.
     isChange = !isDeepStrictEqual(JSON.parse(JSON.stringify(value)), local);
     return isChange ? { value, change: { ...author, action: actionOf(added) } } : null;
   });

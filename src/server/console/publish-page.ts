@@ -76,7 +76,7 @@ export function verdictOf({ outcome, version }: Pick<Published, 'outcome' | 'ver
   return { text: `This can be published, as version ${version}.`, tone: 'good' };
 }
 
-/** The findings that an error tells of. */
+/** The findings that an error contains. */
 export function reportOf(error: RegistryError): Report | null {
   return error.problems.length === 0 ? null : createReport([...error.problems]);
 }

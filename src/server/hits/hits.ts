@@ -15,7 +15,7 @@ import { readHead } from './request-head.ts';
 
 /**
  * Documents that were sent before, as bytes that are ready to be written. A hit asks the same policy
- * as any other read, but waits for nothing: what is not at hand is no hit.
+ * as any other read, but waits for nothing: what is not in memory is not a hit.
  */
 export interface Hits {
   /** Writes the response and returns its status; null: nothing was written, answer as usual. */

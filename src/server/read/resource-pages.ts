@@ -50,7 +50,7 @@ interface Kept {
 /**
  * Creates the sender of pages. A rendered page is valid while the resource object is the same (a
  * change creates a new one): it depends only on the version's bytes and on what it shows of other
- * resources. `patience`: milliseconds until a reader is told that the page is being made.
+ * resources. `patience`: milliseconds until a reader gets an answer that the page is being made.
  */
 export function createSendResourcePage(site: Site, patience = Infinity): SendResourcePage {
   const { cache, config } = site.registry;

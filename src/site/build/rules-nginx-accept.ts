@@ -8,7 +8,7 @@ import { exactly, map, type Row } from './rules-nginx-text.ts';
  */
 export function acceptMaps(): string[] {
   return [
-    '# What is asked for: of the types that there are the first with the full weight, else the first of any.',
+    '# The type to send: the first available one with the full weight, else the first acceptable one.',
     ...resourceTypes.map((type) =>
       acceptMap(`$stele_wants_${type}`, [...types[type].mediaTypes.json, ...types[type].mediaTypes.yaml]),
     ),

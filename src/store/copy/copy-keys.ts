@@ -1,7 +1,7 @@
 import { listAll, type Bucket } from '../bucket.ts';
 import { inParallel } from './in-parallel.ts';
 
-/** What a copy tells while it runs. */
+/** The progress of a copy. */
 export interface CopyListener {
   /** `bytes` were copied under a key. */
   copied(key: string, bytes: number): void;

@@ -28,7 +28,7 @@ export async function assertSameStore(from: Bucket, into: Bucket): Promise<void>
     const key = entryKey(log, reached);
     const [theirs, ours] = await Promise.all([from.get(key), into.get(key)]);
     const [there, here] = [theirs, ours].map((bytes) => entryIn(bytes, reached, key, undefined).entry?.digest);
-    // A damaged one is told of when it is copied.
+    // A damaged one is reported when it is copied.
     if (there !== undefined && here !== undefined && there !== here) throw isOther(log, reached, tip);
   }
 }
@@ -43,7 +43,7 @@ function isOther(log: string, reached: number, tip: number): RegistryError {
 
 /**
  * Copies the entries of a log up to a number, oldest first, as far as `takes` says. Stops before a
- * damaged entry and tells of it. Rejects with `conflict` if the other bucket has other entries.
+ * damaged entry and reports it. Rejects with `conflict` if the other bucket has other entries.
  * Returns how many it copied.
  */
 export async function copyLog(

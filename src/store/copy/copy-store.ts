@@ -43,7 +43,7 @@ const running = ['leases'];
 /**
  * Copies a store into an empty bucket, or what is new into an earlier copy. It may be written to
  * meanwhile: the copy has what was there when it began to read the logs. First the records that
- * expire, so that none of them tells of a later entry; then how far the logs reach, the objects, and
+ * expire, so that none of them mentions a later entry; then how far the logs reach, the objects, and
  * the entries. Whatever stops it, the copy is a beginning of the logs with all that they name.
  */
 export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions = {}): Promise<Copied> {

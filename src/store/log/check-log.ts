@@ -17,7 +17,7 @@ import { generationOf } from './held.ts';
 import { openState } from './open-state.ts';
 import { createState, type State } from './state.ts';
 
-/** What a check of a log tells: each entry, and each thing that is not as it was written. */
+/** Called by a check of a log: with each entry, and with each thing that is not as it was written. */
 export interface LogCheckListener {
   entry(entry: SealedEntry): void;
   /** `key`: of the bucket. */

@@ -6,7 +6,7 @@ import { newestSequence } from './open-state.ts';
 /**
  * Writes the entries of a log that are damaged or missing again, out of a copy, also those after the
  * newest one. An entry of the copy is taken only if it is whole and stands between its neighbours.
- * Tells of each, whether it is repaired, and why not.
+ * Reports for each whether it is repaired, and why not.
  */
 export async function repairLog(
   bucket: Bucket,

@@ -100,7 +100,7 @@ export async function* readSegment(
 
 /**
  * Gives the event loop back after each 256 KB of JSON: what opens a log reads many of them in one
- * go. Returns a function that is told how many bytes were parsed.
+ * go. Returns a function to call with the number of bytes that were parsed.
  */
 export function createPacer(): (bytes: number) => Promise<void> {
   let parsed = 0;

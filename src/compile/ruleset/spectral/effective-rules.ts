@@ -30,7 +30,7 @@ export const mostLevels = 10;
 
 const levels: Readonly<Record<string, Level>> = { error: 0, warn: 1, info: 2, hint: 3 };
 
-/** Reads a severity: its name or number. Null for `off`, and for everything that is none. */
+/** Reads a severity: its name or number. Null for `off`, and for anything else. */
 export function levelOf(written: unknown): Level | null {
   if (typeof written === 'string') return levels[written] ?? null;
   return written === 0 || written === 1 || written === 2 || written === 3 ? written : null;

@@ -83,7 +83,7 @@ export function lintWithSpectral(
   return [...problems, ...cutFindings(entry, name, found)];
 }
 
-/** Tells of each severity that has findings which were left out, with that severity. */
+/** Reports that findings of a severity were left out, with that severity. */
 function cutFindings(entry: KindInput['entry'], ruleset: string, found: Record<Severity, number>): Problem[] {
   return (['error', 'warning', 'info'] as const)
     .filter((severity) => found[severity] > mostFindings)
