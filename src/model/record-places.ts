@@ -50,6 +50,11 @@ export function placeOf(name: string): Place {
   return (Object.hasOwn(places, kind) && places[kind]) || registry;
 }
 
+/** Kinds of records that are in the logs of organizations. */
+export function organizationKinds(): string[] {
+  return Object.entries(places).flatMap(([kind, place]) => (place.kept === 'organization' ? [kind] : []));
+}
+
 /** Kinds of records that are deleted by age, each with its days. */
 export function expiringKinds(): { kind: string; days: number }[] {
   return Object.entries(places).flatMap(([kind, place]) => (place.kept === 'days' ? [{ kind, days: place.days }] : []));

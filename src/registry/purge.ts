@@ -1,5 +1,6 @@
 import type { Digest } from '../model/digest.ts';
 import { isRegistryError } from '../model/errors.ts';
+import { organizationKinds } from '../model/record-places.ts';
 import { findVersion, type Resource } from '../model/resource.ts';
 import { followUpFailed } from '../store/after-commit.ts';
 import { isAlive, processName } from '../store/process.ts';
@@ -126,19 +127,21 @@ function digestsOf(registry: Registry, manifest: Digest, kept: Kept): Promise<Se
 }
 
 /**
- * The digests that versions need, read past every cache. Deleted resources count: deleting a
- * resource deletes no bytes.
+ * The digests that versions, sites and other records of organizations need, read past every cache.
+ * Deleted resources count: deleting a resource deletes no bytes.
  */
 async function heldDigests(registry: Registry, kept: Kept): Promise<Set<Digest>> {
   const held = new Set<Digest>();
   // A damaged log may hide versions that need the bytes: then nothing is deleted.
   await registry.refs.refresh('resources/');
-  for await (const name of registry.refs.list('resources/')) {
-    const newest = await registry.refs.read<Resource>(name);
-    const { manifests, objects } = newest ? referencesOf(name, newest.value) : { manifests: [], objects: [] };
-    for (const digest of objects) held.add(digest);
-    for (const manifest of manifests) {
-      for (const digest of await digestsOf(registry, manifest, kept)) held.add(digest);
+  for (const kind of organizationKinds()) {
+    for await (const name of registry.refs.list(`${kind}/`)) {
+      const newest = await registry.refs.read(name);
+      const { manifests, objects } = newest ? referencesOf(name, newest.value) : { manifests: [], objects: [] };
+      for (const digest of objects) held.add(digest);
+      for (const manifest of manifests) {
+        for (const digest of await digestsOf(registry, manifest, kept)) held.add(digest);
+      }
     }
   }
   return held;

@@ -6,6 +6,7 @@ import { changeResource, deleteResource } from '../../src/registry/change-resour
 import { changeStatus } from '../../src/registry/change-version.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import { mirrorChanges, type Mirrored, type Remote } from '../../src/registry/keep/mirror-registry.ts';
+import { createObjects, packKey } from '../../src/store/objects.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 import { openApi, type Api } from '../server/v1/api.ts';
 
@@ -88,6 +89,71 @@ test('what is published while it waits is there at once', async () => {
   expect(await following).toMatchObject([{ resource: one, versions: ['1.0.0'] }]);
 });
 
+test('one wrong byte of one resource holds that resource alone, until it is right again', async () => {
+  const mirror = createMirror();
+  const { version } = await publishVersion(api.registry, one, '1.0.0', { document: large });
+  await publishVersion(api.registry, '@acme/apis/two', '1.0.0');
+  const flipped: Remote = {
+    ...remote,
+    async blob(asked, digest) {
+      const bytes = await remote.blob(asked, digest);
+      return asked.slug === 'one' ? bytes.map((byte, index) => (index === 9 ? byte ^ 1 : byte)) : bytes;
+    },
+  };
+  const held = { resource: one, outcome: 'refused' };
+  const two = { resource: '@acme/apis/two', outcome: 'updated' };
+  expect(await mirror.follow(flipped)).toMatchObject([held, two]);
+  expect(await mirror.read(one)).toBeNull();
+  expect(await mirror.follow(flipped)).toMatchObject([held]);
+  // Who waits for changes is told once.
+  await changeResource(api.registry, parseCoordinate('@acme/apis/two')!.coordinate, { name: 'Two' }, author);
+  expect(await mirror.follow(flipped, 1)).toMatchObject([two]);
+  expect(await mirror.follow()).toMatchObject([{ resource: one, outcome: 'updated', versions: ['1.0.0'] }]);
+  expect((await mirror.read(one))!.versions).toMatchObject([{ manifest: version.manifest }]);
+  expect(await mirror.follow()).toEqual([]);
+});
+
+test('an object that the other registry cannot send any more holds that resource alone', async () => {
+  const mirror = createMirror();
+  const { version } = await publishVersion(api.registry, one, '1.0.0');
+  await publishVersion(api.registry, '@acme/apis/two', '1.0.0');
+  await api.registry.bucket.delete(packKey(version.manifest));
+  const opened = { ...api.registry, objects: createObjects(api.registry.bucket) };
+  await using other = await openApi(opened);
+  const from = openRemote(other.url, await other.makeKey({ scopes: ['read'] }), other.registry.config.limits);
+  expect(await mirror.follow(from)).toMatchObject([
+    { resource: one, outcome: 'refused', detail: expect.stringContaining('for manifests/') },
+    { resource: '@acme/apis/two', outcome: 'updated' },
+  ]);
+});
+
+test('bytes of a withdrawn version that a stopped mirror left are deleted by the next call', async () => {
+  const mirror = createMirror();
+  await publishVersion(api.registry, one, '1.0.0');
+  const { version } = await publishVersion(api.registry, one, '1.1.0');
+  await mirror.follow();
+  await changeStatus(api.registry, coordinate, '1.1.0', { state: 'withdrawn', reason: 'leak' }, author);
+  const { bucket } = mirror.registry;
+  const remove = bucket.delete;
+  bucket.delete = async () => {
+    throw new Error('stopped');
+  };
+  await expect(mirror.follow()).rejects.toThrow('stopped');
+  bucket.delete = remove;
+  expect(await mirror.registry.objects.get(version.manifest, version.manifest)).not.toBeNull();
+  await mirror.follow();
+  expect(await mirror.registry.objects.get(version.manifest, version.manifest)).toBeNull();
+});
+
+test('owner, topics and commits are taken over', async () => {
+  const mirror = createMirror();
+  const commit = { author: 'Ada', subject: 'Pay by card' };
+  await publishVersion(api.registry, one, '1.0.0', { note: commit });
+  await changeResource(api.registry, coordinate, { owner: 'Team Pay', topics: ['money'] }, author);
+  await mirror.follow();
+  expect(await mirror.read(one)).toMatchObject({ owner: 'Team Pay', topics: ['money'], versions: [{ commit }] });
+});
+
 test('status, visibility and deletion follow; the bytes of what is withdrawn are deleted', async () => {
   const mirror = createMirror();
   await publishVersion(api.registry, one, '1.0.0');
@@ -122,7 +188,8 @@ test('bytes that do not match their digest are not stored, and are asked for aga
   await publishVersion(api.registry, one, '1.0.0');
   for (const kind of ['manifest', 'blob'] as const) {
     const lying: Remote = { ...remote, [kind]: async () => Buffer.from('{"config":{"digest":"x"},"layers":[]}') };
-    await expect(mirror.follow(lying)).rejects.toMatchObject({ code: 'refused' });
+    const detail = expect.stringContaining('sent other bytes');
+    expect(await mirror.follow(lying)).toMatchObject([{ resource: one, outcome: 'refused', detail }]);
   }
   const foreign: Remote = {
     ...remote,
@@ -161,7 +228,7 @@ describe('a hostile registry', () => {
 
   test('publishes no private version of this registry by its digest', async () => {
     const { mirror, lists } = await listSecret();
-    await expect(mirror.follow(lists({ state: 'active' }))).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await mirror.follow(lists({ state: 'active' }))).toMatchObject([{ resource: one, outcome: 'refused' }]);
     expect(await mirror.read(one)).toBeNull();
   });
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseCoordinate } from '../../src/model/address.ts';
 import { changeStatus } from '../../src/registry/change-version.ts';
+import { digestOf } from '../../src/model/digest.ts';
+import { draftRef, type Draft } from '../../src/model/sites/documentation-site.ts';
 import { fsck } from '../../src/registry/fsck.ts';
 import type { Registry } from '../../src/registry/registry.ts';
 import { entryKey, parseEntryKey } from '../../src/store/log/entry.ts';
@@ -87,4 +89,18 @@ test('a damaged log, which may name more versions, stops a purge before it delet
   await registry.bucket.putIfAbsent(entryKey('@other', sequence + 1), Buffer.from('no entry'));
   await expect(withdraw(registry)).rejects.toMatchObject({ code: 'corrupt' });
   expect(await Array.fromAsync(registry.objects.list())).toEqual(expect.arrayContaining(objects));
+});
+
+test('a purge leaves bytes that a file of a site is made of', async () => {
+  const registry = createTestRegistry();
+  const { text } = await publishTo(registry, 'one');
+  const digest = digestOf(text);
+  const file: Draft['file'] = { bundle: digest, at: 0, size: 9, digest, mediaType: 'text/plain', page: null };
+  await registry.refs.update<Draft>(draftRef({ org: 'beta', slug: 'guide' }, 'a.txt'), () => ({
+    value: { file },
+    change: { ...author, action: 'save' },
+  }));
+  await withdraw(registry);
+  expect(await registry.objects.get(digest)).not.toBeNull();
+  expect(await damages(registry)).toEqual([]);
 });

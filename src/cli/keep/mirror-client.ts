@@ -3,7 +3,7 @@ import type { Coordinate } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Digest } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
-import type { Status } from '../../model/resource.ts';
+import type { CommitNote, Status } from '../../model/resource.ts';
 import type { Remote } from '../../registry/keep/mirror-registry.ts';
 import type { RemoteResource } from '../../registry/keep/remote-resource.ts';
 import { refusalOf } from '../registry-client.ts';
@@ -73,7 +73,10 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
     const response = await ask(`/v2/${org}/${type}/${slug}/${kind}/${digest}`, '*/*');
     if (response.ok) return readBody(response, `${kind}/${digest}`);
     await response.body?.cancel();
-    throw new RegistryError('unreachable', `${url} returned ${response.status} for ${kind}/${digest}.`);
+    // The others may be had.
+    const isGone = response.status < 429 || response.status === 500;
+    const what = `${kind}/${digest} of @${org}/${type}/${slug}`;
+    throw new RegistryError(isGone ? 'refused' : 'unreachable', `${url} returned ${response.status} for ${what}.`);
   }
 
   return {
@@ -107,8 +110,9 @@ export function openRemote(url: string, key: string, limits: Pick<CompileLimits,
         for (const item of page.items) versions.push(versionOf(item));
         ({ next } = page);
       }
-      const { name, description, visibility, latest, createdAt } = found;
-      return { name, description, visibility, latest, createdAt, versions: versions.reverse() };
+      const { name, description, owner, topics, visibility, latest, createdAt } = found;
+      const ownership = { ...(owner && { owner }), ...(topics !== undefined && topics.length > 0 && { topics }) };
+      return { name, description, ...ownership, visibility, latest, createdAt, versions: versions.reverse() };
     },
     manifest: (coordinate, digest) => askBytes(coordinate, 'manifests', digest),
     blob: (coordinate, digest) => askBytes(coordinate, 'blobs', digest),
@@ -129,6 +133,7 @@ interface Page {
     createdAt?: string;
     status: Status;
     stated: string | null;
+    commit?: CommitNote;
   }[];
   next: string | null;
 }
@@ -140,6 +145,7 @@ function versionOf({
   createdAt,
   status,
   stated,
+  commit,
 }: Page['items'][number]): RemoteResource['versions'][number] {
   return {
     label: version,
@@ -148,5 +154,6 @@ function versionOf({
     ...(createdAt !== undefined && { createdAt }),
     status,
     ...(stated !== null && { original: stated }),
+    ...(commit !== undefined && { commit: { author: commit?.author, subject: commit?.subject } }),
   };
 }

@@ -47,12 +47,22 @@ export interface Mirrored {
   detail: string | null;
 }
 
+/** How far a mirror came. */
+interface Followed {
+  after: string;
+  /** Resources that changed and could not be brought, with the last attempt. */
+  held: Readonly<Record<string, { at: string; detail: string }>>;
+}
+
 const author = { actor: 'operator:mirror', origin: null };
+/** Milliseconds after which a resource that is held is asked for again, at the latest. */
+const retryAfter = 60_000;
 
 /**
  * Brings what changed in another registry since the last call, and remembers how far it came. The
- * same manifests and objects are stored under the same labels, each verified by its digest. Returns
- * whether more has changed already.
+ * same manifests and objects are stored under the same labels, each verified by its digest. A resource
+ * of which one answer or object is wrong is held: it stays as it is here, and is asked for again with
+ * later calls. Returns whether more has changed already.
  */
 export async function mirrorChanges(
   registry: Registry,
@@ -60,23 +70,34 @@ export async function mirrorChanges(
   { org, wait, onMirrored }: MirrorOptions,
 ): Promise<boolean> {
   const name = `mirrors/${hexOf(digestOf(`${remote.url} ${org}`)).slice(0, 32)}`;
-  const after = (await registry.refs.read<{ after: string }>(name))?.value.after ?? null;
+  const { after = null, held = {} } = (await registry.refs.read<Followed>(name))?.value ?? {};
   const page = await remote.changes(after, wait).catch((error: unknown) => {
     // Of another key, or the other registry has another key of its own now.
     if (after !== null && isRegistryError(error, 'malformed')) return remote.changes(null, 0);
     throw error;
   });
-  for (const resource of new Set(page.resources)) {
+  const now = registry.now();
+  // A registry that is busy must not keep what is held from being asked for again.
+  const again = Object.entries(held).flatMap(([resource, { at }]) =>
+    page.resources.length === 0 || now.getTime() - Date.parse(at) > retryAfter ? [resource] : [],
+  );
+  const stillHeld = { ...held };
+  for (const resource of new Set([...page.resources, ...again])) {
     const mirrored = await mirrorResource(registry, remote, org, resource).catch((error: unknown): Mirrored => {
-      // One answer that cannot be understood must not hold up the other resources.
-      if (!isRegistryError(error, 'malformed')) throw error;
+      // One answer or object that is wrong must not hold up the other resources.
+      if (!isRegistryError(error, 'malformed') && !isRegistryError(error, 'refused')) throw error;
+      stillHeld[resource] = { at: now.toISOString(), detail: error.message };
       return { resource, outcome: 'refused', versions: [], detail: error.message };
     });
-    if (mirrored.outcome !== 'unchanged') onMirrored(mirrored);
+    const isHeld = stillHeld[resource]?.at === now.toISOString();
+    if (!isHeld) delete stillHeld[resource];
+    // Somebody who waits for changes is told once.
+    const isKnown = isHeld && wait > 0 && held[resource]?.detail === mirrored.detail;
+    if (mirrored.outcome !== 'unchanged' && !isKnown) onMirrored(mirrored);
   }
-  if (page.next !== after) {
-    await registry.refs.update(name, () => ({ value: { after: page.next }, change: { ...author, action: 'follow' } }));
-  }
+  const followed: Followed = { after: page.next, held: stillHeld };
+  if (!isDeepStrictEqual(followed, { after, held }))
+    await registry.refs.update(name, () => ({ value: followed, change: { ...author, action: 'follow' } }));
   return page.hasMore;
 }
 
@@ -174,7 +195,7 @@ async function commit(
     const versions = found.versions.flatMap(({ status, ...version }): Version[] => {
       const known = local && findVersion(local, version.label);
       const manifest = manifests.get(version.manifest);
-      if (known && known.status.state !== 'withdrawn' && status.state === 'withdrawn') withdrawn.push(version.manifest);
+      if (known && status.state === 'withdrawn') withdrawn.push(version.manifest);
       if (known) return [JSON.stringify(known.status) === JSON.stringify(status) ? known : { ...known, status }];
       added.push(version.label);
       // Of a version that was withdrawn there nobody has the bytes.
@@ -184,6 +205,8 @@ async function commit(
       ...coordinate,
       name: found.name,
       description: found.description,
+      ...(found.owner !== undefined && { owner: found.owner }),
+      ...(found.topics !== undefined && { topics: found.topics }),
       visibility: found.visibility,
       ruleset: null,
       connection: null,
@@ -205,8 +228,17 @@ async function commit(
         await bring(registry, remote, coordinate, manifest);
     }
   });
-  for (const manifest of withdrawn) await purgeVersion(registry, manifest);
+  // Also what an earlier call withdrew, if it was stopped before it deleted the bytes.
+  for (const manifest of withdrawn)
+    if (await isLeft(registry, coordinate, manifest)) await purgeVersion(registry, manifest);
   return { resource, outcome: isChange ? 'updated' : 'unchanged', versions: added, detail: null };
+}
+
+/** Whether the bytes of a withdrawn version are still there, and no other version of the resource has them. */
+async function isLeft(registry: Registry, coordinate: Coordinate, manifest: Digest): Promise<boolean> {
+  const versions = (await registry.refs.read<Resource>(resourceRef(coordinate)))?.value.versions ?? [];
+  if (versions.some((version) => version.manifest === manifest && version.status.state !== 'withdrawn')) return false;
+  return (await registry.objects.get(manifest, manifest)) !== null;
 }
 
 function actionOf(added: readonly string[]): string {

@@ -1,11 +1,15 @@
+import { isSlug } from '../../model/address.ts';
 import { isDigest, type Digest } from '../../model/digest.ts';
 import { foldLabel, isLabel } from '../../model/label.ts';
 import type { Resource, Status, Version } from '../../model/resource.ts';
 
 /** A resource as another registry describes it. */
-export interface RemoteResource extends Pick<Resource, 'name' | 'description' | 'visibility' | 'latest' | 'createdAt'> {
+export interface RemoteResource extends Pick<
+  Resource,
+  'name' | 'description' | 'owner' | 'topics' | 'visibility' | 'latest' | 'createdAt'
+> {
   /** Oldest first. */
-  versions: (Pick<Version, 'publishedAt' | 'createdAt' | 'original'> & {
+  versions: (Pick<Version, 'publishedAt' | 'createdAt' | 'original' | 'commit'> & {
     label: string;
     manifest: Digest;
     status: Status;
@@ -38,6 +42,11 @@ const date: Check = (value) =>
 const label: Check = (value) => (typeof value === 'string' && isLabel(value) ? null : 'must be a version label');
 const digest: Check = (value) => (typeof value === 'string' && isDigest(value) ? null : 'must be a digest');
 
+const topics: Check = (value) =>
+  Array.isArray(value) && value.length <= 20 && value.every((topic) => typeof topic === 'string' && isSlug(topic))
+    ? null
+    : 'must be at most 20 words in lower case';
+
 const ended = { reason: text(1000), since: date };
 const statuses: Record<Status['state'], Checks> = {
   active: {},
@@ -53,9 +62,12 @@ const ofVersion: Checks = {
   createdAt: optional(date),
   original: optional(text(10_000)),
 };
+const ofCommit: Checks = { author: text(1000), subject: text(1000) };
 const ofResource: Checks = {
   name: text(200),
   description: text(10_000),
+  owner: optional(text(100)),
+  topics: optional(topics),
   visibility: oneOf('public', 'private'),
   createdAt: date,
 };
@@ -72,7 +84,10 @@ export function explainRemote(described: RemoteResource): string | null {
   const labels = new Set<string>();
   for (const [index, version] of versions.entries()) {
     const place = `versions[${index}].`;
-    const problem = firstWrong(place, version, ofVersion) ?? explainStatus(`${place}status.`, version.status);
+    const problem =
+      firstWrong(place, version, ofVersion) ??
+      explainStatus(`${place}status.`, version.status) ??
+      (version.commit === undefined ? null : firstWrong(`${place}commit.`, version.commit, ofCommit));
     if (problem !== null) return problem;
     const folded = foldLabel(version.label);
     if (labels.has(folded)) return `\`${place}label\` is ${version.label}, as that of another version.`;
