@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { RegistryError } from '../model/errors.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 import type { Bucket } from './bucket.ts';
@@ -8,7 +9,7 @@ const key = 'format';
 
 /** Stands where a copy of another store is written, until it is whole. */
 const incomplete = 'incomplete';
-const folders = ['objects/', 'packs/', 'log/', 'work/', 'previews/'];
+const folders = ['objects/', 'packs/', 'log/', 'work/', 'previews/', 'quarantine/'];
 
 /**
  * Makes sure that the bucket has the layout of this version; an empty bucket gets it. Rejects with
@@ -35,9 +36,20 @@ export async function hasFormat(bucket: Bucket): Promise<boolean> {
   return true;
 }
 
-/** Begins to write a store into a bucket, or goes on after one that was stopped. Rejects with `conflict` if it holds anything else. */
-export async function beginStore(bucket: Bucket): Promise<void> {
-  if ((await bucket.get(incomplete)) !== null) return;
+/**
+ * Begins to write a store into a bucket, or goes on after a copy up to the same points that was
+ * stopped. Rejects with `conflict` if it holds anything else.
+ */
+export async function beginStore(bucket: Bucket, until: readonly object[] = []): Promise<void> {
+  const stopped = await bucket.get(incomplete);
+  if (stopped !== null) {
+    const { until: before = [] } = (parseJson(stopped) ?? {}) as { until?: unknown };
+    if (isDeepStrictEqual(before, until)) return;
+    throw new RegistryError(
+      'conflict',
+      'The target holds a part of a restore to another point, which may reach further. Use the same --to as before, or an empty folder or bucket.',
+    );
+  }
   for (const folder of ['refs/', ...folders]) {
     const [found] = await bucket.list(folder, { limit: 1 });
     if (found !== undefined) {
@@ -47,7 +59,7 @@ export async function beginStore(bucket: Bucket): Promise<void> {
       );
     }
   }
-  await bucket.putIfAbsent(incomplete, encodeJson({}));
+  await bucket.putIfAbsent(incomplete, encodeJson(until.length === 0 ? {} : { until }));
 }
 
 /** Makes the store in a bucket one that can be opened. */

@@ -10,7 +10,8 @@ import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { assertFormat } from '../../src/store/format.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
-import { createObjects } from '../../src/store/objects.ts';
+import { createObjects, packKey } from '../../src/store/objects.ts';
+import { putIntoQuarantine, quarantineKey } from '../../src/store/quarantine.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { workKey } from '../../src/store/work.ts';
 import { createTestRegistry, publishVersion, type TestRegistry } from '../server/registry.ts';
@@ -255,4 +256,38 @@ test('a store is restored to an entry of a log, or to a time', async () => {
   expect(await restoredTo({ at: between })).toEqual([old, old]);
   expect(await restoredTo({ at: '2200-01-01T00:00:00.000Z' })).toEqual([all, all]);
   expect(await restoredTo({ at: '2200-01-01T00:00:00.000Z' }, { log: '@beta', sequence: 1 })).toEqual([all, old]);
+});
+
+test('what is in quarantine and still needed is in a backup, and leaves it later', async () => {
+  const registry = await createStore();
+  const [copy, into] = [createMemoryBucket(), createMemoryBucket()];
+  const resource = await registry.refs.read<Resource>('resources/acme/apis/one');
+  const { manifest } = resource!.value.versions[0]!;
+  const key = packKey(manifest);
+  await putIntoQuarantine(registry.bucket, key);
+  await backup(registry, copy);
+  await restore(copy, into, []);
+  expect(await openAgain(registry, into).objects.get(manifest, manifest)).not.toBeNull();
+  await registry.bucket.delete(quarantineKey(key));
+  await backup(registry, copy);
+  expect(await copy.get(quarantineKey(key))).toBeNull();
+});
+
+test('a restore that was stopped goes on to the same point only', async () => {
+  const registry = await createStore();
+  const [copy, into] = [createMemoryBucket(), createMemoryBucket()];
+  await backup(registry, copy);
+  const failing: Bucket = {
+    ...into,
+    async putIfAbsent(key, bytes) {
+      if (key === 'format') throw new Error('The power is gone.');
+      return into.putIfAbsent(key, bytes);
+    },
+  };
+  const first = [{ log: '@acme', sequence: 2 }];
+  await expect(restore(copy, failing, first)).rejects.toThrow('power');
+  for (const other of [[], [{ log: '@acme', sequence: 1 }]])
+    await expect(restore(copy, into, other)).rejects.toMatchObject({ code: 'conflict' });
+  await restore(copy, into, first);
+  expect(await labelsIn(openAgain(registry, into), '@acme/apis/one')).toEqual(['1.0.0', '1.1.0']);
 });

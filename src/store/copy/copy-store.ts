@@ -6,6 +6,7 @@ import { beginStore, finishStore, hasFormat } from '../format.ts';
 import type { SealedEntry } from '../log/entry.ts';
 import { digestInKey } from '../objects.ts';
 import { decodePack, isWholePack } from '../pack.ts';
+import { quarantineKey } from '../quarantine.ts';
 import { parseWorkKey } from '../work.ts';
 import { copyKeys, deleteOthers, type CopyListener } from './copy-keys.ts';
 import { assertSameStore, copyLog, readTips, type Tips } from './copy-log.ts';
@@ -49,7 +50,7 @@ const running = ['leases'];
 export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions = {}): Promise<Copied> {
   const { until = [], undisturbed = (work) => work(), progress = () => undefined } = options;
   const isNew = !(await hasFormat(into));
-  if (isNew) await beginStore(into);
+  if (isNew) await beginStore(into, until);
   // Before anything of the copy is deleted.
   else await assertSameStore(from, into);
   const copied: Copied = { objects: 0, bytes: 0, entries: 0, records: 0, damages: [] };
@@ -70,11 +71,15 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   let tips: Tips = new Map();
   await undisturbed(async () => {
     tips = await readTips(from);
-    copied.damages = copied.damages.filter(({ key }) => !/^(?:objects|packs)\//.test(key));
+    copied.damages = copied.damages.filter(({ key }) => !/^(?:quarantine\/)?(?:objects|packs)\//.test(key));
     const object = listener((bytes) => {
       copied.objects++;
       copied.bytes += bytes;
     });
+    // What is needed and was quarantined is read from there. First, because a reader brings it back.
+    await deleteOthers(from, into, quarantineKey(''));
+    await copyKeys(from, into, quarantineKey('objects/sha256/'), faultOfObject, object);
+    await copyKeys(from, into, quarantineKey('packs/sha256/'), faultOfPack, object);
     await copyKeys(from, into, 'objects/sha256/', faultOfObject, object);
     await copyKeys(from, into, 'packs/sha256/', faultOfPack, object);
   });
