@@ -33,6 +33,47 @@ function petstore(changed: { pet?: Json; owner?: Json } = {}): Json {
   };
 }
 
+describe('what real APIs change', () => {
+  const alone = { type: 'object', properties: { a: { type: 'string' } } };
+  const wrapped = { oneOf: [alone, { type: 'integer' }] };
+  const scalars = [{ type: 'string' }, { type: 'integer' }];
+
+  test('a schema that becomes one of several keeps its properties', () => {
+    expect(told(compare(taking(alone), taking(wrapped)))).toEqual(['safe request-body-one-of-added']);
+    expect(told(compare(giving(alone), giving(wrapped)))).toEqual(['breaking response-body-one-of-added']);
+    expect(told(compare(taking(wrapped), taking(alone)))).toEqual(['breaking request-body-one-of-removed']);
+    expect(told(compare(giving(wrapped), giving(alone)))).toEqual(['safe response-body-one-of-removed']);
+  });
+
+  test('what else changed in a schema that becomes one of several is reported', () => {
+    const stricter = { oneOf: [{ ...alone, required: ['a'] }, { type: 'integer' }] };
+    expect(told(compare(taking(alone), taking(stricter)))).toEqual([
+      'breaking request-property-became-required',
+      'safe request-body-one-of-added',
+    ]);
+  });
+
+  test('anyOf allows all that oneOf allows', () => {
+    const [one, any] = [{ oneOf: scalars }, { anyOf: scalars }];
+    expect(told(compare(taking(one), taking(any)))).toEqual(['safe request-body-union-kind-changed']);
+    expect(told(compare(giving(any), giving(one)))).toEqual(['safe response-body-union-kind-changed']);
+    expect(told(compare(giving(one), giving(any)))).toEqual(['unknown response-body-union-kind-changed']);
+    expect(told(compare(taking(any), taking(one)))).toEqual(['unknown request-body-union-kind-changed']);
+  });
+
+  test('a file of OpenAPI 2.0 is binary in 3.0', () => {
+    const info = { title: 'Files', version: '1' };
+    const responses = { 204: { description: 'Kept.' } };
+    const field = { in: 'formData', name: 'f', type: 'file', required: true };
+    const old = { consumes: ['multipart/form-data'], parameters: [field], responses };
+    const schema = { type: 'object', required: ['f'], properties: { f: { type: 'string', format: 'binary' } } };
+    const now = { requestBody: { required: true, content: { 'multipart/form-data': { schema } } }, responses };
+    const before = { swagger: '2.0', info, paths: { '/f': { post: old } } };
+    const after = { openapi: '3.0.3', info, paths: { '/f': { post: now } } };
+    expect(told(compare(before, after))).toEqual(['docs specification-changed']);
+  });
+});
+
 describe('a comparison', () => {
   test('of a document with itself is empty', () => {
     expect(compare(petstore(), petstore())).toEqual({

@@ -1,4 +1,5 @@
 import { quote, report, type Effect, type Pair } from '../report.ts';
+import type { SchemaView } from './read-schema.ts';
 
 /** Formats of which each allows what the ones before it allow. */
 const ladders = [
@@ -25,7 +26,7 @@ export function compareFormats(pair: Pair): void {
 }
 
 function compareFormat(pair: Pair): void {
-  const [before, after] = [pair.before.first('format'), pair.after.first('format')];
+  const [before, after] = [formatOf(pair.before), formatOf(pair.after)];
   const old = typeof before?.value === 'string' ? before.value : null;
   const current = typeof after?.value === 'string' ? after.value : null;
   if (old === current) return;
@@ -42,6 +43,12 @@ function compareFormat(pair: Pair): void {
   const named = [old, current].filter((format) => format !== null);
   if (named.every((format) => hints.has(format))) report(pair, { verdict: 'docs', name, says, ...said });
   else report(pair, { effect: effectOf(old, current), name, says, ...said });
+}
+
+/** The stated format. The type `file` of OpenAPI 2.0 is what 3.0 writes as the format `binary`. */
+function formatOf(view: SchemaView): ReturnType<SchemaView['first']> {
+  const type = view.first('type');
+  return type?.value === 'file' ? { value: 'binary', pointer: type.pointer } : view.first('format');
 }
 
 function effectOf(old: string | null, current: string | null): Effect {

@@ -5,7 +5,7 @@ import { compareObjects } from './compare-objects.ts';
 import { compareOthers } from './compare-others.ts';
 import { compareTexts } from './compare-texts.ts';
 import { compareTypes } from './compare-types.ts';
-import { compareUnions } from './compare-unions.ts';
+import { compareUnions, isWrapped } from './compare-unions.ts';
 import { compareValues } from './compare-values.ts';
 import { createPair, report, type Below, type Pair } from '../report.ts';
 import { deref, keyOf, type Schema } from './schema-parts.ts';
@@ -46,7 +46,8 @@ function comparePair(pair: Pair, below: Below): void {
     return;
   }
   compareReferences(pair);
-  if (compareTypes(pair)) {
+  if (isWrapped(pair)) compareUnions(pair, below);
+  else if (compareTypes(pair)) {
     compareValues(pair);
     compareLimits(pair);
     compareObjects(pair, below);

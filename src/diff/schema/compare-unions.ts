@@ -1,6 +1,7 @@
+import type { Direction } from '../../model/comparison.ts';
 import { isObject, objectOf, textOf } from '../../render/json-value.ts';
 import { compareDiscriminators } from './compare-discriminators.ts';
-import { quote, report, type Below, type Pair } from '../report.ts';
+import { quote, report, type Below, type Effect, type Pair } from '../report.ts';
 import { deref, type Schema } from './schema-parts.ts';
 import { textOfValue, viewOf, type SchemaView, type Union } from './read-schema.ts';
 import { referenceOf, type Place, type Side } from '../side.ts';
@@ -45,6 +46,15 @@ function loneBranch(view: SchemaView): Union | null {
 
 function isConstrained({ types, values, properties, required, additional }: SchemaView): boolean {
   return types !== null || values !== null || properties.size > 0 || required.size > 0 || additional.schema.length > 0;
+}
+
+/**
+ * Whether one of the two schemas is a union and nothing else, and the other none: what the other one
+ * demands is then compared with the alternatives.
+ */
+export function isWrapped({ before, after }: Pair): boolean {
+  const isLone = (view: SchemaView) => view.unions.length === 0 && view.flat.parts.length === 1 && isConstrained(view);
+  return (isLone(before) && isWhole(after)) || (isLone(after) && isWhole(before));
 }
 
 /** Whether a union says all that its schema demands. */
@@ -105,13 +115,22 @@ function compareUnion(pair: Pair, old: Union, current: Union, below: Below): voi
   }
   if (isUnion && isOldUnion && old.kind !== current.kind)
     report(pair, {
-      effect: 'unknown',
+      effect: kindEffect(pair.direction, current),
       name: 'union-kind-changed',
       says: `has ${current.kind} instead of ${old.kind}`,
       before: old.kind,
       after: current.kind,
       at,
     });
+}
+
+/**
+ * `anyOf` allows what `oneOf` allows, and more where alternatives overlap. Whether they do cannot be
+ * judged, so this is known only where it does not matter.
+ */
+function kindEffect(direction: Direction, { kind }: Union): Effect {
+  if (direction === 'request' && kind === 'anyOf') return 'widens';
+  return direction === 'response' && kind === 'oneOf' ? 'narrows' : 'unknown';
 }
 
 function codeOf({ kind }: Union): string {
