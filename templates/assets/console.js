@@ -105,6 +105,8 @@ function followRun() {
     if (!response.ok) return;
     const page = new DOMParser().parseFromString(await response.text(), 'text/html');
     const next = page.querySelector('main');
+    // What is the same stays, and so does the focus in it.
+    if (document.querySelector('main').innerHTML === next.innerHTML) return;
     document.querySelector('main').replaceChildren(...next.childNodes);
     document.querySelector('.crumbs').replaceWith(page.querySelector('.crumbs'));
     document.title = page.title;

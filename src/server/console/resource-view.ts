@@ -55,6 +55,14 @@ export const resourcePage: Page = {
       ],
       sections: [
         {
+          title: 'Versions',
+          id: 'versions',
+          columns: ['Version', 'Published', 'State'],
+          rows: versions.body.items.map((version) => versionRow(visit, version, { isPublisher, isAdmin })),
+          empty: `Nothing is published yet. Publish ${types[visit.type!].noun}, or connect a repository.`,
+        },
+        await connectionSection(visit, link, { isPublisher, isAdmin }),
+        {
           title: 'Settings',
           facts: facts([
             ['Latest', resource.latest === null ? 'none' : { text: resource.latest, isCode: true }],
@@ -66,14 +74,6 @@ export const resourcePage: Page = {
             ...(isPublisher && visit.type === 'rulesets' ? [link('What would it reject?', '/replay')] : []),
             ...(isAdmin ? [link('Visibility', '/visibility'), link('Checks', '/checks')] : []),
           ],
-        },
-        await connectionSection(visit, link, { isPublisher, isAdmin }),
-        {
-          title: 'Versions',
-          id: 'versions',
-          columns: ['Version', 'Published', 'State'],
-          rows: versions.body.items.map((version) => versionRow(visit, version, { isPublisher, isAdmin })),
-          empty: `Nothing is published yet. Publish ${types[visit.type!].noun}, or connect a repository.`,
         },
         ...(isAdmin
           ? [

@@ -50,11 +50,12 @@ export function sendPage(response: Response, html: string, status = 200): void {
 /** The frame of a page: where one is, and what else there is. */
 function frame(visit: Visit, title: string, eyebrow: string | undefined): object {
   const { site, org, type, params, session } = visit;
-  const slug = params['slug'];
+  const { slug, site: ofSite } = params;
   const crumbs = [
     { text: 'Console', href: site.links.path('/account') },
     { text: `@${org}`, href: here(visit, '') },
     ...(type !== null && slug !== undefined ? [{ text: slug, href: here(visit, '/:type/:slug') }] : []),
+    ...(ofSite === undefined ? [] : [{ text: ofSite, href: here(visit, '/sites/:site') }]),
   ];
   const own = site.links.path(splitTarget(visit.request.originalUrl).path);
   const isListed = crumbs.some(({ href }) => href === own);

@@ -105,7 +105,7 @@ const site: Page = {
           title: 'Settings',
           facts: facts([
             ['Address', { text: body.url, href: body.url, isCode: true }],
-            ['Not published with', body.blockOn === 'none' ? 'nothing is in the way' : `${body.blockOn}s`],
+            ['Blocked by', { none: 'nothing', warn: 'errors and warnings' }[body.blockOn] ?? 'errors'],
             ['Repository', body.connection?.repository ?? null],
             ['Folder', body.connection?.folder ?? null],
           ]),
@@ -146,7 +146,7 @@ async function filesSection(
             isCode: true,
             ...(isPage && isEditable ? { href: edit.href } : !isPage && { more: mediaType }),
           },
-          { text: `${(size / 1000).toFixed(1)} kB` },
+          { text: size < 1000 ? `${size} B` : `${(size / 1000).toFixed(1)} kB` },
           timeCell(updatedAt),
         ],
         actions: isEditable ? [...(isPage ? [edit] : []), to('Delete', '/remove', path, { isDanger: true })] : [],
