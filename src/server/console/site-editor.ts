@@ -89,8 +89,11 @@ export async function submitEditor(visit: Visit, typed: Typed): Promise<void> {
 }
 
 function theirs(text: string): string {
-  const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  return `<h3>Theirs</h3><pre><code>${escaped}</code></pre>`;
+  return `<h3>Theirs</h3><pre><code>${escapeHtml(text)}</code></pre>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
 async function readPage(visit: Visit, page: string): Promise<{ text: string; etag: string }> {
@@ -113,10 +116,12 @@ async function previewOf({ context, org }: Visit, path: string, bytes: Buffer): 
   if (page === null) return { report, error: 'This page cannot be published: see what was found.' };
   const html = page.content.html.flatMap((part, index) => {
     const embed = index === 0 ? undefined : page.facts.embeds[index - 1];
-    return [...(embed ? [`<p class="empty">The reference of ${embed.coordinate} stands here.</p>`] : []), part];
+    return [
+      ...(embed ? [`<p class="empty">The reference of ${escapeHtml(embed.coordinate)} stands here.</p>`] : []),
+      part,
+    ];
   });
-  const title = page.facts.title.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  return { report, preview: `<h1>${title}</h1>${html.join('')}` };
+  return { report, preview: `<h1>${escapeHtml(page.facts.title)}</h1>${html.join('')}` };
 }
 
 function send(visit: Visit, typed: Typed | null, found: Found, etag: string | null): void {

@@ -64,6 +64,12 @@ describe('a site', () => {
     expect((await writer.get(edit('preview.md'))).status).toBe(404);
   });
 
+  test('shows what embeds a reference as text, whatever is written there', async () => {
+    const text = '---\ntitle: A\napi: "<img src=x onerror=alert(1)>"\n---\n\nWords.\n';
+    const answer = await writer.send(`${guide}/edit`, { '/path': 'embeds.md', '/text': text, do: 'check' });
+    expect(answer.text).not.toContain('<img');
+  });
+
   test('has two editors at once: the second is told, sees what the first wrote, and loses nothing', async () => {
     await write('shared.md', page('Shared', 'Before.'));
     const hidden = hiddenIn((await writer.get(edit('shared.md'))).text);
