@@ -99,7 +99,7 @@ const kinds: readonly Kind[] = [
   { path: `^/feeds?[/.].*atom$`, kind: 'discovery', file: '{path}', type: 'application/atom+xml' },
   { path: `^/feeds?[/.].*json$`, kind: 'discovery', file: '{path}', type: 'application/feed+json' },
   ...sitePlaces.map(({ path, kind, ending, mediaType }) => ({
-    path: `^${path}$`,
+    path: pattern(`^${path}$`),
     kind,
     file: `{path}${ending}`,
     type: mediaType ?? (kind === 'site-page' ? 'text/html' : 'text/markdown'),
