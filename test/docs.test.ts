@@ -262,7 +262,9 @@ test('files that the documentation names are there', () => {
   const folders = new Map([
     ['README.md', ''],
     ['src/README.md', 'src/'],
-    ...readdirSync(new URL('docs', root)).map((name) => [`docs/${name}`, ''] as const),
+    ...readdirSync(new URL('docs', root))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => [`docs/${name}`, ''] as const),
   ]);
   const named = [...folders].flatMap(([document, base]) =>
     [...read(document).matchAll(/`((?:src|test|docs|content|scripts|[a-z]+)\/[\w./-]+\.(?:ts|md|json|yaml))`/g)].map(
