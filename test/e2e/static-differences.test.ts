@@ -135,6 +135,24 @@ describe.skipIf(!hasBoth || !isThorough)(
       }
     });
 
+    test.for(twins)('%s: a site is served as the registry does', async (twin) => {
+      const at = '/sites/acme/handbook';
+      const paths = ['/', '/guide/start', '/v1.2/notes', '/guide/start.md', '/llms.txt', '/sitemap.xml', '/theme.css'];
+      paths.push('/logo.png', '/guide/drawing.svg', '/data/list.CSV', '/search.json', '/data/list.json', '/feed.atom');
+      paths.push('', '/guide', '/old', '/guide/start.html', '/guide/index.html', '/none', '/logo.png.br');
+      const names = ['content-type', 'location', 'content-security-policy', 'cache-control', 'x-content-type-options'];
+      const found: string[] = [];
+      for (const path of paths) {
+        const probe = { target: at + path, headers: { Accept: 'text/html' } };
+        const [theirs, ours] = await Promise.all([send('registry', probe), send(twin, probe)]);
+        const told = ({ status, headers }: Answer) =>
+          [status, ...names.map((name) => (status === 301 && name === 'content-type' ? '' : headers.get(name)))].join();
+        if (told(theirs) !== told(ours)) found.push(`${path}: ${told(ours)}, not ${told(theirs)}`);
+        if (theirs.status === 200 && !theirs.body.equals(ours.body)) found.push(`${path}: other bytes`);
+      }
+      expect(found).toEqual([]);
+    });
+
     test('nginx weighs what Accept-Encoding names as the registry does', async () => {
       const weights = [
         '',

@@ -143,6 +143,10 @@ export function caddyRules(table: RulesTable): string {
     `\tredir @stele_range ${base}{stele_range}{vars.stele_rest} 307`,
     ...mapLines('stele_moved', table.moved, '{http.request.uri.path}'),
     '\t@stele_moved expression {stele_moved} != ""',
+    ...deferred(
+      '@stele_moved',
+      Object.entries(headers['moved'] ?? {}).map(([name, value]): Field => [name, quote(value)]),
+    ),
     `\tredir @stele_moved ${base}{stele_moved} 301`,
     ...mapLines(
       'stele_alias',
