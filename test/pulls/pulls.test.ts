@@ -189,7 +189,7 @@ describe('telling hosts', () => {
     host.failures = 1;
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
-    await waitFor(() => expect(events.some(({ event }) => event === 'host not told')).toBe(true));
+    await waitFor(() => expect(events.some(({ event }) => event === 'checks not reported')).toBe(true));
     expect(host.told).toEqual([]);
     pass(10 * 60_000);
     const queues = [createSyncQueue(another(), createPulls), createSyncQueue(another(), createPulls)];
@@ -208,7 +208,7 @@ describe('telling hosts', () => {
     host.failures = 1;
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
-    await waitFor(() => expect(events.some(({ event }) => event === 'host not told')).toBe(true));
+    await waitFor(() => expect(events.some(({ event }) => event === 'checks not reported')).toBe(true));
     pass(-7 * 24 * 60 * 60_000);
     await queue.reconcileHosts([{ url, branch: null, credential: 'git', org: 'acme' } as never]);
     await waitFor(() => expect(host.told).toHaveLength(1));
