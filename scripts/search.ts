@@ -3,13 +3,14 @@
  * (API, wanted result), what a query costs a server, and what a first answer costs a browser on a static host.
  *
  *   node scripts/search.ts [--most 300] [query…]     with queries: shows what they find
+ *   node scripts/search.ts --held-out 360            queries made by a rule from APIs that are not in the 40
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, gunzipSync } from 'node:zlib';
 import { argv, echo } from 'zx';
 import { parse } from 'yaml';
-import type { Outline } from '../src/model/outline.ts';
+import { operationName, type Outline } from '../src/model/outline.ts';
 import type { Resource } from '../src/model/resource.ts';
 import { outlineDocument } from '../src/render/outline-document.ts';
 import { parseQuery } from '../src/search/ranking/words.js';
@@ -35,6 +36,7 @@ const records = index.entries().reduce((sum, [, { entry }]) => sum + entry!.line
 echo(`${outlines.length} APIs, ${records} records, indexed in ${Math.round((user + system) / 1000)} ms of CPU`);
 
 if (argv._.length > 0) for (const text of argv._) show(text);
+else if (argv['held-out'] !== undefined) judgeHeldOut(Number(argv['held-out']));
 else {
   judge();
   time();
@@ -69,6 +71,56 @@ function judge(): void {
   );
   for (const { text, place } of places.filter((each) => !good.includes(each)))
     echo(`  missed: ${text} (${place || 'not found'})`);
+}
+
+/**
+ * The rule, made before anybody looked at what is found. An operation of an API, each chosen by a seed; not of an API whose
+ * title begins with the same word as one of the 40. The query is the first word of its API's title and the first four words of its summary
+ * that are not stop words. Of three queries, one stays whole, one loses a word, and in one two neighbouring letters of its
+ * longest word are swapped. It is found if one of the first three hits is the operation, or one of the same API and summary.
+ */
+function judgeHeldOut(count: number): void {
+  const stop = new Set('a an and by for from in of on or the to with your all this that is are'.split(' '));
+  const wordsOf = (text: string) =>
+    text
+      .toLowerCase()
+      .match(/[a-z][a-z0-9]+/g)
+      ?.filter((word) => !stop.has(word)) ?? [];
+  const seen = new Set(rows.map(([, api]) => wordsOf(api)[0]));
+  const held = outlines.filter(({ title }) => wordsOf(title).length > 0 && !seen.has(wordsOf(title)[0]));
+  const all = held
+    .map((outline) => ({ outline, own: outline.operations.filter(({ summary }) => wordsOf(summary).length >= 3) }))
+    .filter(({ own }) => own.length > 0);
+  let state = 20261122;
+  const random = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  const missed: string[] = [];
+  let first = 0;
+  for (let at = 0; at < count; at++) {
+    // An API first, so that the largest ones do not ask most of the queries.
+    const { outline, own } = all[random(all.length)]!;
+    const operation = own[random(own.length)]!;
+    const words = [wordsOf(outline.title)[0]!, ...wordsOf(operation.summary).slice(0, 4)];
+    if (at % 3 === 1) words.splice(1 + random(words.length - 1), 1);
+    if (at % 3 === 2) {
+      const longest = words.reduce((best, word, place) => (word.length > words[best]!.length ? place : best), 0);
+      const word = words[longest]!;
+      const letter = random(word.length - 1);
+      words[longest] = `${word.slice(0, letter)}${word[letter + 1]}${word[letter]}${word.slice(letter + 2)}`;
+    }
+    const same = new Set(
+      outline.operations.filter(({ summary }) => summary === operation.summary).map((one) => operationName(one)),
+    );
+    const text = words.join(' ');
+    const place = hitsOf(text).findIndex(({ api, name }) => api === outline.title && same.has(name)) + 1;
+    if (place === 1) first += 1;
+    if (place < 1 || place > 3)
+      missed.push(`${text} (${place || 'not found'}; ${outline.title}: ${operationName(operation)})`);
+  }
+  echo(`${count - missed.length} of ${count} held-out queries in the first three, ${first} first; ${held.length} APIs`);
+  for (const line of missed) echo(`  missed: ${line}`);
 }
 
 function time(): void {

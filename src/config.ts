@@ -53,6 +53,8 @@ export interface OrganizationConfig {
   accent?: { light: string; dark: string };
   /** In place of those of the registry. */
   embedOrigins?: string[];
+  /** Hosts whose images its pages show: `cdn.acme.com`. */
+  images?: string[];
   repositories: RepositoryConfig[];
   owners: OwnerConfig[];
   defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation } & GateSettings;
@@ -218,6 +220,7 @@ interface UserOrganization {
   logo?: string;
   accent?: NonNullable<OrganizationConfig['accent']>;
   embedOrigins?: string[];
+  images?: string[];
   repositories?: UserRepository[];
   defaults?: OrganizationConfig['defaults'];
 }

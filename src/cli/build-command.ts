@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { RegistryError } from '../model/errors.ts';
 import type { Precompressed } from '../site/build/build-items.ts';
 import type { Built } from '../site/build/build.ts';
+import { edgeHosts, type EdgeHost } from '../site/build/rules-edge.ts';
 import { plainHostLimits } from '../site/build/static-limits.ts';
 import { withRegistry, type CommonOptions } from './command-context.ts';
 import { describeCommands, programOf } from './describe-commands.ts';
@@ -11,7 +12,8 @@ interface BuildCommandOptions {
   out: string;
   base?: string;
   fresh?: boolean;
-  precompressed: Precompressed;
+  precompressed?: Precompressed;
+  host?: EdgeHost;
 }
 
 /** `stele build --out DIR`: writes everything public as plain files, for any static host. */
@@ -24,16 +26,21 @@ export function buildCommand(): Command {
       new Option(
         '--precompressed <codings>',
         'compressed files beside each file: none, gzip, or all (gzip, br and zstd)',
-      )
-        .choices(['none', 'gzip', 'all'])
-        .default('all'),
+      ).choices(['none', 'gzip', 'all']),
+    )
+    .addOption(
+      new Option(
+        '--host <host>',
+        'adds a function that answers there as the registry does; no compressed files by default',
+      ).choices(edgeHosts),
     )
     .option('--fresh', 'rebuild everything, even what has not changed')
     .action(async (_options: unknown, command: Command) => {
       const {
         out,
         base,
-        precompressed,
+        host,
+        precompressed = host === undefined ? 'all' : 'none',
         fresh = false,
         json = false,
       } = command.optsWithGlobals<CommonOptions & BuildCommandOptions>();
@@ -61,6 +68,7 @@ export function buildCommand(): Command {
                 },
                 program: `${command.parent?.version()}`,
                 precompressed,
+                host: host ?? null,
                 isFresh: fresh,
                 say,
                 signal,

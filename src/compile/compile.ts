@@ -4,6 +4,7 @@ import type { Kind } from '../model/kinds.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Comparison } from '../model/comparison.ts';
 import type { Outline } from '../model/outline.ts';
+import type { Images } from '../model/images/image.ts';
 import type { OnConflict } from '../model/connection.ts';
 import type { Pages } from '../model/anchor.ts';
 import type { GateSettings } from '../model/gate.ts';
@@ -201,12 +202,15 @@ export interface Published {
   type: ResourceType;
   kind: Kind;
   json: Uint8Array;
+  /** What its descriptions can show. Absent: no images. */
+  images?: Images;
 }
 
 /** A rendered document: the parts of its page that depend on the document alone. */
 export interface Rendered {
   /**
-   * Safe HTML without `<html>`, scripts, styles or external images. Headings start at `<h2>`.
+   * Safe HTML without `<html>`, scripts or styles. Headings start at `<h2>`. Images have addresses
+   * that only the page knows (`site/pages/show-images.ts`).
    */
   html: string;
   /** The table of contents as HTML. Links to anchors in `html`. */

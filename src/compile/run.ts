@@ -18,6 +18,7 @@ import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
+import { shownImages } from './shown-images.ts';
 import { schemaReferencePaths } from './schema/schema-refs.ts';
 
 /** How each type of document is compiled, and how its references are found. */
@@ -63,8 +64,8 @@ async function compileEntry(
   if (typeof type !== 'string') return refused([type, ...(findings.get(input.entry) ?? [])]);
   const result = await compilers[type].compile({ entry, files, input });
   const problems = [...result.problems];
-  for (const [path, found] of findings)
-    if (path === input.entry || (result.used?.has(path) ?? true)) problems.push(...found);
+  const isUsed = (path: string) => path === input.entry || (result.used?.has(path) ?? true);
+  for (const [path, found] of findings) if (isUsed(path)) problems.push(...found);
   const styled: Problem[] = [];
   const ignored: Exemption[] = [];
   if (input.ruleset !== null && result.bundle !== null) {
@@ -85,6 +86,9 @@ async function compileEntry(
         `The bundled document has ${bytes} bytes; the limit is ${limits.bundleBytes}.`,
       ),
     ]);
+  // The caller keeps what was loaded. Images are not looked at here.
+  const images = shownImages(files, isUsed).slice(0, Math.max(0, limits.files - files.size - 2));
+  if (images.length > 0) await load(images);
   return { artifact: await artifactOf(type, result, formats), report };
 }
 

@@ -1,4 +1,5 @@
 import { isDigest, type Digest } from './digest.ts';
+import { isImageFile } from './images/image.ts';
 import { isLabel, isRange } from './label.ts';
 
 export const resourceTypes = ['apis', 'schemas', 'rulesets'] as const;
@@ -21,7 +22,8 @@ export type Selector = { kind: 'latest' } | { kind: 'version'; version: string }
 
 /**
  * What to show of a resource: the document; its page as HTML (`page`) or plain text (`markdown`)
- * whatever `Accept` says; a `part` of the page of a long document; the form that tries an API out; its reference for frames
+ * whatever `Accept` says; a `part` of the page of a long document; an
+ * `image` that it shows; the form that tries an API out; its reference for frames
  * of other sites (`embed`); or its report, provenance, versions or diff (`diff-json` and `diff-markdown` whatever `Accept` says).
  */
 export type View =
@@ -29,6 +31,7 @@ export type View =
   | 'page'
   | 'markdown'
   | 'part'
+  | 'image'
   | 'try'
   | 'embed'
   | 'report'
@@ -48,7 +51,7 @@ export type Address =
       selector: Selector;
       view: View;
       format: Format | null;
-      /** The name of a part, for the view `part`. */
+      /** The name of a part or an image, for these views. */
       part?: string;
     }
   /** Something of a documentation site. `path`: below the site, `guide/intro`; null without the slash after its name. */
@@ -124,16 +127,26 @@ function parseResource(org: string, type: ResourceType, text: string, tail: stri
   const selector = pinned === null ? ({ kind: 'latest' } as const) : parseSelector(pinned.stem);
   if (selector === null) return null;
   const format = pinned?.format ?? bare.format;
-  const part = tail?.startsWith(partPrefix) ? tail.slice(partPrefix.length) : null;
-  if (part !== null && !isSlug(part)) return null;
-  const view = part === null ? parseView(tail, pinned !== null) : 'part';
+  const { view, part } = parseTail(tail, pinned !== null);
   if (view === null || (view !== 'document' && format !== null)) return null;
   const coordinate = { org, type, slug: bare.stem };
   return { kind: 'resource', coordinate, selector, view, format, ...(part !== null && { part }) };
 }
 
-/** What the last segment of a part's path starts with. */
-const partPrefix = 'part-';
+/** What the last segment of the path of a part or an image starts with. */
+const prefixes = { part: 'part-', image: 'image-' } as const;
+
+function parseTail(tail: string | undefined, pinned: boolean): { view: View | null; part: string | null } {
+  if (tail?.startsWith(prefixes.part)) {
+    const part = tail.slice(prefixes.part.length);
+    return { view: isSlug(part) ? 'part' : null, part };
+  }
+  if (tail?.startsWith(prefixes.image)) {
+    const part = tail.slice(prefixes.image.length);
+    return { view: isImageFile(part) ? 'image' : null, part };
+  }
+  return { view: parseView(tail, pinned), part: null };
+}
 
 function splitFormat(text: string): { stem: string; format: Format | null } {
   if (text.endsWith('.json')) return { stem: text.slice(0, -5), format: 'json' };
@@ -172,7 +185,7 @@ export function formatAddress(address: Address): string {
   const base = `/${formatCoordinate(address.coordinate, address.selector)}`;
   if (address.view === 'page') return `${base}/index.html`;
   if (address.view === 'markdown') return `${base}/index.md`;
-  if (address.view === 'part') return `${base}/${partPrefix}${address.part!}`;
+  if (address.view === 'part' || address.view === 'image') return `${base}/${prefixes[address.view]}${address.part!}`;
   if (address.view === 'diff-json') return `${base}/diff.json`;
   if (address.view === 'diff-markdown') return `${base}/diff.md`;
   if (address.view !== 'document') return `${base}/${address.view}`;

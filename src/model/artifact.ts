@@ -1,7 +1,8 @@
 import type { Kind } from './kinds.ts';
 import type { Format } from './address.ts';
 import type { Validation } from './problem.ts';
-import { digestOf, type Digest } from './digest.ts';
+import { digestOf, hexOf, type Digest } from './digest.ts';
+import { imageTypes, type ImageType, type ShownImage } from './images/image.ts';
 import type { JobOrigin } from './job.ts';
 
 export type Coding = 'identity' | 'gzip' | 'br' | 'zstd';
@@ -69,6 +70,8 @@ export interface Manifest {
 export const formatAnnotation = 'dev.stele.format';
 export const codingAnnotation = 'dev.stele.coding';
 export const sourceAnnotation = 'dev.stele.source';
+/** Of a source that is an image: its size, `640x480`, or empty if it has none. */
+export const imageAnnotation = 'dev.stele.image';
 
 /** The layer with this format and coding, or null. */
 export function findLayer(manifest: Manifest, format: Format, coding: Coding): Descriptor | null {
@@ -89,14 +92,26 @@ export function sourceLayers(manifest: Manifest): Map<string, Descriptor> {
   );
 }
 
+/** The images that the document shows, with their layers. */
+export function imageLayers(manifest: Manifest): { image: ShownImage; layer: Descriptor }[] {
+  return manifest.layers.flatMap((layer) => {
+    const { [sourceAnnotation]: path, [imageAnnotation]: size } = layer.annotations ?? {};
+    const extension = imageTypes[layer.mediaType as ImageType] as string | undefined;
+    if (path === undefined || size === undefined || extension === undefined) return [];
+    const [width, height] = size === '' ? [null, null] : (size.split('x').map(Number) as [number, number]);
+    return [{ image: { path, name: `${hexOf(layer.digest).slice(0, 16)}.${extension}`, width, height }, layer }];
+  });
+}
+
 /**
  * The digest of the content that a manifest publishes. It covers the uncompressed bytes of each
- * format. Codings are left out because a newer codec may compress the same bytes differently, and
+ * format and the images. Codings are left out because a newer codec may compress the same bytes differently, and
  * provenance because the same document in a later commit is the same content.
  */
 export function contentDigest(manifest: Manifest): Digest {
   const lines = manifest.layers
     .filter(({ annotations }) => annotations?.[codingAnnotation] === 'identity')
     .map(({ digest, annotations }) => `${annotations![formatAnnotation]} ${digest}`);
-  return digestOf(lines.sort().join('\n'));
+  const images = imageLayers(manifest).map(({ image, layer }) => `image ${image.path} ${layer.digest}`);
+  return digestOf([...lines, ...images].sort().join('\n'));
 }

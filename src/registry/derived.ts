@@ -1,5 +1,5 @@
 import { kinds } from '../model/kinds.ts';
-import type { ArtifactConfig, Manifest } from '../model/artifact.ts';
+import { findLayer, imageLayers, type ArtifactConfig } from '../model/artifact.ts';
 import { hexOf } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import type { Resource, Version } from '../model/resource.ts';
@@ -8,7 +8,6 @@ import { createPlaces, type Places } from '../scheduling/organization-places.ts'
 import type { GrantedVersion } from './read.ts';
 import type { Registry } from './registry.ts';
 import { readJson, readManifestOf, readObject } from './stored.ts';
-import { findLayer } from '../model/artifact.ts';
 import { encodeJson, parseJson } from '../model/json.ts';
 
 /**
@@ -98,17 +97,12 @@ function cutPart({ html, pages }: Rendered, name: string): string | null {
 export async function readPublished(registry: Registry, version: Version): Promise<Published> {
   const manifest = await readManifestOf(registry, version);
   const json = await readObject(registry, findLayer(manifest, 'json', 'identity')!.digest, version.manifest);
-  return publishedOf(registry, version, manifest, json);
-}
-
-async function publishedOf(
-  registry: Registry,
-  version: Version,
-  manifest: Manifest,
-  json: Uint8Array,
-): Promise<Published> {
-  const { kind } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
-  return { type: kinds[kind].type, kind, json };
+  const { kind, provenance } = await readJson<ArtifactConfig>(registry, manifest.config.digest, version.manifest);
+  const images = imageLayers(manifest).map(({ image }) => image);
+  if (images.length === 0) return { type: kinds[kind].type, kind, json };
+  const shown = new Set(images.map(({ path }) => path));
+  const documents = Object.entries(provenance.blobs).flatMap(([path, blob]) => ((blob === null && path !== provenance.path) || shown.has(path) ? [] : [path]));
+  return { type: kinds[kind].type, kind, json, images: { documents, images } };
 }
 
 /**

@@ -5,12 +5,15 @@ import {
   codingAnnotation,
   contentDigest,
   formatAnnotation,
+  imageAnnotation,
   sourceAnnotation,
   type ArtifactConfig,
   type Descriptor,
   type Manifest,
   type Provenance,
 } from '../model/artifact.ts';
+import { isImageName, largestImage, largestImages } from '../model/images/image.ts';
+import { readImage } from '../model/images/read-image.ts';
 import { repositoryName } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
@@ -73,10 +76,15 @@ export function buildArtifact({
     objects.push(bytes);
     return describe(types[type].stored[format], bytes, { [formatAnnotation]: format, [codingAnnotation]: coding });
   });
+  const isKept = createImageLimit();
   for (const { path, bytes } of files) {
     if (bytes === null) continue;
+    const image = path === entry || !isImageName(path) ? null : readImage(bytes);
+    if (path !== entry && isImageName(path) && !(image && isKept(bytes))) continue;
     objects.push(bytes);
-    layers.push(describe('application/octet-stream', bytes, { [sourceAnnotation]: path }));
+    const size = image?.width && image.height ? `${image.width}x${image.height}` : '';
+    const about = { [sourceAnnotation]: path, ...(image && { [imageAnnotation]: size }) };
+    layers.push(describe(image?.type ?? 'application/octet-stream', bytes, about));
   }
   const manifest: Manifest = {
     schemaVersion: 2,
@@ -86,6 +94,16 @@ export function buildArtifact({
     layers,
   };
   return { objects, manifest: encodeJson(manifest), content: contentDigest(manifest) };
+}
+
+/** Whether an image is small enough to be part of the version, beside those that were asked for before. */
+function createImageLimit(): (bytes: Uint8Array) => boolean {
+  let left = largestImages;
+  return ({ byteLength }) => {
+    if (byteLength > Math.min(largestImage, left)) return false;
+    left -= byteLength;
+    return true;
+  };
 }
 
 /** Digests of what was compiled. A result that is remembered is not hashed again. */

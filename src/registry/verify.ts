@@ -1,5 +1,6 @@
 import { formatCoordinate, type Coordinate, type Selector } from '../model/address.ts';
 import { contentDigest, type ArtifactConfig } from '../model/artifact.ts';
+import { isImageName } from '../model/images/image.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatJob } from '../model/job.ts';
 import { repositoryName, type Repository } from '../model/connection.ts';
@@ -70,7 +71,9 @@ export async function verify(registry: Registry, coordinate: Coordinate, selecto
     { type: coordinate.type, entry: path, validation, ruleset, limits, ...(gate && { gate }) },
     (paths) => snapshot.read(paths),
   );
-  const compiled = { ...again, report: withApproved(again.report, exempted) };
+  // Versions from before images were part of them have none.
+  const files = again.files.filter(({ path: each }) => !isImageName(each) || each in config.provenance.blobs);
+  const compiled = { ...again, files, report: withApproved(again.report, exempted) };
   const compilers: [string, string] = [config.compiler, registry.compiler.id];
   const found = {
     coordinate: formatCoordinate(coordinate),

@@ -1,6 +1,8 @@
 import MarkdownIt from 'markdown-it';
-import { escapeText, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
+import type { ShownImage } from '../model/images/image.ts';
+import { escapeText, formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
 import { shorten } from './plain-text.ts';
+import { foldTokens } from './fold-tokens.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
 /**
@@ -35,7 +37,7 @@ const mostHeadings = 200;
 export function headingsOf(text: string, name: (title: string) => string): Heading[] {
   const start = text.slice(0, blockLength).toWellFormed();
   if (!/^ {0,3}(?:#|=|-)|<h[1-6]/im.test(start)) return [];
-  const tokens = createMarkdown(() => null).parse(tagsToMarkdown(start), {});
+  const tokens = createMarkdown({ anchorOf: () => null }).parse(tagsToMarkdown(start), {});
   return tokens
     .flatMap(({ type, tag, level }, at) => {
       // Headings in lists and quotes are parts of those.
@@ -53,15 +55,17 @@ function titleOf(content: string): string {
     .trim();
 }
 
-/**
- * `anchorOf`: the id on the page that a link within the page means; null if there is none, and then
- * the link becomes text. `headings`: those of the text for `main`.
- */
-export function createDescriptions(
-  anchorOf: (id: string) => string | null,
-  headings: readonly Heading[] = [],
-): Descriptions {
-  const markdown = createMarkdown(anchorOf);
+/** What descriptions link to and show. */
+export interface Around {
+  /** The id on the page that a link within the page means; null if there is none: then the link becomes text. */
+  anchorOf(id: string): string | null;
+  /** The image of the repository that an address means. */
+  imageOf?(address: string): ShownImage | null;
+}
+
+/** `headings`: those of the text for `main`. */
+export function createDescriptions(around: Around, headings: readonly Heading[] = []): Descriptions {
+  const markdown = createMarkdown(around);
   // By level and text: a text that many parts of a document share is rendered once.
   const seen = new Map<number, Map<string, Html>>();
 
@@ -101,12 +105,13 @@ function isPlain(text: string): boolean {
   return text.length < 2000 && /^\p{L}[\p{L}\p{N} ,.;:'"()/?%-]*$/u.test(text) && !/\d[.)] |: *-/.test(text);
 }
 
-function createMarkdown(anchorOf: (id: string) => string | null) {
+function createMarkdown({ anchorOf, imageOf }: Around) {
   const markdown = new MarkdownIt('default', { html: false, linkify: false, maxNesting: 20 });
   // Links are checked below, where a forbidden one can become plain text.
   markdown.validateLink = () => true;
   markdown.core.ruler.push('stele', (state) => {
     const { level = 3, headings = [] } = state.env as { level?: number; headings?: Heading[] };
+    foldTokens(state);
     for (const [at, token] of state.tokens.entries()) {
       if (token.type === 'heading_open' && token.level === 0 && headings.length > 0) {
         if (headings[0]!.title === titleOf(state.tokens[at + 1]!.content))
@@ -125,7 +130,7 @@ function createMarkdown(anchorOf: (id: string) => string | null) {
   function safeChildren(state: State, children: Tokens): Tokens {
     const open: boolean[] = [];
     return children.flatMap((token) => {
-      if (token.type === 'image') return imageLink(state, token, open.includes(true));
+      if (token.type === 'image') return imageParts(state, token, open.includes(true));
       if (token.type === 'link_open') {
         const href = targetOf(String(token.attrGet('href') ?? ''));
         open.push(href !== null);
@@ -137,16 +142,28 @@ function createMarkdown(anchorOf: (id: string) => string | null) {
   }
 
   /**
-   * Replaces an image by a link: loading images from other servers would reveal readers to them.
+   * An image of the repository is shown. One of another host is a link, unless the page may show it
+   * (`site/pages/show-images.ts`): loading it tells that host of every reader.
    */
-  function imageLink(state: State, image: Tokens[number], isInLink: boolean): Tokens {
-    const href = targetOf(String(image.attrGet('src') ?? ''));
-    const label = new state.Token('text', '', 0);
-    label.content = shorten(image.content, 200) || 'image';
-    if (href === null || isInLink) return [label];
-    const start = new state.Token('link_open', 'a', 1);
-    start.attrs = [['href', href], ...outside(href)];
-    return [start, label, new state.Token('link_close', 'a', -1)];
+  function imageParts(state: State, image: Tokens[number], isInLink: boolean): Tokens {
+    const address = String(image.attrGet('src') ?? '');
+    const words = shorten(image.content, 200);
+    const html = (content: Html) =>
+      Object.assign(new state.Token('html_inline', '', 0), { content: formatHtml(content) });
+    const shown = imageOf?.(address) ?? null;
+    if (shown !== null) return [html(imageHtml(shown, words))];
+    const label = words || 'image';
+    const isOutside = /^https:\/\//i.test(address) && isSafeLink(address);
+    if (isOutside)
+      return [
+        html(isInLink ? markup`<span class="image" title="${address}">${label}</span>` : outsideImage(address, label)),
+      ];
+    const href = isInLink ? null : targetOf(address);
+    return [
+      html(
+        href === null ? markup`${label}` : markup`<a href="${href}" rel="nofollow noopener noreferrer">${label}</a>`,
+      ),
+    ];
   }
 
   function targetOf(href: string): string | null {
@@ -167,6 +184,10 @@ function createMarkdown(anchorOf: (id: string) => string | null) {
   for (const name of ['fence', 'code_block'])
     rules[name] = (tokens, at) => `<pre><code>${escapeText(tokens[at]!.content)}</code></pre>\n`;
   return markdown;
+}
+
+function outsideImage(address: string, label: string): Html {
+  return markup`<a href="${address}" class="image" rel="nofollow noopener noreferrer">${label}</a>`;
 }
 
 function outside(href: string): [string, string][] {

@@ -1,3 +1,5 @@
+import type { ShownImage } from '../model/images/image.ts';
+
 const text: unique symbol = Symbol('HTML text');
 
 /**
@@ -65,6 +67,15 @@ export function lengthOf(part: Html): number {
  */
 export function trustHtml(made: string): Html {
   return { [text]: made };
+}
+
+/**
+ * An image of the document's version. Its `src` begins with `image:`: the page that shows it knows
+ * where the version is (`site/pages/show-images.ts`).
+ */
+export function imageHtml({ name, width, height }: ShownImage, words: string): Html {
+  const size = width === null || height === null ? '' : ` width="${width}" height="${height}"`;
+  return { [text]: `<img src="image:${escapeHtml(name)}" alt="${escapeHtml(words)}"${size} loading="lazy">` };
 }
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

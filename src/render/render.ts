@@ -8,6 +8,7 @@
 //   url           <p>: .method and <code> of an operation's path
 //   method        <b>, with get, put, post, delete or patch beside it (others have no second class)
 //   description   <div> of rendered Markdown, with paragraphs, lists, tables, <pre>; short texts stand in <p> without it
+//   image         <a>, or <span> in a link: an image of another host, which a page may show instead
 //   props         <ul> of parameters or properties; each <li> begins with <code>name</code> .type .flag .limits
 //   options       <ul> of the alternatives under a <p> or in <details> that says `One of`, `Any of`, `All of`, `Not`, `If`, …; each that has
 //                 fields is a <details>
@@ -31,6 +32,7 @@
 import type { Kind } from '../model/kinds.ts';
 import type { Published, Rendered } from '../compile/compile.ts';
 import { createAnchors } from '../model/anchor.ts';
+import { createFindImage } from '../model/images/image.ts';
 import { apiHtml } from './openapi/api-html.ts';
 import { apiMarkdown } from './openapi/api-markdown.ts';
 import { readApi } from './openapi/api-view.ts';
@@ -56,20 +58,22 @@ const budget = 12 * 1024 * 1024;
  * throw. `truncated`: whether operations, schemas or rules were shortened. Cuts inside one of them
  * are marked in place.
  */
-export function renderDocument({ kind, json }: Published): Rendered | null {
+export function renderDocument({ kind, json, images }: Published): Rendered | null {
   const document = parseObject(json);
   if (document === null) return null;
-  return renderers[kind](document);
+  return renderers[kind](document, createFindImage(images ?? { documents: [], images: [] }));
 }
 
-const renderers: Record<Kind, (document: JsonObject) => Rendered> = {
+type FindImage = ReturnType<typeof createFindImage>;
+
+const renderers: Record<Kind, (document: JsonObject, imageOf: FindImage) => Rendered> = {
   openapi: renderApi,
   'json-schema': renderSchema,
-  'redocly-ruleset': (document) => renderRuleset(document, 'redocly'),
-  'spectral-ruleset': (document) => renderRuleset(document, 'spectral'),
+  'redocly-ruleset': (document, imageOf) => renderRuleset(document, 'redocly', imageOf),
+  'spectral-ruleset': (document, imageOf) => renderRuleset(document, 'spectral', imageOf),
 };
 
-function renderApi(document: JsonObject): Rendered {
+function renderApi(document: JsonObject, imageOf: FindImage): Rendered {
   const api = readApi(document);
   const placed = [...api.groups, ...api.webhooks, ...api.schemas, ...api.security, ...api.headings];
   const operations = api.groups.flatMap((group) => group.operations);
@@ -77,7 +81,7 @@ function renderApi(document: JsonObject): Rendered {
   const page: Page = {
     document,
     schemas: createSchemas(document, 'openapi'),
-    descriptions: createDescriptions(anchorIn(ids, api.headings), api.headings),
+    descriptions: createDescriptions({ anchorOf: anchorIn(ids, api.headings), imageOf }, api.headings),
     inlineRows: inlineRowsFor(operations.length + api.webhooks.length),
     security: requirementsOf(document['security']),
     anchors: { schemas: anchorsOf(api.schemas), security: anchorsOf(api.security) },
@@ -102,7 +106,7 @@ function inlineRowsFor(operations: number): number {
   return Math.min(600, Math.floor(inlineRows / Math.max(1, operations)));
 }
 
-function renderSchema(document: JsonObject): Rendered {
+function renderSchema(document: JsonObject, imageOf: FindImage): Rendered {
   const anchors = createAnchors();
   const definitions = definitionsOf(document);
   const all = [['', document] as const, ...definitions.slice(0, listLimit - 1)];
@@ -111,7 +115,7 @@ function renderSchema(document: JsonObject): Rendered {
   const page: Page = {
     document,
     schemas: createSchemas(document, 'json-schema'),
-    descriptions: createDescriptions(anchorIn(ids)),
+    descriptions: createDescriptions({ anchorOf: anchorIn(ids), imageOf }),
     inlineRows: 0,
     security: [],
     anchors: { schemas: anchorsOf(schemas), security: new Map() },
@@ -126,12 +130,12 @@ function renderSchema(document: JsonObject): Rendered {
   };
 }
 
-function renderRuleset(document: JsonObject, form: 'redocly' | 'spectral'): Rendered {
+function renderRuleset(document: JsonObject, form: 'redocly' | 'spectral', imageOf: FindImage): Rendered {
   const anchors = createAnchors();
   const { rules, more } = rulesOf(document, form);
   const placed = rules.map((rule) => ({ rule, anchor: anchors.rule(rule.name) }));
   const ids = new Set(['rules', ...placed.map(({ anchor }) => anchor)]);
-  const descriptions = createDescriptions(anchorIn(ids));
+  const descriptions = createDescriptions({ anchorOf: anchorIn(ids), imageOf });
   const { html, isCut } = rulesetHtml({ document, descriptions }, placed, budget);
   return {
     html: formatHtml(html),

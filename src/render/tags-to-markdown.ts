@@ -1,18 +1,23 @@
 /**
  * Converts everyday HTML tags in a Markdown description to Markdown, and removes layout tags and
  * extensions beyond CommonMark (image sizes, notes of git hosts), so that readers see no tags. The
- * result is as untrusted as the text. Code stays as it is.
+ * result is as untrusted as the text. Code stays as it is. `<details>` become paragraphs of `folds`,
+ * which nothing else has.
  */
 export function tagsToMarkdown(text: string): string {
-  if (!/<[/a-z]|!\[|\[!/i.test(text)) return text;
-  return text
+  const written = text.replace(/[\uE001-\uE003]/g, '');
+  if (!/<[/a-z]|!\[|\[!/i.test(written)) return written;
+  return written
     .split(/(^ {0,3}(?:`{3}|~{3})[^]*?(?:^ {0,3}(?:`{3}|~{3})[^\n]*$|(?![^]))|`[^`\n]+`)/m)
     .map((part, at) => (at % 2 === 1 ? part : replaceTags(part)))
     .join('');
 }
 
+/** Paragraphs that begin and end `<details>`, and the first character of one that is its summary. */
+export const folds = { open: '\uE001', close: '\uE002', summary: '\uE003' } as const;
+
 const breaks = new Set(
-  'p div section article table thead tbody tr ul ol dl dt dd blockquote center details summary'.split(' '),
+  'p div section article table thead tbody tr ul ol dl dt dd blockquote center summary'.split(' '),
 );
 const dropped = new Set('span font small big u sup sub th td a nobr abbr mark wbr fullname note important'.split(' '));
 const marks: Readonly<Record<string, string>> = {
@@ -41,6 +46,10 @@ function replaceTags(text: string): string {
       '[$2]($1)',
     )
     .replace(
+      /<summary(?:\s[^<>]{0,500})?>([^]{1,1000}?)<\/summary>/gi,
+      (_, words: string) => `\n\n${folds.summary}${words.replace(/\s+/g, ' ').trim()}\n\n`,
+    )
+    .replace(
       / ?<(\/?)([a-z][a-z0-9]{0,20})(?:\s[^<>]{0,500})?\/?> ?/gi,
       (tag: string, close: string, written: string) => {
         const name = written.toLowerCase();
@@ -48,6 +57,7 @@ function replaceTags(text: string): string {
         const after = tag.endsWith(' ') ? ' ' : '';
         if (name === 'br' || name === 'hr') return '  \n';
         if (name === 'li') return close === '' ? '\n- ' : '\n';
+        if (name === 'details') return `\n\n${close === '' ? folds.open : folds.close}\n\n`;
         if (/^h[1-6]$/.test(name)) return close === '' ? '\n\n#### ' : '\n\n';
         if (breaks.has(name)) return '\n\n';
         if (Object.hasOwn(marks, name)) return `${before}${marks[name]}${after}`;
@@ -56,10 +66,10 @@ function replaceTags(text: string): string {
     );
 }
 
-/** An image, or its alternative text if it is not on the web. */
+/** An image in Markdown. What it may be is decided there. */
 function imageMarkdown(attributes: string): string {
-  const attribute = (name: string) => new RegExp(`(?:^|\\s)${name}="([^"]*)"`, 'i').exec(attributes)?.[1] ?? '';
-  const source = /^https?:[^\s()]+$/i.exec(attribute('src'))?.[0];
-  const words = attribute('alt').replace(/[[\]]/g, '').trim() || 'image';
-  return source === undefined ? words : `![${words}](${source})`;
+  const attribute = (name: string) => new RegExp(`(?:^|\\s)${name}=(["'])(.*?)\\1`, 'is').exec(attributes)?.[2] ?? '';
+  const source = /^[^\s()<>]+$/.exec(attribute('src'))?.[0];
+  const words = attribute('alt').replace(/[[\]]/g, '').trim();
+  return source === undefined ? words || 'image' : `![${words}](${source})`;
 }

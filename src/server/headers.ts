@@ -41,19 +41,20 @@ export const preflightHeaders: Fields = {
 
 /**
  * Headers of every page: its own styles and scripts, nothing from other origins, no framing.
- * `connect`: other origins that its scripts may reach. `framedBy`: whose pages may show it in a frame
+ * `connect`: other origins that its scripts may reach; `images`: other hosts whose images it shows. `framedBy`: whose pages may show it in a frame
  * (sources of CSP 3). The referrer policy lets forms post to this
  * registry, whose check against cross-site requests needs the origin.
  */
 export function pageHeaders({
   connect = [],
+  images = [],
   framedBy = ["'none'"],
-}: { connect?: readonly string[]; framedBy?: readonly string[] } = {}): Fields {
+}: { connect?: readonly string[]; images?: readonly string[]; framedBy?: readonly string[] } = {}): Fields {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
-    "img-src 'self' data:",
+    ["img-src 'self' data:", ...images.map((host) => `https://${host}`)].join(' '),
     "font-src 'self'",
     ["connect-src 'self'", ...connect].join(' '),
     "frame-src 'self'",

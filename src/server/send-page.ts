@@ -41,15 +41,23 @@ export function pageSharing(
     isPublic,
     by = 'everyone',
     connect = [],
+    images = [],
     framedBy,
     keys = [],
-  }: { isPublic: boolean; by?: Audience; connect?: string[]; framedBy?: readonly string[]; keys?: readonly string[] },
+  }: {
+    isPublic: boolean;
+    by?: Audience;
+    connect?: string[];
+    images?: readonly string[];
+    framedBy?: readonly string[];
+    keys?: readonly string[];
+  },
 ): Fields {
   return {
     'Cache-Control': isPublic ? `public, max-age=${cache.latest}, must-revalidate` : 'private, no-store',
     ...(isPublic && purgeable({ cache }, 'latest', keys)),
     ...varyOf(isPublic, by),
-    ...pageHeaders({ connect, ...(framedBy && { framedBy }) }),
+    ...pageHeaders({ connect, images, ...(framedBy && { framedBy }) }),
   };
 }
 

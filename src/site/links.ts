@@ -17,7 +17,7 @@ interface LinkOptions {
 
 /** Creates links as paths under the registry's base, which work under any host name. */
 export interface Links {
-  /** Path of a resource, a version, or a view of either. `part`: of the view `part`. */
+  /** Path of a resource, a version, or a view of either. `part`: of the views `part` and `image`. */
   to(coordinate: Coordinate, options?: LinkOptions): string;
   /** Path under the base. */
   path(path: string): string;

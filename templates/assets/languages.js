@@ -21,6 +21,19 @@ export function parseCurl(text) {
       const equals = field.indexOf('=');
       request.body ??= { kind: 'form', fields: [] };
       request.body.fields.push([field.slice(0, equals), field.slice(equals + 1)]);
+    } else if (name === '--data-raw') request.body = { kind: 'text', text: value()[0] };
+    else if (name === '--data-binary') request.body = { kind: 'file', file: value()[0].slice(1) };
+    else if (name === '--form-string' || name === '-F') {
+      const [field] = value();
+      const equals = field.indexOf('=');
+      const [, file = null, type = null] = name === '-F' ? /^@([^;]*);type=(.*)$/s.exec(field.slice(equals + 1)) : [];
+      request.body ??= { kind: 'multipart', fields: [] };
+      request.body.fields.push({
+        name: field.slice(0, equals),
+        value: file === null ? field.slice(equals + 1) : '',
+        file,
+        type,
+      });
     } else request.url = name;
   }
   request.method ??= request.body === null ? 'GET' : 'POST';
@@ -65,8 +78,20 @@ function curl({ method, url, headers, body }) {
   for (const { name, value, secret } of headers)
     parts.push(`-H ${shell(`${name}: ${value}`)}${secret === null ? '' : `"$${secret}"`}`);
   if (body?.kind === 'json') parts.push(`-d ${shell(body.text)}`);
-  for (const [name, value] of body?.fields ?? []) parts.push(`--data-urlencode ${shell(`${name}=${value}`)}`);
+  if (body?.kind === 'form')
+    for (const [name, value] of body.fields) parts.push(`--data-urlencode ${shell(`${name}=${value}`)}`);
+  if (body?.kind === 'text') parts.push(`--data-raw ${shell(body.text)}`);
+  if (body?.kind === 'file') parts.push(`--data-binary ${shell(`@${body.file}`)}`);
+  for (const { name, value, file, type } of partsOf(body))
+    parts.push(
+      file === null ? `--form-string ${shell(`${name}=${value}`)}` : `-F ${shell(`${name}=@${file};type=${type}`)}`,
+    );
   return parts.join(' \\\n  ');
+}
+
+/** The fields of a form with files. */
+function partsOf(body) {
+  return body?.kind === 'multipart' ? body.fields : [];
 }
 
 function javascript({ method, url, headers, body }) {
@@ -79,8 +104,17 @@ function javascript({ method, url, headers, body }) {
   if (body?.kind === 'json')
     options.push(`body: JSON.stringify(${ownKey(literal(body.text)).replaceAll('\n', '\n  ')}),`);
   if (body?.kind === 'form') options.push(`body: new URLSearchParams([${pairs(body.fields, '[', ']')}]),`);
+  if (body?.kind === 'text') options.push(`body: ${quote(body.text)},`);
+  if (body?.kind === 'file') options.push(`body: new Blob(["…"]), // ${body.file}`);
+  if (body?.kind === 'multipart') options.push('body: form,');
+  const form = partsOf(body).map(({ name, value, file, type }) =>
+    file === null
+      ? `form.append(${quote(name)}, ${quote(value)});\n`
+      : `form.append(${quote(name)}, new Blob(["…"], { type: ${quote(type)} }), ${quote(file)});\n`,
+  );
+  const before = form.length === 0 ? '' : `const form = new FormData();\n${form.join('')}`;
   const rest = options.length === 0 ? '' : `, {\n  ${options.join('\n  ')}\n}`;
-  return `const response = await fetch(${quote(url)}${rest});\nconsole.log(response.status, await response.text());`;
+  return `${before}const response = await fetch(${quote(url)}${rest});\nconsole.log(response.status, await response.text());`;
 }
 
 /** In a JavaScript object `__proto__` is an ordinary member only if computed. */
@@ -99,13 +133,23 @@ function python({ method, url, headers, body }) {
     lines.push(`    json=${literal(body.text, words).replaceAll('\n', '\n    ')},`);
   }
   if (body?.kind === 'form') lines.push(`    data=[${pairs(body.fields, '(', ')')}],`);
+  if (body?.kind === 'text') lines.push(`    data=${quote(body.text)}.encode(),`);
+  if (body?.kind === 'file') lines.push(`    data=open(${quote(body.file)}, "rb"),`);
+  if (body?.kind === 'multipart') {
+    const fields = partsOf(body).map(({ name, value, file, type }) =>
+      file === null
+        ? `        (${quote(name)}, (None, ${quote(value)})),`
+        : `        (${quote(name)}, (${quote(file)}, open(${quote(file)}, "rb"), ${quote(type)})),`,
+    );
+    lines.push(`    files=[\n${fields.join('\n')}\n    ],`);
+  }
   return `import requests\n\nresponse = requests.request(\n${lines.join('\n')}\n)\nprint(response.status_code, response.text)`;
 }
 
 function go(request) {
   const { method, url, headers, text } = withText(request);
   const body = text === null ? 'nil' : 'strings.NewReader(body)';
-  const raw = text?.includes('`') || !text?.includes('\n') ? quote(text ?? '') : `\`${text}\``;
+  const raw = isBlock(text) && !text.includes('`') ? `\`${text}\`` : quote(text ?? '');
   return [
     ...(text === null ? [] : [`body := ${raw}`]),
     `request, err := http.NewRequest(${quote(method)}, ${quote(url)}, ${body})`,
@@ -121,7 +165,7 @@ function go(request) {
 
 function java(request) {
   const { method, url, headers, text } = withText(request);
-  const block = text?.includes('\n')
+  const block = isBlock(text)
     ? `"""\n${text.replaceAll('\\', '\\\\').replaceAll('"""', '\\"""')}"""`
     : quote(text ?? '');
   const publisher = text === null ? 'noBody()' : `ofString(${block})`;
@@ -138,7 +182,7 @@ function java(request) {
 
 function csharp(request) {
   const { method, url, headers, text, type } = withText(request);
-  const raw = text?.includes('\n') && !text.includes('"""') ? `"""\n${text}\n"""` : quote(text ?? '');
+  const raw = isBlock(text) && !text.includes('"""') ? `"""\n${text}\n"""` : quote(text ?? '');
   return [
     'using var client = new HttpClient();',
     `using var request = new HttpRequestMessage(new HttpMethod(${quote(method)}), ${quote(url)});`,
@@ -158,10 +202,11 @@ function csharp(request) {
 
 function php(request) {
   const { method, url, headers, text } = withText(request);
+  const isJson = request.body?.kind === 'json' && isBlock(text);
   const lines = headers.map(
     ({ name, value, secret }) => `        ${single(`${name}: ${value}`)}${secret === null ? '' : ` . $${secret}`},`,
   );
-  const body = text?.includes('\n') ? `<<<'JSON'\n${text}\nJSON` : single(text ?? '');
+  const body = isJson ? `<<<'JSON'\n${text}\nJSON` : withBreaks(text ?? '', ' . "\\r\\n" . ');
   return [
     `$curl = curl_init(${single(url)});`,
     'curl_setopt_array($curl, [',
@@ -176,16 +221,29 @@ function php(request) {
 
 function ruby(request) {
   const { method, url, headers, text } = withText(request);
-  const isBlock = text?.includes('\n') ?? false;
+  // Other texts could have a line that ends a block.
+  const isJson = request.body?.kind === 'json' && isBlock(text);
   return [
     "require 'net/http'\n",
     `uri = URI(${single(url)})`,
     `request = Net::HTTPGenericRequest.new(${single(method)}, ${text !== null}, true, uri)`,
     ...headers.map((one) => `request[${single(one.name)}] = ${valueOf(one, single)}`),
-    ...(text === null ? [] : [`request.body = ${isBlock ? `<<~'JSON'\n${text}\nJSON` : single(text)}`]),
+    ...(text === null
+      ? []
+      : [`request.body = ${isJson ? `<<~'JSON'\n${text}\nJSON` : withBreaks(text, ' + "\\r\\n" + ')}`]),
     "response = Net::HTTP.start(uri.hostname, uri.port, use_ssl: uri.scheme == 'https') { |http| http.request(request) }",
     'puts response.code, response.body',
   ].join('\n');
+}
+
+/** Whether a text is written on lines of its own. Those that end with CRLF are not: code does not keep them. */
+function isBlock(text) {
+  return text !== null && text.includes('\n') && !text.includes('\r');
+}
+
+/** A text with CRLF as a sum of literals in single quotes. */
+function withBreaks(text, between) {
+  return text.split('\r\n').map(single).join(between);
 }
 
 /** The body as text, with the header that a form needs. */
@@ -193,6 +251,12 @@ function withText({ method, url, headers, body }) {
   const type = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value;
   if (body === null) return { method, url, headers, text: null, type };
   if (body.kind === 'json') return { method, url, headers, text: body.text, type: type ?? 'application/json' };
+  if (body.kind === 'text' || body.kind === 'file')
+    return { method, url, headers, text: body.text ?? '…', type: type ?? 'application/octet-stream' };
+  if (body.kind === 'multipart') {
+    const boundary = { name: 'Content-Type', value: 'multipart/form-data; boundary=stele-sample', secret: null };
+    return { method, url, headers: [...headers, boundary], text: multipartText(body.fields), type: boundary.value };
+  }
   const form = { name: 'Content-Type', value: 'application/x-www-form-urlencoded', secret: null };
   return {
     method,
@@ -201,6 +265,17 @@ function withText({ method, url, headers, body }) {
     text: new URLSearchParams(body.fields).toString(),
     type: form.value,
   };
+}
+
+/** The fields of a form as they are sent (RFC 7578). Where a file would be is an ellipsis. */
+function multipartText(fields) {
+  const name = (text) =>
+    `"${text.replace(/["\r\n]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`)}"`;
+  const parts = fields.map(({ name: field, value, file, type }) => {
+    const more = file === null ? '' : `; filename=${name(file)}\r\nContent-Type: ${type}`;
+    return `--stele-sample\r\nContent-Disposition: form-data; name=${name(field)}${more}\r\n\r\n${file === null ? value : '…'}\r\n`;
+  });
+  return `${parts.join('')}--stele-sample--\r\n`;
 }
 
 function valueOf({ value, secret }, write) {

@@ -12,7 +12,7 @@ export const canary = 'zqcanary';
 export async function publishEverything({ registry, publish }: OpenSite): Promise<void> {
   const pay = '@acme/apis/pay';
   for (const version of ['1.0.0', '1.0.1', '1.1.0', '1.1.1', '1.2.0', '2.0.0-beta.1', 'edge+7f3a'])
-    await publish(pay, 'pay.yaml', apiText('Pay & "Refund" $uri', version), { version });
+    await publish(pay, 'pay.yaml', apiText('Pay & "Refund" $uri', version), { version, files: images });
   await setStatus(registry, pay, '1.0.0', {
     state: 'deprecated',
     reason: 'It is <old>.',
@@ -25,7 +25,13 @@ export async function publishEverything({ registry, publish }: OpenSite): Promis
   await publish('@acme/apis/huge', 'huge.json', largeText(1500), { version: '1.0.0' });
   await publish('@acme/apis/old', 'old.yaml', apiText('Old', '1.0.0'), { version: '1.0.0' });
   await changeResource(registry, '@acme/apis/old', (resource) => ({ ...resource, deletedAt: when }));
-  const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Order', type: 'object' };
+  const description = '![A drawing](https://cdn.shop.test/order.png)';
+  const schema = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Order',
+    type: 'object',
+    description,
+  };
   await publish('@shop/schemas/order', 'order.json', JSON.stringify(schema), { version: '1' });
   await publish('@shop/rulesets/style', 'style.yaml', 'rules:\n  operation-summary: error\n', { version: '1.0.0' });
   await changeResource(registry, '@acme/apis/pay', (resource) => ({ ...resource, ruleset: '@shop/rulesets/style' }));
@@ -66,6 +72,15 @@ async function publishSites(registry: OpenSite['registry']): Promise<void> {
   await deploy(registry, hidden);
 }
 
+/** Files that a document shows. */
+export const images = {
+  'img/flow.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><script>alert(1)</script></svg>',
+  'img/dot.gif': 'GIF89a\x01\0\x02\0',
+};
+
+/** The configuration for the images of another host. */
+export const imageHosts = { organizations: { shop: { images: ['cdn.shop.test'] } } };
+
 async function publishPrivate(registry: OpenSite['registry'], publish: OpenSite['publish']): Promise<void> {
   const text = apiText(`${canary} title`, `9.9.9-${canary}`).replace('get:', `x-${canary}: 1\n    get:`);
   const isPrivate = { version: `9.9.9-${canary}`, visibility: 'private' as const };
@@ -99,7 +114,7 @@ function apiText(title: string, version: string): string {
     'info:',
     `  title: ${JSON.stringify(title)}`,
     `  version: ${JSON.stringify(version)}`,
-    '  description: "Payments <b>and</b> refunds."',
+    '  description: "Payments <b>and</b> refunds. ![Flow](img/flow.svg) ![Dot](img/dot.gif)"',
     'servers: [{ url: "https://api.example.test/v1" }]',
     'paths:',
     '  /payments:',

@@ -12,7 +12,7 @@ import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts
 import { executablePath, openChromium, whySkipped } from './browser/chromium.ts';
 import { openSite, type OpenSite } from './browser/site.ts';
 import { isEverything, sampleOf } from '../thorough.ts';
-import { canary, crawl, publishEverything } from './static-world.ts';
+import { canary, crawl, imageHosts, publishEverything } from './static-world.ts';
 
 /**
  * The static twin behind a real nginx, URL by URL beside the server. What nginx does otherwise is in content/docs/static-differences.md, which
@@ -53,7 +53,7 @@ let site: OpenSite;
 
 beforeAll(async () => {
   if (!hasNginx) return;
-  site = await openSite({ cache: { pinned: 7200, latest: 30 } });
+  site = await openSite({ cache: { pinned: 7200, latest: 30 }, ...imageHosts });
   await publishEverything(site);
 });
 afterAll(() => site?.[Symbol.asyncDispose]());

@@ -45,7 +45,7 @@ const requests: SampleRequest[] = texts.flatMap((text): SampleRequest[] => {
       method: 'POST',
       url,
       headers,
-      body: { kind: 'json', value: { [text]: [text, true, null, 1.5], __proto__x: text } },
+      body: { kind: 'json', type: 'application/json', value: { [text]: [text, true, null, 1.5], __proto__x: text } },
     },
     { method: 'PUT', url, headers, body: { kind: 'form', fields: [['name', text]] } },
     { method: 'GET', url, headers: [], body: null },
@@ -135,16 +135,33 @@ describe.skipIf(!hasPython)(`Python${hasPython ? '' : ' (skipped: there is no py
   });
 });
 
+const bodies: Record<string, (text: string) => SampleRequest['body']> = {
+  json: (text) => ({ kind: 'json', type: 'application/json', value: { name: text } }),
+  text: (text) => ({ kind: 'text', type: 'application/xml', text }),
+  multipart: (text) => ({ kind: 'multipart', fields: partsWith(text) }),
+};
+
+const partsWith = (text: string) => [
+  { name: 'note', value: text, file: null, type: null },
+  { name: 'file', value: '', file: 'upload.png', type: 'image/png' },
+];
+
 test.each(['go', 'java', 'csharp', 'php', 'ruby'])('%s: the text of a document stays in its literals', (name) => {
   const [, write] = languages[name]!;
-  const plain = shapeOf(name, write(parseCurl(curlOf(requestWith('text')))));
-  for (const text of texts)
-    expect([text, shapeOf(name, write(parseCurl(curlOf(requestWith(text)))))]).toEqual([text, plain]);
+  for (const [kind, body] of Object.entries(bodies)) {
+    const plain = shapeOf(name, write(parseCurl(curlOf(requestWith('text', body)))));
+    for (const text of texts)
+      expect([kind, text, shapeOf(name, write(parseCurl(curlOf(requestWith(text, body)))))]).toEqual([
+        kind,
+        text,
+        plain,
+      ]);
+  }
 });
 
-function requestWith(text: string): SampleRequest {
+function requestWith(text: string, body: (text: string) => SampleRequest['body']): SampleRequest {
   const headers = [{ name: 'X-Text', value: text, secret: 'TOKEN' }];
-  return { method: 'POST', url: `https://example.com/${text}`, headers, body: { kind: 'json', value: { name: text } } };
+  return { method: 'POST', url: `https://example.com/${text}`, headers, body: body(text) };
 }
 
 /** The code with every literal, as that language reads it, replaced by a mark. */

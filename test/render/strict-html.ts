@@ -8,7 +8,7 @@ export interface CheckedHtml {
   elements: Record<string, number>;
 }
 
-const inline = 'a b i em strong s code span br'.split(' ');
+const inline = 'a b i em strong s code span br img'.split(' ');
 const blocks = 'div section p h2 h3 h4 h5 h6 ul ol dl pre table details blockquote hr'.split(' ');
 const flow = [...blocks, ...inline, '#text'];
 const phrasing = [...inline, '#text'];
@@ -36,12 +36,18 @@ const children = new Map(Object.entries(allowedIn).map(([name, names]) => [name,
 
 /** The classes of the list at the top of `src/render/render.ts`. */
 const classes =
-  /^(?:reference|intro|operation|schema|rule|url|description|props|options|type|limits|values|response|media|samples|answer|parts|base|example|more|nav|index(?: names)?|method(?: (?:get|put|post|delete|patch))?|flag(?: (?:required|deprecated))?|status s[1-5x]|severity (?:error|warn|info|hint|off))$/;
+  /^(?:reference|intro|operation|schema|rule|url|description|props|options|type|limits|values|response|media|samples|answer|parts|base|example|more|nav|image|index(?: names)?|method(?: (?:get|put|post|delete|patch))?|flag(?: (?:required|deprecated))?|status s[1-5x]|severity (?:error|warn|info|hint|off))$/;
 
 const attributes: Record<string, RegExp> = {
   ...Object.fromEntries(['h3', 'h4', 'h5', 'h6'].map((name) => [`${name} id`, /^section\/[A-Za-z0-9._-]+$/])),
   'a href': /^(?:#[A-Za-z0-9._/-]+|https?:\/\/\S+|mailto:\S+)$/i,
   'a rel': /^nofollow noopener noreferrer$/,
+  'span title': /^https:\/\/\S+$/i,
+  'img src': /^image:[0-9a-f]{16}\.[a-z]+$/,
+  'img alt': /^[^]*$/,
+  'img width': /^\d{1,5}$/,
+  'img height': /^\d{1,5}$/,
+  'img loading': /^lazy$/,
   'th scope': /^(?:col|row)$/,
   'pre tabindex': /^0$/,
   'ol start': /^\d{1,9}$/,
@@ -104,7 +110,8 @@ export function checkHtml(html: string): CheckedHtml {
       if (attribute === 'id') ids.push(text);
       if (attribute === 'href') links.push(text);
     }
-    if (name !== 'br' && name !== 'hr') open.push({ name, at: index, text: false, children: 0 });
+    if (name === 'img' && parent) parent.text = true;
+    if (!['br', 'hr', 'img'].includes(name)) open.push({ name, at: index, text: false, children: 0 });
   }
   for (const { name, at } of open) say(`<${name}> is not closed`, at);
   return { problems, ids, links, elements };

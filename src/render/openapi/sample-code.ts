@@ -14,6 +14,15 @@ export function curlOf({ method, url, headers, body }: SampleRequest): string {
   if (body?.kind === 'json') parts.push(`-d ${quoteShell(JSON.stringify(body.value, null, 2))}`);
   if (body?.kind === 'form')
     for (const [name, value] of body.fields) parts.push(`--data-urlencode ${quoteShell(`${name}=${value}`)}`);
+  if (body?.kind === 'text') parts.push(`--data-raw ${quoteShell(body.text)}`);
+  if (body?.kind === 'file') parts.push(`--data-binary ${quoteShell(`@${body.file}`)}`);
+  // Only `--form-string` sends a value that begins with `@` or `<` as it is.
+  for (const { name, value, file, type } of body?.kind === 'multipart' ? body.fields : [])
+    parts.push(
+      file === null
+        ? `--form-string ${quoteShell(`${name}=${value}`)}`
+        : `-F ${quoteShell(`${name}=@${file};type=${type}`)}`,
+    );
   return parts.join(' \\\n  ');
 }
 

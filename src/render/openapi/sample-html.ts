@@ -7,7 +7,8 @@ import type { ApiOperation } from './list-operations.ts';
 import type { Page } from '../page.ts';
 import { nameText } from '../plain-text.ts';
 import { curlOf } from './sample-code.ts';
-import { isJson, sampleRequest } from './sample-request.ts';
+import { bodyText, isJson } from './sample-body.ts';
+import { sampleRequest } from './sample-request.ts';
 
 // Most examples of a body, and most bodies of responses.
 const mostExamples = 10;
@@ -27,10 +28,8 @@ export function samplesHtml(
     ? nothing
     : markup`<pre><code>${curlOf(sampleRequest(schemas, operation, view, security))}</code></pre>`;
   const bodies = (view.body?.media ?? []).flatMap((media) => bodyExamples(media));
-  // A small JSON example is in the request already.
-  const others = bodies.filter(
-    ({ example, media }, at) => operation.isWebhook || at > 0 || !media.types.some(isJson) || !isSmall(example.value),
-  );
+  // The first is in the request already, if it is small.
+  const others = bodies.filter(({ example }, at) => operation.isWebhook || at > 0 || !isSmall(example.value));
   const main = view.responses.find(({ status }) => status.startsWith('2'));
   const answers = view.responses
     .flatMap((response) => answersOf(schemas, response, response === main))
@@ -55,7 +54,10 @@ function bodyExamples(media: Media): { media: Media; example: Example }[] {
 /** The examples of a response; without any, one made from its schema. */
 function answersOf(schemas: Page['schemas'], { status, media }: Response, isMain: boolean): Html[] {
   return media.flatMap((one, index) => {
-    const examples = one.examples.length > 0 ? one.examples.slice(0, mostExamples) : generated(schemas, one);
+    const examples =
+      one.examples.length > 0
+        ? one.examples.slice(0, mostExamples).map(written(schemas, one))
+        : generated(schemas, one);
     return examples.map(({ name, value }, at) => {
       const title = name === '' ? nameText(one.types[0] ?? '', 100) : name.slice(0, 300);
       return exampleHtml(markup`${statusHtml(status)} ${title}`, value, 'answer', isMain && index + at === 0);
@@ -63,8 +65,22 @@ function answersOf(schemas: Page['schemas'], { status, media }: Response, isMain
   });
 }
 
-function generated(schemas: Page['schemas'], { types, schema }: Media): Example[] {
-  if (schema === undefined || !types.some(isJson)) return [];
+/** An author may give the value of a body that is XML; it is shown as it is sent. */
+function written(schemas: Page['schemas'], media: Media): (example: Example) => Example {
+  return (example) => {
+    const isValue = typeof example.value === 'object' && isSmall(example.value) && !media.types.some(isJson);
+    const text = isValue ? bodyText(schemas, media, media.types[0] ?? '', example.value) : null;
+    return text === null ? example : { ...example, value: text };
+  };
+}
+
+function generated(schemas: Page['schemas'], media: Media): Example[] {
+  const { types, schema } = media;
+  if (schema === undefined) return [];
+  if (!types.some(isJson)) {
+    const text = types[0] === undefined ? null : bodyText(schemas, media, types[0]);
+    return text === null ? [] : [{ name: '', value: text }];
+  }
   const value = sampleOf(schemas, schema, 'response');
   return value === null || typeof value !== 'object' ? [] : [{ name: '', value }];
 }

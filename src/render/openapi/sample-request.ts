@@ -1,3 +1,4 @@
+import { sampleBody, type SampleBody } from './sample-body.ts';
 import { entriesOf, objectOf, listOf, textOf } from '../json-value.ts';
 import type { OperationView, Parameter, Requirement } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
@@ -15,8 +16,7 @@ export interface SampleRequest {
   url: string;
   /** `secret`: name of the variable that the caller must set. */
   headers: { name: string; value: string; secret: string | null }[];
-  /** A JSON value, form fields, or null without a body. */
-  body: { kind: 'json'; value: unknown } | { kind: 'form'; fields: [string, string][] } | null;
+  body: SampleBody | null;
 }
 
 /** Creates an example request: required parts only, with examples from the document. */
@@ -41,12 +41,12 @@ export function sampleRequest(
     value: value.replace(/[^ -~]/g, '?'),
     secret: null,
   }));
-  const body = bodyOf(schemas, view);
+  const body = sampleBody(schemas, view);
   const keys = credentials(document, security);
   return {
     method,
     url: `${baseOf(document, view)}${target}${keys.query}${query === '' ? '' : `${keys.query === '' ? '?' : '&'}${query}`}`,
-    headers: [...keys.headers, ...headers, ...contentType(body, view)].filter(({ name }) => isToken(name)).slice(0, 30),
+    headers: [...keys.headers, ...headers, ...contentType(body)].filter(({ name }) => isToken(name)).slice(0, 30),
     body,
   };
 }
@@ -79,29 +79,9 @@ function parameterText(schemas: Schemas, { name, schema, examples }: Parameter):
   return text === '' || text === 'string' ? name : text.slice(0, 500);
 }
 
-function bodyOf(schemas: Schemas, { body }: OperationView): SampleRequest['body'] {
-  const media =
-    body?.media.find(({ types }) => types.some(isJson)) ?? body?.media.find(({ types }) => types.some(isForm));
-  if (media === undefined) return null;
-  const example = media.examples.find(({ value }) => isSmall(value));
-  const value = example === undefined ? sampleOf(schemas, media.schema) : example.value;
-  if (media.types.some(isJson)) return { kind: 'json', value };
-  return { kind: 'form', fields: entriesOf(value).map(([name, one]) => [name, textOf(one)]) };
-}
-
-/** Whether it is a media type of JSON (RFC 6839 §3.1). */
-export function isJson(type: string): boolean {
-  return /^application\/(?:[\w.+-]*\+)?json\b/i.test(type);
-}
-
-function isForm(type: string): boolean {
-  return /^application\/x-www-form-urlencoded\b/i.test(type);
-}
-
-function contentType(body: SampleRequest['body'], view: OperationView): SampleRequest['headers'] {
-  if (body?.kind !== 'json') return [];
-  const type = view.body!.media.flatMap(({ types }) => types).find(isJson)!;
-  return [{ name: 'Content-Type', value: type, secret: null }];
+/** curl names the type of forms by itself. */
+function contentType(body: SampleBody | null): SampleRequest['headers'] {
+  return body === null || !('type' in body) ? [] : [{ name: 'Content-Type', value: body.type, secret: null }];
 }
 
 /** The credentials of the first alternative that needs any. */

@@ -4,6 +4,7 @@ import { openPreview } from '../../pulls/preview.ts';
 import { dayOf } from '../../site/pages/dates.ts';
 import { relatedTo } from '../../site/pages/related.ts';
 import { resourcePage } from '../../site/pages/resource-page.ts';
+import { imageHosts } from '../../site/pages/show-images.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf } from '../authenticate.ts';
 import { onlyGet } from '../methods.ts';
@@ -27,7 +28,7 @@ export function createPreviewRoutes(site: Site, limit: ReadLimit | null): Router
     const related = await relatedTo({ ...site, registry }, granted, principal);
     const { text } = await resourcePage({ ...site, registry }, granted, related, { expires: dayOf(expiresAt) });
     const headers = {
-      ...pageSharing(registry.config, { isPublic: false }),
+      ...pageSharing(registry.config, { isPublic: false, images: imageHosts(registry, granted.resource.org) }),
       'Referrer-Policy': 'no-referrer',
       'X-Robots-Tag': 'noindex',
     };

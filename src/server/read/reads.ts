@@ -22,6 +22,7 @@ import type { Hits } from '../hits/hits.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
 import { sendSite } from '../sites/send-site.ts';
+import { sendImage } from './images.ts';
 import { createSendResourcePage, sendUnpublished, type SendResourcePage } from './resource-pages.ts';
 import { sendProvenance, sendReport, sendVersions } from './views.ts';
 
@@ -85,6 +86,7 @@ const viewPatterns = {
   page: '/@{org}/{type}/{slug}/index.html',
   markdown: '/@{org}/{type}/{slug}/index.md',
   part: '/@{org}/{type}/{slug}/part-{part}',
+  image: '/@{org}/{type}/{slug}/image-{image}',
   try: '/@{org}/{type}/{slug}/try',
   embed: '/@{org}/{type}/{slug}/embed',
   report: '/@{org}/{type}/{slug}/report',
@@ -148,6 +150,7 @@ async function sendView(read: ReadRequest, granted: Granted, address: ResourceAd
   if (view === 'report') return sendReport(read, selected.granted, lifetime);
   if (view === 'provenance') return sendProvenance(read, selected.granted, lifetime);
   if (view === 'try' && address.coordinate.type !== 'apis') throw new RegistryError('not_found', nothingHere);
+  if (view === 'image') return sendImage(read, selected.granted, address.part!, lifetime);
   if (view !== 'document') return send.page(read, selected.granted, view, address.part);
   return wantsPage(read, address)
     ? send.page(read, selected.granted, 'page')

@@ -12,6 +12,7 @@ import { partPage } from '../../site/pages/part-page.ts';
 import { resourceMarkdown } from '../../site/pages/resource-markdown.ts';
 import { resourcePage, type Made } from '../../site/pages/resource-page.ts';
 import type { Site } from '../../site/site.ts';
+import { imageHosts } from '../../site/pages/show-images.ts';
 import { tryPage } from '../../site/pages/try-page.ts';
 import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
 import { keptPage, worthKeeping } from '../page-bytes.ts';
@@ -117,6 +118,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     const sharing = pageSharing(config, {
       isPublic: isForAll,
       by: isReaders ? 'reader' : 'everyone',
+      images: imageHosts(site.registry, resource.org),
       keys: [resourceKey(resource)],
     });
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};

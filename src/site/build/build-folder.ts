@@ -1,4 +1,4 @@
-import { copyFile, link, lstat, mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, link, lstat, mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
 import { manifestName, readBuildManifest, type BuildManifest } from './build-manifest.ts';
@@ -49,7 +49,9 @@ async function inspect(target: string): Promise<BuildManifest | null> {
   const all = await readdir(target, { recursive: true, withFileTypes: true });
   const isTie = (entry: (typeof all)[number]) =>
     entry.name === worktreeFile && entry.parentPath === target && entry.isFile();
-  const entries = all.filter((entry) => !isTie(entry));
+  const isTools = ({ name, parentPath }: (typeof all)[number]) =>
+    toolFolders.some((own) => (name === own && parentPath === target) || isWithin(join(target, own), parentPath));
+  const entries = all.filter((entry) => !isTie(entry) && !isTools(entry));
   if (entries.length === 0) return null;
   const manifest = await readBuildManifest(target);
   if (manifest === null) {
@@ -73,6 +75,13 @@ async function inspect(target: string): Promise<BuildManifest | null> {
 
 /** What ties a git worktree to its repository: a file, which the next build keeps. In a clone it is a folder. */
 const worktreeFile = '.git';
+
+/** What the tools of hosts keep beside what they deploy. The next build keeps it, too. */
+const toolFolders = ['.netlify', '.wrangler'];
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
+}
 
 async function begin(target: string): Promise<Beginnings> {
   const mark = `${process.pid}-${process.hrtime.bigint().toString(36)}`;
@@ -104,6 +113,8 @@ async function begin(target: string): Promise<Beginnings> {
     },
     async publish() {
       await copyFile(join(target, worktreeFile), join(folder, worktreeFile)).catch(ignoringAbsence).catch(explain);
+      for (const name of toolFolders)
+        await cp(join(target, name), join(folder, name), { recursive: true }).catch(ignoringAbsence).catch(explain);
       const isThere = (await rename(target, former).catch(ignoringAbsence).catch(explain)) !== null;
       try {
         await rename(folder, target);

@@ -21,6 +21,8 @@ export type FileKind =
   | 'users' // a page that depends on its reader: of a ruleset, or without a latest version
   | 'markdown'
   | 'part' // a page of a long document
+  | 'image'
+  | 'drawing' // an image that could have more in it: SVG
   | 'try'
   | 'home'
   | 'front' // the page of an organization or a type, which depends on its reader
@@ -52,7 +54,7 @@ export interface Item {
   status?: number;
   /** Whether it is a list with further pages, requested by cursor. */
   isList?: boolean;
-  /** Whether it links to the parts of a long document, which are files too. */
+  /** Whether it links to the parts of a long document and shows images, which are files too. */
   isParted?: boolean;
   /** Whether it names the other files of the search index. */
   isIndex?: boolean;
@@ -107,7 +109,7 @@ function versionItems({ type }: Resource, pinned: string): Item[] {
   return [
     coded(`${pinned}.json`, 'json'),
     coded(`${pinned}.yaml`, 'yaml'),
-    { ...coded(`${pinned}/index.html`, type === 'rulesets' ? 'users' : 'page'), isParted: type === 'apis' },
+    { ...coded(`${pinned}/index.html`, type === 'rulesets' ? 'users' : 'page'), isParted: true },
     coded(`${pinned}/index.md`, 'markdown'),
     record(`${pinned}/report`, 'record'),
     record(`${pinned}/provenance`, 'record'),
@@ -133,6 +135,17 @@ export function partItems(ask: string, page: string): Item[] {
     file: `${folder.slice(1)}${name}/index.html`,
     kind: 'part',
     isCoded: true,
+  }));
+}
+
+/** The images that a page of this version shows. `pinned`: the path of the version. */
+export function imageItems(pinned: string, page: string): Item[] {
+  const found = page.matchAll(/<img src="[^"]*\/(image-[0-9a-f]{16}\.([a-z]+))"/g);
+  return [...new Map([...found].map(([, name, type]) => [name!, type!]))].map(([name, type]) => ({
+    ask: `${pinned}/${name}`,
+    file: `${pinned.slice(1)}/${name}`,
+    kind: type === 'svg' ? 'drawing' : 'image',
+    isCoded: false,
   }));
 }
 

@@ -20,6 +20,7 @@ import { discoveryPaths } from '../discovery.ts';
 import { feedPath, type FeedScope } from '../feeds.ts';
 import { organizationTitle } from '../pages/organization-title.ts';
 import { relatedResources } from '../pages/related.ts';
+import { imageHosts } from '../pages/show-images.ts';
 import type { Site } from '../site.ts';
 
 /**
@@ -41,7 +42,13 @@ export async function planBuild(
     const items = [...resourceItems(resource), ...feeds];
     units.push({
       name: nameOf(resource),
-      inputs: inputs(resource, organizationTitle(site, resource.org), related, rulesets),
+      inputs: inputs(
+        resource,
+        organizationTitle(site, resource.org),
+        related,
+        rulesets,
+        imageHosts(site.registry, resource.org),
+      ),
       items,
       again: latestBases(resource),
     });

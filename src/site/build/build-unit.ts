@@ -4,7 +4,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Answered, Answers, Asked } from '../answers.ts';
 import type { Beginnings } from './build-folder.ts';
 import { resourcesPerFile } from '../../search/ranking/shards.js';
-import { codingEndings, partItems, shardItem, type Item, type Unit } from './build-items.ts';
+import { codingEndings, imageItems, partItems, shardItem, type Item, type Unit } from './build-items.ts';
 import type { BuiltFile, BuiltUnit, Fields } from './build-manifest.ts';
 import { decodeJson } from '../../model/json.ts';
 
@@ -50,14 +50,25 @@ async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, B
     const made = await makeFile(making, item, coding, known);
     if (made !== null) files.push(made);
   }
-  if (item.isParted) {
-    const { body } = await ask(making, { path: item.ask }, item);
-    for (const each of partItems(item.ask, Buffer.from(body).toString()))
-      files.push(...(await makeItem(making, each, known)));
-  }
+  if (item.isParted) files.push(...(await makeParts(making, item, known)));
   if (item.isList) files.push(...(await makePages(making, item)));
   if (item.isIndex)
     for (const each of await shardItems(making, item)) files.push(...(await makeItem(making, each, known)));
+  return files;
+}
+
+/** The parts of a long document that its page links to, and the images on all of them. */
+async function makeParts(making: Making, item: Item, known: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
+  const textOf = async (path: string) => Buffer.from((await ask(making, { path }, item)).body).toString();
+  const page = await textOf(item.ask);
+  const parts = partItems(item.ask, page);
+  const pinned = item.ask.slice(0, -'/index.html'.length);
+  const images = new Map<string, Item>();
+  const files: BuiltFile[] = [];
+  for (const path of [item.ask, ...parts.map((part) => part.ask)])
+    for (const image of imageItems(pinned, path === item.ask ? page : await textOf(path)))
+      images.set(image.file, image);
+  for (const each of [...parts, ...images.values()]) files.push(...(await makeItem(making, each, known)));
   return files;
 }
 
@@ -99,7 +110,7 @@ async function makeFile(
   headers[item.kind] ??= fieldsOf(answer.headers);
   const bytes = item.status === undefined ? answer.body : withoutInstance(answer);
   await beginnings.write(path, bytes);
-  const policy = item.kind === 'try' ? answer.headers['content-security-policy'] : undefined;
+  const policy = ownPolicy(item, answer.headers);
   const file = { path, size: bytes.byteLength, ...(policy !== undefined && { policy }) };
   return isDocument ? { ...file, digest: digestIn(answer) } : file;
 }
@@ -180,7 +191,20 @@ const ownFields = new Set([
 /** The header fields of every file of a kind. */
 export function fieldsOf(headers: Answered['headers']): Fields {
   const entries = Object.entries(headers).filter(([name, value]) => value !== undefined && !ownFields.has(name));
-  return Object.fromEntries(entries) as Fields;
+  const fields = Object.fromEntries(entries) as Fields;
+  const policy = fields['content-security-policy'];
+  return policy === undefined ? fields : { ...fields, 'content-security-policy': withoutHosts(policy) };
+}
+
+/** A policy without the other hosts whose images a page may show. */
+function withoutHosts(policy: string): string {
+  return policy.replace(/(img-src 'self' data:)[^;]*/, '$1');
+}
+
+/** The policy of a file that differs from that of its kind. */
+function ownPolicy({ kind }: Item, headers: Answered['headers']): string | undefined {
+  const policy = headers['content-security-policy'];
+  return policy !== undefined && (kind === 'try' || policy !== withoutHosts(policy)) ? policy : undefined;
 }
 
 function digestIn({ headers, body }: Answered): `sha256:${string}` {

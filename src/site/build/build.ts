@@ -13,6 +13,7 @@ import { siteAddress } from '../../model/sites/documentation-site.ts';
 import { movedPaths } from './build-sites.ts';
 import { latestBases, precompressed, type Precompressed, type Unit } from './build-items.ts';
 import { fieldsOf, keepUnit, makeUnit, type Making } from './build-unit.ts';
+import type { EdgeHost } from './rules-edge.ts';
 import { rulesFor } from './server-rules.ts';
 import type { ProblemKind } from '../pages/message-pages.ts';
 import { createSite, type Site } from '../site.ts';
@@ -29,6 +30,8 @@ export interface BuildOptions {
   program: string;
   /** Which codings of each file to write besides the plain file. Default: all. */
   precompressed?: Precompressed;
+  /** Adds a function that answers on this host as the registry does. */
+  host?: EdgeHost | null;
   /** Builds everything again. */
   isFresh: boolean;
   /** Called with the progress. */
@@ -103,12 +106,12 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
 /** The inputs of every file besides its content. */
 async function basisOf(
   { registry, url, assets }: Site,
-  { program, precompressed: packed = 'all' }: BuildOptions,
+  { program, precompressed: packed = 'all', host = null }: BuildOptions,
 ): Promise<string> {
   const { config, compiler } = registry;
   const files = await programDigest(config.templates);
   const paths = assets.names().map((name) => assets.path(name));
-  return JSON.stringify([program, packed, files, paths, compiler.renderer, url, config.cache, config.sites]);
+  return JSON.stringify([program, packed, host, files, paths, compiler.renderer, url, config.cache, config.sites]);
 }
 
 /** The kinds of problems. Each has a page. */
@@ -137,7 +140,7 @@ interface Work {
 async function write(
   { site, snapshot, answers, beginnings, old, problems }: Work,
   units: readonly Unit[],
-  { signal: stop, say, precompressed: packed = 'all' }: BuildOptions,
+  { signal: stop, say, precompressed: packed = 'all', host = null }: BuildOptions,
 ): Promise<{ manifest: BuildManifest; made: number }> {
   const failed = new AbortController();
   const former = (unit: Unit): BuiltUnit | null => old?.units[unit.name] ?? null;
@@ -175,7 +178,7 @@ async function write(
   const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
   const moved = await movedPaths(site, snapshot);
-  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems, moved });
+  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems, moved }, host);
   for (const [path, text] of Object.entries(rules)) await beginnings.write(path, text);
   const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
   const { inputs } = units.at(-1)!;

@@ -53,6 +53,13 @@ const kinds: readonly Kind[] = [
   { path: `^/@[^/]+/${types}/[^/]+/index\\.md$`, kind: 'markdown', file: '{path}', type: 'text/markdown' },
   ...diffKinds(),
   { path: `^/@[^/]+/apis/[^/]+/part-[a-z0-9-]+$`, kind: 'part', file: '{path}/index.html', type: 'text/html' },
+  { path: `^/@.+/image-[0-9a-f]+\\.svg$`, kind: 'drawing', file: '{path}', type: 'image/svg+xml' },
+  ...['png', 'jpg', 'gif', 'webp', 'avif'].map((ending) => ({
+    path: `^/@.+/image-[0-9a-f]+\\.${ending}$`,
+    kind: 'image',
+    file: '{path}',
+    type: `image/${ending === 'jpg' ? 'jpeg' : ending}`,
+  })),
   { path: `^/@[^/]+/apis/[^/]+/try$`, kind: 'try', file: '{path}/index.html', type: 'text/html' },
   {
     path: `^/@.+/(?:report|provenance)$`,
@@ -179,11 +186,12 @@ export function caddyRules(table: RulesTable): string {
     ...conditionLines(table),
     '\t# The first of two that set a field has the last word.',
     '\t@stele_latest {',
-    '\t\tvars {vars.stele_kind} json yaml record',
+    '\t\tvars {vars.stele_kind} json yaml record image drawing',
     '\t\tnot vars_regexp {vars.stele_name} ^/@[^/]+/[^/]+/[^/@]+@',
     '\t}',
     ...deferred('@stele_latest', [['Cache-Control', quote(headers['latest']?.['cache-control'] ?? '')]]),
     '\theader -Last-Modified',
+    ...pagePolicies(table),
     ...Object.entries(headers).flatMap(([kind, fields]) => headerLines(kind, fields)),
     '\tfile_server {',
     ...(packed.length === 0 ? [] : [`\t\tprecompressed ${packed.join(' ')}`]),
@@ -239,6 +247,21 @@ function ownMaps({ versions, aliases, base, unpublished }: RulesTable): string[]
       'stele_policy',
       rows(({ policy }) => policy ?? undefined),
     ),
+  ];
+}
+
+/** The policies of pages that show images of other hosts. */
+function pagePolicies({ versions, aliases }: RulesTable): string[] {
+  const own = new Map(versions.flatMap(({ path, pagePolicy }) => (pagePolicy === null ? [] : [[path, pagePolicy]])));
+  if (own.size === 0) return [];
+  const latest = aliases.flatMap(([from, to]): [string, string][] => (own.has(to) ? [[from, own.get(to)!]] : []));
+  return [
+    ...mapLines('stele_page_policy', [...own, ...latest]),
+    '\t@stele_page_policy {',
+    '\t\tvars {vars.stele_kind} page users part',
+    '\t\texpression {stele_page_policy} != ""',
+    '\t}',
+    ...deferred('@stele_page_policy', [['Content-Security-Policy', '{stele_page_policy}']]),
   ];
 }
 

@@ -70,9 +70,14 @@ export function httpRules(table: RulesTable): string {
       '$stele_try_policy',
       versions.flatMap(({ path, policy }): Row[] => (policy === null ? [] : [[path, literal(policy)]])),
     ),
+    map('$stele_version', '$stele_page_policy', [
+      ...versions.flatMap(({ path, pagePolicy }): Row[] => (pagePolicy === null ? [] : [[path, literal(pagePolicy)]])),
+      ['default', literal((headers['page'] ?? headers['users'])?.['content-security-policy'] ?? '')],
+    ]),
     map('$stele_kind', '$stele_policy', [
       ['try', '$stele_try_policy'],
-      ...fieldRows(table, 'content-security-policy').filter(([kind]) => kind !== 'try'),
+      ['~^(?:page|users|part)$', '$stele_page_policy'],
+      ...fieldRows(table, 'content-security-policy').filter(([kind]) => !/^(?:try|page|users|part)$/.test(kind)),
     ]),
     map('$stele_kind', '$stele_location', [
       ['~^(?:json|yaml)$', `${base}$stele_version`],
@@ -137,7 +142,7 @@ function fieldRows({ headers }: RulesTable, name: string): Row[] {
 function cacheRows(table: RulesTable): Row[] {
   const latest = table.headers['latest']?.['cache-control'] ?? '';
   return [
-    ['~^(?:json|yaml|record) latest$', latest],
+    ['~^(?:json|yaml|record|image|drawing) latest$', latest],
     ['~^range ', latest],
     ...fieldRows(table, 'cache-control').map(([kind, value]): Row => [`~^${kind} `, value]),
   ];

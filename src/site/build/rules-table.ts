@@ -30,6 +30,8 @@ export interface VersionRules {
   headers: Fields;
   /** `Content-Security-Policy` of its page for trying requests. */
   policy: string | null;
+  /** That of its other pages, where they show images of other hosts. */
+  pagePolicy: string | null;
   /** Digests of the documents by file extension: `.json.br`. */
   digests: [string, Digest][];
   /** Sizes of the plain documents in bytes, by file extension. */
@@ -101,11 +103,12 @@ function addResource(
       return digest === undefined ? [] : [[ending, digest]];
     });
     const policy = byPath.get(`${path}/try/index.html`)?.policy ?? null;
+    const pagePolicy = byPath.get(`${path}/index.html`)?.policy ?? null;
     const sizes = ['.json', '.yaml'].flatMap((ending): [string, number][] => {
       const size = byPath.get(`${path}${ending}`)?.size;
       return size === undefined ? [] : [[ending, size]];
     });
-    table.versions.push({ path, headers: ownHeaders(site, resource, version), policy, digests, sizes });
+    table.versions.push({ path, headers: ownHeaders(site, resource, version), policy, pagePolicy, digests, sizes });
   }
   const latest = latestBases(resource);
   if (latest !== null) table.aliases.push([base, `/${latest.from}`], [`${base}@latest`, `/${latest.from}`]);

@@ -1,11 +1,12 @@
 import { caddyRules } from './rules-caddy.ts';
+import { edgeRules, type EdgeHost } from './rules-edge.ts';
 import { fileRules } from './rules-files.ts';
 import { serverRules } from './rules-nginx-server.ts';
 import { httpRules } from './rules-nginx.ts';
 import { rulesTable, type Written } from './rules-table.ts';
 
-/** The rules for each supported web server, by file. */
-export function rulesFor(written: Written): Record<string, string> {
+/** The rules for each supported web server, by file. `host`: with an edge function for it. */
+export function rulesFor(written: Written, host: EdgeHost | null = null): Record<string, string> {
   const table = rulesTable(written);
   const files = fileRules(table);
   return {
@@ -16,5 +17,6 @@ export function rulesFor(written: Written): Record<string, string> {
     _headers: files.headers,
     // GitHub Pages would leave out what starts with a dot or an underscore.
     '.nojekyll': '',
+    ...(host === null ? {} : edgeRules(table, host)),
   };
 }

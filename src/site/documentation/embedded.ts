@@ -8,6 +8,8 @@ import { outlineOf, renderedOf } from '../../registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { embeddedIn, type GrantedSite } from '../../registry/sites/read-site.ts';
 import { anchorOfOperation } from '../../registry/sites/resolve-embeds.ts';
+import { imageHref } from '../pages/resource-page.ts';
+import { showImages } from '../pages/show-images.ts';
 import type { Site } from '../site.ts';
 import { registryLink, type Placed } from './placed.ts';
 
@@ -55,16 +57,18 @@ export async function showEmbed(
   const href = registryLink(site, placed, path);
   const about = { name: resource.name, label: version.version.label, href };
   const sharing = { isPublic: resource.visibility === 'public', key: resourceKey(coordinateOf(resource)) };
+  const shown = (text: string) =>
+    showImages(site, resource, text, { hrefOf: placed.isElsewhere ? null : imageHref(site, version), hosts: [] });
   if (embed.operation === null) {
     const { html, navigation, markdown } = rendered;
-    return { shown: { ...about, html, navigation, markdown }, ...sharing };
+    return { shown: { ...about, html: shown(html), navigation, markdown }, ...sharing };
   }
   const outline = await outlineOf(registry, version);
   const anchor = outline && anchorOfOperation(outline, embed.operation);
   const html = anchor === null ? null : operationHtml(rendered.html, anchor, href);
   if (html === null) return nothing;
   const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(path)}#${anchor}).`;
-  return { shown: { ...about, html, navigation: '', markdown }, ...sharing };
+  return { shown: { ...about, html: shown(html), navigation: '', markdown }, ...sharing };
 }
 
 async function grantEmbedded(

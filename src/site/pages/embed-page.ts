@@ -7,7 +7,8 @@ import { anchorOfOperation } from '../../registry/sites/resolve-embeds.ts';
 import { operationHtml } from '../documentation/embedded.ts';
 import type { Site } from '../site.ts';
 import { linkParts } from './link-parts.ts';
-import { partHref } from './resource-page.ts';
+import { imageHref, partHref } from './resource-page.ts';
+import { showImages } from './show-images.ts';
 
 const themes = ['light', 'dark'] as const;
 type Theme = (typeof themes)[number];
@@ -50,7 +51,7 @@ export async function embedPage(
     name: resource.name,
     version: { label: version.label, state: version.status.state },
     href: operation === null ? href : `${href}#${await anchorOf(site, granted, operation)}`,
-    html: html && leaveFrame(html),
+    html: html && leaveFrame(showImages(site, resource, html, { hrefOf: imageHref(site, granted), hosts: [] })),
   });
 }
 

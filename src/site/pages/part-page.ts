@@ -6,7 +6,8 @@ import type { GrantedVersion } from '../../registry/read.ts';
 import { crumbsWithin } from './crumbs.ts';
 import { linkParts } from './link-parts.ts';
 import { canonicalOf } from '../links.ts';
-import { partHref, versionsOf, type Made } from './resource-page.ts';
+import { imageHref, partHref, versionsOf, type Made } from './resource-page.ts';
+import { showImages } from './show-images.ts';
 import type { Site } from '../site.ts';
 
 /**
@@ -27,6 +28,7 @@ export async function partPage(site: Site, granted: GrantedVersion, name: string
   const coordinate = coordinateOf(resource);
   const to = (part: string | null) => partHref(site, granted, part);
   const linked = (text: string) => (isWhole || pages === null ? text : linkParts(text, pages, name, to));
+  const shown = (text: string) => showImages(site, resource, linked(text), { hrefOf: imageHref(site, granted) });
   const title = isWhole ? 'The whole reference' : (pages?.parts[at]?.title ?? name);
   const text = site.page('part', {
     org: resource.org,
@@ -44,7 +46,7 @@ export async function partPage(site: Site, granted: GrantedVersion, name: string
     heading: title,
     home: to(null),
     whole: isWhole ? null : to(wholePart),
-    reference: html === null ? null : isWhole ? html : `<div class="reference">${linked(html)}</div>`,
+    reference: html === null ? null : isWhole ? shown(html) : `<div class="reference">${shown(html)}</div>`,
     navigation: unfold(linked(rendered?.navigation ?? '')),
     isCut: isWhole && rendered!.truncated,
     previous: neighbour(pages, at - 1, to),

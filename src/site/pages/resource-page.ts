@@ -16,6 +16,7 @@ import { feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
 import { embedSnippet } from './embed-snippet.ts';
 import type { Related } from './related.ts';
+import { showImages } from './show-images.ts';
 import { describeReport } from './report-groups.ts';
 import type { Site } from '../site.ts';
 import { describeChanges } from './version-changes.ts';
@@ -135,7 +136,7 @@ export async function resourcePage(
 
 /**
  * The reference on the page. Of a long document only the overview, whose links lead to its parts; a
- * preview has no parts, since they would need URLs.
+ * preview has no parts and no images, since they would need URLs.
  */
 async function referenceOf(
   site: Site,
@@ -143,14 +144,21 @@ async function referenceOf(
   { html, navigation, truncated, pages }: Rendered,
   isPreview: boolean,
 ): Promise<object | null> {
-  if (pages === null) return { html, navigation, truncated, whole: null };
+  const shown = (text: string) =>
+    showImages(site, granted.resource, text, { hrefOf: isPreview ? null : imageHref(site, granted) });
+  if (pages === null) return { html: shown(html), navigation, truncated, whole: null };
   if (isPreview) {
     const whole = await renderedPart(site.registry, granted, wholePart);
-    return whole === null ? null : { html: whole, navigation, truncated, whole: null };
+    return whole === null ? null : { html: shown(whole), navigation, truncated, whole: null };
   }
   const to = (part: string | null) => partHref(site, granted, part);
   const linked = (text: string) => linkParts(text, pages, null, to);
-  return { html: linked(pages.overview), navigation: linked(navigation), truncated, whole: to(wholePart) };
+  return { html: shown(linked(pages.overview)), navigation: linked(navigation), truncated, whole: to(wholePart) };
+}
+
+/** The path of an image of a version, by its name. */
+export function imageHref({ links }: Site, { resource, version }: GrantedVersion): (name: string) => string {
+  return (name) => links.to(coordinateOf(resource), { label: version.label, view: 'image', part: name });
 }
 
 /** The path of a part of a version's page; null: the page with the overview. */

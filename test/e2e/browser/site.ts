@@ -30,6 +30,8 @@ export interface PublishOptions {
   repository?: string;
   commit?: string;
   note?: CommitNote;
+  /** Other files of the commit. */
+  files?: Record<string, string>;
 }
 
 export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
@@ -61,12 +63,12 @@ export async function openSite(user: UserConfig = {}): Promise<OpenSite> {
       name,
       file,
       text,
-      { version, visibility = 'public', repository = null, commit = null, note } = {} as never,
+      { version, visibility = 'public', repository = null, commit = null, note, files = {} } = {} as never,
     ) {
       const { coordinate } = parseCoordinate(name)!;
       const result = await publish(registry, {
         coordinate,
-        snapshot: { ...snapshotOf(repository, commit, { [file]: text }), note: note ?? null },
+        snapshot: { ...snapshotOf(repository, commit, { ...files, [file]: text }), note: note ?? null },
         entry: file,
         version: version ?? null,
         onConflict: 'revise',

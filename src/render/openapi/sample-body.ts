@@ -1,0 +1,119 @@
+import { dereference } from '../local-reference.ts';
+import { entriesOf, isObject, objectOf, textOf } from '../json-value.ts';
+import { isSmall, sampleOf } from '../schema/sample-value.ts';
+import type { Schemas } from '../schema/schemas.ts';
+import { xmlSample } from '../schema/xml-sample.ts';
+import type { Media, OperationView } from './operation-view.ts';
+
+/** A field of a form. `file`: the name of the file that it has instead of a value. */
+export interface FormField {
+  name: string;
+  value: string;
+  file: string | null;
+  /** Media type of the field. Null: text. */
+  type: string | null;
+}
+
+/** The body of an example request: a JSON value, fields of a form, another text, or a file by its name. */
+export type SampleBody =
+  | { kind: 'json'; type: string; value: unknown }
+  | { kind: 'form'; fields: [string, string][] }
+  | { kind: 'multipart'; fields: FormField[] }
+  | { kind: 'text'; type: string; text: string }
+  | { kind: 'file'; type: string; file: string };
+
+/** The media types of bodies that samples show, best first. */
+const order = [isJson, isForm, isMultipart, isXml, isText, () => true];
+
+/** An example body: of the easiest media type that the operation takes, with the author's example if there is one. */
+export function sampleBody(schemas: Schemas, { body }: OperationView): SampleBody | null {
+  const all = (body?.media ?? []).flatMap((media) => media.types.map((type) => ({ media, type })));
+  for (const isOne of order) {
+    const found = all.find(({ type }) => isOne(type));
+    if (found !== undefined) return bodyOf(schemas, found.media, found.type);
+  }
+  return null;
+}
+
+function bodyOf(schemas: Schemas, media: Media, type: string): SampleBody {
+  const example = media.examples.find(({ value }) => isSmall(value))?.value;
+  if (isXml(type) || isText(type)) {
+    const text = typeof example === 'string' ? example : bodyText(schemas, media, type, example);
+    return { kind: 'text', type, text: text ?? 'text' };
+  }
+  if (isJson(type)) return { kind: 'json', type, value: example ?? sampleOf(schemas, media.schema) };
+  if (!isForm(type) && !isMultipart(type)) return { kind: 'file', type, file: fileName(type) };
+  const value = isObject(example) ? example : objectOf(sampleOf(schemas, media.schema));
+  if (isForm(type)) return { kind: 'form', fields: entriesOf(value).map(([name, one]) => [name, fieldText(one)]) };
+  return { kind: 'multipart', fields: fieldsOf(schemas, media, value) };
+}
+
+/** What a body of another media type than JSON looks like; null if nobody can tell. */
+export function bodyText(schemas: Schemas, { schema }: Media, type: string, value?: unknown): string | null {
+  return isXml(type) && schema !== undefined ? xmlSample(schemas, schema, value) : null;
+}
+
+/** Fields in the order of the example. Files are those that the schema says are binary. */
+function fieldsOf(schemas: Schemas, { schema }: Media, value: Record<string, unknown>): FormField[] {
+  const properties = objectOf(dereference(schemas.document, schema)?.['properties']);
+  return entriesOf(value)
+    .slice(0, 30)
+    .filter(([name]) => /^[^=\p{Cc}]{1,200}$/u.test(name))
+    .map(([name, one]) => {
+      const found = dereference(schemas.document, properties[name]) ?? {};
+      const item = found['type'] === 'array' ? (dereference(schemas.document, found['items']) ?? {}) : found;
+      const media = textOf(item['contentMediaType']) || typeOfFile(item);
+      if (media === null || !isMediaType(media)) return { name, value: fieldText(one), file: null, type: null };
+      return { name, value: '', file: fileName(media), type: media };
+    });
+}
+
+function typeOfFile({ type, format }: Record<string, unknown>): string | null {
+  return type === 'file' || ['binary', 'base64'].includes(textOf(format)) ? 'application/octet-stream' : null;
+}
+
+/** A field's value: text as it is, anything else as JSON (OpenAPI 3.1, "Encoding object"). */
+function fieldText(value: unknown): string {
+  return isObject(value) || Array.isArray(value) ? JSON.stringify(value) : textOf(value);
+}
+
+const extensions: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'application/pdf': 'pdf',
+  'application/zip': 'zip',
+  'text/csv': 'csv',
+  'text/plain': 'txt',
+  'audio/mpeg': 'mp3',
+};
+
+function fileName(type: string): string {
+  return `upload.${extensions[type.toLowerCase()] ?? 'bin'}`;
+}
+
+/** Whether it is a media type without parameters (RFC 9110 §8.3.1). */
+function isMediaType(text: string): boolean {
+  return /^[\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,100}$/.test(text);
+}
+
+/** Whether it is a media type of JSON (RFC 6839 §3.1). */
+export function isJson(type: string): boolean {
+  return /^application\/(?:[\w.+-]*\+)?json\b/i.test(type);
+}
+
+/** Whether it is a media type of XML (RFC 7303). */
+export function isXml(type: string): boolean {
+  return /^(?:application|text)\/(?:[\w.+-]*\+)?xml\b/i.test(type);
+}
+
+function isForm(type: string): boolean {
+  return /^application\/x-www-form-urlencoded\b/i.test(type);
+}
+
+function isMultipart(type: string): boolean {
+  return /^multipart\/form-data\b/i.test(type);
+}
+
+function isText(type: string): boolean {
+  return /^text\//i.test(type) || /^application\/(?:yaml|x-ndjson|graphql)\b/i.test(type);
+}

@@ -1,0 +1,104 @@
+import { dereference } from '../local-reference.ts';
+import { entriesOf, isObject, listOf, objectOf, textOf } from '../json-value.ts';
+import { sampleOf } from './sample-value.ts';
+import type { Schemas } from './schemas.ts';
+
+const mostElements = 300;
+const deepest = 12;
+
+interface Progress {
+  schemas: Schemas;
+  left: number;
+}
+
+/**
+ * A value as XML, with the names, attributes, prefixes and wrappers that its schema says (OpenAPI,
+ * "XML object"). `value`: default: one made from the schema. Always well-formed.
+ */
+export function xmlSample(schemas: Schemas, schema: unknown, value?: unknown): string {
+  const shown = value === undefined ? sampleOf(schemas, schema, 'response') : value;
+  const progress: Progress = { schemas, left: mostElements };
+  const { name } = formOf(schemas, schema, lastName(schema));
+  const lines = elements(progress, schema, name, shown, 0);
+  const one = lines.filter((line) => !line.startsWith(' ')).length <= 2 && lines.length > 0 && !Array.isArray(shown);
+  return ['<?xml version="1.0" encoding="UTF-8"?>', ...(one ? lines : [`<root>`, ...lines, `</root>`])].join('\n');
+}
+
+/** The name of a referenced schema, which is that of its element. */
+function lastName(schema: unknown): string {
+  const reference = textOf(objectOf(schema)['$ref']);
+  return reference === '' ? 'root' : reference.slice(reference.lastIndexOf('/') + 1);
+}
+
+interface Form {
+  name: string;
+  namespace: string;
+  isAttribute: boolean;
+  isWrapped: boolean;
+}
+
+function formOf({ document }: Schemas, schema: unknown, fallback: string): Form & { found: Record<string, unknown> } {
+  const found = dereference(document, schema) ?? {};
+  const { name, prefix, namespace, attribute, wrapped, nodeType } = objectOf(found['xml']);
+  const local = xmlName(textOf(name) || fallback);
+  const isPrefixed = textOf(prefix) !== '' && xmlName(textOf(prefix)) === prefix;
+  const declared = textOf(namespace);
+  return {
+    found,
+    name: isPrefixed ? `${textOf(prefix)}:${local}` : local,
+    namespace: declared === '' ? '' : ` xmlns${isPrefixed ? `:${textOf(prefix)}` : ''}="${escape(declared)}"`,
+    isAttribute: attribute === true || nodeType === 'attribute',
+    isWrapped: wrapped === true || nodeType === 'element',
+  };
+}
+
+/** Characters that no name has become underscores (XML 1.0 §2.3, ASCII only). */
+function xmlName(text: string): string {
+  const plain = text.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 100);
+  return /^[A-Za-z_]/.test(plain) ? plain : `_${plain}`;
+}
+
+function elements(progress: Progress, schema: unknown, name: string, value: unknown, depth: number): string[] {
+  if (progress.left-- <= 0 || depth > deepest) return [];
+  const indent = '  '.repeat(depth);
+  const { found, namespace, isWrapped } = formOf(progress.schemas, schema, name);
+  if (Array.isArray(value)) {
+    const item = found['items'];
+    const itemName = formOf(progress.schemas, item, name).name;
+    const inside = value
+      .slice(0, 20)
+      .flatMap((one) => elements(progress, item, itemName, one, depth + (isWrapped ? 1 : 0)));
+    return isWrapped ? [`${indent}<${name}${namespace}>`, ...inside, `${indent}</${name}>`] : inside;
+  }
+  if (!isObject(value)) return [`${indent}<${name}${namespace}>${escape(textOf(value))}</${name}>`];
+  const properties = propertiesOf(progress.schemas, schema);
+  const members = entriesOf(value).map(([key, one]) => ({
+    one,
+    schema: properties.get(key),
+    form: formOf(progress.schemas, properties.get(key), key),
+  }));
+  const attributes = members
+    .filter(({ form, one }) => form.isAttribute && !isObject(one) && !Array.isArray(one))
+    .map(({ form, one }) => ` ${form.name}="${escape(textOf(one))}"`);
+  const inside = members
+    .filter(({ form, one }) => !form.isAttribute || isObject(one) || Array.isArray(one))
+    .flatMap(({ form, one, schema: own }) => elements(progress, own, form.name, one, depth + 1));
+  const start = `${indent}<${name}${namespace}${[...new Set(attributes)].join('')}`;
+  return inside.length === 0 ? [`${start}/>`] : [`${start}>`, ...inside, `${indent}</${name}>`];
+}
+
+/** The properties of a schema and of those that it is made of. */
+function propertiesOf(schemas: Schemas, schema: unknown, depth = 0): Map<string, unknown> {
+  const found = dereference(schemas.document, schema) ?? {};
+  const parts =
+    depth > 3
+      ? []
+      : [...listOf(found['allOf']), ...listOf(found['oneOf']).slice(0, 1), ...listOf(found['anyOf']).slice(0, 1)];
+  const inherited = parts.slice(0, 12).flatMap((part) => [...propertiesOf(schemas, part, depth + 1)]);
+  return new Map([...inherited, ...entriesOf(found['properties'])]);
+}
+
+function escape(text: string): string {
+  const plain = text.toWellFormed().replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '');
+  return plain.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[character] ?? '&quot;');
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { types } from '../../model/kinds.ts';
+import { sitePlaces } from './rules-sites.ts';
+import type { RulesTable } from './rules-table.ts';
+
+/** The hosts that an edge function answers for. */
+export const edgeHosts = ['cloudflare', 'netlify'] as const;
+export type EdgeHost = (typeof edgeHosts)[number];
+
+const source = new URL('../../../content/edge/answer.js', import.meta.url);
+
+/** How each host runs the function: the file, and what it adds to the source. */
+const hosts: Readonly<Record<EdgeHost, (code: string) => Record<string, string>>> = {
+  cloudflare: (code) => ({
+    '_worker.js': `${code}
+export default {
+  fetch: (request, { ASSETS }) =>
+    answer(request, table, async (path) => {
+      const found = await ASSETS.fetch(new URL(\`\${table.base}\${path}\`, request.url));
+      return found.status === 200 ? found : null;
+    }),
+};
+`,
+    // The function is no file for readers, and so is what it is configured with.
+    '.assetsignore': '_worker.js\nwrangler.jsonc\n_redirects\n_headers\n.stele-build.json\n',
+    'wrangler.jsonc': `${JSON.stringify(
+      {
+        name: 'stele',
+        main: '_worker.js',
+        compatibility_date: '2026-01-01',
+        assets: { directory: '.', binding: 'ASSETS', html_handling: 'none', run_worker_first: true },
+      },
+      null,
+      2,
+    )}\n`,
+  }),
+  netlify: (code) => ({
+    'netlify/edge-functions/stele.js': `${code}
+// Files are asked for by their own paths, which this function passes on.
+const own = 'x-stele-file';
+
+export default async (request, context) => {
+  if (request.headers.get(own) !== null) return context.next();
+  return answer(request, table, async (path) => {
+    const found = await fetch(new URL(\`\${table.base}\${path}\`, request.url), { headers: { [own]: '1' } });
+    return found.status === 200 ? found : null;
+  });
+};
+
+export const config = { path: '/*' };
+`,
+    'netlify.toml':
+      '# Written by `stele build`.\n[build]\n  publish = "."\n  edge_functions = "netlify/edge-functions"\n',
+  }),
+};
+
+/** The media types of documents, by the type of the resource. */
+const mediaTypes = Object.fromEntries(Object.entries(types).map(([type, about]) => [type, about.mediaTypes]));
+
+/** The files of an edge function that answers as the registry does, and what it knows of each resource. */
+export function edgeRules(table: RulesTable, host: EdgeHost): Record<string, string> {
+  const { base, url, headers } = table;
+  const problems = Object.fromEntries(
+    table.problems.map(({ code, status, title, meaning }) => [
+      code,
+      { type: `${url}/problems/${code}`, title, status, detail: meaning },
+    ]),
+  );
+  const shared = `const table = ${JSON.stringify({ base, headers, problems, types: mediaTypes, sites: sitePlaces, moved: Object.fromEntries(table.moved) })};\n`;
+  const code = readFileSync(source, 'utf8').replace('export async function answer', 'async function answer');
+  const resources = [...resourcesOf(table)].map(([name, rules]) => [`rules/edge${name}.json`, JSON.stringify(rules)]);
+  return { ...hosts[host](`// Written by \`stele build\`.\n${shared}${code}`), ...Object.fromEntries(resources) };
+}
+
+/** What the function knows of a resource. Paths of the table are cut to labels. */
+interface ResourceRules {
+  latest: string | null;
+  isGone: boolean;
+  versions: Record<string, { headers: object; policy: string | null; pagePolicy: string | null; digests: object }>;
+  digests: Record<string, string>;
+  ranges: Record<string, string>;
+  gone: string[];
+}
+
+function resourcesOf({ versions, aliases, ranges, gone, unpublished }: RulesTable): Map<string, ResourceRules> {
+  const found = new Map<string, ResourceRules>();
+  const of = (path: string): [ResourceRules, string | null] => {
+    const [, name, label] = /^(\/@[^@]+)(?:@(.*))?$/.exec(path)!;
+    const rules = found.get(name!) ?? { latest: null, isGone: false, versions: {}, digests: {}, ranges: {}, gone: [] };
+    found.set(name!, rules);
+    return [rules, label ?? null];
+  };
+  for (const { path, headers, policy, pagePolicy, digests } of versions) {
+    const [rules, label] = of(path);
+    const plain = digests.filter(([ending]) => /^\.(?:json|yaml)$/.test(ending));
+    const hex = plain.map(([ending, digest]) => [ending.slice(1), digest.slice('sha256:'.length)]);
+    rules.versions[label!] = { headers, policy, pagePolicy, digests: Object.fromEntries(hex) as object };
+  }
+  for (const path of unpublished) of(path);
+  for (const [from, to] of aliases) {
+    const [rules, selector] = of(from);
+    if (selector === null || selector === 'latest') rules.latest = of(to)[1];
+    else rules.digests[selector] = of(to)[1]!;
+  }
+  for (const [from, to] of ranges) of(from)[0].ranges[of(from)[1]!] = of(to)[1]!;
+  for (const { path, isWhole } of gone) {
+    const [rules, label] = of(path);
+    if (isWhole) rules.isGone = true;
+    else rules.gone.push(label!);
+  }
+  return found;
+}

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSite, type OpenSite } from '../../e2e/browser/site.ts';
+import { build, filesIn, openFolder } from '../../site/build/build-world.ts';
+import { ask, type Answer } from '../http.ts';
+
+/** Images that documents show: part of the version, with its access; others only where the organization names their host. */
+
+const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><script>alert(1)</script></svg>';
+const gif = 'GIF89a\x01\0\x02\0';
+const text = (more = '') => `openapi: 3.1.0
+info:
+  title: Pay
+  version: 1.0.0
+  description: |
+    ![Flow](img/flow.svg) ![Large](img/large.svg) ![Page](img/page.png) ![Far](https://cdn.acme.test/a.png)
+    ![Other](https://other.test/a.png)${more}
+paths: {}
+`;
+const files = {
+  'docs/img/flow.svg': svg,
+  'docs/img/large.svg': `<svg width="1" height="1">${' '.repeat(2 ** 21)}</svg>`,
+  'docs/img/page.png': '<html><script>alert(1)</script></html>',
+  'img/dot.gif': gif,
+};
+
+let site: OpenSite;
+beforeAll(async () => {
+  site = await openSite({ organizations: { acme: { images: ['cdn.acme.test'] } } });
+  await site.publish('@acme/apis/pay', 'docs/api.yaml', text(), { files });
+  await site.publish('@shop/apis/pay', 'docs/api.yaml', text(), { files, visibility: 'private' });
+});
+afterAll(() => site[Symbol.asyncDispose]());
+
+const get = (target: string, accept = 'text/html'): Promise<Answer> =>
+  ask(Number(new URL(site.url).port), { target, headers: [['Accept', accept]] });
+
+async function imageOn(page: string): Promise<string> {
+  const { body } = await get(page);
+  return /<img src="([^"]*\/image-[^"]*)" alt="Flow" width="20" height="10" loading="lazy">/.exec(body.toString())![1]!;
+}
+
+test('a page shows the images of its repository, and those of named hosts', async () => {
+  const { body, headers } = await get('/@acme/apis/pay');
+  const html = body.toString();
+  expect(html).toMatch(
+    /<img src="\/@acme\/apis\/pay@1\.0\.0\/image-[0-9a-f]{16}\.svg" alt="Flow" width="20" height="10"/,
+  );
+  expect(html).toContain('<img src="https://cdn.acme.test/a.png" alt="Far"');
+  expect(html).toContain('<a href="https://other.test/a.png" class="image"');
+  expect(html).not.toContain('alt="Large"');
+  expect(html).not.toContain('alt="Page"');
+  expect(headers.get('content-security-policy')).toContain("img-src 'self' data: https://cdn.acme.test;");
+  const other = await get('/@acme');
+  expect(other.headers.get('content-security-policy')).toContain("img-src 'self' data:;");
+});
+
+test('a drawing is sent as an image that can do nothing by itself, and never changes', async () => {
+  const { status, body, headers } = await get(await imageOn('/@acme/apis/pay'), 'image/avif,image/webp,*/*;q=0.8');
+  expect([status, body.toString(), headers.get('content-type')]).toEqual([200, svg, 'image/svg+xml']);
+  expect(headers.get('content-security-policy')).toBe(
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+  );
+  expect(headers.get('cache-control')).toContain('immutable');
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+});
+
+test('an image has the access of its version', async () => {
+  const path = await imageOn('/@acme/apis/pay');
+  expect((await get(path.replace('@acme', '@shop'))).status).toBe(404);
+  expect((await get(path.replace(/image-.{4}/, 'image-0000'))).status).toBe(404);
+  expect((await get('/@acme/apis/pay/image-x.svg')).status).toBe(404);
+});
+
+test('a version with another image is another version', async () => {
+  const changed = { ...files, 'docs/img/flow.svg': svg.replace('20', '21') };
+  expect(await site.publish('@acme/apis/again', 'docs/api.yaml', text(), { files })).toBe('1.0.0');
+  expect(await site.publish('@acme/apis/again', 'docs/api.yaml', text(), { files: changed })).not.toBe('1.0.0');
+});
+
+test('the twin has the images, and the policies of the pages that show others', async () => {
+  await using folder = await openFolder();
+  await build(site.registry, folder.path, { precompressed: 'none' });
+  const found = (await filesIn(folder.path)).filter((path) => path.includes('/image-'));
+  expect(found.map((path) => path.replace(/[0-9a-f]{16}/, 'X'))).toEqual(
+    expect.arrayContaining(['@acme/apis/pay@1.0.0/image-X.svg', '@acme/apis/pay/image-X.svg']),
+  );
+  expect(found.join()).not.toContain('@shop');
+});
