@@ -118,7 +118,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     const sharing = pageSharing(config, {
       isPublic: isForAll,
       by: isReaders ? 'reader' : 'everyone',
-      images: imageHosts(site.registry, resource.org),
+      images: view === 'markdown' ? [] : imageHosts(site.registry, resource.org),
       keys: [resourceKey(resource)],
     });
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
