@@ -73,7 +73,7 @@ async function publishSites(registry: OpenSite['registry']): Promise<void> {
 }
 
 /** Files that a document shows. */
-export const images = {
+const images = {
   'img/flow.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><script>alert(1)</script></svg>',
   'img/dot.gif': 'GIF89a\x01\0\x02\0',
 };

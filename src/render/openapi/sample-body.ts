@@ -102,7 +102,7 @@ export function isJson(type: string): boolean {
 }
 
 /** Whether it is a media type of XML (RFC 7303). */
-export function isXml(type: string): boolean {
+function isXml(type: string): boolean {
   return /^(?:application|text)\/(?:[\w.+-]*\+)?xml\b/i.test(type);
 }
 
