@@ -98,6 +98,7 @@ function kindOf(name, { ending, tail, format, accept, types }) {
     if (tail === '/index.html') return page;
     if (tail === '/index.md') return 'markdown';
     if (tail === '/report' || tail === '/provenance') return recordKind(accept, format, 'record') ?? 'unacceptable';
+    if (/^\/diff(?:\.json|\.md)?$/.test(tail)) return diffKind(tail, format, accept);
     if (/^\/image-[0-9a-f]{16}\./.test(tail)) return tail.endsWith('.svg') ? 'drawing' : 'image';
     if (!name.includes('/apis/')) return null;
     if (tail === '/try') return 'try';
@@ -114,6 +115,16 @@ function kindOf(name, { ending, tail, format, accept, types }) {
 /** The media types of a resource's documents, by format. */
 function typesOf(table, name) {
   return table.types[name.split('/')[1]];
+}
+
+/** In which form to say what changed. */
+function diffKind(tail, format, accept) {
+  const forms = { json: 'diff', html: 'diff-page', markdown: 'diff-markdown', md: 'diff-markdown' };
+  if (format !== null) return Object.hasOwn(forms, format) ? forms[format] : 'unacceptable';
+  if (tail !== '/diff') return tail === '/diff.json' ? 'diff' : 'diff-markdown';
+  const types = { 'application/json': 'diff', 'text/html': 'diff-page', 'text/markdown': 'diff-markdown' };
+  const wanted = accept === null ? 'application/json' : choose(accept, Object.keys(types));
+  return wanted === null ? 'unacceptable' : types[wanted];
 }
 
 /** Of data for programs and a page for people: which. */
@@ -188,6 +199,9 @@ function fileOf(kind, base, tail) {
   if (kind === 'json' || kind === 'yaml') return `${base}.${kind}`;
   if (kind === 'page' || kind === 'users') return `${base}/index.html`;
   if (kind === 'record') return `${base}${tail}.json`;
+  if (kind === 'diff') return `${base}/diff.json`;
+  if (kind === 'diff-page') return `${base}/diff/index.html`;
+  if (kind === 'diff-markdown') return `${base}/diff.md`;
   return ['record-page', 'part', 'try'].includes(kind) ? `${base}${tail}/index.html` : `${base}${tail}`;
 }
 
