@@ -1,5 +1,3 @@
-import { posix } from 'node:path';
-
 /** The types of images that a version may have, each with the extension in its URL. */
 export const imageTypes = {
   'image/png': 'png',
@@ -52,9 +50,19 @@ export function imagePaths(address: string, file: string): string[] {
   const bare = /^[^?#]{1,1000}/.exec(address)?.[0] ?? '';
   if (/^[a-z][a-z0-9+.-]*:|^\/\/|[\\\0\s]/i.test(bare) || !isImageName(bare)) return [];
   const path = decode(bare);
-  const found = path.startsWith('/') ? [path.slice(1)] : [posix.join(posix.dirname(file), path), path];
-  const plain = found.map((each) => posix.normalize(each)).filter((each) => !/^(?:\.\.(?:\/|$)|\/)/.test(each));
-  return [...new Set(plain)];
+  const folder = file.slice(0, file.lastIndexOf('/') + 1);
+  const found = path.startsWith('/') ? [plainPath(path)] : [plainPath(folder + path), plainPath(path)];
+  return [...new Set(found.filter((each) => each !== null))];
+}
+
+/** The path without `.`, `..` and empty segments; null if it leads out of the tree. */
+function plainPath(path: string): string | null {
+  const segments: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..' && segments.pop() === undefined) return null;
+    if (segment !== '..' && segment !== '.' && segment !== '') segments.push(segment);
+  }
+  return segments.join('/');
 }
 
 function decode(text: string): string {
