@@ -101,7 +101,9 @@ export async function readPublished(registry: Registry, version: Version): Promi
   const images = imageLayers(manifest).map(({ image }) => image);
   if (images.length === 0) return { type: kinds[kind].type, kind, json };
   const shown = new Set(images.map(({ path }) => path));
-  const documents = Object.entries(provenance.blobs).flatMap(([path, blob]) => ((blob === null && path !== provenance.path) || shown.has(path) ? [] : [path]));
+  const documents = Object.entries(provenance.blobs).flatMap(([path, blob]) =>
+    (blob === null && path !== provenance.path) || shown.has(path) ? [] : [path],
+  );
   return { type: kinds[kind].type, kind, json, images: { documents, images } };
 }
 

@@ -1,6 +1,13 @@
 import type { Principal } from '../model/access.ts';
 import { formatCoordinate, type Coordinate, type Format, type Selector } from '../model/address.ts';
-import { findLayer, imageLayers, type ArtifactConfig, type Coding, type Descriptor, type Manifest } from '../model/artifact.ts';
+import {
+  findLayer,
+  imageLayers,
+  type ArtifactConfig,
+  type Coding,
+  type Descriptor,
+  type Manifest,
+} from '../model/artifact.ts';
 import type { Digest } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Report } from '../model/problem.ts';
@@ -97,11 +104,7 @@ export async function openRepresentation(
 }
 
 /** An image that the version's document shows, by its name in URLs. Null: there is none of this name. */
-export async function findImage(
-  registry: Registry,
-  granted: GrantedVersion,
-  name: string,
-): Promise<Descriptor | null> {
+export async function findImage(registry: Registry, granted: GrantedVersion, name: string): Promise<Descriptor | null> {
   const manifest = await readManifest(registry, granted);
   return imageLayers(manifest).find(({ image }) => image.name === name)?.layer ?? null;
 }
