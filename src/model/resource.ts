@@ -178,18 +178,21 @@ export function chooseLatest(resource: Resource): string | null {
   return latestOf(candidatesOf(resource).filter(({ version }) => !version.neverLatest))?.label ?? null;
 }
 
+/** The same once this version stands after all others. It is compared with the latest now, and not with each of them. */
+export function chooseLatestWith(resource: Resource, added: Version): string | null {
+  const versions = [...resource.versions, added];
+  const current = resource.latest === null ? null : findVersion(resource, resource.latest);
+  const isLatest = current !== null && isOffered(current) && (resource.latestPinned || !current.neverLatest);
+  return chooseLatest({ ...resource, versions: isLatest ? [current, added] : versions });
+}
+
 /**
- * Whether these versions, instead of the resource's own, would move latest to one whose commit is
- * older than that of the latest now. Returns both, or null.
+ * Whether latest goes back from one state of a resource to the next: to a version whose commit is
+ * older. Returns both versions, or null.
  */
-export function latestMovedBack(
-  resource: Resource,
-  versions: readonly Version[],
-): { from: Version; to: Version } | null {
+export function latestMovedBack(resource: Resource, next: Resource): { from: Version; to: Version } | null {
   const from = resource.latest === null ? null : findVersion(resource, resource.latest);
-  const next = { ...resource, versions: [...versions] };
-  const label = chooseLatest(next);
-  const to = label === null ? null : findVersion(next, label);
+  const to = next.latest === null ? null : findVersion(next, next.latest);
   return from !== null && to !== null && isOffered(from) && dateOf(to) < dateOf(from) ? { from, to } : null;
 }
 
@@ -213,13 +216,13 @@ export function neighbours(
   resource: Resource,
   version: Version,
 ): { predecessor: Version | null; successor: Version | null } {
-  const index = resource.versions.findIndex(({ label }) => label === version.label);
-  const isThere = (other: Version | undefined): other is Version =>
-    other !== undefined && other.status.state !== 'withdrawn';
-  return {
-    predecessor: resource.versions.slice(0, index).reverse().find(isThere) ?? null,
-    successor: resource.versions.slice(index + 1).find(isThere) ?? null,
+  const { versions } = resource;
+  const index = versions.findLastIndex(({ label }) => label === version.label);
+  const firstThere = (at: number, step: 1 | -1): Version | null => {
+    while (versions[at]?.status.state === 'withdrawn') at += step;
+    return versions[at] ?? null;
   };
+  return { predecessor: firstThere(index - 1, -1), successor: firstThere(index + 1, 1) };
 }
 
 /**

@@ -4,6 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import { isLabel, labelFromVersion, nextLabel } from '../model/label.ts';
 import {
   chooseLatest,
+  chooseLatestWith,
   findVersion,
   insertByDate,
   latestMovedBack,
@@ -77,11 +78,13 @@ export function addVersion(
   { isPast = false, latest }: { isPast?: boolean; latest: boolean | 'newer' },
 ): Resource {
   const add = (added: Version): Resource => {
-    const versions = isPast ? insertByDate(resource.versions, added) : [...resource.versions, added];
+    if (!isPast)
+      return { ...resource, versions: [...resource.versions, added], latest: chooseLatestWith(resource, added) };
+    const versions = insertByDate(resource.versions, added);
     return { ...resource, versions, latest: chooseLatest({ ...resource, versions }) };
   };
   const next = add(version);
-  const isHeld = latest === 'newer' ? latestMovedBack(resource, next.versions) !== null : !latest;
+  const isHeld = latest === 'newer' ? latestMovedBack(resource, next) !== null : !latest;
   return isHeld ? add({ ...version, neverLatest: true }) : next;
 }
 

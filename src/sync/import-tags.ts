@@ -4,7 +4,7 @@ import type { ArtifactConfig } from '../model/artifact.ts';
 import type { RunDocument } from '../model/connection.ts';
 import { matchesGlob } from '../model/glob.ts';
 import { RegistryError } from '../model/errors.ts';
-import { findVersion, insertByDate, latestMovedBack, type Version } from '../model/resource.ts';
+import { chooseLatest, findVersion, insertByDate, latestMovedBack, type Version } from '../model/resource.ts';
 import { filesOf } from '../source/snapshot.ts';
 import type { Tag } from '../source/source.ts';
 import { readJson, readManifestOf } from '../registry/stored.ts';
@@ -67,7 +67,8 @@ function assertLatestStays(connected: Connected, pasts: readonly OpenPast[]): vo
     const bytes = { manifest: 'sha256:', content: 'sha256:' } as const;
     return [{ label, ...bytes, publishedAt: createdAt, createdAt, status: { state: 'active' } }];
   });
-  const change = latestMovedBack(connected, added.reduce(insertByDate, connected.versions));
+  const next = { ...connected, versions: added.reduce(insertByDate, connected.versions) };
+  const change = latestMovedBack(connected, { ...next, latest: chooseLatest(next) });
   if (change === null) return;
   const say = ({ label, createdAt, publishedAt }: Version) => `${label} (${(createdAt ?? publishedAt).slice(0, 10)})`;
   throw new RegistryError(

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import {
   chooseLatest,
+  chooseLatestWith,
   findVersion,
   nameOf,
   neighbours,
@@ -80,6 +81,24 @@ describe('latest', () => {
     resource.versions[1]!.neverLatest = true;
     expect(chooseLatest(resource)).toBe('1.0.0');
     expect(chooseLatest({ ...resource, latest: '2.0.0', latestPinned: true })).toBe('2.0.0');
+  });
+
+  test('with one more version is what all versions together give', () => {
+    const label = fc.stringMatching(/^(?:v?[0-3]\.[0-3]\.[0-3](?:-[ab])?(?:\+[xy])?|[a-c])$/);
+    const text = fc
+      .tuple(label, fc.constantFrom('active', 'active', 'deprecated', 'yanked', 'withdrawn'), fc.boolean())
+      .map(([name, state, neverLatest]) => ({ ...versionOf(`${name} ${state}`), ...(neverLatest && { neverLatest }) }));
+    const selector = (version: Version) => version.label;
+    const versions = fc.uniqueArray(text, { selector, minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(versions, fc.nat(), (all, pinned) => {
+        const added = all.at(-1)!;
+        const given = resourceOf([], { versions: all.slice(0, -1) });
+        const pin = given.versions[pinned % (all.length * 2)];
+        const before = { ...given, latestPinned: pin !== undefined, latest: pin?.label ?? chooseLatest(given) };
+        expect(chooseLatestWith(before, added)).toBe(chooseLatest({ ...before, versions: all }));
+      }),
+    );
   });
 
   test('does not move back when a lower version is published', () => {

@@ -34,9 +34,9 @@ export async function compareForeseen(
  * was compared with.
  */
 export function withChanges(resource: Resource, label: string, changes: VersionChanges | null): Resource {
-  const version = resource.versions.find((each) => each.label === label);
-  if (changes === null || !version) return resource;
+  const index = resource.versions.findLastIndex((each) => each.label === label);
+  if (changes === null || index < 0) return resource;
+  const version = resource.versions[index]!;
   if (neighbours(resource, version).predecessor?.label !== changes.from) return resource;
-  const versions = resource.versions.map((each) => (each === version ? { ...each, changes } : each));
-  return { ...resource, versions };
+  return { ...resource, versions: resource.versions.with(index, { ...version, changes }) };
 }

@@ -26,13 +26,21 @@ export interface Held {
 
 const whole = new WeakMap<Held, Generation<unknown>>();
 
+/** Kept beside the items, so that a change of one of many does not touch the others. */
+const values = new WeakMap<readonly HeldItem[], readonly unknown[]>();
+
+function valuesOf(items: readonly HeldItem[]): readonly unknown[] {
+  let made = values.get(items);
+  if (made === undefined) values.set(items, (made = items.map(({ value }) => value)));
+  return made;
+}
+
 /** The newest generation with its whole value. */
 export function generationOf(held: Held): Generation<unknown> {
   if (held.list === null) return held.bare;
   let made = whole.get(held);
   if (made === undefined) {
-    const list = held.items.map(({ value }) => value);
-    made = { ...held.bare, value: { ...(held.bare.value as object), [held.list]: list } };
+    made = { ...held.bare, value: { ...(held.bare.value as object), [held.list]: [...valuesOf(held.items)] } };
     whole.set(held, made);
   }
   return made;
@@ -62,10 +70,14 @@ export function generationIn(change: RecordChange, at: string): Generation<unkno
 function withItems(items: readonly HeldItem[], changes: readonly ItemChange[], sequence: number): readonly HeldItem[] {
   if (changes.length === 0) return items;
   const next = [...items];
+  const nextValues = [...valuesOf(items)];
   for (const { name, order, value } of changes) {
     const index = positionOf(next, order);
-    next.splice(index, next[index]?.order === order ? 1 : 0, { name, order, sequence, value });
+    const replaced = next[index]?.order === order ? 1 : 0;
+    next.splice(index, replaced, { name, order, sequence, value });
+    nextValues.splice(index, replaced, value);
   }
+  values.set(next, nextValues);
   return next;
 }
 
@@ -95,9 +107,12 @@ export function changesTo(
   const { [list.field]: items, ...rest } = value as Record<string, unknown>;
   const changes: Change[] = [];
   const old = held?.items ?? [];
+  const oldValues = valuesOf(old);
+  const all = items as Record<string, unknown>[];
   let next = 0;
-  let before: string | null = null;
-  for (const item of items as Record<string, unknown>[]) {
+  while (next < old.length && oldValues[next] === all[next]) next++;
+  let before: string | null = old[next - 1]?.order ?? null;
+  for (const item of all.slice(next)) {
     if (old[next]?.value === item) {
       before = old[next++]!.order;
       continue;
