@@ -43,7 +43,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
   /** Runs work that reads the mirror. If the mirror fails, repairs it and runs the work again. */
   function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
     async function attempt(count: number): Promise<T> {
-      if (count > 1 || !known.has(target.commit)) known = await mirror.objects(call.signal);
+      if (count > 1 || !known.has(target.commit)) known = await mirror.objects(call.signal, count > 1);
       if (!known.has(target.commit)) {
         await mirror.fetchCommit(await call.connect(), target);
         known = await mirror.objects(call.signal);
@@ -56,7 +56,7 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   /** Deletes a mirror that exists but cannot be read. The next reader fetches a missing one. */
   async function mend(call: Call): Promise<void> {
-    const here = await mirror.objects(call.signal).catch(() => null);
+    const here = await mirror.objects(call.signal, true).catch(() => null);
     if (here === null || here.has(target.commit)) await mirror.delete();
   }
 

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { runGit } from './command.ts';
@@ -16,8 +16,8 @@ export interface ReadOptions {
   signal: AbortSignal;
 }
 
-/** Every object in a repository, by id. */
-export type ListObjects = (options: ReadOptions) => Promise<ReadonlyMap<string, ObjectInfo>>;
+/** Every object in a repository, by id. `isFresh`: not from memory. */
+export type ListObjects = (options: ReadOptions, isFresh?: boolean) => Promise<ReadonlyMap<string, ObjectInfo>>;
 
 /** The most objects that remembered lists have together: some 16 MB. */
 const mostRemembered = 100_000;
@@ -31,18 +31,24 @@ export function createObjectLists(): ListObjects {
     maxSize: mostRemembered,
     sizeCalculation: ({ objects }) => objects.size + 1,
   });
-  return async (options) => {
-    const names = await readdir(join(options.folder, 'objects', 'pack'));
-    const packs = names
-      .filter((name) => name.endsWith('.idx'))
-      .sort()
-      .join();
-    const known = lists.get(options.folder);
-    if (known?.packs === packs) return known.objects;
+  return async (options, isFresh = false) => {
+    const before = await packsIn(options.folder);
+    const known = isFresh ? undefined : lists.get(options.folder);
+    if (known?.packs === before.names) return known.objects;
     const objects = await listObjects(options);
-    lists.set(options.folder, { packs, objects });
+    const after = await packsIn(options.folder);
+    // A list made while another process deleted the packs may lack some.
+    if (after.changedAt === before.changedAt) lists.set(options.folder, { packs: before.names, objects });
     return objects;
   };
+}
+
+/** The names of a repository's packs and their indexes, and when one was last added or removed. */
+async function packsIn(folder: string): Promise<{ names: string; changedAt: bigint }> {
+  const packs = join(folder, 'objects', 'pack');
+  const { ctimeNs } = await stat(packs, { bigint: true });
+  const names = (await readdir(packs)).filter((name) => /\.(?:idx|pack)$/.test(name));
+  return { names: names.sort().join(), changedAt: ctimeNs };
 }
 
 async function listObjects(options: ReadOptions): Promise<Map<string, ObjectInfo>> {

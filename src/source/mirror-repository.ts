@@ -17,8 +17,8 @@ import type { Transport } from './transport.ts';
 export interface Mirror {
   /** The bare repository. */
   readonly folder: string;
-  /** Every object in the mirror, by id. */
-  objects(signal: AbortSignal): Promise<ReadonlyMap<string, ObjectInfo>>;
+  /** Every object in the mirror, by id. `isFresh`: as git finds it now, not as it was remembered. */
+  objects(signal: AbortSignal, isFresh?: boolean): Promise<ReadonlyMap<string, ObjectInfo>>;
   /** Fetches a commit and its trees. */
   fetchCommit(transport: Transport, target: Target): Promise<void>;
   /**
@@ -135,9 +135,9 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   return {
     folder,
 
-    async objects(signal) {
+    async objects(signal, isFresh) {
       await createBareRepository(folder);
-      return listObjects({ folder, searchPath, signal });
+      return listObjects({ folder, searchPath, signal }, isFresh);
     },
 
     async fetchCommit(transport, target) {
