@@ -141,8 +141,12 @@ export function parseResourceRef(name: string): Coordinate | null {
 /** The version with this label, or null. Labels are unique ignoring case. */
 export function findVersion(resource: Resource, label: string): Version | null {
   const folded = foldLabel(label);
-  const isNamed = (other: string) => other === label || (other.length === label.length && foldLabel(other) === folded);
-  return resource.versions.find((version) => isNamed(version.label)) ?? null;
+  // From the newest, which is asked for most.
+  return resource.versions.findLast((version) => isNamed(version.label, label, folded)) ?? null;
+}
+
+function isNamed(other: string, label: string, folded: string): boolean {
+  return other.length === label.length && (other === label || foldLabel(other) === folded);
 }
 
 /**
@@ -180,10 +184,9 @@ export function chooseLatest(resource: Resource): string | null {
 
 /** The same once this version stands after all others. It is compared with the latest now, and not with each of them. */
 export function chooseLatestWith(resource: Resource, added: Version): string | null {
-  const versions = [...resource.versions, added];
   const current = resource.latest === null ? null : findVersion(resource, resource.latest);
   const isLatest = current !== null && isOffered(current) && (resource.latestPinned || !current.neverLatest);
-  return chooseLatest({ ...resource, versions: isLatest ? [current, added] : versions });
+  return chooseLatest({ ...resource, versions: [...(isLatest ? [current] : resource.versions), added] });
 }
 
 /**

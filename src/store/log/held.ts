@@ -40,7 +40,7 @@ export function generationOf(held: Held): Generation<unknown> {
   if (held.list === null) return held.bare;
   let made = whole.get(held);
   if (made === undefined) {
-    made = { ...held.bare, value: { ...(held.bare.value as object), [held.list]: [...valuesOf(held.items)] } };
+    made = { ...held.bare, value: { ...(held.bare.value as object), [held.list]: valuesOf(held.items) } };
     whole.set(held, made);
   }
   return made;
