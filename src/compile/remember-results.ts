@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache';
 import { digestOf } from '../model/digest.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 import type { CompileInput, Compiled, Compiler, Load } from './compile.ts';
-import { hasDied } from './sandbox-lost.ts';
 
 /** A result, and everything that was read for it, the entry first. */
 interface Remembered {
@@ -16,7 +15,8 @@ const mostBytes = 48 * 1024 * 1024;
 /**
  * The compiler without the work that it did before: the same input from the same organization, with
  * the same bytes in every file that was read and the same problem with every file that could not be,
- * gives the same result. Files are compared byte for byte. A failed sandbox is never remembered.
+ * gives the same result. Files are compared byte for byte. Only accepted documents are remembered:
+ * who sends refused ones again and again waits in line for each.
  */
 export function rememberResults(compiler: Compiler, most = mostBytes): Compiler {
   const results = new LRUCache<string, Remembered>({ maxSize: most, sizeCalculation: sizeOf });
@@ -39,7 +39,7 @@ export function rememberResults(compiler: Compiler, most = mostBytes): Compiler 
         },
         turn,
       );
-      if (!hasDied(compiled.report)) results.set(key, { read: [...read.values()], compiled });
+      if (compiled.artifact !== null) results.set(key, { read: [...read.values()], compiled });
       return compiled;
     },
   };

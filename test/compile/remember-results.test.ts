@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { rememberResults } from '../../src/compile/remember-results.ts';
-import type { CompileInput, Compiled, Compiler, Load } from '../../src/compile/compile.ts';
+import type { Artifact, CompileInput, Compiled, Compiler, Load } from '../../src/compile/compile.ts';
 import { createReport, problemAtFile } from '../../src/model/problem.ts';
 import type { SnapshotFile } from '../../src/source/snapshot.ts';
 import { inputOf } from './sandbox/memory-load.ts';
@@ -32,8 +32,9 @@ const slow = {
     compiles++;
     const loaded = [...(await read(['a.json'])), ...(await read(['b.json', 'c.json']))];
     const collected = loaded.map((file) => ({ blob: null, bytes: null, ...file }));
-    const died = files['b.json'] === 'dies' ? [problemAtFile('sandbox-crashed', 'a.json', 'It died.')] : [];
-    return { artifact: null, report: createReport(died), files: collected };
+    const wrong = files['b.json'] === 'wrong' ? [problemAtFile('struct', 'a.json', 'It is wrong.')] : [];
+    const artifact = wrong.length > 0 ? null : ({ representations: [] } as unknown as Artifact);
+    return { artifact, report: createReport(wrong), files: collected };
   },
 } as Partial<Compiler> as Compiler;
 
@@ -90,9 +91,9 @@ test('a ruleset is another one by its content, its name and what it extends', as
   expect(compiles).toBe(4);
 });
 
-test('what a failed sandbox says is never remembered', async () => {
+test('a refused document is compiled again, so that who repeats it waits in line', async () => {
   const compile = compiler();
-  files['b.json'] = 'dies';
+  files['b.json'] = 'wrong';
   await compile();
   await compile();
   expect(compiles).toBe(2);
