@@ -83,7 +83,7 @@ export async function runWorkers(
   }
 }
 
-/** A worker that ended meanwhile is told nothing. */
+/** Messages to a worker that has exited are dropped. */
 function ignore(): void {}
 
 /** The part of a worker: announces where it answers, and resolves `stopped` when it is to stop. Null in any other process. */
@@ -109,17 +109,17 @@ export function joinWorkers(): {
   };
 }
 
-/** Milliseconds in which uses are collected before the others are told. */
-const tellAfter = 100;
+/** Uses are collected for so many milliseconds before they are sent to the other workers. */
+const sendAfter = 100;
 
-/** Tells the other workers of uses, and hears of theirs. */
+/** Sends uses to the other workers, and receives theirs. */
 function joinPeers(): Peers {
   const listeners = new Map<string, (name: string, uses: number) => void>();
-  let untold = new Map<string, Map<string, number>>();
+  let unsent = new Map<string, Map<string, number>>();
 
-  function tellAll(): void {
-    const uses = [...untold].flatMap(([kind, names]) => [...names].map(([name, count]): Uses => [kind, name, count]));
-    untold = new Map();
+  function sendAll(): void {
+    const uses = [...unsent].flatMap(([kind, names]) => [...names].map(([name, count]): Uses => [kind, name, count]));
+    unsent = new Map();
     if (process.connected) process.send!({ uses } satisfies Message, undefined, undefined, ignore);
   }
 
@@ -127,10 +127,10 @@ function joinPeers(): Peers {
     if ('uses' in message) for (const [kind, name, uses] of message.uses) listeners.get(kind)?.(name, uses);
   });
   return {
-    tell(kind, name) {
-      if (untold.size === 0) setTimeout(tellAll, tellAfter).unref();
-      const names = untold.get(kind) ?? new Map<string, number>();
-      untold.set(kind, names.set(name, (names.get(name) ?? 0) + 1));
+    send(kind, name) {
+      if (unsent.size === 0) setTimeout(sendAll, sendAfter).unref();
+      const names = unsent.get(kind) ?? new Map<string, number>();
+      unsent.set(kind, names.set(name, (names.get(name) ?? 0) + 1));
     },
     listen: (kind, add) => void listeners.set(kind, add),
   };

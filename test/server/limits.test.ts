@@ -46,7 +46,7 @@ test('an allowance is for each name and each window', () => {
 test('processes that answer at one address count their requests together', () => {
   const heard: { kind: string; add: (name: string, uses: number) => void }[] = [];
   const peersOf = (self: number): Peers => ({
-    tell: (kind, name) => heard.forEach((other, at) => at !== self && other.kind === kind && other.add(name, 1)),
+    send: (kind, name) => heard.forEach((other, at) => at !== self && other.kind === kind && other.add(name, 1)),
     listen: (kind, add) => void heard.push({ kind, add }),
   });
   const [first, second, other] = ['failures', 'failures', 'reads'].map((kind, at) =>

@@ -41,7 +41,8 @@ export function sitesCommand(): Command {
       const options = command.optsWithGlobals<SitesOptions>();
       const all = await list(command, options);
       if (options.json) return printJson({ sites: all });
-      if (all.length === 0) complain('There are no sites. Publish one with stele sites publish.');
+      if (all.length === 0)
+        complain('There are no sites yet. To publish one, run: stele sites publish <site> <folder>');
       for (const { site, visibility, deployment, title } of all)
         print([site, visibility, deployment ?? '-', title].join('\t'));
     });

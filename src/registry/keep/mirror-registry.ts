@@ -91,7 +91,7 @@ export async function mirrorChanges(
     });
     const isHeld = stillHeld[resource]?.at === now.toISOString();
     if (!isHeld) delete stillHeld[resource];
-    // Somebody who waits for changes is told once.
+    // With `wait` this is called again and again. The same problem is reported once.
     const isKnown = isHeld && wait > 0 && held[resource]?.detail === mirrored.detail;
     if (mirrored.outcome !== 'unchanged' && !isKnown) onMirrored(mirrored);
   }

@@ -21,6 +21,12 @@ export interface Field {
   initial?: string | readonly string[];
 }
 
+/** Who can read something, as the options of a field. */
+export const visibilities: NonNullable<Field['options']> = [
+  { value: 'private', text: 'members only' },
+  { value: 'public', text: 'everybody' },
+];
+
 /** What was typed into the fields, by their names. */
 export type Typed = Readonly<Record<string, readonly string[]>>;
 

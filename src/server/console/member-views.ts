@@ -36,7 +36,7 @@ export const membersPage: Page = {
       sections: [
         {
           title: 'People',
-          lead: 'As they last signed in. Who has not signed in for 180 days is no longer listed, and keeps their rights.',
+          lead: 'As of their last sign-in. People who have not signed in for 180 days are not listed, but keep their rights.',
           columns: ['Name', 'Last sign-in', 'They may', 'Because of'],
           rows: members.slice(0, mostShown).map((member) => ({
             cells: [

@@ -1,3 +1,4 @@
+import { visibilities } from './fields.ts';
 import type { Form } from './forms.ts';
 
 /** Forms about followed repositories. */
@@ -32,10 +33,7 @@ export const repositoryForms: readonly Form[] = [
         name: '/visibility',
         label: 'Who can read what it publishes',
         kind: 'select',
-        options: [
-          { value: 'private', text: 'members only' },
-          { value: 'public', text: 'everybody' },
-        ],
+        options: visibilities,
       },
       ...credentialField(Object.keys(context.registry.config.credentials)),
     ],
@@ -58,7 +56,7 @@ export const repositoryForms: readonly Form[] = [
     operation: 'unfollowRepository',
     title: 'Stop following the repository',
     lead: [
-      'Pushes no longer become versions. What it published stays, and its resources are no longer connected to it.',
+      'Pushes will no longer publish versions. Published versions stay. The resources are disconnected from the repository.',
       'You can follow it again, and it goes on where it was.',
     ],
     submit: 'Stop following it',

@@ -42,7 +42,7 @@ export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): P
         break;
       }
       await delay(pause, undefined, { signal: closed }).catch(() => undefined);
-      // Who signed out meanwhile, or whose key was revoked, is told no more.
+      // The stream ends when the reader signs out or their key is revoked.
       if (closed.aborted || (await context.login!.readSession(request)) === null) break;
       run = await read();
     }

@@ -49,7 +49,7 @@ export async function showEditor(visit: Visit, typed: Typed | null = null, error
   send(visit, { '/text': [text] }, {}, etag);
 }
 
-/** Previews a page, or saves it. Of two editors, the second is told and loses nothing. */
+/** Previews a page, or saves it. If somebody else saved it meanwhile, shows both texts and saves nothing. */
 export async function submitEditor(visit: Visit, typed: Typed): Promise<void> {
   const { query } = visit;
   const file = query.get('file') ?? typed['/path']?.[0]?.trim() ?? '';

@@ -1,4 +1,4 @@
-import type { Field } from './fields.ts';
+import { visibilities, type Field } from './fields.ts';
 import type { Form } from './forms.ts';
 
 const title: Field = { name: '/title', label: 'Title', kind: 'line', isRequired: true, maxLength: 200 };
@@ -6,10 +6,7 @@ const visibility: Field = {
   name: '/visibility',
   label: 'Who can read it',
   kind: 'select',
-  options: [
-    { value: 'private', text: 'members only' },
-    { value: 'public', text: 'everybody' },
-  ],
+  options: visibilities,
 };
 
 /** Forms about documentation sites. */

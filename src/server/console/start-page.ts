@@ -9,7 +9,7 @@ import { newId } from '../../registry/registry.ts';
 import { createUpload } from '../../source/upload.ts';
 import { problemTypes } from '../error-answers.ts';
 import { sendBench, type Found } from './bench.ts';
-import type { Field, Typed } from './fields.ts';
+import { visibilities, type Field, type Typed } from './fields.ts';
 import { documentField, publishedPage, reportOf, verdictOf } from './publish-page.ts';
 import { here, type Visit } from './visit.ts';
 
@@ -54,10 +54,7 @@ function fieldsFor(visit: Visit): Field[] {
       name: '/visibility',
       label: 'Who can read it',
       kind: 'select',
-      options: [
-        { value: 'private', text: 'members only' },
-        { value: 'public', text: 'everybody' },
-      ],
+      options: visibilities,
       initial: 'private',
     },
   ];

@@ -56,8 +56,8 @@ const overhead = 2048;
 
 /**
  * Creates the hits of a server. `keepAlive`: milliseconds for which it keeps idle connections. `base`: the path that
- * requests have when they are answered here, and no longer when they are kept. `siteAt`: whose host
- * is no host of these documents.
+ * requests have when they are answered here, and no longer when they are kept. `siteAt`: the
+ * documentation site of a host name, where no document is served.
  */
 export function createHits(
   registry: Registry,

@@ -1,8 +1,8 @@
 /** Other processes that answer at the same address, such as the workers of `stele serve`. */
 export interface Peers {
-  /** Tells the others, within a tenth of a second, of one use. */
-  tell(kind: string, name: string): void;
-  /** Calls `add` with the uses of this kind that others tell of. */
+  /** Sends one use to the others, within a tenth of a second. */
+  send(kind: string, name: string): void;
+  /** Calls `add` with the uses of this kind that others send. */
   listen(kind: string, add: (name: string, uses: number) => void): void;
 }
 
@@ -37,7 +37,7 @@ export function createCount(
 
   peers?.listen(kind, add);
   return (name) => {
-    peers?.tell(kind, name);
+    peers?.send(kind, name);
     return add(name, 1);
   };
 }

@@ -356,7 +356,7 @@ test('a repository is followed, and its first sync is watched to its end', async
   expect(failed.text).toContain('Sync failed');
   expect(failed.text).toMatch(new RegExp(`action="${at}/sync".*Try again`, 's'));
 
-  expect((await person.get(`${at}/unfollow`)).text).toContain('What it published stays');
+  expect((await person.get(`${at}/unfollow`)).text).toContain('Published versions stay');
   const left = await person.send(`${at}/unfollow`);
   expect(left.headers.get('location')).toMatch(/^\/console\/acme\/repositories\?done=/);
   expect((await person.get('/console/acme/repositories')).text).not.toContain(url);
