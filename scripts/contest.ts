@@ -14,7 +14,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { argv, echo, tmpdir } from 'zx';
-import { checkConfig } from '../src/config.ts';
+import { checkConfig } from '../src/config/load-config.ts';
 import { openRegistry } from '../src/open.ts';
 import { createKey } from '../src/registry/keys.ts';
 import { createPulls } from '../src/pulls/pulls.ts';

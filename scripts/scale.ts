@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { argv } from 'zx';
-import { checkConfig } from '../src/config.ts';
+import { checkConfig } from '../src/config/load-config.ts';
 import { digestOf } from '../src/model/digest.ts';
 import { resourceRef, type Resource, type Version } from '../src/model/resource.ts';
 import { openLocalCompiler } from '../src/compile/sandbox/local-compiler.ts';

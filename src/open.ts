@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { inspect } from 'node:util';
-import { allowedHosts, readSecret, type Config } from './config.ts';
+import type { Config } from './config.ts';
+import { allowedHosts } from './config/credential-config.ts';
+import { readSecret } from './config/environment.ts';
 import type { Isolation } from './compile/sandbox/isolation.ts';
 import { rememberResults } from './compile/remember-results.ts';
 import { openLocalCompiler } from './compile/sandbox/local-compiler.ts';

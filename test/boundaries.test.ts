@@ -66,7 +66,7 @@ describe('the checker', () => {
       'src/open.ts',
       `import { openFsBucket } from './store/fs.ts'; const { createMemoryBucket } = await import('./store/memory.ts');`,
     ],
-    ['src/config.ts', `export const env = process.env;`],
+    ['src/config/environment.ts', `export const env = process.env;`],
     ['src/cli/serve-command.ts', `import { openRegistry } from '../open.ts';`],
     ['src/compile/lint.ts', `// process.env and export default are only words here\nexport const a = 'process.env';`],
     ['src/compile/big.ts', `/** These 301 lines are one table. */\n${'\n'.repeat(301)}`],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkConfig } from '../src/config.ts';
+import { checkConfig } from '../src/config/load-config.ts';
 
 test('without a configuration the defaults are those of an empty one that was checked', () => {
   const place = { base: '/', data: '/data' };

@@ -6,7 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { describeCommands } from '../src/cli/describe-commands.ts';
 import { createProgram } from '../src/cli/program.ts';
 import { readSettings } from '../src/compile/repository-settings.ts';
-import { checkConfig, defineConfig, type UserConfig } from '../src/config.ts';
+import { defineConfig, type UserConfig } from '../src/config.ts';
+import { checkConfig } from '../src/config/load-config.ts';
 import { parseAddress } from '../src/model/address.ts';
 import { eventTypes } from '../src/model/event.ts';
 import { problemTypes } from '../src/server/error-answers.ts';
@@ -68,7 +69,9 @@ describe('nothing is missing:', () => {
   });
 
   test('every variable of the environment', () => {
-    const names = [...read('src/config.ts').matchAll(/process\.env\.(\w+)/g)].map(([, name]) => `| \`${name}\``);
+    const names = [...read('src/config/environment.ts').matchAll(/process\.env\.(\w+)/g)].map(
+      ([, name]) => `| \`${name}\``,
+    );
     expect(new Set(names).size).toBe(3);
     expect(missing('configuration', names)).toEqual([]);
   });

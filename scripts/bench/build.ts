@@ -12,7 +12,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argv } from 'zx';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { createUpload } from '../../src/source/upload.ts';

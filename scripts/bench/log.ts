@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argv } from 'zx';
-import { checkConfig } from '../../src/config.ts';
+import { checkConfig } from '../../src/config/load-config.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { resourceRef, type Resource, type Version } from '../../src/model/resource.ts';
 import { openRegistry } from '../../src/open.ts';

@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { isLocalUrl, organizationIn, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
+import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
 import { formatCoordinate, isSlug } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';

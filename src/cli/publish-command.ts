@@ -1,7 +1,7 @@
 import { basename, relative } from 'node:path';
 import { Command } from 'commander';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
-import { organizationIn } from '../config.ts';
+import { organizationIn } from '../config/organization-config.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { PublishResult } from '../registry/publish.ts';
 import { openFolder } from '../source/folder.ts';

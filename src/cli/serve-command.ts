@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { isLocalUrl, organizationIn, readEnvironment, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
+import { readEnvironment } from '../config/environment.ts';
+import { isLocalUrl, organizationIn } from '../config/organization-config.ts';
 import { isSlug } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
 import { configFile, readConfig, type CommonOptions } from './command-context.ts';

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { isLocalUrl, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
+import { isLocalUrl } from '../config/organization-config.ts';
 import { openDeliveries } from '../events/deliveries.ts';
 import { openPurger } from '../events/purge-caches.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';

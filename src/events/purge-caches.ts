@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { readSecret } from '../config.ts';
+import { readSecret } from '../config/environment.ts';
 import { cacheKeysOf, cacheKeysOfSite } from '../model/cache-key.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DocumentationSite } from '../model/sites/documentation-site.ts';

@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { credentialUses, readCredential, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
+import { credentialUses, readCredential } from '../config/credential-config.ts';
 import { RegistryError } from '../model/errors.ts';
 import { createAzure } from './azure.ts';
 import { createBitbucket } from './bitbucket.ts';

@@ -1,4 +1,4 @@
-import { organizationIn } from '../config.ts';
+import { organizationIn } from '../config/organization-config.ts';
 import { anonymous } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import type { Repository } from '../model/connection.ts';

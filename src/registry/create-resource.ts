@@ -1,4 +1,4 @@
-import { organizationIn } from '../config.ts';
+import { organizationIn } from '../config/organization-config.ts';
 import type { Visibility } from '../model/access.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';

@@ -1,4 +1,4 @@
-import { allowedHosts, mayUseCredential, readCredential } from '../config.ts';
+import { allowedHosts, mayUseCredential, readCredential } from '../config/credential-config.ts';
 import type { Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import { parseLocation } from '../source/location.ts';

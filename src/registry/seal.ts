@@ -1,4 +1,4 @@
-import { readSecret } from '../config.ts';
+import { readSecret } from '../config/environment.ts';
 import { RegistryError } from '../model/errors.ts';
 import { decrypt, deriveKey, encrypt } from './cipher.ts';
 import type { Registry } from './registry.ts';

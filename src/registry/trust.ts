@@ -1,4 +1,4 @@
-import type { TrustedPublisher } from '../config.ts';
+import type { TrustedPublisher } from '../config/login-config.ts';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { formatJob, originOf, type Job } from '../model/job.ts';
 import type { Key } from '../model/key.ts';

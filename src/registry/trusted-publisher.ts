@@ -1,4 +1,4 @@
-import type { TrustedPublisher } from '../config.ts';
+import type { TrustedPublisher } from '../config/login-config.ts';
 import type { Job } from '../model/job.ts';
 
 /**

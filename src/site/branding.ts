@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { Config, OrganizationConfig } from '../config.ts';
+import type { Config } from '../config.ts';
+import type { OrganizationConfig } from '../config/organization-config.ts';
 import { RegistryError } from '../model/errors.ts';
 
 /** What an organization's pages look like: names of assets, or null for Stele's own. */

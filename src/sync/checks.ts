@@ -1,4 +1,4 @@
-import { mayUseCredential } from '../config.ts';
+import { mayUseCredential } from '../config/credential-config.ts';
 import { formatCoordinate, parseCoordinate } from '../model/address.ts';
 import type { Annotation, Check, CheckState } from '../model/check.ts';
 import type { Repository, RunDocument } from '../model/connection.ts';

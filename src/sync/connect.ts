@@ -1,4 +1,5 @@
-import { allowedHosts, credentialUses, mayUseCredential, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
+import { allowedHosts, credentialUses, mayUseCredential } from '../config/credential-config.ts';
 import { formatCoordinate, type Coordinate } from '../model/address.ts';
 import {
   documentAt,

@@ -1,4 +1,6 @@
-import { allowedHosts, organizationIn, type Config, type RepositoryConfig } from '../config.ts';
+import type { Config } from '../config.ts';
+import { allowedHosts } from '../config/credential-config.ts';
+import { organizationIn, type RepositoryConfig } from '../config/organization-config.ts';
 import { repositoryId, repositoryRef, trustedCommit, type Repository } from '../model/connection.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Author, Registry } from '../registry/registry.ts';

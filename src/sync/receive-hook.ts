@@ -1,4 +1,4 @@
-import { readSecret } from '../config.ts';
+import { readSecret } from '../config/environment.ts';
 import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import type { Hint, Host } from '../hosts/host.ts';
 import { createFollowed } from './followed.ts';

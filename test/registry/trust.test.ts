@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { TrustedPublisher } from '../../src/config.ts';
+import type { TrustedPublisher } from '../../src/config/login-config.ts';
 import { keyRef, parseKey, type Key } from '../../src/model/key.ts';
 import { authenticateKey } from '../../src/registry/keys.ts';
 import { originOf, type Job } from '../../src/model/job.ts';

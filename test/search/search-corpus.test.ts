@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
-import { checkConfig } from '../../src/config.ts';
+import { checkConfig } from '../../src/config/load-config.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { operationName, type Outline } from '../../src/model/outline.ts';
 import { newResource } from '../../src/registry/create-resource.ts';

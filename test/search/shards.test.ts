@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkConfig } from '../../src/config.ts';
+import { checkConfig } from '../../src/config/load-config.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
 import { outlineDocument } from '../../src/render/outline-document.ts';

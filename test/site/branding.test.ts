@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { checkConfig, type UserConfig } from '../../src/config.ts';
+import type { UserConfig } from '../../src/config.ts';
+import { checkConfig } from '../../src/config/load-config.ts';
 import { contrastOf, readBranding } from '../../src/site/branding.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stele-brand-'));

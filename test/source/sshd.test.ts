@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkConfig } from '../../src/config.ts';
+import { checkConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
 import type { Source } from '../../src/source/source.ts';
 import { testHistory } from '../contract/history.ts';

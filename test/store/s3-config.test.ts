@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkConfig, type Config, type UserConfig } from '../../src/config.ts';
+import type { Config, UserConfig } from '../../src/config.ts';
+import { checkConfig } from '../../src/config/load-config.ts';
 
 function storeOf(store: unknown, more: UserConfig = { secretKey: { env: 'KEY' } }): Config['store'] {
   return checkConfig({ store, ...more }, { base: '/base', data: 'data' }).store;

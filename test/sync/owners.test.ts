@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkConfig, type UserConfig } from '../../src/config.ts';
+import type { UserConfig } from '../../src/config.ts';
+import { checkConfig } from '../../src/config/load-config.ts';
 import { createHosts } from '../../src/hosts/hosts.ts';
 import { repositoryId, repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { createResource } from '../../src/registry/create-resource.ts';

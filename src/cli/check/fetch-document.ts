@@ -1,4 +1,4 @@
-import { readEnvironment } from '../../config.ts';
+import { readEnvironment } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { requireCoordinate } from '../command-context.ts';
 import { createUpload } from '../../source/upload.ts';

@@ -1,4 +1,4 @@
-import { organizationIn } from '../../config.ts';
+import { organizationIn } from '../../config/organization-config.ts';
 import type { Coordinate } from '../../model/address.ts';
 import type { Exemption } from '../../model/problem.ts';
 import type { Report, Validation } from '../../model/problem.ts';

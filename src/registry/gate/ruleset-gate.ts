@@ -1,4 +1,4 @@
-import { organizationIn } from '../../config.ts';
+import { organizationIn } from '../../config/organization-config.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../../model/address.ts';
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Compatibility, GateSettings } from '../../model/gate.ts';

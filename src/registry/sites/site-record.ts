@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RegistryError } from '../../model/errors.ts';
 import type { Visibility } from '../../model/access.ts';
-import { organizationIn } from '../../config.ts';
+import { organizationIn } from '../../config/organization-config.ts';
 import type { BlockOn } from '../../model/problem.ts';
 import {
   formatSite,

@@ -1,4 +1,4 @@
-import type { LoginConfig } from '../../config.ts';
+import type { LoginConfig } from '../../config/login-config.ts';
 import type { Grant } from '../../model/access.ts';
 
 /**

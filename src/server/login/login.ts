@@ -1,5 +1,5 @@
 import { Router, type Request, type Response } from 'express';
-import { readSecret } from '../../config.ts';
+import { readSecret } from '../../config/environment.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { formatPrincipal, type Principal } from '../../model/access.ts';
 import type { Registry } from '../../registry/registry.ts';

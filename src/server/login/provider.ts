@@ -10,7 +10,8 @@ import {
   WWWAuthenticateChallengeError,
   type Configuration,
 } from 'openid-client';
-import { readSecret, type LoginConfig } from '../../config.ts';
+import { readSecret } from '../../config/environment.ts';
+import type { LoginConfig } from '../../config/login-config.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { readGroups } from './claims.ts';

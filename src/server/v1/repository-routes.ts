@@ -8,7 +8,7 @@ import {
 } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { readAmong } from '../../registry/read-among.ts';
-import { organizationIn } from '../../config.ts';
+import { organizationIn } from '../../config/organization-config.ts';
 import { followGiven, unfollow, type GivenRepository } from '../../sync/follow.ts';
 import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
 import { findRun } from '../../sync/runs.ts';

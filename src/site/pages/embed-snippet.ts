@@ -1,4 +1,5 @@
-import { organizationIn, type Config } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { organizationIn } from '../../config/organization-config.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import type { Site } from '../site.ts';

@@ -1,4 +1,4 @@
-import { organizationIn } from '../../config.ts';
+import { organizationIn } from '../../config/organization-config.ts';
 import type { Site } from '../site.ts';
 
 /** The display name of an organization: from the configuration, or its name in URLs. */

@@ -1,4 +1,4 @@
-import { organizationIn } from '../../config.ts';
+import { organizationIn } from '../../config/organization-config.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { Site } from '../site.ts';
 

@@ -1,4 +1,4 @@
-import type { OwnerConfig } from '../../config.ts';
+import type { OwnerConfig } from '../../config/organization-config.ts';
 import type { FoundRepository, Host } from '../../hosts/host.ts';
 import { repositoryId, repositoryRef, type Repository } from '../../model/connection.ts';
 import { isRegistryError } from '../../model/errors.ts';

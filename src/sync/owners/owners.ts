@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { OwnerConfig } from '../../config.ts';
+import type { OwnerConfig } from '../../config/organization-config.ts';
 import type { Host } from '../../hosts/host.ts';
 import type { Trigger } from '../../model/connection.ts';
 import { ownerId, ownerPrefix, ownerRef, type Owner } from '../../model/owner.ts';

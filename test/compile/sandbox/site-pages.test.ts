@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkConfig } from '../../../src/config.ts';
+import { checkConfig } from '../../../src/config/load-config.ts';
 import { shareCompiler } from '../shared-compiler.ts';
 
 const { limits } = checkConfig({}, { base: '/', data: '/nowhere' });

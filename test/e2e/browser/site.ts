@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { checkConfig, type UserConfig } from '../../../src/config.ts';
+import type { UserConfig } from '../../../src/config.ts';
+import { checkConfig } from '../../../src/config/load-config.ts';
 import { parseCoordinate } from '../../../src/model/address.ts';
 import type { CommitNote } from '../../../src/model/resource.ts';
 import type { Visibility } from '../../../src/model/access.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isAllowed, partOf } from '../../../src/model/access.ts';
-import { checkConfig, type LoginConfig } from '../../../src/config.ts';
+import { checkConfig } from '../../../src/config/load-config.ts';
+import type { LoginConfig } from '../../../src/config/login-config.ts';
 import { knownGroups, organizationsOf, readGroups } from '../../../src/server/login/claims.ts';
 
 function loginOf(organizations: NonNullable<LoginConfig['organizations']>): LoginConfig {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkConfig } from '../../../src/config.ts';
+import { checkConfig } from '../../../src/config/load-config.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { ask, type Answer } from '../http.ts';
 import { openServed, type Served } from '../served.ts';

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Rendered } from '../../../src/compile/compile.ts';
-import { checkConfig } from '../../../src/config.ts';
+import { checkConfig } from '../../../src/config/load-config.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { ask } from '../http.ts';
 import { changeResource, publishVersion } from '../registry.ts';

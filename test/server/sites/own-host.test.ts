@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkConfig } from '../../../src/config.ts';
+import { checkConfig } from '../../../src/config/load-config.ts';
 import { changeSite } from '../../../src/registry/sites/site-record.ts';
 import { openConnection, type Connection } from '../hits/connection.ts';
 import type { Answer } from '../http.ts';

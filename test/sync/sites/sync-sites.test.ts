@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkConfig } from '../../../src/config.ts';
+import { checkConfig } from '../../../src/config/load-config.ts';
 import { readSettings } from '../../../src/compile/repository-settings.ts';
 import { withSites } from '../../../src/compile/sandbox/read-sites.ts';
 import type { SettingsSite } from '../../../src/compile/compile.ts';

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
+import { closest } from '../model/closest.ts';
+import { RegistryError } from '../model/errors.ts';
+
+const schema = JSON.parse(
+  readFileSync(new URL('../../content/schemas/config.json', import.meta.url), 'utf8'),
+) as WithDefaults;
+const options = {
+  discriminator: true,
+  useDefaults: true,
+  allErrors: true,
+  strict: false,
+  verbose: true,
+  meta: false,
+  validateSchema: false,
+} as const;
+let validate: ValidateFunction | null = null;
+
+interface WithDefaults {
+  default?: unknown;
+  properties?: Record<string, WithDefaults>;
+}
+
+/** Checks a configuration and fills in the defaults of its keys. Throws `malformed`, naming each key. */
+export function fillDefaults(value: unknown): Record<string, unknown> {
+  const copy = structuredClone(value ?? {}) as Record<string, unknown>;
+  const filled = {
+    sync: {},
+    limits: {},
+    cache: {},
+    rateLimit: {},
+    webhooks: {},
+    retention: {},
+    pulls: {},
+    log: {},
+    ...copy,
+  };
+  if (Object.keys(copy).length === 0) addDefaults(filled, schema);
+  else if (!(validate ??= createValidate())(filled)) {
+    // What a discriminator finds, `required` or `enum` says better.
+    const lines = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'discriminator').map(explainError);
+    throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
+  }
+  return filled;
+}
+
+/** Loads ajv only to check a configuration: that takes longer than many a command. */
+function createValidate(): ValidateFunction {
+  const ajv = createRequire(import.meta.url)('ajv/dist/2020.js') as { Ajv2020: typeof Ajv2020 };
+  return new ajv.Ajv2020(options).compile(schema);
+}
+
+/** Adds the defaults of a schema's properties, as ajv would. */
+function addDefaults(value: Record<string, unknown>, { properties = {} }: WithDefaults): void {
+  for (const [name, property] of Object.entries(properties)) {
+    if (value[name] === undefined && property.default !== undefined) value[name] = structuredClone(property.default);
+    const below = value[name];
+    if (typeof below === 'object' && below !== null) addDefaults(below as Record<string, unknown>, property);
+  }
+}
+
+/** Formats a validation error as a sentence that names the key. */
+function explainError({ instancePath, message, params, parentSchema }: ErrorObject): string {
+  const key = instancePath.slice(1).replaceAll('/', '.') || 'the configuration';
+  if ('additionalProperty' in params) {
+    const written = String(params['additionalProperty']);
+    const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
+    return `${key} has no key ${JSON.stringify(written)}.${closest(written, known)}`;
+  }
+  const allowed: unknown = params['allowedValues'] ?? ('allowedValue' in params ? [params['allowedValue']] : null);
+  if (Array.isArray(allowed)) return `${key} must be ${allowed.map((value) => JSON.stringify(value)).join(' or ')}.`;
+  return `${key} ${message}.`;
+}

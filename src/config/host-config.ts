@@ -1,0 +1,47 @@
+import { hostKinds, type HostKind } from '../hosts/host.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { SecretName } from './environment.ts';
+
+/** One git host: where its API is and the secret that verifies its webhooks. */
+export interface HostConfig {
+  kind: HostKind;
+  /** Base URL of its repositories, without a trailing slash; null for the public service. */
+  url: string | null;
+  apiUrl: string | null;
+  webhookSecret: SecretName | null;
+}
+
+/** A host as it is written. */
+export interface UserHost {
+  kind?: HostKind;
+  url?: string;
+  apiUrl?: string;
+  webhookSecret?: SecretName;
+}
+
+/** Fills in a host for every kind, and the defaults of each. */
+export function fillHosts(given: { [name in string]?: UserHost } = {}): Record<string, HostConfig> {
+  const names = [...new Set([...hostKinds, ...Object.keys(given)])];
+  return Object.fromEntries(names.map((name) => [name, fillHost(name, given[name])]));
+}
+
+function fillHost(name: string, given: UserHost | undefined): HostConfig {
+  const own = hostKinds.find((kind) => kind === name) ?? null;
+  const { kind = own, url, apiUrl, webhookSecret } = given ?? {};
+  if (kind === null) throw hostFault(name, `needs a kind: ${hostKinds.join(', ')}`);
+  if (own !== null && kind !== own)
+    throw hostFault(name, `is a host of its own kind. Choose another name for one of the kind ${kind}`);
+  // These have no public host.
+  const isElsewhere = own === null || own === 'gogs' || own === 'bitbucket-server';
+  if (given !== undefined && url === undefined && isElsewhere) throw hostFault(name, 'needs the url of the host');
+  return {
+    kind,
+    url: url?.replace(/\/$/, '') ?? null,
+    apiUrl: apiUrl?.replace(/\/$/, '') ?? null,
+    webhookSecret: webhookSecret ?? null,
+  };
+}
+
+function hostFault(name: string, what: string): RegistryError {
+  return new RegistryError('malformed', `hosts.${name} ${what}.`);
+}

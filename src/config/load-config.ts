@@ -1,0 +1,109 @@
+import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Config, UserConfig } from '../config.ts';
+import { RegistryError } from '../model/errors.ts';
+import { parseSite } from '../model/sites/documentation-site.ts';
+import { fillDefaults } from './config-schema.ts';
+import { absoluteKeys, assertCredentials } from './credential-config.ts';
+import { readEnvironment } from './environment.ts';
+import { fillHosts } from './host-config.ts';
+import type { LoginConfig, TrustedPublisher } from './login-config.ts';
+import { fillOrganizations } from './organization-config.ts';
+import { fillPurge } from './purge-config.ts';
+import { fillStore } from './store-config.ts';
+
+/**
+ * Loads and checks a configuration; without a `file`, the defaults. `data` is the data folder of
+ * the command line (default: `STELE_DATA`, else `.stele`), used if the file names no store. Paths
+ * from the shell are relative to the working directory, all others to the file. A new `edition`
+ * makes Node load a changed file again. Throws `malformed`, naming the key.
+ */
+export async function loadConfig(file: string | null, data: string | null, edition = ''): Promise<Config> {
+  const base = file === null ? process.cwd() : dirname(resolve(file));
+  const typed = data ?? readEnvironment().data;
+  return checkConfig(file === null ? {} : await importConfig(resolve(file), edition), {
+    base,
+    data: typed ? resolve(typed) : '.stele',
+  });
+}
+
+async function importConfig(file: string, edition: string): Promise<unknown> {
+  let module: { default?: unknown };
+  try {
+    module = (await import(`${pathToFileURL(file).href}${edition === '' ? '' : `?${edition}`}`)) as {
+      default?: unknown;
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    // Node puts the line of a syntax error only into the stack.
+    const line = error instanceof SyntaxError ? /^.*:(\d+)\n/.exec(error.stack ?? '')?.[1] : undefined;
+    throw new RegistryError(
+      'malformed',
+      `${file}${line === undefined ? '' : `:${line}`} cannot be loaded: ${reason.replace(/\.?$/, '.')}`,
+    );
+  }
+  if (typeof module.default !== 'object' || module.default === null)
+    throw new RegistryError('malformed', `${file} has no default export. Add export default defineConfig({ … }).`);
+  return module.default;
+}
+
+/**
+ * Checks a configuration and fills in the defaults. Relative paths are resolved against `base`.
+ * Throws `malformed`.
+ */
+export function checkConfig(value: unknown, { base, data }: { base: string; data: string }): Config {
+  const given = fillDefaults(value) as UserConfig &
+    Pick<
+      Config,
+      | 'sync'
+      | 'limits'
+      | 'sandbox'
+      | 'cache'
+      | 'rateLimit'
+      | 'log'
+      | 'proxies'
+      | 'embedOrigins'
+      | 'connections'
+      | 'retention'
+      | 'webhooks'
+      | 'pulls'
+    >;
+  const hosts = fillHosts(given.hosts);
+  const config: Config = {
+    url: given.url?.replace(/\/$/, '') ?? null,
+    store: fillStore(given, { base, data }),
+    cacheFolder: resolve(base, data, 'cache'),
+    organizations: fillOrganizations(given.organizations ?? {}, base, hosts),
+    credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
+    hosts,
+    webhooks: given.webhooks,
+    sites: { hosts: fillSiteHosts(given) },
+    pulls: given.pulls,
+    secretKey: given.secretKey ?? null,
+    login: (given.login ?? null) as LoginConfig | null,
+    trustedPublishing: (given.trustedPublishing ?? []) as TrustedPublisher[],
+    sync: { ...given.sync, knownHosts: given.sync.knownHosts ? resolve(base, given.sync.knownHosts) : null },
+    limits: given.limits,
+    sandbox: given.sandbox,
+    cache: { ...given.cache, shared: given.cache.shared ?? null, purge: fillPurge(given.cache.purge) },
+    templates: given.templates === undefined ? null : resolve(base, given.templates),
+    rateLimit: given.rateLimit,
+    proxies: given.proxies,
+    embedOrigins: given.embedOrigins,
+    connections: given.connections,
+    retention: given.retention,
+    log: given.log,
+  };
+  assertCredentials(config);
+  return config;
+}
+
+function fillSiteHosts({ sites, url }: Pick<UserConfig, 'sites' | 'url'>): Config['sites']['hosts'] {
+  const own = url === undefined ? null : new URL(url).hostname;
+  return Object.fromEntries(
+    Object.entries(sites?.hosts ?? {}).map(([host, site]) => {
+      if (host === own) throw new RegistryError('malformed', `sites.hosts.${host} is the host of the registry itself.`);
+      return [host, parseSite(site)!];
+    }),
+  );
+}

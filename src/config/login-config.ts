@@ -1,0 +1,44 @@
+import type { Scope } from '../model/access.ts';
+import type { SecretName } from './environment.ts';
+
+export interface LoginConfig {
+  issuer: string;
+  clientId: string;
+  clientSecret: SecretName;
+  sessionSecret: SecretName;
+  scope: string;
+  claim: string;
+  organizations?: Record<string, { organization: string; scopes: Scope[]; resources?: string[] }[]>;
+  lifetime: number;
+}
+
+/**
+ * A CI job whose token is exchanged for a key. Absent members are not checked unless they have a
+ * default.
+ */
+export interface TrustedPublisher {
+  issuer: string;
+  /** Default: the registry's URL. */
+  audience?: string;
+  organization: string;
+  repository: string;
+  /** Ids of the repository and its owner. Default: those of the first accepted job. */
+  repositoryId?: string;
+  ownerId?: string;
+  /** Full, such as `refs/heads/main`. */
+  ref?: string;
+  refType?: 'branch' | 'tag';
+  /** Default: true without `ref`. */
+  refProtected?: boolean;
+  /** File that starts the run: a path at the job's own ref, or a full name with `@` and a ref. */
+  workflow?: string;
+  /** File that defines the job. Default: `workflow`. */
+  jobWorkflow?: string;
+  environment?: string;
+  /** Events that may start the job. Default: those that need write access to the repository. */
+  events?: string[];
+  /** Whether the job may run for a merge request from a fork. Default: false. */
+  forks?: boolean;
+  scopes: Scope[];
+  resources?: string[];
+}

@@ -1,0 +1,143 @@
+import { isAbsolute, resolve } from 'node:path';
+import { hostKinds, publicUrls, type HostKind } from '../hosts/host.ts';
+import type { Visibility } from '../model/access.ts';
+import { RegistryError } from '../model/errors.ts';
+import type { GateSettings } from '../model/gate.ts';
+import { parseOwnerPattern, type OwnerFilter } from '../model/owner.ts';
+import type { Validation } from '../model/problem.ts';
+import type { HostConfig } from './host-config.ts';
+
+/** A repository to follow. Its documents are found by their content. */
+export interface RepositoryConfig {
+  url: string;
+  branch?: string;
+  path?: string;
+  credential?: string;
+  visibility?: Visibility;
+  validation?: Validation;
+  /** Default: `branch`. */
+  versions?: 'branch' | 'tags';
+}
+
+/** All repositories of an owner on a git host to follow, as far as the filter goes. */
+export interface OwnerConfig extends Omit<RepositoryConfig, 'url'>, OwnerFilter {
+  /** Name of the host in `hosts`. */
+  host: string;
+  /** `acme/*`, as configured. */
+  pattern: string;
+  /** The owner in it. */
+  owner: string;
+  /** Whether the groups in the owner's belong to it. */
+  isDeep: boolean;
+}
+
+export interface OrganizationConfig {
+  name?: string;
+  /** Absolute path of an SVG or PNG file for its pages. */
+  logo?: string;
+  /** Colors of links and buttons on its pages, as `#rrggbb`. */
+  accent?: { light: string; dark: string };
+  /** In place of those of the registry. */
+  embedOrigins?: string[];
+  /** Hosts whose images its pages show: `cdn.acme.com`. */
+  images?: string[];
+  repositories: RepositoryConfig[];
+  owners: OwnerConfig[];
+  defaults: { visibility?: Visibility; ruleset?: string; validation?: Validation } & GateSettings;
+}
+
+/** Of `url` and the kinds of hosts, a repository has one: `{ github: 'acme/*' }`. */
+type UserRepository = Partial<RepositoryConfig> & { [kind in HostKind]?: string } & { host?: string } & {
+  -readonly [key in keyof OwnerFilter]: OwnerFilter[key];
+};
+
+export interface UserOrganization {
+  name?: string;
+  logo?: string;
+  accent?: NonNullable<OrganizationConfig['accent']>;
+  embedOrigins?: string[];
+  images?: string[];
+  repositories?: UserRepository[];
+  defaults?: OrganizationConfig['defaults'];
+}
+
+/** Sorts the repositories of each organization, and makes paths absolute. Throws `malformed`. */
+export function fillOrganizations(
+  given: Record<string, UserOrganization>,
+  base: string,
+  hosts: Record<string, HostConfig>,
+): Record<string, OrganizationConfig> {
+  const organizations = Object.entries(given).map(([name, organization]) => {
+    const { repositories = [], defaults = {}, logo, accent, ...rest } = organization;
+    const look = { ...(logo !== undefined && { logo: resolve(base, logo) }), ...(accent && { accent }) };
+    const sorted = repositories.map((repository, index) =>
+      sortRepository(repository, `organizations.${name}.repositories.${index}`, base, hosts),
+    );
+    const owners = sorted.flatMap((each) => ('pattern' in each ? [each] : []));
+    return [
+      name,
+      { ...rest, ...look, repositories: sorted.flatMap((each) => ('url' in each ? [each] : [])), owners, defaults },
+    ] as const;
+  });
+  return Object.fromEntries(organizations);
+}
+
+/** One repository, or all of an owner. */
+function sortRepository(
+  given: UserRepository,
+  key: string,
+  base: string,
+  hosts: Record<string, HostConfig>,
+): RepositoryConfig | OwnerConfig {
+  const fault = (what: string) => new RegistryError('malformed', `${key} ${what}.`);
+  const kinds = hostKinds.filter((kind) => given[kind] !== undefined);
+  const { url, host, only, except, archived, forks, ...rest } = given;
+  if (kinds.length + (url === undefined ? 0 : 1) !== 1) throw fault(`needs one of url, ${hostKinds.join(', ')}`);
+  if (url !== undefined) {
+    const filter = Object.entries({ host, only, except, archived, forks }).find(([, value]) => value !== undefined);
+    if (filter !== undefined) throw fault(`has url and ${filter[0]}, which is only for all repositories of an owner`);
+    return { ...rest, url: absoluteUrl(base, url) };
+  }
+  const kind = kinds[0]!;
+  const name = host ?? kind;
+  const known = Object.hasOwn(hosts, name) ? hosts[name]! : null;
+  if (known?.kind !== kind)
+    throw fault(`names the host ${JSON.stringify(name)}, which is not in hosts with the kind ${kind}`);
+  if (known.url === null && publicUrls[kind] === null) throw fault(`needs hosts.${name}.url`);
+  const pattern = given[kind]!;
+  const parsed = parseOwnerPattern(pattern);
+  const most = kind === 'gitlab' ? 20 : kind === 'azure' ? 2 : 1;
+  if (parsed === null || parsed.path.split('/').length > most || (parsed.isDeep && kind !== 'gitlab'))
+    throw fault(
+      `has ${kind} ${JSON.stringify(pattern)}. ${ownerForms[kind] ?? 'Write the owner and /*, such as acme/*'}`,
+    );
+  const own = Object.fromEntries(Object.entries(rest).filter(([member]) => member !== kind)) as Omit<
+    RepositoryConfig,
+    'url'
+  >;
+  const filter = Object.entries({ only, except, archived, forks }).filter(([, value]) => value !== undefined);
+  return { ...own, ...Object.fromEntries(filter), host: name, pattern, owner: parsed.path, isDeep: parsed.isDeep };
+}
+
+const ownerForms: { [kind in HostKind]?: string } = {
+  gitlab: 'Write a group and /*, such as acme/apis/*, or /** for the groups in it, too',
+  azure: 'Write acme/* for an organization, or acme/project/* for a project',
+};
+
+/** Returns the configuration of an organization, or null. Safe for names such as `constructor`. */
+export function organizationIn(
+  { organizations }: { organizations: Record<string, OrganizationConfig> },
+  name: string,
+): OrganizationConfig | null {
+  return Object.hasOwn(organizations, name) ? organizations[name]! : null;
+}
+
+/** Makes the folder of a local repository absolute. URLs and `host:path` stay as they are. */
+function absoluteUrl(base: string, url: string): string {
+  return isLocalUrl(url) && !isAbsolute(url) ? resolve(base, url) : url;
+}
+
+/** Reports whether a repository's URL is a local folder. */
+export function isLocalUrl(url: string): boolean {
+  return !/^[a-z][a-z0-9+.-]*:\/\//i.test(url) && !/^[^/]+:/.test(url);
+}
