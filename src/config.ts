@@ -24,6 +24,7 @@ export interface Config {
   webhooks: { allowPrivateAddresses: boolean };
   sites: {
     /** Documentation sites at host names of their own, by that name in lower case. */ hosts: Record<string, SiteName>;
+    /** Days for which previews stay; 0: none. */ previewDays: number;
   };
   pulls: { comments: boolean; /** Days for which previews stay; 0: none. */ previewDays: number };
   /** Seals the secrets in the store; null: the registry's own key does. */
@@ -93,7 +94,7 @@ export type UserConfig = DeepPartial<
   login?: DeepPartial<LoginConfig>;
   hosts?: { [name in string]?: UserHost };
   secretKey?: SecretName;
-  sites?: { hosts?: Record<string, string> };
+  sites?: { hosts?: Record<string, string>; previewDays?: number };
   templates?: string;
   cache?: { pinned?: number; latest?: number; shared?: number; purge?: UserPurge };
 };

@@ -32,6 +32,7 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     cache: {},
     rateLimit: {},
     webhooks: {},
+    sites: {},
     retention: {},
     pulls: {},
     log: {},

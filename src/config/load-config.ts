@@ -77,7 +77,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     credentials: absoluteKeys(base, (given.credentials ?? {}) as Config['credentials']),
     hosts,
     webhooks: given.webhooks,
-    sites: { hosts: fillSiteHosts(given) },
+    sites: { previewDays: given.sites!.previewDays!, hosts: fillSiteHosts(given) },
     pulls: given.pulls,
     secretKey: given.secretKey ?? null,
     login: (given.login ?? null) as LoginConfig | null,

@@ -1,5 +1,6 @@
 import type { Check } from '../model/check.ts';
-import { storePreview, trimPreviews, type Preview } from './preview.ts';
+import { trimPreviews } from '../store/previews.ts';
+import { storePreview, type Preview } from './preview.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Whether the configuration asks for previews, and gives them a URL. */

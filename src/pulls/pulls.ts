@@ -7,7 +7,7 @@ import { canReportChecks } from '../sync/checks.ts';
 import { hostOf } from '../registry/host-of.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
 import { readAmong } from '../registry/read-among.ts';
-import { sweepPreviews } from './preview.ts';
+import { sweepPreviews } from '../store/previews.ts';
 import { newId, type Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import type { PullChecks } from '../sync/pull-checks.ts';

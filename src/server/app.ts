@@ -110,7 +110,7 @@ function createOthers(
   app.use(createProblemPages(context.site));
   app.use(createDiscovery(context.site, { hasManagement: context.v1 !== undefined, limit }));
   app.use(createSearchRoutes(context.site, limit));
-  app.use(createPreviewRoutes(context.site, limit));
+  app.use(createPreviewRoutes(context, limit));
   app.use(createDocRoutes(context.site, context));
   if (context.v1) app.use('/v1', context.v1);
   if (context.login) app.use(context.login.router);

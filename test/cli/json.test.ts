@@ -110,6 +110,11 @@ const answers: Record<string, [args: string, code: number, members: object][]> =
     ['@acme/sites/book pages --title Book', 0, { outcome: 'published', deployment: '2', rendered: 0 }],
     ['@acme/sites/far pages --registry REGISTRY', 0, { outcome: 'published', deployment: '1', created: true }],
   ],
+  'sites preview': [
+    ['@acme/sites/book', 0, { url: anyText, expiresAt: anyText, rendered: 0 }],
+    ['@acme/sites/book pages', 0, { url: anyText, report: { counts: { warning: 2 } } }],
+    ['@acme/sites/far pages --registry REGISTRY', 0, { url: anyText, expiresAt: anyText }],
+  ],
   'sites list': [
     ['', 0, { sites: [{ site: '@acme/sites/book', visibility: 'public', deployment: '2' }, { title: 'far' }] }],
     ['--org nobody', 0, { sites: [] }],

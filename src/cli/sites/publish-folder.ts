@@ -26,7 +26,7 @@ export interface FolderOptions {
   public?: boolean;
 }
 
-const reader: Principal = { kind: 'operator', id: 'cli' };
+export const reader: Principal = { kind: 'operator', id: 'cli' };
 
 /** Makes the files all files of a site, and publishes it. Creates the site if it is not there. */
 export async function publishHere(
@@ -96,14 +96,16 @@ export async function checkHere(
   return { outcome, deployment: null, url: null, created: false, rendered, report: whole };
 }
 
-/** The same over HTTP: sends the files that changed, removes the others, and publishes. */
-export async function publishThere(
+/**
+ * Sends the files of a folder to a running registry: those that changed, and removes the others.
+ * Creates the site if it is not there.
+ */
+export async function sendFolder(
   registry: string,
   { slug }: SiteName,
   files: readonly NewFile[],
-  unread: readonly Problem[],
   { title, public: isPublic }: FolderOptions,
-): Promise<PublishedFolder> {
+): Promise<{ url: string; created: boolean; problems: Problem[] }> {
   const path = `/v1/sites/${slug}`;
   const found = await askRegistry(registry, 'GET', path);
   const isNew = found.status === 404;
@@ -117,7 +119,7 @@ export async function publishThere(
   const there = new Map<string, string>();
   for await (const file of demandAll<{ path: string; digest: string }>(registry, `${path}/files?`))
     there.set(file.path, file.digest);
-  const problems: Problem[] = [...unread];
+  const problems: Problem[] = [];
   for (const { path: name, bytes } of files) {
     const known = there.get(name);
     there.delete(name);
@@ -126,8 +128,21 @@ export async function publishThere(
     if (problem !== null) problems.push(problem);
   }
   for (const name of there.keys()) await demand(registry, 'DELETE', `${path}/files/${name}`);
+  return { url: String(url), created: isNew, problems };
+}
+
+/** As `publishHere`, over HTTP. */
+export async function publishThere(
+  registry: string,
+  site: SiteName,
+  files: readonly NewFile[],
+  unread: readonly Problem[],
+  options: FolderOptions,
+): Promise<PublishedFolder> {
+  const { problems: unsent, ...common } = await sendFolder(registry, site, files, options);
+  const problems = [...unread, ...unsent];
+  const path = `/v1/sites/${site.slug}`;
   const answer = await askRegistry(registry, 'POST', `${path}/publish`, {});
-  const common = { url: String(url), created: isNew };
   if (answer.status === 422 && answer.body['problems'] !== undefined) {
     const report = createReport(answer.body['problems'] as Problem[]);
     return { outcome: 'rejected', deployment: null, rendered: 0, ...common, report: withProblems(report, problems) };
@@ -142,6 +157,6 @@ export async function publishThere(
   return { outcome, deployment: deployment.id, rendered, ...common, report: withProblems(report, problems) };
 }
 
-function withProblems(report: Report, more: readonly Problem[]): Report {
+export function withProblems(report: Report, more: readonly Problem[]): Report {
   return more.length === 0 ? report : { ...report, ...createReport([...report.problems, ...more]) };
 }

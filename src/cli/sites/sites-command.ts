@@ -5,6 +5,7 @@ import { operator, readConfig, withRegistry, withRegistryToRead, type CommonOpti
 import { complain, formatReport, print, printJson, withProgress } from '../output.ts';
 import { demand, demandAll, readTarget } from '../registry-client.ts';
 import { checkHere, publishHere, publishThere, type FolderOptions, type PublishedFolder } from './publish-folder.ts';
+import { previewFolder } from './preview-folder.ts';
 import { readFolder } from './read-folder.ts';
 
 interface SitesOptions extends CommonOptions, FolderOptions {
@@ -15,7 +16,7 @@ interface SitesOptions extends CommonOptions, FolderOptions {
 
 const remoteHelp = 'use the running registry at this URL, with the key in STELE_KEY';
 
-/** `stele sites publish|list|rollback`: documentation sites, on the data folder or a running registry. */
+/** `stele sites publish|preview|list|rollback`: documentation sites, on the data folder or a running registry. */
 export function sitesCommand(): Command {
   const sites = new Command('sites').description('Publish, list and roll back documentation sites.');
   sites
@@ -31,6 +32,21 @@ export function sitesCommand(): Command {
       const options = command.optsWithGlobals<SitesOptions>();
       const published = await publish(command, requireSite(name), folder, options);
       process.exitCode = printFolder(requireSite(name), published, options.json);
+    });
+  sites
+    .command('preview')
+    .description('Show a site that is not published, at an address that nobody can guess.')
+    .argument('<site>', '@org/sites/slug')
+    .argument('[folder]', 'folder with the pages and their files (default: what was sent for the site)')
+    .option('--registry <url>', remoteHelp)
+    .action(async (name: string, folder: string | undefined, _options: unknown, command: Command) => {
+      const { registry, json } = command.optsWithGlobals<SitesOptions>();
+      const made = await previewFolder(command, requireSite(name), folder, registry);
+      if (json) return printJson(made);
+      const problems = formatReport(made.report);
+      if (problems !== '') complain(problems);
+      print(made.url);
+      complain(`Nothing is published. The preview expires on ${made.expiresAt.slice(0, 10)}.`);
     });
   sites
     .command('list')

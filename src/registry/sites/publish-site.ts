@@ -174,7 +174,7 @@ export async function publishDrafts(
 }
 
 /** The files that were sent for a site. */
-async function draftFiles(registry: Registry, site: SiteName): Promise<SiteFiles> {
+export async function draftFiles(registry: Registry, site: SiteName): Promise<SiteFiles> {
   const drafts = new Map((await listDrafts(registry, site)).map(({ path, file }) => [path, file]));
   return {
     files: [...drafts].map(([path, { digest, bundle, at, size }]) => ({

@@ -31,7 +31,7 @@ export interface GrantedSite {
 
 /** As many as the largest sites have (`tooLarge`), three times: a few of those, or thousands of usual ones. */
 const mostKept = 600_000;
-const contentsKept = new WeakMap<Registry['objects'], LRUCache<Digest, DeploymentContents>>();
+const contentsKept = new WeakMap<Registry['bucket'], LRUCache<Digest, DeploymentContents>>();
 
 /**
  * The site as it is published, if it is and the principal may read it; else null: the caller cannot
@@ -43,6 +43,20 @@ export async function grantSite(registry: Registry, principal: Principal, name: 
   return deployment === null ? null : grantDeployment(registry, site!, deployment);
 }
 
+/**
+ * A state of a site that was never published, if the principal may read the site; else null.
+ * `registry`: a view that has its bytes.
+ */
+export async function grantPreview(
+  registry: Registry,
+  principal: Principal,
+  name: SiteName,
+  deployment: Deployment,
+): Promise<GrantedSite | null> {
+  const site = (await findReadableSite(registry, principal, name))?.value;
+  return site ? grantDeployment(registry, site, deployment) : null;
+}
+
 /** Only for whoever has checked that the reader may see this deployment. */
 async function grantDeployment(
   registry: Registry,
@@ -50,12 +64,12 @@ async function grantDeployment(
   deployment: Deployment,
 ): Promise<GrantedSite> {
   const kept =
-    contentsKept.get(registry.objects) ??
+    contentsKept.get(registry.bucket) ??
     new LRUCache<Digest, DeploymentContents>({
       maxSize: mostKept,
       sizeCalculation: ({ pages, files }) => 1 + factsIn(pages) + Object.keys(files).length,
     });
-  contentsKept.set(registry.objects, kept);
+  contentsKept.set(registry.bucket, kept);
   const { manifest } = deployment;
   const contents = kept.get(manifest) ?? (await readContents(registry, manifest));
   kept.set(manifest, contents);

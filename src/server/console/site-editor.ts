@@ -135,6 +135,11 @@ function send(visit: Visit, typed: Typed | null, found: Found, etag: string | nu
     findings: 'Preview',
     styles: ['docs.css', 'documentation.css'],
     cancel: here(visit, '/sites/:site'),
+    note: {
+      text: 'To see the saved pages together as readers will, ',
+      link: 'preview the site',
+      href: here(visit, '/sites/:site/preview'),
+    },
     etag: etag === '' ? null : etag,
   };
   sendBench(visit, file === null ? [pathField, textField] : [textField], form, found);

@@ -1,5 +1,6 @@
 import { visibilities, type Field } from './fields.ts';
 import type { Form } from './forms.ts';
+import { facts } from './pages.ts';
 
 const title: Field = { name: '/title', label: 'Title', kind: 'line', isRequired: true, maxLength: 200 };
 const visibility: Field = {
@@ -63,6 +64,31 @@ export const siteForms: readonly Form[] = [
     fields: [visibility],
     after: '/sites/:site',
     done: 'The visibility is changed.',
+  },
+  {
+    path: '/sites/:site/preview',
+    operation: 'previewSite',
+    title: ({ org, params }) => `Preview @${org}/sites/${params['site']}`,
+    lead: [
+      'Shows all pages and files as they are saved now, at an address that nobody can guess. Nothing is published.',
+      'Whoever has the address can read the preview of a public site. That of a private site is only for its readers.',
+    ],
+    submit: 'Preview the site',
+    after: '/sites/:site',
+    done: '',
+    show: ({ body }, { params }) => ({
+      title: `Preview of ${params['site']}`,
+      lead: `It expires on ${String(body['expiresAt']).slice(0, 10)}. Later changes do not show in it: make another preview then.`,
+      actions: [{ text: 'Back to the site', href: '/sites/:site' }],
+      sections: [
+        { title: 'Open it', facts: facts([['Address', { text: 'Open the preview', href: String(body['url']) }]]) },
+      ],
+      secret: {
+        label: 'Address',
+        text: String(body['url']),
+        advice: 'It is not shown again. Send it to whoever should look.',
+      },
+    }),
   },
   {
     path: '/sites/:site/delete',

@@ -95,7 +95,7 @@ const site: Page = {
       lead: body.description,
       tags: [{ text: body.visibility, tag: body.visibility === 'public' ? 'good' : '' }],
       actions: [
-        ...(isEditable ? [link('Publish', '/publish', { isMain: true })] : []),
+        ...(isEditable ? [link('Publish', '/publish', { isMain: true }), link('Preview the site', '/preview')] : []),
         ...(body.current === null ? [] : [{ text: 'Open the site', href: body.url }]),
       ],
       sections: [

@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { Router, type Request, type Response } from 'express';
 import { RegistryError } from '../../model/errors.ts';
 import { openPreview } from '../../pulls/preview.ts';
 import { dayOf } from '../../site/pages/dates.ts';
@@ -10,20 +10,25 @@ import { principalOf } from '../authenticate.ts';
 import { onlyGet } from '../methods.ts';
 import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
+import { nameRoute } from '../route-name.ts';
+import type { ServerContext } from '../server-context.ts';
+import { sendSitePreview } from '../sites/send-preview.ts';
+import { splitTarget } from './read-request.ts';
 
 /**
- * `/previews/{token}`: the page of a document as a pull request would publish it. No cache keeps it,
- * no search engine lists it, and no link on it tells where its reader came from.
+ * `/previews/{token}`: the page of a document as a pull request would publish it, or (with what is
+ * below it) a site that is not published. No cache keeps it, no search engine lists it, and no link
+ * on it tells where its reader came from.
  */
-export function createPreviewRoutes(site: Site, limit: ReadLimit | null): Router {
+export function createPreviewRoutes(context: ServerContext & { site: Site }, limit: ReadLimit | null): Router {
+  const { site } = context;
   const router = Router({ caseSensitive: true, strict: true });
-  router.get('/previews/:token', async (request, response) => {
-    limit?.(request, response);
+
+  async function sendDocument(token: string, request: Request, response: Response): Promise<void> {
     const principal = principalOf(request);
-    const opened = await openPreview(site.registry, principal, request.params.token);
-    if (opened === null) {
-      throw new RegistryError('not_found', 'There is no such preview, or it has expired. Run the check again.');
-    }
+    const opened = await openPreview(site.registry, principal, token);
+    if (opened === null)
+      throw new RegistryError('not_found', 'There is no such preview, or it has expired. Make another one.');
     const { registry, granted, expiresAt } = opened;
     const related = await relatedTo({ ...site, registry }, granted, principal);
     const { text } = await resourcePage({ ...site, registry }, granted, related, { expires: dayOf(expiresAt) });
@@ -33,7 +38,23 @@ export function createPreviewRoutes(site: Site, limit: ReadLimit | null): Router
       'X-Robots-Tag': 'noindex',
     };
     await sendPage({ request, response }, registry.cache, bytesOf(text), { headers });
+  }
+
+  router.get(/^\/previews\/([^/]+)(?:\/.*)?$/, async (request, response) => {
+    nameRoute(request, '/previews/{token}');
+    limit?.(request, response);
+    const [token, rest] = divide(splitTarget(request.url).path);
+    const asked = { request, response, principal: principalOf(request) };
+    if (await sendSitePreview(context, asked, token, rest)) return;
+    await sendDocument(rest === '' ? token : '', request, response);
   });
-  router.all('/previews/:token', onlyGet);
+  router.all(/^\/previews\/([^/]+)(?:\/.*)?$/, onlyGet);
   return router;
+}
+
+/** The token in the path of a preview, and the raw path after it. */
+function divide(path: string): [token: string, rest: string] {
+  const whole = path.slice('/previews/'.length);
+  const slash = whole.indexOf('/');
+  return slash < 0 ? [whole, ''] : [whole.slice(0, slash), whole.slice(slash)];
 }

@@ -20,6 +20,8 @@ import { sharing } from '../read/lifetime.ts';
 
 type SiteAddress = Extract<Address, { kind: 'site' }>;
 
+const publicLists: ReadonlySet<string> = new Set(['sitemap.xml', 'robots.txt', 'feed.atom']);
+
 /** Answers a request for something of a documentation site. Access comes first, as for resources. */
 export async function sendSite(read: ReadRequest, { org, slug, path }: SiteAddress): Promise<void> {
   const { context, principal, request, response } = read;
@@ -38,7 +40,9 @@ export async function sendOf(
 ): Promise<void> {
   const { context, principal } = read;
   const { site, contents } = granted;
-  if (path === null) return redirect(read, granted, placed.base);
+  // Nobody is to find a preview, so no list leads to its pages.
+  if (placed.expires && path !== null && publicLists.has(path)) throw new RegistryError('not_found', nothingHere);
+  if (path === null) return redirect(read, granted, placed, placed.base);
   if (path === 'theme.css') return sendText(read, granted, placed, themeCss(contents), 'text/css; charset=utf-8');
   if (path === 'search.json')
     return sendText(read, granted, placed, await siteIndex(context.registry, granted), 'application/json');
@@ -66,7 +70,7 @@ export async function sendOf(
   }
   const target = otherAddress(granted, path);
   if (target === null) throw new RegistryError('not_found', nothingHere);
-  redirect(read, granted, placed.base + target);
+  redirect(read, granted, placed, placed.base + target);
 }
 
 /** Sends the page of a site that says that nothing is at the address. */
@@ -75,14 +79,22 @@ export async function sendAbsentPage(
   granted: GrantedSite,
   placed: Placed,
 ): Promise<void> {
-  const headers = { ...pageSharing(context.registry.config, { isPublic: false }), 'Cache-Control': 'no-store' };
+  const headers = {
+    ...pageSharing(context.registry.config, { isPublic: false }),
+    'Cache-Control': 'no-store',
+    ...previewHeaders(placed),
+  };
   const bytes = bytesOf(await absentPage(context.site, granted, placed));
   await sendPage({ request, response }, context.registry.cache, bytes, { status: 404, headers });
 }
 
 /** Only to a path of this site. */
-function redirect(read: ReadRequest, { site }: GrantedSite, location: string): void {
-  const shared = sharing(read.context.registry.config, site.visibility, 'latest', { keys: [siteKey(site)] });
+function redirect(read: ReadRequest, { site }: GrantedSite, placed: Placed, location: string): void {
+  const visibility = placed.expires ? 'private' : site.visibility;
+  const shared = {
+    ...sharing(read.context.registry.config, visibility, 'latest', { keys: [siteKey(site)] }),
+    ...previewHeaders(placed),
+  };
   read.response.writeHead(301, flatten({ Location: location, 'Content-Length': '0', ...shared })).end();
 }
 

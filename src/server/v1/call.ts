@@ -57,6 +57,8 @@ export interface Answer {
   status: number;
   headers?: Record<string, string>;
   body?: unknown;
+  /** A file instead of a body in JSON. */
+  file?: Uint8Array;
 }
 
 /** Answers one operation: parse, one verb, send. */

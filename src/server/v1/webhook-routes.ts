@@ -122,7 +122,7 @@ function isCovered({ principal, org }: Call, { resources }: Pick<Webhook, 'resou
 async function describe(
   { registry }: Call,
   webhook: Generation<Webhook>,
-): Promise<Required<Answer> & { body: object }> {
+): Promise<Answer & { headers: Record<string, string>; body: object }> {
   const health = await readHealth(registry, webhook.value);
   const headers = { ETag: etagOf(webhook.generation, health?.generation ?? 0) };
   return { status: 200, headers, body: webhookRecord(webhook, health?.value ?? null) };

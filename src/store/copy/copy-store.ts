@@ -6,6 +6,7 @@ import { beginStore, finishStore, hasFormat } from '../format.ts';
 import type { SealedEntry } from '../log/entry.ts';
 import { digestInKey } from '../objects.ts';
 import { decodePack, isWholePack } from '../pack.ts';
+import { previewPart } from '../previews.ts';
 import { quarantineKey } from '../quarantine.ts';
 import { parseWorkKey } from '../work.ts';
 import { copyKeys, deleteOthers, type CopyListener } from './copy-keys.ts';
@@ -105,5 +106,7 @@ function faultOfPack(key: string, bytes: Uint8Array): string | null {
 function faultOfRecord(key: string, bytes: Uint8Array): string | null {
   if (key.startsWith('work/') && parseWorkKey(key) === null)
     return 'Stele did not write this file and ignores it. Move it away.';
+  const part = previewPart(key);
+  if (part !== null) return digestOf(bytes) === part ? null : 'The bytes do not match their digest.';
   return parseJson(bytes) === undefined ? 'The record is not JSON.' : null;
 }

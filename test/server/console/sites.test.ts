@@ -64,6 +64,20 @@ describe('a site', () => {
     expect((await writer.get(edit('preview.md'))).status).toBe(404);
   });
 
+  test('is previewed whole, at an address that its readers need no account for, and is not published', async () => {
+    const plan = { '/title': 'Plan', '/slug': 'plan', '/visibility': 'public' };
+    await writer.send('/console/acme/sites/new', plan);
+    const at = '/console/acme/sites/plan';
+    await writer.send(`${at}/edit`, { '/path': 'index.md', '/text': page('Plan', 'Not yet.'), do: 'go' });
+    expect((await writer.get(`${at}/edit?file=index.md`)).text).toContain(`href="${at}/preview"`);
+    expect((await reader.get(`${at}/preview`)).status).toBe(403);
+    const made = await writer.send(`${at}/preview`, { do: 'go' });
+    expect(made.status).toBe(200);
+    const path = /\/previews\/[0-9a-z]{9}-[0-9a-f]{32}\//.exec(made.text)![0];
+    expect((await createBrowser().request(server.url + path)).text).toContain('Not yet.');
+    expect((await createBrowser().request(`${server.url}/sites/acme/plan/`)).status).toBe(404);
+  });
+
   test('shows what embeds a reference as text, whatever is written there', async () => {
     const text = '---\ntitle: A\napi: "<img src=x onerror=alert(1)>"\n---\n\nWords.\n';
     const answer = await writer.send(`${guide}/edit`, { '/path': 'embeds.md', '/text': text, do: 'check' });

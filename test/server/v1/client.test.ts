@@ -149,9 +149,24 @@ test('documentation sites', async () => {
   expect(files).toEqual(['data.json', 'guide/start.md', 'index.md']);
   expect((await client.GET('/v1/sites/{site}/pages', { params: site })).data!.items).toHaveLength(2);
 
+  const { data: bytes } = await client.GET('/v1/sites/{site}/files/{file}', {
+    params: { path: { site: 'handbook', file: 'guide/start.md' } },
+    parseAs: 'text',
+  });
+  expect(bytes).toBe('---\ntitle: "Start"\napi: "@acme/apis/none"\n---\n---js\nNo front matter.\n');
+
+  const { data: preview } = await client.POST('/v1/sites/{site}/previews', { params: site });
+  expect(preview).toMatchObject({ rendered: 2, report: { problems: [{ rule: 'site-reference-missing' }] } });
+  expect(preview!.url).toMatch(/\/previews\/[0-9a-z]{9}-[0-9a-f]{32}\/$/);
+  expect((await client.GET('/v1/sites/{site}', { params: site })).data!.current).toBeNull();
+  const number = { path: { site: 'handbook', deployment: '1' } };
+  expect((await client.GET('/v1/sites/{site}/deployments/{deployment}', { params: number })).error!.status).toBe(404);
+
   const { data: first } = await client.POST('/v1/sites/{site}/publish', { params: site, body: {} });
   expect(first).toMatchObject({ outcome: 'published', rendered: 2, deployment: { id: '1', current: true } });
   expect(first!.report.problems.map(({ rule }) => rule)).toEqual(['site-reference-missing']);
+  const { data: shown } = await client.GET('/v1/sites/{site}/deployments/{deployment}', { params: number });
+  expect(shown).toEqual(first!.deployment);
   const file = { path: { site: 'handbook', file: 'guide/start.md' } };
   await client.DELETE('/v1/sites/{site}/files/{file}', { params: file });
   await client.POST('/v1/sites/{site}/publish', { params: site, body: {} });

@@ -10,6 +10,7 @@ import {
   type FoundDraft,
   type PageParts,
 } from '../../../registry/sites/drafts.ts';
+import { readPlace } from '../../../registry/sites/bundles.ts';
 import { nothingHere } from '../../nothing-here.ts';
 import { bodyOf, type Answer } from '../call.ts';
 import { etagOf, guardOf } from '../conditional.ts';
@@ -47,6 +48,12 @@ export const putFile: SiteHandler = async (call) => {
     guard: guardOf(call),
   });
   return { status: 200, headers: { ETag: etagOf(saved.generation.generation) }, body: fileRecord(saved) };
+};
+
+export const getFile: SiteHandler = async (call) => {
+  const { file, generation } = await findOf(call, 'file');
+  const headers = { ETag: etagOf(generation.generation) };
+  return { status: 200, headers, file: await readPlace(call.registry, file) };
 };
 
 export const deleteFile: SiteHandler = (call) => removeOf(call, 'file');

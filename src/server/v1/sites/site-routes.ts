@@ -4,6 +4,7 @@ import { describeBlocking } from '../../../model/problem.ts';
 import type { DocumentationSite, SiteName } from '../../../model/sites/documentation-site.ts';
 import { findReadableSite, listReadableSites } from '../../../registry/readable.ts';
 import { publishAgain, publishDrafts } from '../../../registry/sites/publish-site.ts';
+import { previewDrafts } from '../../../registry/sites/site-preview.ts';
 import { changeSite, createSiteRecord, deleteSite, type SiteChange } from '../../../registry/sites/site-record.ts';
 import type { Generation } from '../../../store/generations.ts';
 import { nothingHere } from '../../nothing-here.ts';
@@ -108,6 +109,19 @@ export const deploySite: SiteHandler = async (call) => {
     status: outcome === 'published' ? 201 : 200,
     body: { outcome, deployment: deploymentRecord(result.site, deployment), rendered, report },
   };
+};
+
+export const previewDraft: SiteHandler = async (call) => {
+  const { registry, site, principal, author, context } = call;
+  const made = await previewDrafts(registry, { site, reader: principal, by: author.actor });
+  const { token, expiresAt, rendered, report } = made;
+  return { status: 201, body: { url: `${context.url}/previews/${token}/`, expiresAt, rendered, report } };
+};
+
+export const getDeployment: SiteHandler = async ({ found, path }) => {
+  const deployment = found.value.deployments.find(({ label }) => label === path['deployment']);
+  if (deployment === undefined) throw new RegistryError('not_found', nothingHere);
+  return { status: 200, body: deploymentRecord(found.value, deployment) };
 };
 
 export const listDeployments: SiteHandler = async (call) => {
