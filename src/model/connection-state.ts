@@ -1,11 +1,12 @@
 import { isWell, type DocumentState, type Repository } from './connection.ts';
+import type { SiteState } from './sites/site-state.ts';
 
 /**
- * The state of a resource's connection, for people and programs.
+ * The state of a resource's or a site's connection, for people and programs.
  *
  * - `synced`: the newest commit is published.
  * - `behind`: there is something new, or nothing was synced yet.
- * - `failed`: the sync failed, or the document was rejected.
+ * - `failed`: the sync failed, or the document or site was rejected.
  * - `detached`: the branch, repository or file is missing, or another repository took its place.
  * - `diverged`: the newest commit is published, but the repository rewrote its history.
  */
@@ -17,7 +18,7 @@ export type ConnectionState = 'synced' | 'behind' | 'failed' | 'diverged' | 'det
  */
 export function connectionState(
   repository: Repository | null,
-  document: DocumentState | null,
+  document: DocumentState | SiteState | null,
   hasNews = false,
 ): { state: ConnectionState; detail: string | null; since: string | null } {
   const since = repository?.since ?? repository?.syncedAt ?? null;

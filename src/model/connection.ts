@@ -1,6 +1,7 @@
 import { digestOf, hexOf, type Digest } from './digest.ts';
 import type { Validation } from './problem.ts';
 import type { Visibility } from './access.ts';
+import type { SiteState } from './sites/site-state.ts';
 
 /**
  * What a branch sync does when the document states a version that is already published with other
@@ -155,6 +156,7 @@ export interface Repository {
   documents: Record<string, DocumentState>;
   /** By `@org/type/slug tag`. */
   tags: Record<string, TagState>;
+  /** By slug. Absent: it has none. */ sites?: Record<string, SiteState>;
 }
 
 /** The last sync's result for the document at this path, or null. */
@@ -213,6 +215,7 @@ export interface RunDocument {
   path: string;
   /** Coordinate. Null for a file that belongs to no resource, such as `stele.yaml`. */
   resource: string | null;
+  /** `@org/sites/slug`, for its folder. */ site?: string;
   outcome: DocumentState['outcome'];
   /** The commit it was read from, when it is not the run's: a tag's. */
   commit?: string;
@@ -228,9 +231,7 @@ export interface RunProgress {
   total: number;
 }
 
-/**
- * One sync of one repository: the value of one ref, written when the sync starts and when it ends.
- */
+/** One sync of one repository: the value of one ref, written when it starts and when it ends. */
 export interface Run {
   id: string;
   org: string;

@@ -106,21 +106,55 @@ export async function readConnection(
   return { repository, document: document?.resource === formatCoordinate(resource) ? document : null };
 }
 
-/**
- * Follows the repository, and makes the next sync read this file even when the commit has not
- * changed.
- */
-async function followFor(
+/** Follows the repository of a file, and makes the next sync read it even when the commit has not changed. */
+function followFor(
   registry: Registry,
   coordinate: Coordinate,
-  { repository: url, branch, path, credential }: Connection,
+  connection: Connection,
   author: Author,
   hookSecret?: string | null,
 ): Promise<void> {
+  const name = formatCoordinate(coordinate);
+  return followByHand(registry, coordinate.org, connection, author, {
+    reason: name,
+    hookSecret,
+    isKnown(repository) {
+      const known = documentAt(repository, connection.path);
+      return known?.resource === name && known.label !== null;
+    },
+    isDetached: (repository) => documentAt(repository, connection.path)?.outcome === 'detached',
+  });
+}
+
+/** What somebody connects to a repository. */
+export interface FollowedFor {
+  /** Recorded as why it is followed. */
+  reason: string;
+  hookSecret?: string | null | undefined;
+  /** Whether the last sync published it. Otherwise the next one reads everything again. */
+  isKnown(repository: Repository): boolean;
+  /** Whether the last sync missed it. */
+  isDetached?(repository: Repository): boolean;
+}
+
+/**
+ * Follows a repository for what somebody connects to it, and accepts it as it is now. The next sync
+ * reads it even when the commit has not changed.
+ */
+export async function followByHand(
+  registry: Registry,
+  org: string,
+  {
+    repository: url,
+    branch,
+    credential = null,
+  }: { repository: string; branch: string | null; credential?: string | null },
+  author: Author,
+  { reason, hookSecret, isKnown, isDetached = () => false }: FollowedFor,
+): Promise<void> {
   const sealed = hookSecret && sealSecret(registry, hookSecret);
-  const { org } = coordinate;
   await registry.refs.update<Repository>(repositoryRef(org, repositoryId(url, branch)), (current) => {
-    const change = { ...author, action: `follow for ${formatCoordinate(coordinate)}` };
+    const change = { ...author, action: `follow for ${reason}` };
     if (current === null) {
       const fresh = {
         discover: null,
@@ -141,10 +175,9 @@ async function followFor(
     }
     // The configuration decides about the repositories that it lists.
     if (value.discover === null) value.credential = credential;
-    const known = documentAt(value, path);
-    if (known?.resource !== formatCoordinate(coordinate) || known.label === null) value.commit = null;
+    if (!isKnown(value)) value.commit = null;
     const isStopped = value.state === 'detached' || Boolean(value.diverged) || Boolean(value.held);
-    if (isStopped || known?.outcome === 'detached') {
+    if (isStopped || isDetached(value)) {
       const since = registry.now().toISOString();
       Object.assign(value, { state: 'new', detail: null, since, commit: null } satisfies Partial<Repository>);
     }

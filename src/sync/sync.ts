@@ -26,6 +26,7 @@ import { findNewTags, syncTags } from './sync-tags.ts';
 import { saveChecks } from './report-checks.ts';
 import { syncDocument, type SyncedDocument } from './sync-document.ts';
 import type { OnProgress, Syncing } from './syncing.ts';
+import { connectedSites, isIdle } from './sites/connect-site.ts';
 import { syncSites } from './sites/sync-sites.ts';
 
 /** The result of one sync of a repository, for the caller to record. */
@@ -64,9 +65,8 @@ export async function syncRepository(
   { onNews = () => undefined, onProgress = () => undefined }: { onNews?: () => void; onProgress?: OnProgress } = {},
 ): Promise<Synced> {
   if (repository.gone) return { repository, documents: [], changed: false, detail: repository.gone, lost: null };
-  // No resource is connected to it any more, so its remote is not contacted.
-  const isIdle = repository.discover === null && (await connectedResources(registry, repository)).length === 0;
-  if (isIdle) return { repository, documents: [], changed: false, detail: null, lost: null };
+  if (await isIdle(registry, repository))
+    return { repository, documents: [], changed: false, detail: null, lost: null };
   const tip = await registry.source.tip(await remoteOf(registry, repository), signal);
   if (isTooEarly(registry, repository, tip, run))
     return { repository, documents: [], changed: false, detail: repository.detail, lost: null };
@@ -179,14 +179,14 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
   const snapshot = await registry.source.snapshot(remote, commit, signal);
   const moves = await findMoves(registry, before, filesOf(await snapshot.entries()));
   const repository = withMoves(before, moves);
-  const { planned, notes, isRefused, sites } = await planAll(registry, repository, snapshot, signal, moves);
+  const { planned, notes, isRefused, sites: named } = await planAll(registry, repository, snapshot, signal, moves);
   for (const { path, outcome, detail } of notes) {
     registry.log('warn', 'document', { run: run.id, path, resource: null, outcome, label: null, detail });
   }
   const documentsSynced = await syncDocuments({ ...syncing, repository }, snapshot, planned);
   const { synced } = documentsSynced;
   // After the documents, which its pages may embed.
-  const published = await syncSites({ ...syncing, repository }, snapshot, sites);
+  const published = await syncSites({ ...syncing, repository }, snapshot, named);
   const lost = documentsSynced.lost ?? published.lost;
   const detached = detachedDocuments(repository, planned, isRefused);
   // When `stele.yaml` is invalid, no document is read. Recording that stops every later sync from
@@ -201,7 +201,8 @@ async function syncBranch(syncing: Syncing, commit: string): Promise<Progress> {
     ...detached.results,
     ...synced.flatMap(({ result }) => result ?? []),
   ];
-  return { change: lost === null ? { commit, documents } : { documents }, documents: results, lost };
+  const change = { documents, ...published.change };
+  return { change: lost === null ? { commit, ...change } : change, documents: results, lost };
 }
 
 /** Sets when each document last changed between healthy and unhealthy. */
@@ -220,9 +221,10 @@ function dated(
 
 /** Whether the same commit must be read again: rulesets, the compiler or connections changed. */
 async function needsAnotherLook(registry: Registry, repository: Repository, { trigger }: Run): Promise<boolean> {
-  // The limits may have changed. Only a person asks for that to be tried.
+  // The limits, and the settings of sites, may have changed. Only a person asks for that to be tried.
   const mayPass = ({ outcome, inputs }: DocumentState) => outcome === 'rejected' && inputs === null;
   if (trigger === 'manual' && Object.values(repository.documents).some(mayPass)) return true;
+  if (trigger === 'manual' && (await connectedSites(registry, repository)).length > 0) return true;
   const outdated = await outdatedDocuments(registry, repository).next();
   if (outdated.done !== true) return true;
   const connected = await connectedResources(registry, repository);

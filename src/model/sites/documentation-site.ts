@@ -62,7 +62,12 @@ export interface Deployment {
 export interface SiteConnection {
   repository: string;
   branch: string | null;
+  /** Empty: the whole repository. */
   folder: string;
+  /** Set when a person connected it: its settings are those of the site. Absent: `stele.yaml` names both. */
+  byHand?: true;
+  /** Name of a credential in the configuration. */
+  credential?: string | null;
 }
 
 /** A documentation site: the value of one record. */

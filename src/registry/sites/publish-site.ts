@@ -18,7 +18,7 @@ import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { readPlace } from './bundles.ts';
 import { buildDeployment, readContents } from './deployment-contents.ts';
-import { listDrafts } from './drafts.ts';
+import { assertEditable, listDrafts } from './drafts.ts';
 import { makeDeployment, type MadeDeployment, type SiteFiles } from './make-deployment.ts';
 import { findSite, updateSite } from './site-record.ts';
 
@@ -165,11 +165,12 @@ export async function publishEmbeds(
   return appended?.outcome === 'published';
 }
 
-/** Publishes the files that were sent for a site. */
+/** Publishes the files that were sent for a site. Throws `conflict` if it has those of a repository. */
 export async function publishDrafts(
   registry: Registry,
   request: Omit<PublishSite, keyof SiteFiles | 'origin' | 'settings'>,
 ): Promise<SitePublished> {
+  await assertEditable(registry, request.site);
   return publishSite(registry, { ...request, ...(await draftFiles(registry, request.site)), origin: null });
 }
 

@@ -200,6 +200,8 @@ export async function connectSite(
     () => undefined,
     (current) => {
       const from = current.connection;
+      if (from?.byHand)
+        throw new RegistryError('conflict', `${formatSite(site)} is connected over /v1. Disconnect it there first.`);
       if (from !== null && from.repository !== connection.repository)
         throw new RegistryError('conflict', `${formatSite(site)} is published from ${from.repository}.`);
       if (from === null && current.current !== null)

@@ -1,5 +1,6 @@
 import { visibilities, type Field } from './fields.ts';
 import type { Form } from './forms.ts';
+import { credentialField } from './repository-forms.ts';
 import { facts } from './pages.ts';
 
 const title: Field = { name: '/title', label: 'Title', kind: 'line', isRequired: true, maxLength: 200 };
@@ -89,6 +90,59 @@ export const siteForms: readonly Form[] = [
         advice: 'It is not shown again. Send it to whoever should look.',
       },
     }),
+  },
+  {
+    path: '/sites/:site/connection',
+    operation: 'connectSite',
+    current: 'getSiteConnection',
+    isNew: true,
+    title: ({ org, params }) => `Connect @${org}/sites/${params['site']} to a folder`,
+    lead: [
+      'Each push that changes the folder is published. Pages are then edited there and no longer here.',
+      'The title, the theme and the navigation stay those of the site.',
+    ],
+    submit: 'Connect',
+    fields: async ({ context }) => [
+      {
+        name: '/repository',
+        label: 'Repository',
+        kind: 'line',
+        isRequired: true,
+        placeholder: 'https://github.com/acme/contracts',
+        maxLength: 2048,
+      },
+      { name: '/folder', label: 'Folder', kind: 'line', placeholder: 'the whole repository', maxLength: 4096 },
+      {
+        name: '/branch',
+        label: 'Branch',
+        kind: 'line',
+        isNullable: true,
+        placeholder: "the repository's default branch",
+      },
+      ...credentialField(Object.keys(context.registry.config.credentials)),
+    ],
+    after: '/sites/:site',
+    done: 'Connected. Sync now to read the folder.',
+  },
+  {
+    path: '/sites/:site/disconnect',
+    operation: 'disconnectSite',
+    title: ({ org, params }) => `Disconnect @${org}/sites/${params['site']}`,
+    lead: ['Pushes are no longer published. The site stays as it is, and its next pages are written here.'],
+    submit: 'Disconnect',
+    isDanger: true,
+    after: '/sites/:site',
+    done: 'Disconnected.',
+  },
+  {
+    path: '/sites/:site/sync',
+    operation: 'syncSite',
+    title: ({ org, params }) => `Sync @${org}/sites/${params['site']} now`,
+    lead: ['Reads the repository and publishes what changed.'],
+    submit: 'Sync now',
+    query: { wait: '10' },
+    after: '/sites/:site',
+    done: 'The repository was asked. What became of it is below.',
   },
   {
     path: '/sites/:site/delete',

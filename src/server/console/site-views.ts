@@ -2,7 +2,7 @@ import { isAllowed, type Scope } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { isPagePath } from '../../model/sites/page-path.ts';
 import { listed, nextOf, type Listed } from './listed.ts';
-import { facts, timeCell, type Action, type Page, type Section } from './pages.ts';
+import { facts, timeCell, type Action, type Page, type Section, type Tone } from './pages.ts';
 import { ask, here, may, type Visit } from './visit.ts';
 
 interface SiteRecord {
@@ -100,14 +100,13 @@ const site: Page = {
       ],
       sections: [
         await filesSection(visit, body, { isEditable, link }),
+        await connectionSection(visit, body, { isPublisher, isAdmin, link }),
         await deploymentsSection(visit, isPublisher),
         {
           title: 'Settings',
           facts: facts([
             ['Address', { text: body.url, href: body.url, isCode: true }],
             ['Blocked by', { none: 'nothing', warn: 'errors and warnings' }[body.blockOn] ?? 'errors'],
-            ['Repository', body.connection?.repository ?? null],
-            ['Folder', body.connection?.folder ?? null],
           ]),
           actions: [
             ...(isPublisher ? [link('Title and checks', '/settings')] : []),
@@ -155,6 +154,47 @@ async function filesSection(
     empty: 'No pages yet. Begin with index.md.',
     actions: isEditable ? [link('New page', '/edit'), link('Upload a file', '/upload')] : [],
     next: nextOf(body),
+  };
+}
+
+async function connectionSection(
+  visit: Visit,
+  { connection }: SiteRecord,
+  {
+    isPublisher,
+    isAdmin,
+    link,
+  }: { isPublisher: boolean; isAdmin: boolean; link: (text: string, to: string, more?: Partial<Action>) => Action },
+): Promise<Section> {
+  const title = 'Repository';
+  if (connection === null) {
+    return {
+      title,
+      lead: 'Not connected: pages are written here, or sent.',
+      actions: isAdmin ? [link('Connect a folder', '/connection')] : [],
+    };
+  }
+  const { body } = await ask<Record<string, string | null>>(visit, 'getSiteConnection');
+  const { repository, branch, folder, settings, state, detail, commit, since } = body;
+  const tag: Tone = state === 'synced' ? 'good' : state === 'behind' ? '' : 'bad';
+  const isNamed = settings === 'stele.yaml';
+  return {
+    title,
+    ...(isNamed && { lead: 'The stele.yaml of the repository names this site. Change its settings there.' }),
+    facts: facts([
+      ['Repository', repository ?? null],
+      ['Branch', branch ?? "the repository's default branch"],
+      ['Folder', folder ? { text: folder, isCode: true } : 'the whole repository'],
+      ['State', { text: state ?? '', tag, ...(detail && { more: detail }) }],
+      ['Since', since ? timeCell(since) : null],
+      ['Commit', commit ? { text: commit.slice(0, 12), isCode: true } : null],
+    ]),
+    actions: [
+      ...(isPublisher ? [link('Sync now', '/sync', { post: true })] : []),
+      ...(isAdmin && !isNamed
+        ? [link('Change', '/connection'), link('Disconnect', '/disconnect', { isDanger: true })]
+        : []),
+    ],
   };
 }
 

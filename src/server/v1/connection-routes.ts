@@ -5,6 +5,7 @@ import {
   repositoryName,
   type Connection,
   type OnConflict,
+  type Repository,
 } from '../../model/connection.ts';
 import { connectionState } from '../../model/connection-state.ts';
 import { RegistryError } from '../../model/errors.ts';
@@ -30,10 +31,7 @@ export const getConnection: ResourceHandler = (call) => describe(call, call.foun
 
 export const connect: ResourceHandler = async (call) => {
   const { branch = null, tags = null, credential = null, webhookSecret, ...given } = bodyOf<NewConnection>(call);
-  if (webhookSecret !== undefined && !isAllowed(call.principal, 'admin', { org: call.org })) {
-    const why = 'The hook secret applies to the whole repository. A key limited to some resources cannot change it.';
-    throw new RegistryError('forbidden', why);
-  }
+  assertMaySetSecret(call, webhookSecret);
   const { registry, coordinate, author } = call;
   const wanted = { ...given, branch, tags, credential };
   const connected = await connectResource(registry, coordinate, wanted, author, guardOf(call), webhookSecret);
@@ -54,27 +52,46 @@ async function describe(
   const { connection } = resource;
   if (connection === null) throw new RegistryError('not_found', 'The resource has no connection.');
   const { repository, document } = await readConnection(registry, { ...resource, connection });
-  const id = repositoryId(connection.repository, connection.branch);
-  const hasNews = context.queue.hasNews(resource.org, id);
-  const { state, detail, since } = connectionState(repository?.value ?? null, document, hasNews);
-  const hasSecret = (repository?.value.hookSecrets ?? []).length > 0;
-  const host = hostOf(registry, connection.repository)?.host.name ?? null;
   const body = {
     ...describeConnection(connection),
-    state,
-    detail: publicDetail(connection.repository, detail),
-    since,
-    webhook: host && {
-      // Without a secret of its own, the connection uses the configured one.
-      url: `${context.url}/v1/hooks/${host}${hasSecret ? `?connection=${resource.org}/${id}` : ''}`,
-      hasSecret,
-    },
-    commit: repository?.value.commit ?? null,
-    syncedAt: repository?.value.syncedAt ?? null,
+    ...describeFollowed({ registry, context }, resource.org, connection, repository?.value ?? null, document),
     document: document && { outcome: document.outcome, version: document.label },
     ...(releases && { releases }),
   };
   return { status: 200, headers: { ETag: etagOf(generation, repository?.generation ?? 0) }, body };
+}
+
+/** How the repository of a connection is followed, as described in the API. */
+export function describeFollowed(
+  { registry, context }: Pick<Call, 'registry' | 'context'>,
+  org: string,
+  { repository: url, branch }: { repository: string; branch: string | null },
+  repository: Repository | null,
+  document: Parameters<typeof connectionState>[1],
+): object {
+  const id = repositoryId(url, branch);
+  const { state, detail, since } = connectionState(repository, document, context.queue.hasNews(org, id));
+  const hasSecret = (repository?.hookSecrets ?? []).length > 0;
+  const host = hostOf(registry, url)?.host.name ?? null;
+  return {
+    state,
+    detail: publicDetail(url, detail),
+    since,
+    webhook: host && {
+      // Without a secret of its own, the connection uses the configured one.
+      url: `${context.url}/v1/hooks/${host}${hasSecret ? `?connection=${org}/${id}` : ''}`,
+      hasSecret,
+    },
+    commit: repository?.commit ?? null,
+    syncedAt: repository?.syncedAt ?? null,
+  };
+}
+
+/** Throws `forbidden` unless the key may change the hook secret, which is that of the whole repository. */
+export function assertMaySetSecret({ principal, org }: Call, webhookSecret: string | null | undefined): void {
+  if (webhookSecret === undefined || isAllowed(principal, 'admin', { org })) return;
+  const why = 'The hook secret applies to the whole repository. A key limited to some resources cannot change it.';
+  throw new RegistryError('forbidden', why);
 }
 
 function describeConnection({ repository, branch, path, tags, onConflict, credential }: Connection): object {

@@ -9,9 +9,10 @@ import * as publish from './publish-route.ts';
 import * as repositories from './repository-routes.ts';
 import * as resources from './resource-routes.ts';
 import * as files from './sites/file-routes.ts';
+import * as siteConnection from './sites/site-connection.ts';
 import * as sites from './sites/site-routes.ts';
 import type { SiteHandler } from './sites/site-routes.ts';
-import * as syncs from './sync-routes.ts';
+import { resourceSyncs } from './sync-routes.ts';
 import { compareOne } from './trial/compare-route.ts';
 import { replayRuleset } from './trial/replay-route.ts';
 import * as versions from './version-routes.ts';
@@ -39,6 +40,12 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['previewSite', { about: 'site', answer: sites.previewDraft }],
   ['getDeployment', { about: 'site', answer: sites.getDeployment }],
   ['listDeployments', { about: 'site', answer: sites.listDeployments }],
+  ['getSiteConnection', { about: 'site', answer: siteConnection.getOne }],
+  ['connectSite', { about: 'site', answer: siteConnection.connectOne }],
+  ['disconnectSite', { about: 'site', answer: siteConnection.disconnectOne }],
+  ['syncSite', { about: 'site', answer: siteConnection.siteSyncs.request }],
+  ['listSiteSyncs', { about: 'site', answer: siteConnection.siteSyncs.list }],
+  ['getSiteSync', { about: 'site', answer: siteConnection.siteSyncs.get }],
   ['listSitePages', { about: 'site', answer: files.listPages }],
   ['getSitePage', { about: 'site', answer: files.getPage }],
   ['putSitePage', { about: 'site', answer: files.putPage }],
@@ -94,9 +101,9 @@ function resourceRoutes({ one, many }: { one: string; many: string }): [string, 
     [`get${one}Connection`, connections.getConnection],
     [`connect${one}`, connections.connect],
     [`disconnect${one}`, connections.disconnect],
-    [`sync${one}`, syncs.requestSync],
-    [`list${one}Syncs`, syncs.listSyncs],
-    [`get${one}Sync`, syncs.getSync],
+    [`sync${one}`, resourceSyncs.request],
+    [`list${one}Syncs`, resourceSyncs.list],
+    [`get${one}Sync`, resourceSyncs.get],
   ];
   return [
     ...collection.map(([id, answer]): [string, Route] => [id, { about: 'itself', answer }]),

@@ -14,24 +14,83 @@ import { readAmong } from '../../registry/read-among.ts';
 import { findRun } from '../../sync/runs.ts';
 import { readJson } from '../../registry/stored.ts';
 import { nothingHere } from '../nothing-here.ts';
-import type { ResourceCall, ResourceHandler } from './call.ts';
+import type { Answer, Call, ResourceCall } from './call.ts';
 import { isText, positionOf, sendPage } from './list-pages.ts';
 
-export const requestSync: ResourceHandler = async (call) => {
-  const { context, coordinate, found, query } = call;
-  const { connection } = found.value;
-  if (connection === null) {
-    throw new RegistryError(
-      'conflict',
-      `${formatCoordinate(coordinate)} has no connection. Create one with PUT first.`,
-    );
-  }
-  const id = repositoryId(connection.repository, connection.branch);
-  const requested = await context.queue.request(coordinate.org, id, 'manual');
-  const run = await endWithin(requested.done, query['wait'] as number);
-  const headers = { Location: `${context.url}/v1/${coordinate.type}/${coordinate.slug}/syncs/${requested.run.id}` };
-  return { status: run ? 200 : 202, headers, body: await describe(call, run ?? requested.run) };
-};
+/** What is synced: a resource, or a site. */
+interface Synced {
+  org: string;
+  /** `@org/type/slug` */
+  name: string;
+  /** Path of its runs under `/v1`. */
+  runs: string;
+  connection: { repository: string; branch: string | null } | null;
+  isOwn(document: RunDocument): boolean;
+}
+
+/** How to answer about the sync runs of something: ask for one, list them, get one. */
+export interface SyncRoutes<C extends Call> {
+  request(call: C): Promise<Answer>;
+  list(call: C): Promise<Answer>;
+  get(call: C): Promise<Answer>;
+}
+
+export function createSyncRoutes<C extends Call>(syncedOf: (call: C) => Synced): SyncRoutes<C> {
+  return {
+    async request(call) {
+      const { context, query } = call;
+      const synced = syncedOf(call);
+      const { org, name, connection } = synced;
+      if (connection === null)
+        throw new RegistryError('conflict', `${name} has no connection. Create one with PUT first.`);
+      const id = repositoryId(connection.repository, connection.branch);
+      const requested = await context.queue.request(org, id, 'manual');
+      const run = await endWithin(requested.done, query['wait'] as number);
+      const headers = { Location: `${context.url}/v1/${synced.runs}/${requested.run.id}` };
+      return { status: run ? 200 : 202, headers, body: await describe(call, synced, run ?? requested.run) };
+    },
+
+    async list(call) {
+      const { registry } = call;
+      const synced = syncedOf(call);
+      const { org } = synced;
+      const before = positionOf(call, isText);
+      async function* runs() {
+        const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
+        for (const name of names.reverse()) {
+          if (before !== null && name >= runRef(org, before)) continue;
+          const run = (await readAmong<Run>(registry, name))?.value;
+          if (run && isAbout(synced, run)) yield run;
+        }
+      }
+      return sendPage(
+        call,
+        runs(),
+        (run) => describe(call, synced, run),
+        ({ id }) => id,
+      );
+    },
+
+    async get(call) {
+      const synced = syncedOf(call);
+      const run = await findRun(call.registry, synced.org, call.path['run']!);
+      if (run === null || !isAbout(synced, run)) throw new RegistryError('not_found', nothingHere);
+      return { status: 200, body: await describe(call, synced, run) };
+    },
+  };
+}
+
+/** Those of a resource. */
+export const resourceSyncs = createSyncRoutes<ResourceCall>(({ coordinate, found }) => {
+  const name = formatCoordinate(coordinate);
+  return {
+    org: coordinate.org,
+    name,
+    runs: `${coordinate.type}/${coordinate.slug}/syncs`,
+    connection: found.value.connection,
+    isOwn: ({ resource }) => resource === name,
+  };
+});
 
 /** The finished run, or null if it takes longer. */
 export async function endWithin(done: Promise<Run>, seconds: number): Promise<Run | null> {
@@ -45,42 +104,16 @@ export async function endWithin(done: Promise<Run>, seconds: number): Promise<Ru
   }
 }
 
-export const listSyncs: ResourceHandler = async (call) => {
-  const { registry, coordinate } = call;
-  const before = positionOf(call, isText);
-  async function* runs() {
-    const names = await Array.fromAsync(registry.refs.list(`runs/${coordinate.org}/`));
-    for (const name of names.reverse()) {
-      if (before !== null && name >= runRef(coordinate.org, before)) continue;
-      const run = (await readAmong<Run>(registry, name))?.value;
-      if (run && isAbout(call, run)) yield run;
-    }
-  }
-  return sendPage(
-    call,
-    runs(),
-    (run) => describe(call, run),
-    ({ id }) => id,
-  );
-};
-
-export const getSync: ResourceHandler = async (call) => {
-  const run = await findRun(call.registry, call.coordinate.org, call.path['run']!);
-  if (run === null || !isAbout(call, run)) throw new RegistryError('not_found', nothingHere);
-  return { status: 200, body: await describe(call, run) };
-};
-
-/** Whether the run includes the resource or its connected repository. */
-function isAbout({ coordinate, found }: ResourceCall, run: Run): boolean {
-  const { connection } = found.value;
+/** Whether the run includes what is synced, or its connected repository. */
+function isAbout({ connection, isOwn }: Synced, run: Run): boolean {
   const isConnected = connection !== null && run.repository === repositoryId(connection.repository, connection.branch);
-  return isConnected || run.documents.some(({ resource }) => resource === formatCoordinate(coordinate));
+  return isConnected || run.documents.some(isOwn);
 }
 
-/** A run as described in the API, with only the documents of this resource. */
-async function describe({ registry, coordinate, principal }: ResourceCall, run: Run): Promise<object> {
+/** A run as described in the API, with only its own documents. */
+async function describe({ registry, principal }: Call, { isOwn }: Synced, run: Run): Promise<object> {
   const { id, state, trigger, url, branch, from, to, startedAt, finishedAt, detail } = run;
-  const own = run.documents.filter(({ resource }) => resource === formatCoordinate(coordinate));
+  const own = run.documents.filter(isOwn);
   const documents = await Promise.all(
     own.map(async (document: RunDocument) => ({
       path: document.path,

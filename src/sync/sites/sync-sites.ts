@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import type { SettingsSite } from '../../compile/compile.ts';
 import { isSandboxLost } from '../../compile/sandbox-lost.ts';
-import type { RunDocument } from '../../model/connection.ts';
+import type { Repository, RunDocument } from '../../model/connection.ts';
+import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { describeBlocking } from '../../model/problem.ts';
 import {
@@ -10,83 +11,131 @@ import {
   type SiteName,
   type SiteSettings,
 } from '../../model/sites/documentation-site.ts';
+import type { SiteState } from '../../model/sites/site-state.ts';
 import type { SiteFiles } from '../../registry/sites/make-deployment.ts';
 import { publishSite } from '../../registry/sites/publish-site.ts';
 import { connectSite } from '../../registry/sites/site-record.ts';
 import type { Author } from '../../registry/registry.ts';
 import type { Snapshot, SnapshotEntry } from '../../source/snapshot.ts';
 import type { Syncing } from '../syncing.ts';
+import { connectedSites } from './connect-site.ts';
 
 /** What became of the sites of a commit. `lost`: why one could not be read; it is then tried again. */
 export interface SyncedSites {
   documents: RunDocument[];
+  /** What to record about them. */
+  change: Pick<Repository, 'sites'>;
   lost: string | null;
 }
 
+/** A site of a commit. `settings` null: they are those of its record. */
+interface FoundSite {
+  name: SiteName;
+  /** As the run names it. */
+  path: string;
+  folder: string;
+  settings: SettingsSite | null;
+}
+
 /**
- * Publishes the documentation sites that `stele.yaml` names: each from a folder of the commit. A
- * folder that did not change publishes nothing.
+ * Publishes the documentation sites of a commit: those that `stele.yaml` names, and those that
+ * somebody connected to one of its folders. A folder that did not change publishes nothing.
  */
 export async function syncSites(
   syncing: Syncing,
   snapshot: Snapshot,
-  sites: readonly SettingsSite[],
+  named: readonly SettingsSite[],
 ): Promise<SyncedSites> {
+  const { registry, repository, run } = syncing;
+  const { org } = repository;
   const documents: RunDocument[] = [];
+  const states: Record<string, SiteState> = {};
   let lost: string | null = null;
-  for (const site of sites) {
+  const byHand = await connectedSites(registry, repository);
+  const found: FoundSite[] = [
+    ...named.map((settings) => {
+      const folder = posix.join(repository.discover ?? '', settings.path).replace(/^\.?\/?|\/$/g, '');
+      return { name: { org, slug: settings.slug }, path: settings.path, folder, settings };
+    }),
+    ...byHand.map(({ slug, connection: { folder } }) => ({
+      name: { org, slug },
+      path: folder || '/',
+      folder,
+      settings: null,
+    })),
+  ];
+  const at = registry.now().toISOString();
+  const record = (
+    site: FoundSite,
+    outcome: SiteState['outcome'],
+    detail: string | null,
+    report: Digest | null = null,
+  ) => {
+    const isWell = outcome !== 'rejected';
+    const before = repository.sites?.[site.name.slug];
+    const isAsBefore = before !== undefined && (before.outcome !== 'rejected') === isWell;
+    states[site.name.slug] = { outcome, since: isAsBefore ? before.since : at, detail: isWell ? null : detail };
+    if (outcome === 'unchanged') return;
+    const own = formatSite(site.name);
+    const text = detail === null || detail.startsWith(own) ? detail : `${own}: ${detail}`;
+    documents.push({
+      path: site.path,
+      resource: null,
+      site: own,
+      outcome,
+      label: null,
+      report,
+      detail: text,
+    });
+  };
+  for (const site of found) {
     syncing.signal.throwIfAborted();
     try {
-      const document = await syncSite(syncing, snapshot, site);
-      if (document !== null) documents.push(document);
+      const { outcome, detail, report } = await syncSite(syncing, snapshot, site);
+      record(site, outcome, detail, report);
     } catch (error) {
       if (isSandboxLost(error)) lost ??= `${site.path}: ${error.message}`;
-      else if (isRegistryError(error)) documents.push(noteOn(site.path, 'rejected', error.message));
+      else if (isRegistryError(error)) record(site, 'rejected', error.message);
       else throw error;
     }
   }
-  const { registry, run } = syncing;
   for (const document of documents)
     registry.log(document.outcome === 'published' ? 'info' : 'warn', 'document', { run: run.id, ...document });
-  return { documents, lost };
+  const hasSites = found.length > 0 || repository.sites !== undefined;
+  return { documents, change: hasSites ? { sites: states } : {}, lost };
 }
 
-/** Null if nothing changed. */
 async function syncSite(
   { registry, repository, run }: Syncing,
   snapshot: Snapshot,
-  site: SettingsSite,
-): Promise<RunDocument | null> {
+  { name, folder, settings: given }: FoundSite,
+): Promise<{ outcome: SiteState['outcome']; detail: string | null; report: Digest | null }> {
   const { org, url, branch } = repository;
-  const name: SiteName = { org, slug: site.slug };
-  const folder = posix.join(repository.discover ?? '', site.path).replace(/^\.?\/?|\/$/g, '');
   const author: Author = { actor: `sync:${org}`, origin: `run:${run.id}` };
-  const connection: SiteConnection = { repository: url, branch, folder };
-  const settings = settingsOf(site);
-  const { visibility = repository.visibility, blockOn = 'error' } = site;
-  await connectSite(registry, name, { ...settings, visibility, blockOn, connection }, author);
-  const files = filesIn(snapshot, await snapshot.entries(), folder);
+  const settings = given && settingsOf(given);
+  if (given !== null) {
+    const { visibility = repository.visibility, blockOn = 'error' } = given;
+    const connection: SiteConnection = { repository: url, branch, folder };
+    await connectSite(registry, name, { ...settingsOf(given), visibility, blockOn, connection }, author);
+  }
   const { commit } = snapshot.origin;
   const result = await publishSite(registry, {
     site: name,
-    ...files,
-    settings,
+    ...filesIn(snapshot, await snapshot.entries(), folder),
+    ...(settings && { settings }),
     origin: { repository: url, commit: commit ?? '', folder },
     // A report is for whoever may read the organization, as the runs of its repositories are.
     reader: { kind: 'key', id: 'sync', org, scopes: ['read'], resources: null },
     author,
   });
-  if (result.outcome === 'unchanged') return null;
+  if (result.outcome === 'unchanged') return { outcome: 'unchanged', detail: null, report: null };
   const warnings = result.report.counts.warning;
   const more = warnings === 0 ? '' : ` ${warnings} warning${warnings === 1 ? '' : 's'}.`;
-  const outcome = result.outcome === 'published' ? 'published' : 'rejected';
-  const detail =
-    result.outcome === 'published'
-      ? `deployment ${result.deployment.label}.${more}`
-      : describeBlocking(result.report).replace('document', 'site');
   const { length } = result.report.problems;
   const report = length === 0 ? null : await registry.objects.put(JSON.stringify(result.report));
-  return { ...noteOn(site.path, outcome, `${formatSite(name)}: ${detail}`), report };
+  if (result.outcome === 'published')
+    return { outcome: 'published', detail: `deployment ${result.deployment.label}.${more}`, report };
+  return { outcome: 'rejected', detail: describeBlocking(result.report).replace('document', 'site'), report };
 }
 
 function settingsOf({ title, description, theme, navigation, redirects, versions }: SettingsSite): SiteSettings {
@@ -111,8 +160,4 @@ function filesIn(snapshot: Snapshot, entries: readonly SnapshotEntry[], folder: 
       return read.map((file) => (file.found ? file.bytes : file.problem));
     },
   };
-}
-
-function noteOn(path: string, outcome: RunDocument['outcome'], detail: string): RunDocument {
-  return { path, resource: null, outcome, label: null, report: null, detail };
 }

@@ -78,6 +78,24 @@ describe('a site', () => {
     expect((await createBrowser().request(`${server.url}/sites/acme/plan/`)).status).toBe(404);
   });
 
+  test('is connected to a folder, says how it is synced, and is disconnected', async () => {
+    const at = '/console/acme/sites/linked';
+    await writer.send('/console/acme/sites/new', { '/title': 'Linked', '/slug': 'linked', '/visibility': 'public' });
+    expect((await writer.get(at)).text).toContain(`href="${at}/connection"`);
+    const bad = { '/repository': 'https://github.com/acme/docs', '/folder': '../out' };
+    const refused = await writer.send(`${at}/connection`, bad);
+    expect([refused.status, refused.text.includes('../out')]).toEqual([400, true]);
+    expect((await writer.send(`${at}/connection`, { ...bad, '/folder': 'docs' })).status).toBe(303);
+    const connected = (await writer.get(at)).text;
+    expect(connected).toContain('They come from https://github.com/acme/docs. Change them there.');
+    expect(connected).toContain('behind');
+    expect(connected).not.toContain(`${at}/upload`);
+    expect((await writer.get(`${at}/connection`)).text).toContain('value="docs"');
+    expect((await reader.get(`${at}/connection`)).status).toBe(403);
+    expect((await writer.send(`${at}/disconnect`, { do: 'go' })).status).toBe(303);
+    expect((await writer.get(at)).text).toContain('Not connected');
+  });
+
   test('shows what embeds a reference as text, whatever is written there', async () => {
     const text = '---\ntitle: A\napi: "<img src=x onerror=alert(1)>"\n---\n\nWords.\n';
     const answer = await writer.send(`${guide}/edit`, { '/path': 'embeds.md', '/text': text, do: 'check' });

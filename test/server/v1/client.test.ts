@@ -183,6 +183,19 @@ test('documentation sites', async () => {
   const { error } = await client.POST('/v1/sites/{site}/publish', { params: site, body: {} });
   expect(error).toMatchObject({ status: 422, problems: [{ rule: 'site-empty' }] });
   expect((await client.GET('/v1/sites/{site}', { params: site })).data!.current).toBe('3');
+  const folder = { repository: repository.url, folder: 'docs' };
+  const { data: connected } = await client.PUT('/v1/sites/{site}/connection', { params: site, body: folder });
+  expect(connected).toMatchObject({ ...folder, settings: 'site', state: 'behind' });
+  expect((await client.GET('/v1/sites/{site}/connection', { params: site })).data).toEqual(connected);
+  repository.commit({ 'docs/index.md': '# Synced' });
+  const { data: run } = await client.POST('/v1/sites/{site}/sync', {
+    params: { ...site, query: { wait: 30 } },
+  });
+  expect(run!.documents).toMatchObject([{ path: 'docs', outcome: 'published' }]);
+  expect((await client.GET('/v1/sites/{site}/syncs', { params: site })).data!.items[0]).toEqual(run);
+  const one = { path: { site: 'handbook', run: run!.id } };
+  expect((await client.GET('/v1/sites/{site}/syncs/{run}', { params: one })).data).toEqual(run);
+  await client.DELETE('/v1/sites/{site}/connection', { params: site });
   expect((await client.DELETE('/v1/sites/{site}', { params: site })).response.status).toBe(204);
 });
 

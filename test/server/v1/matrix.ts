@@ -80,6 +80,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   putSitePage: () => ({ title: 'Home', markdown: 'Text' }),
   putSiteFile: () => ({}),
   deploySite: () => ({}),
+  connectSite: () => ({ repository, folder: 'docs' }),
   exchangeToken: () => ({ token: 'aaaaaaaaaa.bbbbbbbbbb.cccccccccc' }),
 };
 
@@ -119,6 +120,7 @@ export async function openWorld(): Promise<World> {
         .replace(/\{(?:api|schema|ruleset)\}/, slug)
         .replace('{site}', slug)
         .replace(/\{(?:page|file)\}/, 'index.md')
+        .replace('{deployment}', '1')
         .replace('{version}', '1.0.0')
         .replace('{run}', runId)
         .replace('{key}', keyId)

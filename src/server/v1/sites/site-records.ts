@@ -19,7 +19,11 @@ export function siteRecord(url: string, { value: site, at }: Generation<Document
     navigation,
     redirects,
     versions,
-    connection: connection && named(connection),
+    connection: connection && {
+      repository: repositoryName(connection.repository),
+      branch: connection.branch,
+      folder: connection.folder,
+    },
     current,
     createdAt,
     updatedAt: at,
@@ -42,14 +46,9 @@ export function deploymentRecord({ current }: DocumentationSite, deployment: Dep
     digest: manifest,
     publishedAt,
     by,
-    origin: origin && named(origin),
+    origin: origin && { ...origin, repository: repositoryName(origin.repository) },
     again,
     followed,
     current: current === label,
   };
-}
-
-/** The same without the path of a folder on the server. */
-function named<Source extends { repository: string }>(source: Source): Source {
-  return { ...source, repository: repositoryName(source.repository) };
 }
