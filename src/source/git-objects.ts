@@ -55,6 +55,36 @@ async function listObjects(options: ReadOptions): Promise<Map<string, ObjectInfo
   return parseObjects(await cat(['--batch-check', '--batch-all-objects', '--unordered'], options));
 }
 
+/** The contents of these objects, by id. All must be in the repository. */
+export type ReadObjects = (ids: readonly string[], options: ReadOptions) => Promise<Map<string, Buffer>>;
+
+/** Bytes of the objects that are remembered, and of the largest of them. */
+const mostContents = 16 * 2 ** 20;
+const mostContent = 2 * 2 ** 20;
+
+/**
+ * Reads objects, and remembers them for each repository: a sync reads a commit three times, and
+ * each document to detect it and to compile it.
+ */
+export function createObjectReader(): ReadObjects {
+  const contents = new LRUCache<string, Buffer>({
+    maxSize: mostContents,
+    maxEntrySize: mostContent,
+    sizeCalculation: (bytes) => bytes.byteLength + 200,
+  });
+  return async (ids, options) => {
+    const keyOf = (id: string) => `${options.folder} ${id}`;
+    const known = new Map(ids.map((id) => [id, contents.get(keyOf(id))]));
+    const absent = ids.filter((id) => known.get(id) === undefined);
+    const read = absent.length === 0 ? new Map<string, Buffer>() : await readObjects(absent, options);
+    for (const [id, bytes] of read) {
+      // A copy, because what git printed is one buffer for all objects.
+      if (bytes.byteLength <= mostContent) contents.set(keyOf(id), Buffer.from(bytes));
+    }
+    return new Map(ids.map((id) => [id, known.get(id) ?? read.get(id)!]));
+  };
+}
+
 /** The contents of these objects. All must be in the repository. */
 export async function readObjects(ids: readonly string[], options: ReadOptions): Promise<Map<string, Buffer>> {
   return parseBatch(await cat(['--batch'], options, ids.map((id) => `${id}\n`).join('')));

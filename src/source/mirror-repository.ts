@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
 import { fetchInto, type FetchRequest } from './git-fetch.ts';
-import { hasCommit, readObjects, type ListObjects, type ObjectInfo } from './git-objects.ts';
+import { hasCommit, type ListObjects, type ObjectInfo, type ReadObjects } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
 
@@ -54,6 +54,7 @@ export interface MirrorOptions extends ScratchOptions {
   /** Bytes. */
   sizeLimit: number;
   listObjects: ListObjects;
+  readObjects: ReadObjects;
 }
 
 // A mirror with more packs is recreated at the next commit, because every pack slows down every
@@ -71,7 +72,7 @@ const withoutBlobs = '--filter=blob:none';
  * until it is used.
  */
 export function createMirror(url: string, options: MirrorOptions): Mirror {
-  const { searchPath, sizeLimit, listObjects } = options;
+  const { searchPath, sizeLimit, listObjects, readObjects } = options;
   const folder = join(options.folder, 'mirrors', `${hexOf(digestOf(url)).slice(0, 32)}.git`);
   const baseFile = join(folder, 'base');
   const historyFile = join(folder, 'histories');

@@ -4,7 +4,7 @@ import { knownParents, traceAncestry } from './ancestry.ts';
 import { isRefName } from './branch.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
 import { runGit } from './command.ts';
-import { createObjectLists } from './git-objects.ts';
+import { createObjectLists, createObjectReader } from './git-objects.ts';
 import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup } from './allowed-address.ts';
 import { gitDirectory } from './local.ts';
@@ -40,7 +40,8 @@ const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 export function openSource(options: SourceOptions): Source {
   const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
   const knownHosts = options.knownHosts ?? null;
-  const mirrors = { folder, searchPath, timeLimit, sizeLimit, listObjects: createObjectLists() };
+  const memory = { listObjects: createObjectLists(), readObjects: createObjectReader() };
+  const mirrors = { folder, searchPath, timeLimit, sizeLimit, ...memory };
 
   const moved = new Map<string, string>();
   let checked: Promise<void> | null = null;
