@@ -228,11 +228,21 @@ function markPlace() {
   );
   if (links.size === 0) return;
   let current = null;
+  let opened = null;
   function mark(link) {
     if (link === current) return;
     current?.removeAttribute('aria-current');
     current = link;
     link.setAttribute('aria-current', 'location');
+    const group = link.closest('.nav details');
+    // A group that was opened for the reader is closed again behind them; one that they opened stays.
+    if (opened !== null && opened !== group) opened.open = false;
+    if (opened !== group) opened = null;
+    if (group !== null && !group.open) {
+      group.open = true;
+      opened = group;
+    }
+    keepInView(link);
   }
   const inView = new Set();
   const observer = new IntersectionObserver(
@@ -251,6 +261,15 @@ function markPlace() {
     const part = document.getElementById(id);
     if (part !== null && part.tagName !== 'MAIN') observer.observe(part);
   }
+}
+
+/** Scrolls the table of contents, and nothing else, to a link in it. */
+function keepInView(link) {
+  const side = link.closest('.side');
+  const { top, bottom } = side.getBoundingClientRect();
+  const place = link.getBoundingClientRect();
+  if (place.height === 0 || (place.top >= top && place.bottom <= bottom)) return;
+  side.scrollTop += place.top - top - (bottom - top) / 3;
 }
 
 /** Asks again for a page that is still being made. */

@@ -213,7 +213,7 @@ function colour(code) {
   const node = code.firstChild;
   if (node === null || node.nodeType !== Node.TEXT_NODE || node.data.length > 20_000) return;
   const tokens =
-    /(?<comment>(?<=^|\s)(?:#|\/\/).*)|(?<key>"(?:[^"\\\n]|\\.)*"(?=\s*:))|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.|\\(?=$))*'|`[^`]*`)|(?<number>\b\d+(?:\.\d+)?\b)|(?<word>\b(?:await|const|curl|echo|false|for|func|import|if|let|new|nil|null|None|print|puts|require|return|true|True|False|using|var)\b)|(?<flag>(?<=\s)--?[A-Za-z][\w-]*)/gm;
+    /(?<comment>(?<=^|\s)(?:#|\/\/).*)|(?<key>"(?:[^"\\\n]|\\.)*"(?=\s*:))|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.|\\(?=$))*'(?:\\''(?:[^'\\]|\\.)*')*|`[^`]*`)|(?<number>\b\d+(?:\.\d+)?\b)|(?<word>\b(?:await|const|curl|echo|false|for|func|import|if|let|new|nil|null|None|print|puts|require|return|true|True|False|using|var)\b)|(?<flag>(?<=\s)--?[A-Za-z][\w-]*)/gm;
   for (const match of node.data.matchAll(tokens)) {
     const [name] = Object.entries(match.groups).find(([, value]) => value !== undefined);
     const range = new StaticRange({

@@ -108,12 +108,43 @@ test('a name that stands for a string says so', () => {
   expect(html).toContain('<span class="type">string (uuid) · <a href="#schema/Id">Id</a></span>');
 });
 
+test('what is said of plain items stands with the array, not in a tree of one line', () => {
+  const html = operationOf(
+    {},
+    {
+      properties: { sizes: { type: 'array', items: { type: 'string', maxLength: 9, enum: ['small', 'large'] } } },
+    },
+  );
+  expect(html).not.toContain('each item</i>');
+  expect(html).toContain('Each item: <span class="limits">at most 9 characters</span>');
+  expect(html).toContain('Each item is one of <code>small</code> <code>large</code>');
+});
+
+test('the names of the alternatives of a field are seen at once', () => {
+  const html = operationOf(
+    {},
+    {
+      properties: {
+        source: {
+          oneOf: [
+            { title: 'Card', properties: { number: {} } },
+            { title: 'Account', properties: { iban: {} } },
+          ],
+        },
+      },
+    },
+  );
+  expect(html).toContain('<details open><summary><b>Card</b>');
+  expect(html).toContain('<details><summary><b>Account</b>');
+  expect(html).not.toContain('<summary>One of</summary>');
+});
+
 test('values behind a name stand with the field', () => {
   const html = operationOf(
     { Size: { enum: ['small', 'large'] } },
     { properties: { size: ref('Size'), sizes: { type: 'array', items: ref('Size') } } },
   );
-  expect(html.match(/One of <code>small<\/code> <code>large<\/code>/g)).toHaveLength(2);
+  expect(html.match(/[Oo]ne of <code>small<\/code> <code>large<\/code>/g)).toHaveLength(2);
 });
 
 test('where a page has many operations, what is large is a link', () => {

@@ -26,7 +26,7 @@ export function samplesHtml(
 ): Html {
   const request = operation.isWebhook
     ? nothing
-    : markup`<pre><code>${curlOf(sampleRequest(schemas, operation, view, security))}</code></pre>`;
+    : markup`<pre tabindex="0"><code>${curlOf(sampleRequest(schemas, operation, view, security))}</code></pre>`;
   const bodies = (view.body?.media ?? []).flatMap((media) => bodyExamples(media));
   // The first is in the request already, if it is small.
   const others = bodies.filter(({ example }, at) => operation.isWebhook || at > 0 || !isSmall(example.value));
@@ -88,12 +88,8 @@ function generated(schemas: Page['schemas'], media: Media): Example[] {
 function exampleHtml(title: Html, value: unknown, kind: 'example' | 'answer', isOpen: boolean): Html {
   const { text, left } = exampleText(value);
   const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
-  // A long one scrolls in its box, which the keyboard must reach.
-  const code =
-    text.split('\n', 20).length < 20 && text.length < 1000
-      ? markup`<pre><code>${text}</code></pre>`
-      : markup`<pre tabindex="0"><code>${text}</code></pre>`;
-  const inside = markup`<summary>${title}</summary>${code}${more}`;
+  // It scrolls in its box, which the keyboard must reach.
+  const inside = markup`<summary>${title}</summary><pre tabindex="0"><code>${text}</code></pre>${more}`;
   return isOpen
     ? markup`<details class="${kind}" open>${inside}</details>`
     : markup`<details class="${kind}">${inside}</details>`;

@@ -23,6 +23,9 @@ export interface SchemaGroup {
   more: number;
 }
 
+/** The label of the one schema of all items. */
+export const eachItem = 'each item';
+
 // Most rows of one schema.
 export const mostRows = 2000;
 const mostOptions = 300;
@@ -94,7 +97,7 @@ function itemGroups(schema: JsonObject, isSilent: (one: unknown) => boolean): Sc
   const others = [rest, schema['unevaluatedItems']].filter(
     (one) => isObject(one) && (rows.length > 0 || !isSilent(one)),
   );
-  const label = { text: rows.length > 0 ? 'every other item' : 'each item' };
+  const label = { text: rows.length > 0 ? 'every other item' : eachItem };
   const lines = [...rows, ...others.map((one) => row(label, one))];
   return lines.length === 0 ? [] : [{ heading: '', rows: lines, more: first.length - rows.length }];
 }

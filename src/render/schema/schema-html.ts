@@ -3,7 +3,7 @@ import { isObject } from '../json-value.ts';
 import type { Page } from '../page.ts';
 import { examplesHtml } from './example-html.ts';
 import { nameText } from '../plain-text.ts';
-import type { SchemaGroup, SchemaRow } from './schema-groups.ts';
+import { eachItem, type SchemaGroup, type SchemaRow } from './schema-groups.ts';
 import { viewSchema, type SchemaView } from './schema-view.ts';
 
 // Depth at which a tree ends.
@@ -12,6 +12,9 @@ const rowsOfTree = 1500;
 const rowsShown = 60;
 const valuesShown = 12;
 const valuesListed = 500;
+// Depth to which the names of alternatives are shown and the first is unfolded, and how many may be shown.
+const choicesOpen = 2;
+const choicesListed = 8;
 
 /** What a tree, or a part of it, may still show. */
 export interface Room {
@@ -213,7 +216,10 @@ function groupHtml(
 ): Html {
   if (depth >= deepest) return markup`<p class="more">Deeper levels are not shown.</p>`;
   const isProperties = heading === '';
+  const isChoice = heading === 'One of' || heading === 'Any of';
   const rows = all.filter(({ schema }) => room.hides === null || !isObject(schema) || schema[room.hides] !== true);
+  const plain = plainItems(page, rows, via, room);
+  if (plain !== null) return plain;
   const lines: Html[] = [];
   let waiting = rows.reduce((sum, row) => sum + weightOf(row), 0);
   for (const [at, row] of rows.entries()) {
@@ -222,8 +228,8 @@ function groupHtml(
     const share = shareOf(room, weight / waiting);
     waiting -= weight;
     if (share.rows <= 0) break;
-    const isChoice = heading === 'One of' || heading === 'Any of';
-    lines.push(isChoice ? option(page, row, via, depth + 1, share, at === 0) : line(page, row, via, depth + 1, share));
+    const isFirst = at === 0 && depth < choicesOpen;
+    lines.push(isChoice ? option(page, row, via, depth + 1, share, isFirst) : line(page, row, via, depth + 1, share));
     giveBack(room, share);
   }
   const left = rows.length - lines.length + cut;
@@ -236,7 +242,9 @@ function groupHtml(
         </ul>`;
   if (lines.length === 0 && left > 0) return markup`<p class="more">${countOf(left)} not shown.</p>`;
   const isBrief = !isProperties && rows.length <= 4 && rows.every((row) => weightOf(row) === 1);
-  if (!isShown && !isBrief)
+  // Each alternative folds what is in it, so their names are seen at once.
+  const isList = isChoice && depth < choicesOpen && rows.length <= choicesListed;
+  if (!isShown && !isBrief && !isList)
     return markup`<details>
       <summary>${isProperties ? countOf(rows.length + cut) : heading}</summary>
       ${list(lines)}${more}
@@ -251,19 +259,36 @@ function groupHtml(
     </details>`;
 }
 
+/** What is said of the items of an array, if nothing is inside them: it needs no tree of one line. */
+function plainItems(
+  page: Page,
+  [row, ...others]: readonly SchemaRow[],
+  via: ReadonlySet<string>,
+  { named }: Room,
+): Html | null {
+  if (row === undefined || others.length > 0 || row.label === null) return null;
+  if (!('text' in row.label) || row.label.text !== eachItem) return null;
+  const view = viewSchema(page.schemas, row.schema, via, named > 0);
+  if (view.groups.length > 0 || view.title !== '' || view.flags.length > 0) return null;
+  const limits = constraintsHtml(view);
+  return markup`${page.descriptions.brief(view.description)}${
+    lengthOf(limits) === 0 ? nothing : markup`<p class="limits">Each item:${limits}</p>`
+  }${valuesHtml(view, 'Each item is one of')}${examplesHtml(view.examples.map((value) => ({ name: '', value })))}`;
+}
+
 function countOf(rows: number): string {
   return rows === 1 ? '1 field' : `${rows} fields`;
 }
 
-function valuesHtml({ values, moreValues }: SchemaView): Html {
+function valuesHtml({ values, moreValues }: SchemaView, start = 'One of'): Html {
   if (values.length === 0) return nothing;
   const codes = (some: readonly string[]) => some.map((value) => markup` <code>${value}</code>`);
-  if (values.length <= valuesShown) return markup`<p class="values">One of${codes(values)}</p>`;
+  if (values.length <= valuesShown) return markup`<p class="values">${start}${codes(values)}</p>`;
   const listed = values.slice(0, valuesListed);
   const left = values.length - listed.length + moreValues;
   const more = left === 0 ? nothing : markup` and ${left} more`;
   return markup`<details class="values">
-    <summary>One of ${values.length + moreValues} values</summary>
+    <summary>${start} ${values.length + moreValues} values</summary>
     ${codes(listed)}${more}
   </details>`;
 }

@@ -7,7 +7,7 @@ import { changesHref, verdictTags } from './diff-page.ts';
 import type { Site } from '../site.ts';
 
 /** Changes that the page of a version names. The others are on their own page. */
-const shown = 12;
+const shown = 6;
 
 /**
  * The changes of a version since the previous one, the worst first. Null for the first version, or
@@ -37,9 +37,14 @@ export async function describeChanges(site: Site, granted: GrantedVersion): Prom
     items: first.map(({ verdict, message, operations, reach }) => ({
       ...verdictTags[verdict],
       message,
-      operation: operations[0] ?? null,
+      operation: operationBeside(message, operations[0]),
       others: Math.max(0, reach - 1),
     })),
     more: count - first.length,
   };
+}
+
+/** The operation that a change is in, unless its message names it already. */
+function operationBeside(message: string, operation: string | undefined): string | null {
+  return operation === undefined || message.includes(operation) ? null : operation;
 }

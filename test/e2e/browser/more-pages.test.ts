@@ -216,6 +216,25 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect(wrong).toEqual([]);
   });
 
+  test('the table of contents opens the group of the operation that is read, and only that', async () => {
+    const tags = ['Carts', 'Orders'];
+    const all = tags.flatMap((tag) =>
+      Array.from({ length: 31 }, (_, at) => ({ tag, id: `${tag.toLowerCase()}${at}` })),
+    );
+    const paths = Object.fromEntries(all.map(({ tag, id }) => [`/${id}`, { get: { operationId: id, tags: [tag] } }]));
+    const info = { title: 'Shop', version: '1.0.0' };
+    await site.publish('@acme/apis/shop', 'shop.json', JSON.stringify({ openapi: '3.1.0', info, paths }));
+    await using watched = await browser.open();
+    const { page, wrong } = watched;
+    const open = page.locator('.side .nav details[open] > summary');
+    await page.goto(`${site.url}/@acme/apis/shop#operation/orders3`);
+    await expect.poll(() => open.allTextContents(), { timeout: 30_000 }).toEqual(['Orders']);
+    await expect.poll(() => page.locator('.side a[aria-current]').textContent()).toContain('orders3');
+    await page.evaluate(`location.hash = 'operation/carts3'`);
+    await expect.poll(() => open.allTextContents(), { timeout: 30_000 }).toEqual(['Carts']);
+    expect(wrong).toEqual([]);
+  });
+
   test('a link leads to a field', async () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
