@@ -18,6 +18,8 @@ export interface Damage {
   detail: string;
   /** The version that cannot be read because of it. */
   version?: LostVersion;
+  /** The version whose comparison with the one before it cannot be read because of it. */
+  comparison?: LostComparison;
 }
 
 export interface LostVersion {
@@ -25,6 +27,13 @@ export interface LostVersion {
   manifest: Digest;
   /** The digest that is missing or damaged. */
   needs: Digest;
+}
+
+export interface LostComparison {
+  /** Name of the resource's record. */
+  name: string;
+  label: string;
+  digest: Digest;
 }
 
 /** What a check of the whole store found. */
@@ -111,10 +120,11 @@ export async function fsck(
         !(await isStored(registry, changes.digest, sound)) &&
         (await bucket.get(objectKey(changes.digest))) === null
       )
-        damaged(
-          objectKey(changes.digest),
-          `What changed in ${owner} ${version.label} is missing. It is compared again.`,
-        );
+        checked.damages.push({
+          key: objectKey(changes.digest),
+          detail: `What changed in ${owner} ${version.label} is missing. It is compared again.`,
+          comparison: { name: owner, label: version.label, digest: changes.digest },
+        });
       // It may have been published since the packs were listed.
       if (!missing.has(version.manifest) && !isWithdrawn(version)) await readPack(version.manifest);
       checkVersion(owner, version, missing.get(version.manifest) ?? [version.manifest], checked);

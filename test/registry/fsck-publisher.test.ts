@@ -118,5 +118,5 @@ test('a repair that gives up ends where a comparison is lost', async () => {
     author,
     report: ({ outcome }) => void told.push(outcome),
   });
-  expect(told).toEqual(['left']);
+  expect(told).toEqual(['given up']);
 });

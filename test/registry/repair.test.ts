@@ -1,13 +1,14 @@
 import { beforeAll, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
-import type { Resource } from '../../src/model/resource.ts';
+import type { Resource, Version } from '../../src/model/resource.ts';
 import { fsck } from '../../src/registry/fsck.ts';
-import { repairStore, type Repaired } from '../../src/registry/keep/repair.ts';
+import type { Repaired } from '../../src/registry/keep/give-up.ts';
+import { repairStore } from '../../src/registry/keep/repair.ts';
 import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
-import { createObjects } from '../../src/store/objects.ts';
+import { createObjects, objectKey } from '../../src/store/objects.ts';
 import { createRefs } from '../../src/store/refs.ts';
 import { createTestRegistry, publishVersion } from '../server/registry.ts';
 
@@ -119,6 +120,27 @@ test('what is given up is withdrawn with a reason, and nothing else', async () =
   expect((await registry.refs.read<Resource>('resources/beta/apis/two'))!.generation).toBe(3);
   expect(await damagesIn(bucket)).toEqual([]);
   await publishVersion(registry, '@acme/apis/one', '2.0.0');
+});
+
+test('a lost comparison is removed from the record of its version, which stays', async () => {
+  const { value } = (await plain.refs.read<Resource>('resources/acme/apis/one'))!;
+  const { digest } = value.versions[1]!.changes!;
+  const key = objectKey(digest);
+  const lost = new Map(files);
+  lost.delete(key);
+  for (const broken of [lost, new Map(files).set(key, flipped(files.get(key)!))]) {
+    const bucket = await bucketOf(broken);
+    const done = await repaired(bucket, null, true);
+    expect(done.filter(({ outcome }) => outcome === 'left')).toEqual([]);
+    expect(done.map(({ what }) => what)).toContain('@acme/apis/one@1.1.0');
+    const after = (await openOn(bucket).refs.read<Resource>('resources/acme/apis/one'))!.value;
+    expect(after.versions.map(({ changes }) => changes?.digest)).not.toContain(digest);
+    expect(after).toEqual({ ...value, versions: value.versions.map(withoutComparison) });
+    expect(await damagesIn(bucket)).toEqual([]);
+  }
+  function withoutComparison({ changes, ...version }: Version): Version {
+    return { ...version, ...(changes && changes.digest !== digest && { changes }) };
+  }
 });
 
 test('what is in quarantine is brought back', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import type { Checked } from '../../registry/fsck.ts';
-import type { Repaired } from '../../registry/keep/repair.ts';
+import type { Repaired } from '../../registry/keep/give-up.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { operator, withRegistry, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';

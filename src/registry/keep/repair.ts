@@ -1,7 +1,5 @@
 import { digestOf, type Digest } from '../../model/digest.ts';
-import { isRegistryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
-import { chooseLatest, type Resource } from '../../model/resource.ts';
 import type { Bucket } from '../../store/bucket.ts';
 import { listLogs } from '../../store/log/check-log.ts';
 import { newestSequence } from '../../store/log/open-state.ts';
@@ -10,28 +8,13 @@ import { digestInKey, objectKey, packKey } from '../../store/objects.ts';
 import { decodePack, isWholePack } from '../../store/pack.ts';
 import { quarantineKey } from '../../store/quarantine.ts';
 import { parseWorkKey } from '../../store/work.ts';
-import type { Checked, LostVersion } from '../fsck.ts';
-import type { Author, Registry } from '../registry.ts';
+import type { Checked, LostComparison, LostVersion } from '../fsck.ts';
+import type { Registry } from '../registry.ts';
+import { giveUpComparisons, giveUpKey, giveUpVersions, type GiveUpOptions, type Repaired } from './give-up.ts';
 
-/** What was done about one damage. */
-export interface Repaired {
-  /**
-   * `repaired`: it is as it was written. `given up`: it is gone for good, and the registry says so.
-   * `left`: nothing was done.
-   */
-  outcome: 'repaired' | 'given up' | 'left';
-  /** Bucket key, or the coordinate of a version. */
-  what: string;
-  detail: string;
-}
-
-export interface RepairOptions {
+export interface RepairOptions extends GiveUpOptions {
   /** A copy of the store, such as a backup. */
   from: Bucket | null;
-  /** Whether to give up what no copy has: versions are withdrawn, and damaged keys deleted. */
-  giveUp: boolean;
-  author: Author;
-  report: (repaired: Repaired) => void;
 }
 
 /**
@@ -77,9 +60,12 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
     );
   }
   const lost: string[] = [];
-  for (const { key } of damages) {
+  const lostComparisons = new Map<string, LostComparison[]>();
+  for (const { key, comparison } of damages) {
     if (!/^(?:objects|packs|work)\//.test(key) || (await isSoundIn(bucket, key))) continue;
-    if (!(await replace(bucket, key, options))) lost.push(key);
+    if (await replace(bucket, key, options)) continue;
+    if (comparison === undefined) lost.push(key);
+    else lostComparisons.set(comparison.name, [...(lostComparisons.get(comparison.name) ?? []), comparison]);
   }
   const lostVersions = new Map<string, LostVersion[]>();
   for (const { key, version } of damages) {
@@ -87,6 +73,7 @@ async function repair(registry: Registry, { damages }: Checked, options: RepairO
     lostVersions.set(key, [...(lostVersions.get(key) ?? []), version]);
   }
   for (const [name, versions] of lostVersions) await giveUpVersions(registry, name, versions, options);
+  for (const [name, comparisons] of lostComparisons) await giveUpComparisons(registry, name, comparisons, options);
   for (const key of lost) await giveUpKey(bucket, key, options);
   for (const { key, detail } of damages) if (key.endsWith('/')) report({ outcome: 'left', what: key, detail });
 }
@@ -127,54 +114,4 @@ async function replace(bucket: Bucket, key: string, { from, report }: RepairOpti
     return true;
   }
   return false;
-}
-
-/** Withdraws versions of a resource whose bytes are lost, in one change. Their other bytes are left to garbage collection. */
-async function giveUpVersions(
-  registry: Registry,
-  name: string,
-  lost: readonly LostVersion[],
-  { giveUp, author, report }: RepairOptions,
-): Promise<void> {
-  const labels = new Map(lost.map(({ label, needs }) => [label, needs]));
-  const [, org, type, slug] = name.split('/');
-  const nameOf = (label: string) => `@${org}/${type}/${slug}@${label}`;
-  const reportAll = (outcome: Repaired['outcome'], about: (needs: Digest) => string): void => {
-    for (const [label, needs] of labels) report({ outcome, what: nameOf(label), detail: about(needs) });
-  };
-  if (!giveUp) return reportAll('left', (needs) => `It needs ${needs}, which no copy has.`);
-  const since = registry.now().toISOString();
-  try {
-    await registry.refs.update<Resource>(name, (current) => {
-      const versions = current!.value.versions.map((version) => {
-        const needs = labels.get(version.label);
-        if (needs === undefined || version.status.state === 'withdrawn') return version;
-        return {
-          ...version,
-          status: { state: 'withdrawn', reason: `Its stored bytes were lost (${needs}).`, since } as const,
-        };
-      });
-      const { latest, latestPinned } = current!.value;
-      const value = { ...current!.value, versions, latestPinned: latestPinned && !labels.has(latest!) };
-      return {
-        value: { ...value, latest: chooseLatest(value) },
-        change: { ...author, action: `withdraw ${[...labels.keys()].join(', ')}: stored bytes were lost` },
-      };
-    });
-  } catch (error) {
-    if (!isRegistryError(error, 'corrupt')) throw error;
-    return reportAll('left', () => 'Its organization has a damaged log, so it cannot be withdrawn.');
-  }
-  reportAll('given up', (needs) => `Withdrawn, because ${needs} is lost.`);
-}
-
-async function giveUpKey(bucket: Bucket, key: string, { giveUp, report }: RepairOptions): Promise<void> {
-  const isOurs = !key.startsWith('work/') || parseWorkKey(key) !== null;
-  // What is missing cannot be given up: the next check would miss it again.
-  if (!giveUp || !isOurs || (await bucket.get(key)) === null) {
-    const detail = isOurs ? 'No copy has it.' : 'Stele did not write this file. Move it away.';
-    return report({ outcome: 'left', what: key, detail });
-  }
-  await bucket.delete(key);
-  report({ outcome: 'given up', what: key, detail: 'Deleted, because it is damaged.' });
 }
