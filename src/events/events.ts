@@ -39,7 +39,10 @@ export function eventsOfResource(
   const happenings: Happening[] = [];
   const add = (type: EventType, subject: string, detail: string, data: object) =>
     void happenings.push({ type, subject, detail, data: { coordinate: name, ...data } });
+  // There may be many, and all but one are the same objects as before.
+  const same = new Set(old?.versions);
   for (const version of resource.versions) {
+    if (same.has(version)) continue;
     const known = old === null ? null : findVersion(old, version.label);
     const about = versionData(url, resource, version);
     const subject = `${name}@${version.label}`;

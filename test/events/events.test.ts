@@ -68,6 +68,28 @@ describe('what happens to a resource', () => {
     ]);
   });
 
+  test('one new version among many is told without a look at each of the others', async () => {
+    const { registry } = createWorld();
+    await publishPay(registry, '1.0.0');
+    const first = (await registry.refs.read<Resource>(resourceRef(coordinate)))!;
+    let looks = 0;
+    const [version] = first.value.versions;
+    const { status } = version!;
+    const many = Array.from({ length: 1000 }, (_, n) => ({
+      ...version!,
+      label: `1.0.${n}`,
+      get status() {
+        looks++;
+        return status;
+      },
+    }));
+    const before = { ...first, value: { ...first.value, versions: many } };
+    const added = { ...version!, label: '1.1.0' };
+    const after = { ...first, generation: 2, value: { ...first.value, versions: [...many, added] } };
+    expect(eventsOfResource(base, before, after).map(short)).toEqual(['version.published @acme/apis/pay@1.1.0']);
+    expect(looks).toBeLessThan(10);
+  });
+
   test('an event is a CloudEvent that names everything and holds no document', async () => {
     const world = createWorld();
     await publishPay(world.registry, '1.0.0');
