@@ -141,12 +141,15 @@ export function parseResourceRef(name: string): Coordinate | null {
 /** The version with this label, or null. Labels are unique ignoring case. */
 export function findVersion(resource: Resource, label: string): Version | null {
   const folded = foldLabel(label);
-  // From the newest, which is asked for most.
-  return resource.versions.findLast((version) => isNamed(version.label, label, folded)) ?? null;
-}
-
-function isNamed(other: string, label: string, folded: string): boolean {
-  return other.length === label.length && (other === label || foldLabel(other) === folded);
+  const hasLetters = folded !== label.toUpperCase();
+  const { versions } = resource;
+  // From the newest, which is asked for most. A new label is compared with all, so that each takes little.
+  for (let at = versions.length - 1; at >= 0; at--) {
+    const { label: other } = versions[at]!;
+    if (other.length !== label.length) continue;
+    if (other === label || (hasLetters && foldLabel(other) === folded)) return versions[at]!;
+  }
+  return null;
 }
 
 /**

@@ -79,7 +79,7 @@ export function addVersion(
 ): Resource {
   const add = (added: Version): Resource => {
     if (!isPast)
-      return { ...resource, versions: [...resource.versions, added], latest: chooseLatestWith(resource, added) };
+      return { ...resource, versions: resource.versions.concat([added]), latest: chooseLatestWith(resource, added) };
     const versions = insertByDate(resource.versions, added);
     return { ...resource, versions, latest: chooseLatest({ ...resource, versions }) };
   };

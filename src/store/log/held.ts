@@ -69,13 +69,19 @@ export function generationIn(change: RecordChange, at: string): Generation<unkno
 
 function withItems(items: readonly HeldItem[], changes: readonly ItemChange[], sequence: number): readonly HeldItem[] {
   if (changes.length === 0) return items;
-  const next = [...items];
-  const nextValues = [...valuesOf(items)];
-  for (const { name, order, value } of changes) {
-    const index = positionOf(next, order);
-    const replaced = next[index]?.order === order ? 1 : 0;
-    next.splice(index, replaced, { name, order, sequence, value });
-    nextValues.splice(index, replaced, value);
+  const [first, ...others] = changes.map(({ name, order, value }) => ({ name, order, sequence, value }));
+  const place = (all: readonly HeldItem[], { order }: HeldItem) => {
+    const index = positionOf(all, order);
+    return [index, all[index]?.order === order ? 1 : 0] as const;
+  };
+  // Copies once, in one step: there may be many, and mostly one is added.
+  const [at, replaced] = place(items, first!);
+  const next = items.toSpliced(at, replaced, first!);
+  const nextValues = valuesOf(items).toSpliced(at, replaced, first!.value);
+  for (const item of others) {
+    const [index, count] = place(next, item);
+    next.splice(index, count, item);
+    nextValues.splice(index, count, item.value);
   }
   values.set(next, nextValues);
   return next;
