@@ -1,5 +1,6 @@
 import type { Descriptions } from './description.ts';
 import type { JsonObject } from './json-value.ts';
+import type { Once } from './once.ts';
 import type { Requirement } from './openapi/operation-view.ts';
 import type { Schemas } from './schema/schemas.ts';
 
@@ -10,6 +11,8 @@ export interface Page {
   descriptions: Descriptions;
   /** How many rows of named schemas each operation may show in their places. */
   inlineRows: number;
+  /** Operations may share parts by reference, so each part is rendered once. */
+  once: Once;
   /** Requirements of operations without their own. */
   security: Requirement[];
   /** Anchors of the page, by name. */

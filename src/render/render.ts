@@ -41,6 +41,7 @@ import { formatHtml } from './html.ts';
 import { parseObject, type JsonObject } from './json-value.ts';
 import { jsonSchemaHtml } from './schema/json-schema-html.ts';
 import { jsonSchemaMarkdown } from './schema/json-schema-markdown.ts';
+import { createOnce } from './once.ts';
 import { apiNavigation, jsonSchemaNavigation, rulesetNavigation } from './navigation.ts';
 import { requirementsOf } from './openapi/operation-view.ts';
 import { listLimit } from './openapi/list-operations.ts';
@@ -83,6 +84,7 @@ function renderApi(document: JsonObject, imageOf: FindImage): Rendered {
     schemas: createSchemas(document, 'openapi'),
     descriptions: createDescriptions({ anchorOf: anchorIn(ids, api.headings), imageOf }, api.headings),
     inlineRows: inlineRowsFor(operations.length + api.webhooks.length),
+    once: createOnce(),
     security: requirementsOf(document['security']),
     anchors: { schemas: anchorsOf(api.schemas), security: anchorsOf(api.security) },
   };
@@ -90,7 +92,7 @@ function renderApi(document: JsonObject, imageOf: FindImage): Rendered {
   return {
     html: formatHtml(html),
     navigation: formatHtml(apiNavigation(api)),
-    markdown: apiMarkdown({ ...page, schemas: createSchemas(document, 'openapi') }, api, budget),
+    markdown: apiMarkdown({ ...page, schemas: createSchemas(document, 'openapi'), once: createOnce() }, api, budget),
     truncated: isCut || api.isCut || page.schemas.left < 0,
     pages,
   };
@@ -117,6 +119,7 @@ function renderSchema(document: JsonObject, imageOf: FindImage): Rendered {
     schemas: createSchemas(document, 'json-schema'),
     descriptions: createDescriptions({ anchorOf: anchorIn(ids), imageOf }),
     inlineRows: 0,
+    once: createOnce(),
     security: [],
     anchors: { schemas: anchorsOf(schemas), security: new Map() },
   };

@@ -118,6 +118,21 @@ test('of ten thousand missing references nothing but the references is looked at
   expect(await ruleOf(100)).toEqual(new Set(['ref-unresolved', 'struct']));
 });
 
+test('of ten thousand references to missing files, or of discriminators, nothing but the references is looked at', async () => {
+  const names = Array.from({ length: 10_000 }, (_, n) => `s${n}`);
+  const rulesOf = async (schemas: object) => {
+    const document = { openapi: '3.0.3', info: 7, paths: {}, components: { schemas } };
+    const { report } = await run({ 'a.json': JSON.stringify(document) }, { type: 'apis' });
+    return new Set(report.problems.map(({ rule }) => rule));
+  };
+  const files = Object.fromEntries(names.map((name) => [name, { $ref: `${name.slice(0, 3)}.json#/${name}` }]));
+  expect(await rulesOf(files)).toEqual(new Set(['file-missing']));
+  const mapping = Object.fromEntries(names.map((name) => [name, `#/${name}`]));
+  expect(await rulesOf({ a: { discriminator: { propertyName: 'p', mapping } } })).toEqual(
+    new Set(['limit-references', 'ref-unresolved']),
+  );
+});
+
 test('of ten thousand missing references of a JSON Schema nothing but the references is looked at', async () => {
   const ruleOf = async (count: number) => {
     const $defs = Object.fromEntries(Array.from({ length: count }, (_, n) => [`s${n}`, { $ref: `#/none${n}` }]));
@@ -135,6 +150,33 @@ test('a ruleset that extends thousands is refused before each is read', async ()
     { type: 'rulesets' },
   );
   expect(lines).toEqual([expect.stringContaining('limit-rules: The ruleset extends 201 others; the limit is 200.')]);
+});
+
+describe('a Spectral ruleset is refused before all of its paths are read', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `A${n}`);
+  const rule = (given: unknown) => ({
+    a: Object.fromEntries([
+      ['given', given],
+      ['th'.concat('en'), { function: 'truthy' }],
+    ]),
+  });
+  test.each([
+    [
+      'thousands of aliases',
+      { aliases: Object.fromEntries(names(2001).map((name) => [name, ['$']])), rules: {} },
+      '2001 aliases',
+    ],
+    ['very many paths', { rules: rule(names(25_000).map((name) => `$.${name}`)) }, '1000000 characters'],
+    [
+      'aliases for many paths',
+      { aliases: { a: names(400).map((name) => `$..${name}`) }, rules: rule(names(500).map((name) => `#a.${name}`)) },
+      '1000000 characters',
+    ],
+  ])('%s', async (_name, ruleset, said) => {
+    const { lines, artifact } = await run({ 'a.json': JSON.stringify(ruleset) }, { type: 'rulesets' });
+    expect(artifact).toBeNull();
+    expect(lines).toEqual([expect.stringMatching(`limit-rules: .*${said}`)]);
+  });
 });
 
 test('a document of ten thousand foreign members is refused without comparing their names with others', async () => {

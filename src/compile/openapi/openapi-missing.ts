@@ -1,15 +1,16 @@
 import type { Problem } from '../../model/problem.ts';
 import { mostFindings, problemAt, type KindInput } from '../kind.ts';
 import { judgeReference, severityOf } from './openapi-references.ts';
+import { isObject } from '../schema/schema-dialect.ts';
 import { followPointer, isPlainFragment, joinPointer } from '../text/pointer.ts';
 
 /** A text with so few characters has no room for so many references. */
 const shortest = mostFindings * 10;
 
 /**
- * Returns the first references of the entry to nodes of its own that do not exist, if there are
- * `mostFindings` of them, else null. A bundle of such a document has no use, and redocly takes as
- * long for each of its references as for hundreds of nodes.
+ * Returns the first references of the entry that lead nowhere, to nodes of its own or to other
+ * files, if there are `mostFindings` of them, else null. A bundle of such a document has no use, and
+ * redocly takes as long for each of its references as for hundreds of nodes.
  */
 export function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   if (entry.text.length < shortest) return null;
@@ -19,25 +20,38 @@ export function findManyMissing({ entry, files }: KindInput): Problem[] | null {
   function isMissing(reference: string): boolean {
     const before = known.get(reference);
     if (before !== undefined) return before;
-    const missing = isPlainFragment(reference) && !followPointer(entry.value, reference.slice(1)).found;
+    const missing = isPlainFragment(reference)
+      ? !followPointer(entry.value, reference.slice(1)).found
+      : !reference.startsWith('#') && judgeReference(entry.path, reference, files).rule === 'file-missing';
     known.set(reference, missing);
     return missing;
   }
 
   function visit(node: unknown, pointer: () => string): void {
     if (typeof node !== 'object' || node === null || found.length >= mostFindings) return;
-    const { $ref } = node as { $ref?: unknown };
-    if (typeof $ref === 'string' && isMissing($ref)) add(pointer(), $ref);
+    const { $ref, discriminator } = node as { $ref?: unknown; discriminator?: unknown };
+    if (typeof $ref === 'string' && isMissing($ref)) add(() => `${pointer()}/$ref`, $ref);
+    const mapping = isObject(discriminator) && isObject(discriminator['mapping']) ? discriminator['mapping'] : {};
+    for (const [name, text] of Object.entries(mapping))
+      if (typeof text === 'string' && isMissing(text))
+        add(() => joinPointer(pointer(), 'discriminator', 'mapping', name), text);
     for (const [key, child] of Object.entries(node))
       if (typeof child === 'object') visit(child, () => joinPointer(pointer(), key));
   }
 
-  function add(pointer: string, reference: string): void {
+  function add(pointerOf: () => string, reference: string): void {
+    if (found.length >= mostFindings) return;
+    const pointer = pointerOf();
     const { rule, message } = judgeReference(entry.path, reference, files);
-    if (rule === 'ref-unresolved' && severityOf(pointer, reference) === 'error')
-      found.push(problemAt(entry, `${pointer}/$ref`, rule, message));
+    const severity = severityOf(pointer, reference);
+    const counts = severity === 'error' || pointer.includes('/discriminator/mapping/');
+    if (rule !== null && severity !== null && counts)
+      found.push(problemAt(entry, pointer, rule, message, { severity }));
   }
 
   visit(entry.value, () => '');
-  return found.length >= mostFindings ? found : null;
+  if (found.length < mostFindings) return null;
+  if (found.some(({ severity }) => severity === 'error')) return found;
+  const message = `At least ${mostFindings} references of discriminators lead nowhere. Remove them, or add what they point to.`;
+  return [problemAt(entry, '', 'limit-references', message), ...found];
 }

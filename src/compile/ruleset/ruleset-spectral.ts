@@ -36,31 +36,40 @@ export async function checkSpectralRuleset(
 ): Promise<Problem[]> {
   const problems = Object.keys(ruleset).flatMap((key) => checkMember(entry, key));
   const parts = overridesOf(ruleset);
-  const count = [ruleset, ...parts].reduce((sum, part) => sum + Object.keys(objectOf(part['rules'])).length, 0);
-  if (count > mostRules) {
-    const message = `The ruleset has ${count} rules; the limit is ${mostRules}. Split the ruleset.`;
+  for (const member of ['rules', 'aliases']) {
+    const count = [ruleset, ...parts].reduce((sum, part) => sum + Object.keys(objectOf(part[member])).length, 0);
+    if (count <= mostRules) continue;
+    const message = `The ruleset has ${count} ${member}; the limit is ${mostRules}. Split the ruleset.`;
     return [problemAt(entry, '', 'limit-rules', message)];
   }
   const aliases = aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]);
   const known = namesIn(ruleset, find);
-  problems.push(...checkPart(entry, '', ruleset, { aliases, known, find }));
+  const paths = createPathCheck(aliases);
+  problems.push(...checkPart(entry, '', ruleset, { paths, known, find }));
   parts.forEach((part, at) => {
     const more = namesIn(part, find);
-    const own = { aliases, known: known && more && new Set([...known, ...more]), find };
+    const own = { paths, known: known && more && new Set([...known, ...more]), find };
     const base = joinPointer('/overrides', at);
     problems.push(
       ...checkPart(entry, base, part, own),
       ...checkFiles(entry, joinPointer(base, 'files'), part['files']),
     );
   });
+  if (paths.isFull()) {
+    const message = `The path expressions of this ruleset, with their aliases replaced, have more than ${mostPathText} characters. Split the ruleset.`;
+    problems.push(problemAt(entry, '', 'limit-rules', message));
+  }
   return problems.filter(({ pointer }) => !broken.has(pointer));
 }
 
-/** The most rules in a ruleset, as many as in Redocly's dialect. */
+/** The most rules in a ruleset, as many as in Redocly's dialect, and the most aliases. */
 const mostRules = 2000;
 
+/** The most characters of path expressions that are read. Real rulesets have a few thousand. */
+const mostPathText = 1_000_000;
+
 interface Known {
-  aliases: Aliases;
+  paths: PathCheck;
   /** The names of all rules that are defined. Null if something that is extended is not known. */
   known: ReadonlySet<string> | null;
   find: FindRuleset;
@@ -116,7 +125,7 @@ function checkFiles(entry: ParsedFile, at: string, files: unknown): Problem[] {
 
 /** Checks the ruleset or one of its overrides. */
 function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown>, given: Known): Problem[] {
-  const { aliases, known, find } = given;
+  const { paths, known, find } = given;
   const problems = [
     ...checkExtends(entry, joinPointer(base, 'extends'), part['extends'], find),
     ...checkFormats(entry, joinPointer(base, 'formats'), part['formats']),
@@ -124,17 +133,17 @@ function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown
   for (const [name, alias] of Object.entries(objectOf(part['aliases']))) {
     const at = joinPointer(base, 'aliases', name);
     const targets = isObject(alias) && Array.isArray(alias['targets']) ? alias['targets'] : [];
-    problems.push(...checkPaths(entry, at, isObject(alias) ? null : alias, aliases));
+    problems.push(...checkPaths(entry, at, isObject(alias) ? null : alias, paths));
     targets.forEach((target: unknown, index: number) => {
       if (!isObject(target)) return;
       const inside = joinPointer(at, 'targets', index);
-      problems.push(...checkPaths(entry, joinPointer(inside, 'given'), target['given'], aliases));
+      problems.push(...checkPaths(entry, joinPointer(inside, 'given'), target['given'], paths));
       problems.push(...checkFormats(entry, joinPointer(inside, 'formats'), target['formats']));
     });
   }
   for (const [name, rule] of Object.entries(objectOf(part['rules']))) {
     const at = joinPointer(base, 'rules', name);
-    if (isObject(rule)) problems.push(...checkRule(entry, at, rule, aliases));
+    if (isObject(rule)) problems.push(...checkRule(entry, at, rule, paths));
     else if (known !== null && !known.has(name)) {
       const message = `${JSON.stringify(name)} is not a rule of this ruleset or of what it extends.${closest(name, known)} Define the rule or remove it.`;
       problems.push(problemAt(entry, at, 'ruleset-rule', message, { on: 'key' }));
@@ -165,24 +174,24 @@ function checkFormats(entry: ParsedFile, at: string, value: unknown): Problem[] 
   });
 }
 
-function checkRule(entry: ParsedFile, at: string, rule: Record<string, unknown>, aliases: Aliases): Problem[] {
+function checkRule(entry: ParsedFile, at: string, rule: Record<string, unknown>, paths: PathCheck): Problem[] {
   const problems = [
-    ...checkPaths(entry, joinPointer(at, 'given'), rule['given'], aliases),
+    ...checkPaths(entry, joinPointer(at, 'given'), rule['given'], paths),
     ...checkFormats(entry, joinPointer(at, 'formats'), rule['formats']),
   ];
   const { then } = rule;
   const steps: [unknown, string][] = Array.isArray(then)
     ? then.map((step: unknown, index) => [step, joinPointer(at, 'then', index)])
     : [[then, joinPointer(at, 'then')]];
-  for (const [step, pointer] of steps) if (isObject(step)) problems.push(...checkThen(entry, pointer, step));
+  for (const [step, pointer] of steps) if (isObject(step)) problems.push(...checkThen(entry, pointer, step, paths));
   return problems;
 }
 
-function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>): Problem[] {
+function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>, paths: PathCheck): Problem[] {
   const { field, function: name } = step;
   if (typeof name !== 'string') return [];
   const problems: Problem[] = [];
-  const fieldProblem = typeof field === 'string' && field.startsWith('$') ? pathProblem(field, new Map()) : null;
+  const fieldProblem = typeof field === 'string' && field.startsWith('$') ? paths.problemOf(field) : null;
   if (fieldProblem !== null) problems.push(problemAt(entry, joinPointer(at, 'field'), 'ruleset-path', fieldProblem));
   const isOwn = name.startsWith('oas') && builtInFunctions.has(name);
   if (!functionNames.has(name) && !isOwn) {
@@ -225,19 +234,47 @@ function failureOf(run: () => unknown): string | null {
   }
 }
 
-/** Why a path expression cannot be evaluated, or null. */
-function pathProblem(path: string, aliases: Aliases): string | null {
-  const failure = failureOf(() => {
-    for (const expanded of expandAliases(path, aliases, null)) parsePath(expanded);
-  });
-  return failure === null
-    ? null
-    : `${JSON.stringify(path.slice(0, 200))} is not a path expression that can be evaluated: ${failure}.`;
+interface PathCheck {
+  /** Why a path expression cannot be evaluated, or null. */
+  problemOf(path: string): string | null;
+  /** Whether there was too much to read. The rest is not checked then. */
+  isFull(): boolean;
 }
 
-function checkPaths(entry: ParsedFile, at: string, value: unknown, aliases: Aliases): Problem[] {
+function createPathCheck(aliases: Aliases): PathCheck {
+  let left = mostPathText;
+  const known = new Map<string, string | null>();
+
+  function read(path: string): void {
+    for (const expanded of expandAliases(path, aliases, null)) {
+      left -= expanded.length;
+      if (left < 0) return;
+      parsePath(expanded);
+    }
+  }
+
+  function problemOf(path: string): string | null {
+    if (left < 0) return null;
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    // What cannot be read costs time too.
+    left -= leastPathText;
+    const failure = failureOf(() => read(path));
+    const shown = JSON.stringify(path.slice(0, 200));
+    const problem = failure === null ? null : `${shown} is not a path expression that can be evaluated: ${failure}.`;
+    known.set(path, problem);
+    return problem;
+  }
+
+  return { problemOf, isFull: () => left < 0 };
+}
+
+/** What each expression counts at least. */
+const leastPathText = 50;
+
+function checkPaths(entry: ParsedFile, at: string, value: unknown, paths: PathCheck): Problem[] {
   const check = (path: unknown, pointer: string): Problem[] => {
-    const failure = typeof path === 'string' ? pathProblem(path, aliases) : null;
+    const failure = typeof path === 'string' ? paths.problemOf(path) : null;
     return failure === null ? [] : [problemAt(entry, pointer, 'ruleset-path', failure)];
   };
   if (!Array.isArray(value)) return check(value, at);

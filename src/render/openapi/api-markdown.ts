@@ -81,7 +81,7 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
     view.security === null ? '' : requirementText(view.security),
     parametersMarkdown(page, 'Parameters', view.parameters),
     bodyMarkdown(page, view),
-    responsesMarkdown(page, view),
+    page.once(value, 'responses', () => responsesMarkdown(page, view)),
     ...view.callbacks.map(({ name, operations }) =>
       operations
         .slice(0, 20)
@@ -98,15 +98,17 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
   }
 }
 
-function parametersMarkdown({ schemas }: Page, title: string, parameters: readonly Parameter[]): string {
+function parametersMarkdown({ schemas, once }: Page, title: string, parameters: readonly Parameter[]): string {
   if (parameters.length === 0) return '';
-  const lines = parameters.slice(0, 500).map(({ name, place, isRequired, isDeprecated, description, schema }) => {
-    const row = { label: { code: name }, isRequired, schema: schema ?? true };
-    return rowMarkdown(schemas, row, description, [
-      `in ${inlineMarkdown(place, 50)}`,
-      ...(isDeprecated ? ['deprecated'] : []),
-    ]);
-  });
+  const lines = parameters.slice(0, 500).map(({ name, place, isRequired, isDeprecated, description, schema, from }) =>
+    once(from, 'row', () => {
+      const row = { label: { code: name }, isRequired, schema: schema ?? true };
+      return rowMarkdown(schemas, row, description, [
+        `in ${inlineMarkdown(place, 50)}`,
+        ...(isDeprecated ? ['deprecated'] : []),
+      ]);
+    }),
+  );
   return `${title}:\n\n${endOf(lines.join(''))}`;
 }
 

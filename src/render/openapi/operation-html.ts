@@ -66,7 +66,11 @@ function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
   return markup`${page.descriptions.block(view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
     page,
     securityOf(page, operation, view),
-  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${responsesHtml(page, view.responses, room)}${view.callbacks.map(
+  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${page.once(operation.value, 'responses', () => responsesHtml(page, view.responses, room))}${page.once(operation.value, 'callbacks', () => callbacksHtml(page, view))}`;
+}
+
+function callbacksHtml(page: Page, { callbacks }: OperationView): Html {
+  return markup`${callbacks.map(
     ({ name, operations }) =>
       markup`<h4>Callback ${name}</h4>
         ${operations.slice(0, 20).map((one) => callbackHtml(page, one))}`,
@@ -146,19 +150,25 @@ function parametersHtml(page: Page, parameters: readonly Parameter[], room: Room
 
 function parameterList(page: Page, parameters: readonly Parameter[], room: Room): Html {
   return markup`<ul class="props">
-    ${parameters.slice(0, 500).map((parameter) =>
-      rowHtml(
-        page,
-        { label: { code: parameter.name }, isRequired: parameter.isRequired, schema: parameter.schema ?? true },
-        {
-          description: parameter.description,
-          flags: parameter.isDeprecated ? ['deprecated'] : [],
-          extra: examplesHtml(parameter.examples),
-          room: roomFor(Math.min(20, room.named)),
-        },
-      ),
-    )}
+    ${parameters
+      .slice(0, 500)
+      .map((parameter) =>
+        page.once(parameter.from, `${parameter.name} ${room.named}`, () => parameterHtml(page, parameter, room)),
+      )}
   </ul>`;
+}
+
+function parameterHtml(page: Page, parameter: Parameter, room: Room): Html {
+  return rowHtml(
+    page,
+    { label: { code: parameter.name }, isRequired: parameter.isRequired, schema: parameter.schema ?? true },
+    {
+      description: parameter.description,
+      flags: parameter.isDeprecated ? ['deprecated'] : [],
+      extra: examplesHtml(parameter.examples),
+      room: roomFor(Math.min(20, room.named)),
+    },
+  );
 }
 
 function bodyHtml(page: Page, { body }: OperationView, room: Room): Html {

@@ -13,6 +13,8 @@ export interface Parameter {
   description: string;
   schema: unknown;
   examples: Example[];
+  /** The parameter as written. */
+  from: JsonObject;
 }
 
 /** A body in the media types that share one schema. */
@@ -137,6 +139,7 @@ function parameterOf(document: JsonObject, from: JsonObject, name: string, place
     description: textOf(from['description']),
     schema: from['schema'] ?? content?.schema ?? withoutPlace(from),
     examples: [...examplesOf(document, from), ...(content?.examples ?? [])],
+    from,
   };
 }
 

@@ -176,9 +176,11 @@ export function expandAliases(
   if (!aliases.has(name)) throw new SyntaxError('it uses an alias that the ruleset does not define');
   const rest = expression.slice(name.length + 1);
   const targets = aliasTargets(aliases.get(name), formats);
-  if (targets.length > mostTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
-  const found = targets.flatMap((target) => expandAliases(target + rest, aliases, formats, [...within, name]));
-  if (found.length > mostTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
+  const found: string[] = [];
+  for (const target of targets) {
+    found.push(...expandAliases(target + rest, aliases, formats, [...within, name]));
+    if (found.length > mostTargets) throw new SyntaxError(`the alias #${name} stands for too many expressions`);
+  }
   return found;
 }
 
