@@ -34,7 +34,15 @@ async function bundle(entry: string, to: string, isInside: (name: string) => boo
     plugins: [keepUrls(folder)],
     logLevel: 'warn',
   });
-  await made.write({ dir: folder, format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' });
+  // Less to read at each start. Names stay, so that a stack trace can be read.
+  const minify = { mangle: false, compress: false, codegen: { removeWhitespace: true } };
+  await made.write({
+    dir: folder,
+    format: 'esm',
+    minify,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  });
   await made.close();
 }
 

@@ -81,9 +81,12 @@ export async function withCompiler<T>(
   command: Command,
   work: (compiler: Compiler, config: Config) => Promise<T>,
 ): Promise<T> {
-  const config = await readConfig(command);
-  const { openLocalCompiler } = await import('../compile/sandbox/local-compiler.ts');
-  const compiler = openLocalCompiler(config.sandbox);
+  const [config, { openLocalCompiler }] = await Promise.all([
+    readConfig(command),
+    import('../compile/sandbox/local-compiler.ts'),
+  ]);
+  const compiler = openLocalCompiler(config.sandbox, { isForeground: true });
+  compiler.prepare(config.limits);
   try {
     return await work(compiler, config);
   } finally {

@@ -10,7 +10,7 @@ const shared = new Map<SandboxMode, SandboxCompiler>();
 export function shareCompiler(mode: SandboxMode = 'auto'): SandboxCompiler {
   const known = shared.get(mode);
   if (known !== undefined) return known;
-  const compiler = { ...openCompiler({ children: 2, mode }), close: async () => undefined };
+  const compiler = { ...openCompiler({ children: 2, mode }), prepare: () => undefined, close: async () => undefined };
   shared.set(mode, compiler);
   return compiler;
 }

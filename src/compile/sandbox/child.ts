@@ -56,12 +56,21 @@ function firstNiceness(isMore = false): 'more' | 'first' {
   return isMore ? 'more' : 'first';
 }
 
-/** Starts a sandbox that waits for jobs. `compiledCode`: a folder of `code-cache.ts`. */
+/** How a sandbox is started. */
+export interface ChildOptions {
+  /** A folder of `code-cache.ts`. */
+  compiledCode?: string | null;
+  /** Default: `all`. */
+  trade?: Trade;
+  /** Whether it keeps the priority of this process. Default: it gives way. */
+  isForeground?: boolean;
+}
+
+/** Starts a sandbox that waits for jobs. */
 export function startChild(
   memoryMegabytes: number,
   isolation: Isolation,
-  compiledCode: string | null = null,
-  trade: Trade = 'all',
+  { compiledCode = null, trade = 'all', isForeground = false }: ChildOptions = {},
 ): Child {
   const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { compiledCode });
   const worker = workerOf(child);
@@ -70,10 +79,11 @@ export function startChild(
     errors = (errors + text).slice(-4000);
   });
   const ready = whenReady(child, worker, () => errors);
+  const giveWayTo = (to: Parameters<typeof giveWay>[1]) => (isForeground ? undefined : giveWay(worker.pid(), to));
   // Now, because starting takes most of the time, and again for the process that bwrap may start.
-  giveWay(worker.pid(), 'start');
+  giveWayTo('start');
   ready.then(
-    () => giveWay(worker.pid(), 'start'),
+    () => giveWayTo('start'),
     () => {},
   );
   let jobs = 0;
@@ -114,8 +124,9 @@ export function startChild(
         kill();
         return { lost: failure.message, isStalled: false };
       }
-      giveWay(worker.pid(), firstNiceness(options.isMore));
-      const outcome = await runJob(child, job, memoryMegabytes, options, worker, () => errors).catch(
+      giveWayTo(firstNiceness(options.isMore));
+      const used = (seconds: number) => giveWayTo(seconds > longSeconds ? 'long' : firstNiceness(options.isMore));
+      const outcome = await runJob(child, job, memoryMegabytes, { ...options, used }, worker, () => errors).catch(
         (error: unknown) => {
           kill();
           throw error;
@@ -152,7 +163,7 @@ function runJob(
   child: ChildProcess,
   job: Job,
   memoryMegabytes: number,
-  { seconds, load, signal, isMore = false }: JobOptions,
+  { seconds, load, signal, used }: JobOptions & { used: (seconds: number) => void },
   worker: Worker,
   errors: () => string,
 ): Promise<Outcome> {
@@ -167,7 +178,7 @@ function runJob(
       { seconds, memoryMegabytes },
       {
         exceeded: stop,
-        used: (sofar) => giveWay(worker.pid(), sofar > longSeconds ? 'long' : firstNiceness(isMore)),
+        used,
       },
     );
 

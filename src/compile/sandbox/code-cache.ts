@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, hexOf } from '../../model/digest.ts';
 import { forkSandbox, scripts, workerOf, type Worker } from './fork-sandbox.ts';
@@ -22,6 +22,7 @@ export interface CodeCache {
 
 const writerMegabytes = 1000;
 const code = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const isBuilt = import.meta.url.endsWith('.js');
 const completeMark = 'complete';
 let key: Promise<string> | undefined;
 
@@ -97,7 +98,8 @@ function mayRead(version: string): boolean {
 
 /** Changes with the program and its packages. Node itself checks that each file is of the same code. */
 async function codeKey(): Promise<string> {
-  const names = await readdir(code, { recursive: true });
+  // A build has its worker in one file.
+  const names = isBuilt ? [relative(code, scripts.all)] : await readdir(code, { recursive: true });
   const packages = [join(dirname(code), 'package.json'), join(dirname(code), 'node_modules', '.package-lock.json')];
   const paths = [...names.sort().map((name) => join(code, name)), ...packages];
   const times = await Promise.all(

@@ -22,6 +22,8 @@ export interface PoolOptions {
    * it. Also keeps compiled code for later ones. For processes that run long.
    */
   hasSpare: boolean;
+  /** Whether its sandboxes keep the priority of this process. Default: they give way to it. */
+  isForeground?: boolean;
   mode: SandboxMode;
   /** Where the compiled code of sandboxes is kept (`code-cache.ts`); null to keep none. */
   codeFolder: string | null;
@@ -37,18 +39,31 @@ export interface Pool {
    * attempt. Rejects with `unavailable` if both attempts are lost, and as the queue does.
    */
   run(job: Job, limits: CompileLimits, turn: Turn, newLoad?: () => JobOptions['load']): Promise<Ended>;
+  /**
+   * Starts a sandbox for the next job, unless there is one. Rejects if the configured isolation
+   * does not work.
+   */
+  prepare(memoryMegabytes: number): Promise<void>;
   /** Rejects new and running jobs, and ends the sandboxes. */
   close(): Promise<void>;
 }
 
 /** Creates a pool. Starts nothing yet. */
-export function createPool({ children, hasSpare, mode, codeFolder, trade = 'all' }: PoolOptions): Pool {
+export function createPool({
+  children,
+  hasSpare,
+  isForeground = false,
+  mode,
+  codeFolder,
+  trade = 'all',
+}: PoolOptions): Pool {
   const queue = createFairQueue(children);
   const compiledCode = openCodeCache(codeFolder, { fills: hasSpare });
   const idle: Child[] = [];
   let working = 0;
   const workingFor = new Map<string, number>();
   const closing = new AbortController();
+  let preparing: Promise<Child | undefined> | undefined;
 
   async function run(
     job: Job,
@@ -84,7 +99,7 @@ export function createPool({ children, hasSpare, mode, codeFolder, trade = 'all'
       if ('answer' in first) return first;
       if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
       if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
-      const second = await attempt(startChild(limits.memoryMegabytes, ...(await findSurroundings()), trade));
+      const second = await attempt(await start(limits.memoryMegabytes));
       if ('lost' in second) throw sandboxLost(second.lost);
       return second;
     };
@@ -94,12 +109,20 @@ export function createPool({ children, hasSpare, mode, codeFolder, trade = 'all'
 
   async function startSpare(memoryMegabytes: number): Promise<void> {
     const surroundings = await findSurroundings();
-    if (idle.length === 0 && working < children) idle.push(startChild(memoryMegabytes, ...surroundings, trade));
+    if (idle.length === 0 && working < children) idle.push(startIn(surroundings, memoryMegabytes));
   }
 
-  async function findSurroundings(): Promise<[Isolation, string | null]> {
+  async function findSurroundings(): Promise<Surroundings> {
     const isolation = await findIsolation(mode);
-    return [isolation, await compiledCode.folderFor(isolation)];
+    return { isolation, compiledCode: await compiledCode.folderFor(isolation) };
+  }
+
+  function startIn(surroundings: Surroundings, memoryMegabytes: number): Child {
+    return startChild(memoryMegabytes, surroundings.isolation, { ...surroundings, trade, isForeground });
+  }
+
+  async function start(memoryMegabytes: number): Promise<Child> {
+    return startIn(await findSurroundings(), memoryMegabytes);
   }
 
   async function takeChild(memoryMegabytes: number): Promise<Child> {
@@ -107,18 +130,34 @@ export function createPool({ children, hasSpare, mode, codeFolder, trade = 'all'
       if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
       child.kill();
     }
-    return startChild(memoryMegabytes, ...(await findSurroundings()), trade);
+    const prepared = await preparing;
+    preparing = undefined;
+    if (prepared?.isUsable() && prepared.memoryMegabytes === memoryMegabytes) return prepared;
+    prepared?.kill();
+    return start(memoryMegabytes);
   }
 
   return {
     run,
+    async prepare(memoryMegabytes) {
+      if (idle.length > 0 || preparing !== undefined) return;
+      const child = start(memoryMegabytes);
+      preparing = child.catch(() => undefined);
+      await child;
+    },
     async close() {
       closing.abort(new RegistryError('unavailable', 'The compiler is shutting down.'));
       await queue.onIdle();
+      (await preparing)?.kill();
       compiledCode.close();
       for (const child of idle.splice(0)) child.kill();
     },
   };
+}
+
+interface Surroundings {
+  isolation: Isolation;
+  compiledCode: string | null;
 }
 
 async function noFiles(): Promise<LoadedFile[]> {

@@ -29,6 +29,8 @@ export type CompilerOptions = Partial<PoolOptions>;
 export interface SandboxCompiler extends Compiler {
   /** Rejects with `unavailable` if the configured isolation does not work. */
   isolation(): Promise<Isolation>;
+  /** Starts a sandbox now, so that the first job finds it ready. Says nothing if that fails. */
+  prepare(limits: Pick<CompileLimits, 'memoryMegabytes'>): void;
 }
 
 const batchBytes = 8 * 1024 * 1024;
@@ -36,18 +38,23 @@ const batchFiles = 500;
 
 /** The compiler behind a pool of sandboxed processes (design §6). */
 export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
-  const { children = 2, hasSpare = false, mode = 'auto', codeFolder = besideOwnCode() } = options;
-  const { run, close } = createPool({ children, hasSpare, mode, codeFolder });
+  const { children = 2, hasSpare = false, isForeground = false } = options;
+  const { mode = 'auto', codeFolder = besideOwnCode() } = options;
+  const { run, prepare, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
+  let renderer: string | undefined;
   // Started when the first page with code comes.
-  const code = createPool({ children, hasSpare: false, mode, codeFolder: null, trade: 'code' });
+  const code = createPool({ children, hasSpare: false, isForeground, mode, codeFolder: null, trade: 'code' });
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };
 
   return {
     id: `stele/${version} node/${process.versions.node}`,
-    renderer: rendererName(),
+    get renderer() {
+      return (renderer ??= rendererName());
+    },
     isolation: () => findIsolation(mode),
+    prepare: ({ memoryMegabytes }) => void prepare(memoryMegabytes).catch(() => undefined),
 
     async compile(input, load, turn = {}) {
       let read = new Map<string, CollectedFile>();

@@ -23,8 +23,8 @@ export interface PlainYaml {
 /**
  * Reads YAML as most people write it: block mappings and sequences, scalars of every style, and flow
  * collections. Null for all else, such as anchors, tags, tabs, duplicate keys, anything wrong and
- * anything over a limit: then the library reads the text and says what is wrong. What this accepts
- * the library accepts too, with the same value and the same offsets some eight times as slowly.
+ * anything over a limit: then the library reads the text and says what is wrong. The library accepts
+ * what this accepts, with the same value and the same offsets, and needs eight times as long.
  */
 export function readPlainYaml(text: string, limits: Reading['limits']): PlainYaml | null {
   if (controlCharacter.test(text)) return null;

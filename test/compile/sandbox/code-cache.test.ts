@@ -36,7 +36,7 @@ test('code is compiled once, for its owner alone, instead of older code; a sandb
   for (const name of ['', ...(await readdir(folder, { recursive: true }))])
     expect((await stat(join(folder, name))).mode & 0o077, name).toBe(0);
 
-  const child = startChild(256, isolation, folder);
+  const child = startChild(256, isolation, { compiledCode: folder });
   const job = { type: 'compile', input: inputOf('a.yaml') } as const;
   const outcome = await child.run(job, { seconds: 60, load: memoryLoad(api), signal: undefined });
   child.kill();

@@ -1,6 +1,8 @@
+import { getPriority } from 'node:os';
 import { afterEach, expect, test, vi } from 'vitest';
-import { startChild } from '../../../src/compile/sandbox/child.ts';
+import { startChild, type Child } from '../../../src/compile/sandbox/child.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
+import { limits } from '../limits.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
 
 vi.mock('../../../src/compile/sandbox/child.ts', { spy: true });
@@ -23,4 +25,22 @@ test('what serves nobody starts no sandbox ahead', async () => {
   await compiler.compile(inputOf('a.yaml'), memoryLoad(files));
   expect(startChild).toHaveBeenCalledTimes(1);
   await compiler.close();
+});
+
+test('a prepared sandbox does the first job, at the priority of the command that waits for it', async () => {
+  const compiler = openCompiler({ children: 2, isForeground: true });
+  compiler.prepare(limits);
+  await compiler.compile(inputOf('a.yaml'), memoryLoad(files));
+  expect(startChild).toHaveBeenCalledTimes(1);
+  const { pid } = vi.mocked(startChild).mock.results[0]!.value as Child;
+  expect(getPriority(pid)).toBe(getPriority());
+  await compiler.close();
+});
+
+test('a prepared sandbox that got no job ends with the compiler', async () => {
+  const compiler = openCompiler({ children: 2 });
+  compiler.prepare(limits);
+  await compiler.close();
+  const child = vi.mocked(startChild).mock.results[0]!.value as Child;
+  expect(child.isUsable()).toBe(false);
 });
