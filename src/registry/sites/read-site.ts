@@ -71,8 +71,11 @@ async function grantDeployment(
     });
   contentsKept.set(registry.bucket, kept);
   const { manifest } = deployment;
-  const contents = kept.get(manifest) ?? (await readContents(registry, manifest));
-  kept.set(manifest, contents);
+  let contents = kept.get(manifest);
+  if (contents === undefined) {
+    contents = await readContents(registry, manifest);
+    kept.set(manifest, contents);
+  }
   return { site, deployment, contents } as unknown as GrantedSite;
 }
 

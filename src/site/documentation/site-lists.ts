@@ -1,7 +1,7 @@
 import type { GrantedSite } from '../../registry/sites/read-site.ts';
 import { routeOf } from '../../model/sites/page-path.ts';
 import { escapeXml } from '../xml.ts';
-import { listedPages, navigationOf, readingOrder } from './site-navigation.ts';
+import { listedPages, readingOrder } from './site-navigation.ts';
 import type { Placed } from './placed.ts';
 
 /** Files that tell programs what a site has: paths below the site. */
@@ -23,7 +23,7 @@ export function siteList(
 
 function orderOf({ contents }: GrantedSite): string[] {
   const listed = new Set(listedPages(contents).map(([path]) => path));
-  const first = readingOrder(navigationOf(contents)).filter((path) => listed.delete(path));
+  const first = readingOrder(contents).filter((path) => listed.delete(path));
   return [...first, ...listed];
 }
 

@@ -75,10 +75,22 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+const ordered = new WeakMap<DeploymentContents, string[]>();
+
 /** The pages in the order of navigation, each once. */
-export function readingOrder(entries: readonly NavigationEntry[]): string[] {
-  const all = entries.flatMap(({ page, items }) => [...(page === null ? [] : [page]), ...readingOrder(items)]);
-  return [...new Set(all)];
+export function readingOrder(contents: DeploymentContents): readonly string[] {
+  const known = ordered.get(contents);
+  if (known !== undefined) return known;
+  const order = [...new Set(pagesIn(navigationOf(contents)))];
+  ordered.set(contents, order);
+  return order;
+}
+
+function* pagesIn(entries: readonly NavigationEntry[]): Generator<string> {
+  for (const { page, items } of entries) {
+    if (page !== null) yield page;
+    yield* pagesIn(items);
+  }
 }
 
 /** The entries that lead to a page, from the top. Empty if navigation does not name it. */
@@ -122,7 +134,7 @@ export function shownNavigation(contents: DeploymentContents, page: string, base
 }
 
 function firstPage({ items }: NavigationEntry): string | null {
-  return readingOrder(items)[0] ?? null;
+  return pagesIn(items).next().value ?? null;
 }
 
 /** The pages that lists, feeds and search show. */

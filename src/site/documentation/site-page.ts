@@ -34,7 +34,7 @@ export async function sitePage(
   const { base, url } = placed;
   const content = await openPage(site.registry, granted, page);
   const embeds = await showAll(site, granted, placed, reader, page);
-  const order = readingOrder(navigationOf(contents));
+  const order = readingOrder(contents);
   const at = order.indexOf(path);
   const neighbour = (index: number) => {
     const other = at < 0 ? undefined : order[index];

@@ -9,6 +9,7 @@ import { publishAgain } from '../../../src/registry/sites/publish-site.ts';
 import { findPage, grantSite, openPage } from '../../../src/registry/sites/read-site.ts';
 import { changeSite, createSiteRecord, deleteSite, findSite } from '../../../src/registry/sites/site-record.ts';
 import { anonymous } from '../../../src/model/access.ts';
+import { readingOrder } from '../../../src/site/documentation/site-navigation.ts';
 import { createTestRegistry, publishVersion } from '../../server/registry.ts';
 import { author, deploy, handbook, png, writeSite } from '../../server/sites/site-world.ts';
 
@@ -225,5 +226,23 @@ describe('a file of a site', () => {
     async function writeSiteTheme(theme: Record<string, string>) {
       return createSiteRecord(createTestRegistry(), handbook, { title: 'x', theme }, author);
     }
+  });
+});
+
+describe('reading a site', () => {
+  test('does not look at all its pages again for each reader', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': '# Home', 'a.md': 'A' });
+    await deploy(registry);
+    const { contents } = (await grantSite(registry, anonymous, handbook))!;
+    const { facts } = contents.pages['a.md']!;
+    let looks = 0;
+    Object.defineProperty(contents.pages['a.md'], 'facts', { get: () => (looks++, facts) });
+    expect((await grantSite(registry, anonymous, handbook))!.contents).toBe(contents);
+    expect(looks).toBe(0);
+    expect(readingOrder(contents)).toEqual(['index.md', 'a.md']);
+    const after = looks;
+    readingOrder(contents);
+    expect(looks).toBe(after);
   });
 });
