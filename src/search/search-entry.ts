@@ -1,7 +1,7 @@
 import { createAnchors } from '../model/anchor.ts';
 import { operationName, type Outline } from '../model/outline.ts';
 import { nameOf, type Resource } from '../model/resource.ts';
-import { keyOf, keyTerm, wordsOf } from './ranking/words.js';
+import { compoundsOf, keyOf, keyTerm, wordsOf } from './ranking/words.js';
 
 /** A part of a document that a search can find. */
 export interface SearchItem {
@@ -59,8 +59,8 @@ const postingsOfName = 200;
 export function makeOwnEntry(resource: SearchedResource, about: Pick<Outline, 'title' | 'description'>): SearchEntry {
   const collected = createCollected(postingsOfName);
   const { org, type, slug, name, description, owner, topics = [] } = resource;
-  for (const text of [about.title, name, slug, org, type]) collected.words(text, 0, weights.title);
-  for (const text of [owner ?? '', ...topics]) collected.words(text, 0, weights.tag);
+  for (const text of [about.title, name, slug, org, type]) collected.prose(text, 0, weights.title);
+  for (const text of [owner ?? '', ...topics]) collected.prose(text, 0, weights.tag);
   for (const text of [description, about.description]) collected.words(text, 0, weights.description);
   for (const whole of [about.title, name, slug, nameOf(resource)]) collected.key(whole, 0, keys.name);
   return collected.pack();
@@ -77,9 +77,9 @@ export function makeEntry(outline: Outline, most = mostPostings): SearchEntry {
     if (record === null) break;
     words(id ?? '', record, weights.id);
     addPath(collected, path, record);
-    words(summary, record, weights.summary);
+    collected.prose(summary, record, weights.summary);
     words(method, record, weights.method);
-    for (const tag of tags) words(tag, record, weights.tag);
+    for (const tag of tags) collected.prose(tag, record, weights.tag);
     for (const parameter of parameters) words(parameter, record, weights.parameter);
     key(path, record, keys.path);
     key(id ?? '', record, keys.id);
@@ -171,6 +171,12 @@ function createCollected(most: number) {
       for (const term of written)
         post(term, record, Math.min(255, Math.round(20 * (weight / (1 + fading * at++) + more))));
       return at;
+    },
+
+    /** Adds the words of a text in which names are written, such as `PagerDuty`: those in one piece, too. */
+    prose(text: string, record: number, weight: number): void {
+      this.words(text, record, weight);
+      for (const term of compoundsOf(text)) post(term, record, Math.round(20 * weight));
     },
 
     /** Adds a whole name. */

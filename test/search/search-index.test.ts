@@ -44,6 +44,29 @@ test('what is replaced leaves nothing behind', () => {
     expect(index.find(parseQuery(text), () => true).found).toHaveLength(found);
 });
 
+test('a name that is written in one piece is found in one piece and in parts', () => {
+  const index = createSearchIndex();
+  const resource = newResource(registry, { org: 'acme', type: 'apis', slug: 'events' }, { name: 'Events' });
+  const operation = {
+    method: 'POST',
+    path: '/enqueue',
+    summary: 'Send an event to PagerDuty',
+    tags: [],
+    parameters: [],
+  };
+  const outline = {
+    ...empty,
+    title: 'PagerDuty V2',
+    operations: [{ ...operation, id: null, isWebhook: false, digest: digestOf('') }],
+  };
+  index.set('resources/acme/apis/events', resource, outline as never, null);
+  for (const text of ['pagerduty', 'PagerDuty', 'pager duty', 'send event pagerduty', 'pagerd'])
+    expect(index.find(parseQuery(text), () => true).found, text).toHaveLength(1);
+  const [{ own = 0, matches } = { matches: () => [] }] = index.find(parseQuery('pagerduty'), () => true).found;
+  expect(own).toBeGreaterThan(0);
+  expect(matches()).toMatchObject([{ name: 'POST /enqueue' }]);
+});
+
 test('an organization that has had its share is found by names, and takes nothing from others', () => {
   const index = createSearchIndex({ all: 126_000, organization: 63_000 });
   for (let i = 0; i < 20; i++) put(index, i, wordsOf(i, 300), 'greedy');

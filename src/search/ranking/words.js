@@ -59,6 +59,18 @@ export function wordsOf(text) {
     .map((written) => ({ term: stem(written), written }));
 }
 
+/**
+ * What `wordsOf` splits at changes of case, in one piece: `PagerDuty` → pagerduty. People write names
+ * of products without them.
+ * @param {string} text
+ * @returns {string[]}
+ */
+export function compoundsOf(text) {
+  if (!/\p{Ll}\p{Lu}/u.test(text)) return [];
+  const joined = (plain(text).match(runs) ?? []).filter((run) => caseChanges.test(run));
+  return joined.map((run) => stem(fold(run.slice(0, wordLength))));
+}
+
 /** @param {string} text */
 function partsOf(text) {
   if (isAscii.test(text)) return (text.match(asciiParts) ?? []).map((part) => part.slice(0, wordLength).toLowerCase());

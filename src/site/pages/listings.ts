@@ -220,7 +220,8 @@ export function rowOf(site: Site, resource: Resource): object {
   };
 }
 
-function excerpt(text: string): string {
+/** The beginning of a description in one line, cut between words. */
+export function excerpt(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= 160 ? line : `${line.slice(0, 159).trimEnd()}…`;
+  return line.length <= 160 ? line : `${line.slice(0, 159).replace(/\s\S{0,40}$/, '')}…`;
 }

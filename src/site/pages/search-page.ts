@@ -1,6 +1,7 @@
 import { types } from '../../model/kinds.ts';
 import { resourceTypes, type ResourceType } from '../../model/address.ts';
 import type { Found } from '../../search/search.ts';
+import { excerpt } from './listings.ts';
 import { searchResult } from './search-results.ts';
 import type { Site } from '../site.ts';
 
@@ -31,7 +32,10 @@ export function searchPage(site: Site, { text, type, org, items, next, complete,
     type,
     org,
     types: resourceTypes.map((each) => ({ value: each, text: types[each].many })),
-    results: items.map((found) => searchResult(site, found)),
+    results: items.map((found) => {
+      const result = searchResult(site, found);
+      return { ...result, description: excerpt(result.description) };
+    }),
     next: next === null ? null : `${site.links.path('/search')}?${parameters}&cursor=${encodeURIComponent(next)}`,
     complete,
     instead: instead && { text: instead, href: `${site.links.path('/search')}?${new URLSearchParams({ q: instead })}` },

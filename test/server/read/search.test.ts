@@ -275,6 +275,10 @@ test('what is not complete is kept by nobody', async () => {
       complete: false,
     });
   expect((await answer()).headers.get('cache-control')).toBe('no-store');
+  // A page says that nothing was found only when it is so; until then it asks again.
+  const page = (await get('?q=nowhere', { accept: 'text/html' })).body.toString();
+  expect(page).toContain('data-reload="2"');
+  expect(page).not.toContain('class="empty"');
   outlines.resolve(null);
   await expect
     .poll(async () => (await answer()).headers.get('cache-control'))
