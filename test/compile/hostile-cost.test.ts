@@ -58,8 +58,8 @@ describe('what is made to be dear is refused cheaply', () => {
     ['openapi/own-uris/3.1', 'ref-scheme'],
   ] as const;
 
-  // All of them; else every other.
-  test.each(sampleOf(cases, 2, 1))('%s: %s', async (name, rule) => {
+  // All of them; else every fifth.
+  test.each(sampleOf(cases, 5))('%s: %s', async (name, rule) => {
     const found = await costOf(name);
     expect(found).toMatchObject({ isPublished: false, rule });
     expect(found.seconds).toBeLessThan(budget);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isThorough, unlessThorough } from '../thorough.ts';
 import { executablePath, openChromium, whySkipped } from './browser/chromium.ts';
 import { serveStele, type Serving } from './stele.ts';
 
@@ -111,13 +112,13 @@ test('a wrong configuration is told and changes nothing, a right one holds witho
   expect(await stele.stop()).toBe(0);
 });
 
-test('without --dev nothing of it is there', async () => {
+test.skipIf(!isThorough)(`without --dev nothing of it is there${unlessThorough}`, async () => {
   await serve();
   expect((await page()).text).not.toContain('/-/dev');
   for (const path of ['/-/dev', '/-/dev.js']) expect((await page(path)).status).toBe(404);
 });
 
-describe.skipIf(executablePath === undefined)(`in a browser${whySkipped}`, () => {
+describe.skipIf(executablePath === undefined || !isThorough)(`in a browser${whySkipped || unlessThorough}`, () => {
   test('an open page loads again, also after a restart', async () => {
     const stele = await serve('--dev');
     await using browser = await openChromium(stele.url);

@@ -30,10 +30,10 @@ function runUntilKilled(folder: string, round: number, step: number, moment: str
   });
 }
 
-// Each of the first 25 writes, twice; else every fifth, once.
+// Each of the first 25 writes, twice; else every eighth, once.
 const steps = sampleOf(
   Array.from({ length: isThorough ? 50 : 25 }, (_, at) => at % 25),
-  5,
+  8,
   1,
 );
 const rounds = steps

@@ -7,6 +7,7 @@ import { createFixtureRepository, type FixtureRepository } from '../servers/fixt
 import { openGitServer } from '../servers/git-http.ts';
 import { runHere } from '../cli/in-process.ts';
 import { runStele, serveStele, type Serving } from './stele.ts';
+import { isThorough, unlessThorough } from '../thorough.ts';
 
 /** The front door: the real command, real git, a real socket. */
 
@@ -77,88 +78,97 @@ test('a push to a local repository becomes a version; the one before keeps its b
   expect((await get(`${stele.url}/@local/apis/pay@^1.0`)).status).toBe(307);
 });
 
-test('over http, with several files: bundled, and what is wrong is told with its place and harms nothing else', async () => {
-  await using server = await openGitServer({ root: folder });
-  const commit = repository.commit({
-    files: {
-      'good/openapi.yaml': api('Good', '1.0.0').replace(
-        'All of them.',
-        'All.\n          content:\n            application/json:\n              schema:\n                $ref: ./money.yaml',
-      ),
-      'good/money.yaml': 'type: integer\n',
-      'missing.yaml': api('Missing', '1.0.0').replace('description: All of them.', '$ref: nowhere.yaml'),
-      'outside.yaml': api('Outside', '1.0.0').replace('description: All of them.', '$ref: ../../../etc/passwd'),
-      'linked.yaml': api('Linked', '1.0.0').replace('description: All of them.', '$ref: link.yaml'),
-      'link.yaml': { symlink: '/etc/passwd' },
-      'twice.yaml': `${api('Twice', '1.0.0')}openapi: 3.1.0\n`,
-      'cut.yaml': `${api('Cut', '1.0.0')}  /more: [`,
-      'wide.yaml': Buffer.from(api('Wide', '1.0.0'), 'utf16le'),
-      'stored.yaml': { lfs: { oid: 'a'.repeat(64), size: 100 } },
-      'bomb.yaml': `openapi: 3.1.0\n${Array.from(
-        { length: 30 },
-        (_, n) =>
-          `a${n}: &a${n} [${Array(9)
-            .fill(n === 0 ? 'x' : `*a${n - 1}`)
-            .join(', ')}]`,
-      ).join('\n')}\n`,
-    },
-  });
-  const stele = await serve(`${server.url}/apis.git`);
-  await synced(stele, commit);
-  const told = new Map(
-    stele.log
-      .filter(({ msg }) => msg === 'document')
-      .map(({ path, outcome, detail }) => [path, `${String(outcome)}: ${String(detail)}`]),
-  );
-  expect(told.get('good/openapi.yaml')).toBe('published: null');
-  expect(told.get('twice.yaml')).toMatch(/^rejected: twice\.yaml:12:1 /);
-  expect(told.get('bomb.yaml')).toMatch(/^rejected: bomb\.yaml:\d+:\d+ /);
-  expect(told.get('cut.yaml')).toMatch(/^rejected: cut\.yaml:1[23]:\d+ /);
-  expect(told.get('wide.yaml')).toMatch(/^rejected: wide\.yaml:1:1 .*UTF-16/);
-  expect(told.get('stored.yaml')).toMatch(/^rejected: The file is stored in Git LFS/);
-  const listed = JSON.parse((await get(`${stele.url}/@local/apis`)).text) as { items: { slug: string }[] };
-  expect(listed.items.map(({ slug }) => slug)).toContain('good');
-  expect((await get(`${stele.url}/@local/apis/good.json`)).text).toContain('integer');
-  for (const text of [...told.values(), JSON.stringify(stele.log)]) expect(text).not.toMatch(/root:|\/bin\/bash/);
-  expect(told.get('outside.yaml')).toContain('../../../etc/passwd');
-});
+test.skipIf(!isThorough)(
+  `over http, with several files: bundled, and what is wrong is told with its place and harms nothing else${unlessThorough}`,
+  async () => {
+    await using server = await openGitServer({ root: folder });
+    const commit = repository.commit({
+      files: {
+        'good/openapi.yaml': api('Good', '1.0.0').replace(
+          'All of them.',
+          'All.\n          content:\n            application/json:\n              schema:\n                $ref: ./money.yaml',
+        ),
+        'good/money.yaml': 'type: integer\n',
+        'missing.yaml': api('Missing', '1.0.0').replace('description: All of them.', '$ref: nowhere.yaml'),
+        'outside.yaml': api('Outside', '1.0.0').replace('description: All of them.', '$ref: ../../../etc/passwd'),
+        'linked.yaml': api('Linked', '1.0.0').replace('description: All of them.', '$ref: link.yaml'),
+        'link.yaml': { symlink: '/etc/passwd' },
+        'twice.yaml': `${api('Twice', '1.0.0')}openapi: 3.1.0\n`,
+        'cut.yaml': `${api('Cut', '1.0.0')}  /more: [`,
+        'wide.yaml': Buffer.from(api('Wide', '1.0.0'), 'utf16le'),
+        'stored.yaml': { lfs: { oid: 'a'.repeat(64), size: 100 } },
+        'bomb.yaml': `openapi: 3.1.0\n${Array.from(
+          { length: 30 },
+          (_, n) =>
+            `a${n}: &a${n} [${Array(9)
+              .fill(n === 0 ? 'x' : `*a${n - 1}`)
+              .join(', ')}]`,
+        ).join('\n')}\n`,
+      },
+    });
+    const stele = await serve(`${server.url}/apis.git`);
+    await synced(stele, commit);
+    const told = new Map(
+      stele.log
+        .filter(({ msg }) => msg === 'document')
+        .map(({ path, outcome, detail }) => [path, `${String(outcome)}: ${String(detail)}`]),
+    );
+    expect(told.get('good/openapi.yaml')).toBe('published: null');
+    expect(told.get('twice.yaml')).toMatch(/^rejected: twice\.yaml:12:1 /);
+    expect(told.get('bomb.yaml')).toMatch(/^rejected: bomb\.yaml:\d+:\d+ /);
+    expect(told.get('cut.yaml')).toMatch(/^rejected: cut\.yaml:1[23]:\d+ /);
+    expect(told.get('wide.yaml')).toMatch(/^rejected: wide\.yaml:1:1 .*UTF-16/);
+    expect(told.get('stored.yaml')).toMatch(/^rejected: The file is stored in Git LFS/);
+    const listed = JSON.parse((await get(`${stele.url}/@local/apis`)).text) as { items: { slug: string }[] };
+    expect(listed.items.map(({ slug }) => slug)).toContain('good');
+    expect((await get(`${stele.url}/@local/apis/good.json`)).text).toContain('integer');
+    for (const text of [...told.values(), JSON.stringify(stele.log)]) expect(text).not.toMatch(/root:|\/bin\/bash/);
+    expect(told.get('outside.yaml')).toContain('../../../etc/passwd');
+  },
+);
 
-test('a deleted branch and rewritten history change nothing that is published', async () => {
-  const root = repository.commit({ files: {} });
-  const first = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
-  const stele = await serve(repository.folder);
-  await synced(stele, first);
-  const rewritten = repository.commit({ parent: root, files: { 'pay.yaml': api('Pay', '1.0.0', 'Rewritten.') } });
-  expect(await synced(stele, rewritten)).toMatchObject({
-    detail: expect.stringContaining('History was rewritten') as string,
-  });
-  expect((await get(`${stele.url}/@local/apis/pay@1.0.0.yaml`)).text).toBe(api('Pay', '1.0.0'));
-  expect((await get(`${stele.url}/@local/apis/pay.yaml`)).text).toBe(api('Pay', '1.0.0', 'Rewritten.'));
-  repository.setBranch('main', null);
-  await stele.logged(({ msg, detail }) => msg === 'sync' && String(detail).includes('no '));
-  expect((await get(`${stele.url}/@local/apis/pay@1.0.0.yaml`)).status).toBe(200);
-});
+test.skipIf(!isThorough)(
+  `a deleted branch and rewritten history change nothing that is published${unlessThorough}`,
+  async () => {
+    const root = repository.commit({ files: {} });
+    const first = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
+    const stele = await serve(repository.folder);
+    await synced(stele, first);
+    const rewritten = repository.commit({ parent: root, files: { 'pay.yaml': api('Pay', '1.0.0', 'Rewritten.') } });
+    expect(await synced(stele, rewritten)).toMatchObject({
+      detail: expect.stringContaining('History was rewritten') as string,
+    });
+    expect((await get(`${stele.url}/@local/apis/pay@1.0.0.yaml`)).text).toBe(api('Pay', '1.0.0'));
+    expect((await get(`${stele.url}/@local/apis/pay.yaml`)).text).toBe(api('Pay', '1.0.0', 'Rewritten.'));
+    repository.setBranch('main', null);
+    await stele.logged(({ msg, detail }) => msg === 'sync' && String(detail).includes('no '));
+    expect((await get(`${stele.url}/@local/apis/pay@1.0.0.yaml`)).status).toBe(200);
+  },
+);
 
-test('private resources look absent without a key, and open with one', async () => {
-  const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
-  const stele = await serve(repository.folder, '--private');
-  await synced(stele, commit);
-  const made = await runHere(['keys', 'create', '--org', 'local', '--name', 'reader', '--scope', 'read', ...data], {
-    cwd: folder,
-  });
-  const key = made.stdout.trim();
-  expect(key).toMatch(/^stele_[0-9a-z]{12}_[0-9A-Za-z]{38}$/);
-  const hidden = await get(`${stele.url}/@local/apis/pay`);
-  const absent = await get(`${stele.url}/@local/apis/nay`);
-  expect(hidden.status).toBe(404);
-  expect(hidden.text.replace(/urn:uuid:[0-9a-f-]+/, '')).toBe(absent.text.replace(/urn:uuid:[0-9a-f-]+/, ''));
-  const opened = async () => (await get(`${stele.url}/@local/apis/pay`, { authorization: `Bearer ${key}` })).status;
-  // Another process sees what was written within a second.
-  await expect.poll(opened).toBe(200);
-  const id = key.split('_')[1]!;
-  expect((await runHere(['keys', 'revoke', id, '--org', 'local', ...data], { cwd: folder })).code).toBe(0);
-  await expect.poll(opened).toBe(401);
-});
+test.skipIf(!isThorough)(
+  `private resources look absent without a key, and open with one${unlessThorough}`,
+  async () => {
+    const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
+    const stele = await serve(repository.folder, '--private');
+    await synced(stele, commit);
+    const made = await runHere(['keys', 'create', '--org', 'local', '--name', 'reader', '--scope', 'read', ...data], {
+      cwd: folder,
+    });
+    const key = made.stdout.trim();
+    expect(key).toMatch(/^stele_[0-9a-z]{12}_[0-9A-Za-z]{38}$/);
+    const hidden = await get(`${stele.url}/@local/apis/pay`);
+    const absent = await get(`${stele.url}/@local/apis/nay`);
+    expect(hidden.status).toBe(404);
+    expect(hidden.text.replace(/urn:uuid:[0-9a-f-]+/, '')).toBe(absent.text.replace(/urn:uuid:[0-9a-f-]+/, ''));
+    const opened = async () => (await get(`${stele.url}/@local/apis/pay`, { authorization: `Bearer ${key}` })).status;
+    // Another process sees what was written within a second.
+    await expect.poll(opened).toBe(200);
+    const id = key.split('_')[1]!;
+    expect((await runHere(['keys', 'revoke', id, '--org', 'local', ...data], { cwd: folder })).code).toBe(0);
+    await expect.poll(opened).toBe(401);
+  },
+);
 
 test('commands work beside a running server, and check what it wrote', async () => {
   const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
@@ -201,44 +211,50 @@ test('commands work beside a running server, and check what it wrote', async () 
   expect(await stele.stop()).toBe(0);
 });
 
-test('it says at the start what documents are parsed in, and refuses to start without the walls it is to have', async () => {
-  const found = await findIsolation('auto');
-  const stele = await serve();
-  expect(await stele.logged(({ msg }) => msg === 'sandbox')).toMatchObject({ ...found });
-  await stele.stop();
-  const config = join(folder, 'registry.config.mjs');
-  await writeFile(config, "export default { sandbox: 'bwrap' };");
-  if (found.kind === 'bwrap') {
-    const strict = await serve('--config', config);
-    expect(await strict.logged(({ msg }) => msg === 'sandbox')).toMatchObject({ kind: 'bwrap' });
-  } else {
-    const ended = await runStele(['serve', '--port', '0', '--config', config, ...data], { cwd: folder });
-    expect(ended).toMatchObject({
-      code: expect.any(Number) as number,
-      stderr: expect.stringContaining(found.reason) as string,
-    });
-  }
-});
+test.skipIf(!isThorough)(
+  `it says at the start what documents are parsed in, and refuses to start without the walls it is to have${unlessThorough}`,
+  async () => {
+    const found = await findIsolation('auto');
+    const stele = await serve();
+    expect(await stele.logged(({ msg }) => msg === 'sandbox')).toMatchObject({ ...found });
+    await stele.stop();
+    const config = join(folder, 'registry.config.mjs');
+    await writeFile(config, "export default { sandbox: 'bwrap' };");
+    if (found.kind === 'bwrap') {
+      const strict = await serve('--config', config);
+      expect(await strict.logged(({ msg }) => msg === 'sandbox')).toMatchObject({ kind: 'bwrap' });
+    } else {
+      const ended = await runStele(['serve', '--port', '0', '--config', config, ...data], { cwd: folder });
+      expect(ended).toMatchObject({
+        code: expect.any(Number) as number,
+        stderr: expect.stringContaining(found.reason) as string,
+      });
+    }
+  },
+);
 
-test('what is made in the data folder is for its owner alone, whatever the umask, and a folder that is not is told', async () => {
-  const before = process.umask(0);
-  const commit = repository.commit({ files: { 'payments.yaml': api('Payments', '1.0.0') } });
-  const stele = await serve(repository.folder, '--org', 'acme').finally(() => process.umask(before));
-  await synced(stele, commit);
-  await get(`${stele.url}/@acme/apis/payments`, { Accept: 'text/html' });
-  const root = join(folder, 'data');
-  const made = await readdir(root, { recursive: true });
-  expect(made).toEqual(
-    expect.arrayContaining(['.secret-key', 'format', 'objects', 'log', 'work', 'cache', 'cache/mirrors']),
-  );
-  const modes = await Promise.all(
-    ['', ...made].map(async (name) => ({ name, mode: (await lstat(join(root, name))).mode })),
-  );
-  expect(modes.filter(({ mode }) => (mode & 0o077) !== 0)).toEqual([]);
-  expect(stele.log.filter(({ msg }) => msg === 'folder is open to others')).toEqual([]);
-  await stele.stop();
+test.skipIf(!isThorough)(
+  `what is made in the data folder is for its owner alone, whatever the umask, and a folder that is not is told${unlessThorough}`,
+  async () => {
+    const before = process.umask(0);
+    const commit = repository.commit({ files: { 'payments.yaml': api('Payments', '1.0.0') } });
+    const stele = await serve(repository.folder, '--org', 'acme').finally(() => process.umask(before));
+    await synced(stele, commit);
+    await get(`${stele.url}/@acme/apis/payments`, { Accept: 'text/html' });
+    const root = join(folder, 'data');
+    const made = await readdir(root, { recursive: true });
+    expect(made).toEqual(
+      expect.arrayContaining(['.secret-key', 'format', 'objects', 'log', 'work', 'cache', 'cache/mirrors']),
+    );
+    const modes = await Promise.all(
+      ['', ...made].map(async (name) => ({ name, mode: (await lstat(join(root, name))).mode })),
+    );
+    expect(modes.filter(({ mode }) => (mode & 0o077) !== 0)).toEqual([]);
+    expect(stele.log.filter(({ msg }) => msg === 'folder is open to others')).toEqual([]);
+    await stele.stop();
 
-  await chmod(root, 0o755);
-  const again = await serve(repository.folder, '--org', 'acme');
-  expect(await again.logged(({ msg }) => msg === 'folder is open to others')).toMatchObject({ folder: root });
-});
+    await chmod(root, 0o755);
+    const again = await serve(repository.folder, '--org', 'acme');
+    expect(await again.logged(({ msg }) => msg === 'folder is open to others')).toMatchObject({ folder: root });
+  },
+);

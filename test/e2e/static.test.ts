@@ -11,7 +11,7 @@ import { hasNginx, startNginx, type Nginx } from '../servers/nginx.ts';
 import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts';
 import { executablePath, openChromium, whySkipped } from './browser/chromium.ts';
 import { openSite, type OpenSite } from './browser/site.ts';
-import { isEverything, sampleOf } from '../thorough.ts';
+import { isEverything, isThorough, sampleOf, unlessThorough } from '../thorough.ts';
 import { canary, crawl, imageHosts, publishEverything } from './static-world.ts';
 
 /**
@@ -126,7 +126,7 @@ describe.skipIf(!hasNginx).for(sampleOf(['/sub', ''], 2))(
         for (const [name, accept] of Object.entries(accepts)) {
           // A search that programs ask for is work, and nginx does none.
           if (path === '/search' && name !== 'browser') continue;
-          for (const coding of sampleOf(asked, 3, turn++, 2)) {
+          for (const coding of sampleOf(asked, 7, turn++, 2)) {
             const question = `${path} as ${name}, ${coding ?? 'no coding'}`;
             found.push(...differences(question, await both(path, { Accept: accept, 'Accept-Encoding': coding })));
           }
@@ -336,8 +336,8 @@ describe.skipIf(!hasNginx).for(sampleOf(['/sub', ''], 2))(
       }
     });
 
-    test.skipIf(executablePath === undefined)(
-      `a person finds an operation in a browser, and reads on${whySkipped}`,
+    test.skipIf(executablePath === undefined || !isThorough)(
+      `a person finds an operation in a browser, and reads on${whySkipped || unlessThorough}`,
       async () => {
         const origin = `http://127.0.0.1:${nginx.port}`;
         await using browser = await openChromium(origin);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runStele, serveStele } from './stele.ts';
+import { isThorough, unlessThorough } from '../thorough.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 
@@ -14,7 +15,7 @@ let folder: string;
 beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'stele-stop-'))));
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test('SIGTERM to npm start ends the server too', async () => {
+test.skipIf(!isThorough)(`SIGTERM to npm start ends the server too${unlessThorough}`, async () => {
   const config = join(folder, 'registry.config.ts');
   await writeFile(config, 'export default {};');
   const args = ['start', '--silent', '--', '--port', '0', '--data', join(folder, 'data'), '--config', config];
@@ -33,7 +34,7 @@ test('SIGTERM to npm start ends the server too', async () => {
   }
 });
 
-test('SIGHUP stops the server in order, as SIGTERM does', async () => {
+test.skipIf(!isThorough)(`SIGHUP stops the server in order, as SIGTERM does${unlessThorough}`, async () => {
   const stele = await serveStele(['--data', folder], { cwd: folder });
   expect(await stele.stop('SIGHUP')).toBe(0);
 });
@@ -72,7 +73,7 @@ test('of several workers one that dies is replaced, all share the port and the r
   for (const pid of after) expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
 });
 
-test('a worker that cannot start stops all, with its own exit code', async () => {
+test.skipIf(!isThorough)(`a worker that cannot start stops all, with its own exit code${unlessThorough}`, async () => {
   const config = join(folder, 'registry.config.ts');
   await writeFile(config, "export default { store: { kind: 'fs', path: '/proc/x' } };");
   const ended = await runStele(['serve', '--port', '0', '--workers', '2', '--config', config], { cwd: folder });

@@ -27,8 +27,8 @@ describe.skipIf(executablePath === undefined)(`in a browser${whySkipped}`, () =>
     const names = Object.keys(fullDocuments(''));
     for (const [index, name] of names.entries()) {
       // Many payloads to a page: what one leaves open would take in the next. Everything is every payload in every document; CI
-      // takes every payload in one of the documents, `npm test` every fourth one.
-      const pages = sampleOf(payloads, 4 * names.length, index, names.length).map(
+      // takes every payload in one of the documents, `npm test` every sixteenth one.
+      const pages = sampleOf(payloads, 16 * names.length, index, names.length).map(
         (payload) => renderDocument(published(fullDocuments(payload)[name]))!.html,
       );
       for (let at = 0; at < pages.length; at += 40) {
@@ -51,7 +51,7 @@ describe.skipIf(executablePath === undefined)(`in a browser${whySkipped}`, () =>
   });
 
   // Of the kinds that look alike, a thorough run alone looks at each.
-  it.each(sampleOf(['3.1', '3.0', 'schema', '3.2', 'redocly', '2.0', 'spectral'], 3))(
+  it.each(sampleOf(['3.1', '3.0', 'schema', '3.2', 'redocly', '2.0', 'spectral'], 7))(
     'axe-core finds nothing serious in %s',
     async (name) => {
       const text = readFileSync(new URL(`../fixtures/render/${name}.yaml`, import.meta.url), 'utf8');

@@ -54,7 +54,7 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the co
     '%s: every page is well-formed, has each id once, and every link on it leads to its place',
     (folder) => {
       let pages = 0;
-      for (const file of sampleOf(filesBelow(folder), 10, 0, 3)) {
+      for (const file of sampleOf(filesBelow(folder), 20, 0, 3)) {
         const value = readOrNull(file);
         if (!isDocument(value)) continue;
         const document = published(value);
@@ -83,7 +83,7 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the co
   );
 
   it('everything that is no document, or a broken one, has a page too', () => {
-    for (const file of sampleOf(filesBelow('invalid'), 3, 0, 2)) {
+    for (const file of sampleOf(filesBelow('invalid'), 6, 0, 2)) {
       const value = readOrNull(file);
       const rendered = renderDocument(published(value));
       expect([file, rendered === null]).toEqual([file, !isDocument(value)]);

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Ancestry } from '../../src/source/source.ts';
 import type { FixtureRepository } from '../servers/fixture-repository.ts';
-import { sampleOf } from '../thorough.ts';
+import { isThorough, sampleOf, unlessThorough } from '../thorough.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -69,7 +69,7 @@ describe.each(sampleOf(servers, 4, 3, 3))('at a server with %s', (_, protocol, i
   });
 });
 
-test('commits alone are fetched where the server filters', async () => {
+test.skipIf(!isThorough)(`commits alone are fetched where the server filters${unlessThorough}`, async () => {
   const commits = repository.commitAll(
     Array.from({ length: 1200 }, (_, index) => ({ files: { [`n${index}`]: `${index}`.repeat(2000) } })),
   );
@@ -84,17 +84,20 @@ test('what is too large to know is refused, and is no answer', async () => {
   await expect(source.ancestry(world.remote(), commits[1199]!, commits[0]!)).rejects.toMatchObject(refusal);
 });
 
-test('a history that is cut off is refused unless it holds the ancestor', async () => {
-  const commits = line(30);
-  const folder = join(world.folder, 'root', 'shallow.git');
-  execFileSync('git', ['clone', '--quiet', '--bare', '--depth=3', pathToFileURL(repository.folder).href, folder]);
-  const source = world.openSource({ allowLocalRepositories: true });
-  for (const remote of [world.remote('shallow.git'), { ...world.remote(), url: folder }]) {
-    expect(await source.ancestry(remote, commits[29]!, commits[28]!)).toBe('descendant');
-    const refusal = { code: 'refused', message: expect.stringContaining('shallow clone') as string };
-    await expect(source.ancestry(remote, commits[29]!, commits[0]!)).rejects.toMatchObject(refusal);
-  }
-});
+test.skipIf(!isThorough)(
+  `a history that is cut off is refused unless it holds the ancestor${unlessThorough}`,
+  async () => {
+    const commits = line(30);
+    const folder = join(world.folder, 'root', 'shallow.git');
+    execFileSync('git', ['clone', '--quiet', '--bare', '--depth=3', pathToFileURL(repository.folder).href, folder]);
+    const source = world.openSource({ allowLocalRepositories: true });
+    for (const remote of [world.remote('shallow.git'), { ...world.remote(), url: folder }]) {
+      expect(await source.ancestry(remote, commits[29]!, commits[28]!)).toBe('descendant');
+      const refusal = { code: 'refused', message: expect.stringContaining('shallow clone') as string };
+      await expect(source.ancestry(remote, commits[29]!, commits[0]!)).rejects.toMatchObject(refusal);
+    }
+  },
+);
 
 test('a repository that is gone is no answer', async () => {
   const commits = line(3);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { HistoryCommit } from '../../src/source/source.ts';
 import { createRepositoryFromBundle, type FixtureRepository } from '../servers/fixture-repository.ts';
-import { isThorough, sampleOf } from '../thorough.ts';
+import { isThorough, sampleOf, unlessThorough } from '../thorough.ts';
 import { openWorld, type World } from './world.ts';
 
 const folder = new URL('../../../shared/corpus/git/', import.meta.url).pathname;
@@ -20,8 +20,8 @@ const bundles = [
   ['train-travel-api.filtered', 'c846f3d140c1', 10, 8],
 ] as const;
 
-/** The one of thousands of files is read in a thorough run alone. */
-const read = bundles.filter(([, , count]) => isThorough || count < 1000);
+/** All of them in CI; else one of a dozen files. */
+const read = sampleOf(bundles, 5, 2);
 
 test.skipIf(!isHere).each(read)(`the real repository %s is read whole${where}`, async (name, tip, count, documents) => {
   await using world = await openWorld();
@@ -47,8 +47,8 @@ test.skipIf(!isHere)(`every branch of a real repository is found by its name${wh
     .git('for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads')
     .split('\n');
   expect(branches.some((line) => line.endsWith('bug)'))).toBe(true);
-  // All of hundreds; else every tenth, and the one whose name is the hardest.
-  for (const line of new Set([...sampleOf(branches, 10), ...branches.filter((each) => each.endsWith('bug)'))])) {
+  // All of hundreds; else every hundredth, and the one whose name is the hardest.
+  for (const line of new Set([...sampleOf(branches, 100), ...branches.filter((each) => each.endsWith('bug)'))])) {
     const [commit = '', branch = ''] = line.split(' ');
     expect(await source.tip(world.remote('a.git', branch)), branch).toEqual({ found: true, commit });
   }
@@ -92,33 +92,38 @@ function changesOf(repository: FixtureRepository, commit: string): Record<string
   );
 }
 
-test.skipIf(!isHere).each([
+const histories = [
   ['figma-rest-api-spec.filtered', 33],
   ['spotify-web-api.filtered', 176],
   ['museum-openapi-example', null],
   ['train-travel-api.filtered', null],
-] as const)(`the history of %s is what git says that it is, and no blob is fetched${where}`, async (name, count) => {
-  await using world = await openWorld();
-  const repository = mainOf(name, join(world.folder, 'root'));
-  const { history, types } = await historyOf(world);
-  const line = repository.git('rev-list', '--first-parent', '--reverse', 'main').split('\n');
-  expect(history.map(({ commit }) => commit)).toEqual(line);
-  expect(history).toHaveLength(count ?? line.length);
-  for (const { commit, files } of sampleOf(history, 5, 0, 3)) {
-    expect(Object.fromEntries(files), commit).toEqual(changesOf(repository, commit));
-  }
-  expect(types['blob']).toBe(0);
-  expect(types['commit']).toBe(Number(repository.git('rev-list', '--count', 'main')));
+] as const;
 
-  const blobs = [...new Set(history.flatMap(({ files }) => [...files.values()].filter((id) => id !== null)))].slice(
-    0,
-    40,
-  );
-  await world.openSource().bringBlobs(world.remote(), line.at(-1)!, blobs);
-  expect(countObjects(world.cache)).toEqual({ ...types, blob: blobs.length });
-});
+test.skipIf(!isHere).each(sampleOf(histories, 4, 2))(
+  `the history of %s is what git says that it is, and no blob is fetched${where}`,
+  async (name, count) => {
+    await using world = await openWorld();
+    const repository = mainOf(name, join(world.folder, 'root'));
+    const { history, types } = await historyOf(world);
+    const line = repository.git('rev-list', '--first-parent', '--reverse', 'main').split('\n');
+    expect(history.map(({ commit }) => commit)).toEqual(line);
+    expect(history).toHaveLength(count ?? line.length);
+    for (const { commit, files } of sampleOf(history, 5, 0, 3)) {
+      expect(Object.fromEntries(files), commit).toEqual(changesOf(repository, commit));
+    }
+    expect(types['blob']).toBe(0);
+    expect(types['commit']).toBe(Number(repository.git('rev-list', '--count', 'main')));
 
-test.skipIf(!isHere)(`the moves of a real document are seen${where}`, async () => {
+    const blobs = [...new Set(history.flatMap(({ files }) => [...files.values()].filter((id) => id !== null)))].slice(
+      0,
+      40,
+    );
+    await world.openSource().bringBlobs(world.remote(), line.at(-1)!, blobs);
+    expect(countObjects(world.cache)).toEqual({ ...types, blob: blobs.length });
+  },
+);
+
+test.skipIf(!isHere || !isThorough)(`the moves of a real document are seen${where || unlessThorough}`, async () => {
   await using world = await openWorld();
   mainOf('spotify-web-api.filtered', join(world.folder, 'root'));
   const { history } = await historyOf(world);

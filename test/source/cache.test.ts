@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from './processes.ts';
 import { openWorld, type World } from './world.ts';
+import { isThorough, sampleOf, unlessThorough } from '../thorough.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -36,28 +37,31 @@ function packsOf(): string[] {
 }
 
 describe('a mirror', () => {
-  test('is used by several processes at once, while another deletes it', async () => {
-    const commits = world
-      .createRepository()
-      .commitAll(
-        Array.from({ length: 6 }, (_, n) => ({ files: { [`${n}.yaml`]: `n: ${n}\n`, 'same.yaml': `${n % 2}` } })),
-      );
-    const expected = commits.map((_, n) => {
-      const hash = createHash('sha256');
-      for (let each = 0; each <= n; each++) hash.update(`n: ${each}\n`);
-      return hash.update(`${n % 2}`).digest('hex');
-    });
-    const readers = [startReader(commits), startReader(commits.toReversed()), startReader(commits)];
-    const lines = Promise.all(readers.map(linesOf));
-    for (let times = 0; times < 4; times++) {
-      await sleep(500);
-      rmSync(join(world.cache, 'mirrors'), { recursive: true, force: true, maxRetries: 5 });
-    }
-    const [first, second, third] = await lines;
-    expect(first).toEqual(['begun', ...expected]);
-    expect(second).toEqual(['begun', ...expected.toReversed()]);
-    expect(third).toEqual(['begun', ...expected]);
-  });
+  test.skipIf(!isThorough)(
+    `is used by several processes at once, while another deletes it${unlessThorough}`,
+    async () => {
+      const commits = world
+        .createRepository()
+        .commitAll(
+          Array.from({ length: 6 }, (_, n) => ({ files: { [`${n}.yaml`]: `n: ${n}\n`, 'same.yaml': `${n % 2}` } })),
+        );
+      const expected = commits.map((_, n) => {
+        const hash = createHash('sha256');
+        for (let each = 0; each <= n; each++) hash.update(`n: ${each}\n`);
+        return hash.update(`${n % 2}`).digest('hex');
+      });
+      const readers = [startReader(commits), startReader(commits.toReversed()), startReader(commits)];
+      const lines = Promise.all(readers.map(linesOf));
+      for (let times = 0; times < 4; times++) {
+        await sleep(500);
+        rmSync(join(world.cache, 'mirrors'), { recursive: true, force: true, maxRetries: 5 });
+      }
+      const [first, second, third] = await lines;
+      expect(first).toEqual(['begun', ...expected]);
+      expect(second).toEqual(['begun', ...expected.toReversed()]);
+      expect(third).toEqual(['begun', ...expected]);
+    },
+  );
 
   test('is as good as new after a process was killed in the middle of a fetch', async () => {
     const commit = world.createRepository().commit({ files: { 'a.bin': randomBytes(200_000), 'b.yaml': 'b: 1\n' } });
@@ -96,12 +100,13 @@ describe('a mirror', () => {
     expect(files.map((file) => file.found && Buffer.from(file.bytes).toString())).toEqual(['b: 1\n', 'a: 1\n']);
   });
 
-  test.each([
+  const damages: [string, (path: string) => void][] = [
     ['cut off', (path: string) => truncateSync(path, statSync(path).size - 25)],
     ['emptied', (path: string) => truncateSync(path, 0)],
     ['overwritten', (path: string) => writeFileSync(path, randomBytes(statSync(path).size))],
     ['lost', (path: string) => rmSync(path)],
-  ])('whose packs were %s is made anew', async (_, damage) => {
+  ];
+  test.each(sampleOf(damages, 4))('whose packs were %s is made anew', async (_, damage) => {
     const commit = world.createRepository().commit({ files: { 'a.yaml': 'a: 1\n'.repeat(100), 'b/b.yaml': 'b' } });
     const source = world.openSource();
     await (await source.snapshot(world.remote(), commit)).read(['a.yaml']);
@@ -127,7 +132,7 @@ describe('a mirror', () => {
     expect(file?.found).toBe(true);
   });
 
-  test('of many packs is begun anew at the next commit', async () => {
+  test.skipIf(!isThorough)(`of many packs is begun anew at the next commit${unlessThorough}`, async () => {
     const repository = world.createRepository();
     const first = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
     const source = world.openSource();
@@ -170,7 +175,7 @@ describe('what is asked of the server', () => {
     expect(kept).toBeLessThan(1_000_000);
   });
 
-  test('builds on the commit that is here', async () => {
+  test.skipIf(!isThorough)(`builds on the commit that is here${unlessThorough}`, async () => {
     const names = Array.from({ length: 300 }, (_, n) => `folder-${n}/file.yaml`);
     const repository = world.createRepository();
     const first = repository.commit({ files: Object.fromEntries(names.map((name) => [name, name])) });
@@ -193,26 +198,29 @@ describe('what is asked of the server', () => {
   });
 });
 
-test('git lists the objects of a mirror once for each time that something was fetched', async () => {
-  const bin = join(world.folder, 'bin');
-  const log = join(world.folder, 'calls');
-  mkdirSync(bin);
-  const script = `#!/bin/sh\necho "$*" >> '${log}'\nPATH='${process.env['PATH']}' exec git "$@"\n`;
-  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
-  const lists = () => readFileSync(log, 'utf8').match(/--batch-all-objects/g)!.length;
-  const source = world.openSource({ searchPath: bin });
-  const repository = world.createRepository();
-  const read = async (commit: string) => (await source.snapshot(world.remote(), commit)).read(['a.yaml']);
+test.skipIf(!isThorough)(
+  `git lists the objects of a mirror once for each time that something was fetched${unlessThorough}`,
+  async () => {
+    const bin = join(world.folder, 'bin');
+    const log = join(world.folder, 'calls');
+    mkdirSync(bin);
+    const script = `#!/bin/sh\necho "$*" >> '${log}'\nPATH='${process.env['PATH']}' exec git "$@"\n`;
+    writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+    const lists = () => readFileSync(log, 'utf8').match(/--batch-all-objects/g)!.length;
+    const source = world.openSource({ searchPath: bin });
+    const repository = world.createRepository();
+    const read = async (commit: string) => (await source.snapshot(world.remote(), commit)).read(['a.yaml']);
 
-  const first = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
-  await read(first);
-  expect(lists()).toBe(3);
-  await read(first);
-  await read(first);
-  expect(lists()).toBe(3);
-  await read(repository.commit({ files: { 'a.yaml': 'a: 2\n' } }));
-  expect(lists()).toBe(5);
-});
+    const first = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
+    await read(first);
+    expect(lists()).toBe(3);
+    await read(first);
+    await read(first);
+    expect(lists()).toBe(3);
+    await read(repository.commit({ files: { 'a.yaml': 'a: 2\n' } }));
+    expect(lists()).toBe(5);
+  },
+);
 
 test('of a commit that is here, whose parent is the one asked about, the server is not asked', async () => {
   const repository = world.createRepository();

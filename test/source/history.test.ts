@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FixtureRepository } from '../servers/fixture-repository.ts';
 import { commandLines, eventually } from './processes.ts';
 import { openWorld, type World } from './world.ts';
+import { isThorough, unlessThorough } from '../thorough.ts';
 
 let world: World;
 let repository: FixtureRepository;
@@ -83,28 +84,34 @@ describe('a history', () => {
     expect(objects()).toMatchObject({ commit: 32, blob: 0 });
   });
 
-  test('is brought though the mirror has snapshots of its commits already', async () => {
-    const source = world.openSource();
-    for (const commit of [commits[20]!, commits[29]!, commits[28]!]) await textOf(source, commit);
-    expect(await source.history(world.remote(), commits[29]!, 99)).toHaveLength(30);
-    expect(objects()).toEqual({ commit: 30, tree: 60, blob: 3 });
-  });
+  test.skipIf(!isThorough)(
+    `is brought though the mirror has snapshots of its commits already${unlessThorough}`,
+    async () => {
+      const source = world.openSource();
+      for (const commit of [commits[20]!, commits[29]!, commits[28]!]) await textOf(source, commit);
+      expect(await source.history(world.remote(), commits[29]!, 99)).toHaveLength(30);
+      expect(objects()).toEqual({ commit: 30, tree: 60, blob: 3 });
+    },
+  );
 
-  test('is brought whole again when the mirror was deleted or damaged', async () => {
-    const source = world.openSource();
-    const tip = commits.at(-1)!;
-    await source.history(world.remote(), tip, 99);
-    rmSync(world.cache, { recursive: true });
-    expect(await source.history(world.remote(), tip, 99)).toHaveLength(30);
-    for (const name of packs()) truncateSync(join(packFolder(), name), 40);
-    expect(await source.history(world.remote(), tip, 99)).toHaveLength(30);
-    const next = repository.commit({ files: {} });
-    for (const name of readdirSync(packFolder())) rmSync(join(packFolder(), name));
-    expect(await source.history(world.remote(), next, 99)).toHaveLength(31);
-    expect(objects()).toEqual({ commit: 31, tree: 60, blob: 0 });
-  });
+  test.skipIf(!isThorough)(
+    `is brought whole again when the mirror was deleted or damaged${unlessThorough}`,
+    async () => {
+      const source = world.openSource();
+      const tip = commits.at(-1)!;
+      await source.history(world.remote(), tip, 99);
+      rmSync(world.cache, { recursive: true });
+      expect(await source.history(world.remote(), tip, 99)).toHaveLength(30);
+      for (const name of packs()) truncateSync(join(packFolder(), name), 40);
+      expect(await source.history(world.remote(), tip, 99)).toHaveLength(30);
+      const next = repository.commit({ files: {} });
+      for (const name of readdirSync(packFolder())) rmSync(join(packFolder(), name));
+      expect(await source.history(world.remote(), next, 99)).toHaveLength(31);
+      expect(objects()).toEqual({ commit: 31, tree: 60, blob: 0 });
+    },
+  );
 
-  test('of several branches is built on what they share', async () => {
+  test.skipIf(!isThorough)(`of several branches is built on what they share${unlessThorough}`, async () => {
     const source = world.openSource();
     const other = repository.commit({ branch: 'other', parent: commits[10]!, files: { x: 'x' } });
     await source.history(world.remote(), commits.at(-1)!, 99);
@@ -123,16 +130,19 @@ describe('a history', () => {
     expect(readdirSync(join(world.cache, 'scratch'))).toEqual([]);
   });
 
-  test('that comes too slowly is given up, and nothing of git stays behind', async () => {
-    world.server.behaviour.delay = 60_000;
-    const source = world.openSource({ timeLimit: 0.8 });
-    const refusal = { code: 'unreachable', message: expect.stringContaining('within 0.8 seconds') };
-    await expect(source.history(world.remote(), commits[0]!, 99)).rejects.toMatchObject(refusal);
-    await expect(source.bring(world.remote(), commits)).rejects.toMatchObject(refusal);
-    await expect(source.bringBlobs(world.remote(), commits[0]!, [commits[0]!])).rejects.toMatchObject(refusal);
-    const left = () => commandLines().filter((line) => line.includes(world.server.host) && /git/.test(line));
-    expect(await eventually(() => left().length === 0)).toBe(true);
-  });
+  test.skipIf(!isThorough)(
+    `that comes too slowly is given up, and nothing of git stays behind${unlessThorough}`,
+    async () => {
+      world.server.behaviour.delay = 60_000;
+      const source = world.openSource({ timeLimit: 0.8 });
+      const refusal = { code: 'unreachable', message: expect.stringContaining('within 0.8 seconds') };
+      await expect(source.history(world.remote(), commits[0]!, 99)).rejects.toMatchObject(refusal);
+      await expect(source.bring(world.remote(), commits)).rejects.toMatchObject(refusal);
+      await expect(source.bringBlobs(world.remote(), commits[0]!, [commits[0]!])).rejects.toMatchObject(refusal);
+      const left = () => commandLines().filter((line) => line.includes(world.server.host) && /git/.test(line));
+      expect(await eventually(() => left().length === 0)).toBe(true);
+    },
+  );
 });
 
 describe('a shallow clone', () => {
@@ -166,7 +176,7 @@ describe('what is brought', () => {
     expect(await requestsOf(open)).toBe(0);
   });
 
-  test('are hundreds of commits by a few fetches', async () => {
+  test.skipIf(!isThorough)(`are hundreds of commits by a few fetches${unlessThorough}`, async () => {
     const many = repository.commitAll(Array.from({ length: 700 }, (_, n) => ({ files: { 'a.yaml': `more: ${n}\n` } })));
     const source = world.openSource();
     expect(await requestsOf(() => source.bring(world.remote(), many))).toBeLessThanOrEqual(12);
@@ -174,44 +184,50 @@ describe('what is brought', () => {
     expect(await textOf(source, many[350]!)).toBe('more: 350\n');
   });
 
-  test('are the blobs that were asked for, by one fetch, and no others', async () => {
-    const source = world.openSource();
-    const tip = commits.at(-1)!;
-    await source.history(world.remote(), tip, 99);
-    const ids = commits.map((commit) => repository.git('rev-parse', `${commit}:a.yaml`));
-    expect(await requestsOf(() => source.bringBlobs(world.remote(), tip, ids))).toBeLessThanOrEqual(4);
-    expect(objects()).toEqual({ commit: 30, tree: 60, blob: 30 });
-    const rest = async () => {
-      await source.bringBlobs(world.remote(), tip, ids);
-      for (const [n, commit] of commits.entries()) expect(await textOf(source, commit)).toBe(`a: ${n}\n`);
-    };
-    expect(await requestsOf(rest)).toBe(0);
-  });
+  test.skipIf(!isThorough)(
+    `are the blobs that were asked for, by one fetch, and no others${unlessThorough}`,
+    async () => {
+      const source = world.openSource();
+      const tip = commits.at(-1)!;
+      await source.history(world.remote(), tip, 99);
+      const ids = commits.map((commit) => repository.git('rev-parse', `${commit}:a.yaml`));
+      expect(await requestsOf(() => source.bringBlobs(world.remote(), tip, ids))).toBeLessThanOrEqual(4);
+      expect(objects()).toEqual({ commit: 30, tree: 60, blob: 30 });
+      const rest = async () => {
+        await source.bringBlobs(world.remote(), tip, ids);
+        for (const [n, commit] of commits.entries()) expect(await textOf(source, commit)).toBe(`a: ${n}\n`);
+      };
+      expect(await requestsOf(rest)).toBe(0);
+    },
+  );
 });
 
 describe('a server that knows no filter, and hands out tips alone', () => {
-  test('gives a history, its branches of other kinds, and all that was tagged', async () => {
-    world.server.behaviour.protocol = 0;
-    for (const key of ['allowFilter', 'allowAnySHA1InWant']) repository.git('config', '--unset', `uploadpack.${key}`);
-    const identity = ['-c', 'user.name=T', '-c', 'user.email=t@stele.test'];
-    for (const n of [3, 8, 12]) repository.git(...identity, 'tag', '-a', '-m', `${n}`, `v${n}`, commits[n]!);
-    repository.git('update-ref', 'refs/pull/7/head', commits[5]!);
-    const tagged = await world.openSource().tags(world.remote());
-    const source = world.openSource();
-    await source.bring(
-      world.remote(),
-      tagged.map(({ commit }) => commit),
-    );
-    expect(await Promise.all(tagged.map(({ commit }) => textOf(source, commit)))).toEqual([
-      'a: 12\n',
-      'a: 3\n',
-      'a: 8\n',
-    ]);
-    const pull = { ...world.remote(), ref: 'refs/pull/7/head' };
-    expect(await source.tip(pull)).toEqual({ found: true, commit: commits[5] });
-    expect((await source.snapshot(pull, commits[5]!)).committedAt).not.toBeNull();
-    // The branch has moved on, and what was its tip is among what led there.
-    expect(await source.history(world.remote(), commits[28]!, 99)).toHaveLength(29);
-    expect(await textOf(source, commits[17]!)).toBe('a: 17\n');
-  });
+  test.skipIf(!isThorough)(
+    `gives a history, its branches of other kinds, and all that was tagged${unlessThorough}`,
+    async () => {
+      world.server.behaviour.protocol = 0;
+      for (const key of ['allowFilter', 'allowAnySHA1InWant']) repository.git('config', '--unset', `uploadpack.${key}`);
+      const identity = ['-c', 'user.name=T', '-c', 'user.email=t@stele.test'];
+      for (const n of [3, 8, 12]) repository.git(...identity, 'tag', '-a', '-m', `${n}`, `v${n}`, commits[n]!);
+      repository.git('update-ref', 'refs/pull/7/head', commits[5]!);
+      const tagged = await world.openSource().tags(world.remote());
+      const source = world.openSource();
+      await source.bring(
+        world.remote(),
+        tagged.map(({ commit }) => commit),
+      );
+      expect(await Promise.all(tagged.map(({ commit }) => textOf(source, commit)))).toEqual([
+        'a: 12\n',
+        'a: 3\n',
+        'a: 8\n',
+      ]);
+      const pull = { ...world.remote(), ref: 'refs/pull/7/head' };
+      expect(await source.tip(pull)).toEqual({ found: true, commit: commits[5] });
+      expect((await source.snapshot(pull, commits[5]!)).committedAt).not.toBeNull();
+      // The branch has moved on, and what was its tip is among what led there.
+      expect(await source.history(world.remote(), commits[28]!, 99)).toHaveLength(29);
+      expect(await textOf(source, commits[17]!)).toBe('a: 17\n');
+    },
+  );
 });

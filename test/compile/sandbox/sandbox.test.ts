@@ -8,7 +8,7 @@ import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { isSandboxLost } from '../../../src/compile/sandbox-lost.ts';
 import { isRegistryError } from '../../../src/model/errors.ts';
 import { formatProblem } from '../../../src/model/problem.ts';
-import { isThorough } from '../../thorough.ts';
+import { isThorough, unlessThorough } from '../../thorough.ts';
 import { limits } from '../limits.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
 
@@ -101,21 +101,24 @@ describe('the sandbox', () => {
     ]);
   });
 
-  it('is done with when something else kills it, and that is no verdict', async () => {
-    const child = startChild(256, await findIsolation('auto'));
-    const load = async () => {
-      process.kill(child.pid!, 'SIGKILL');
-      return [];
-    };
-    const outcome = await child.run(
-      { type: 'compile', input: inputOf('a.yaml') },
-      { seconds: 60, load, signal: undefined },
-    );
-    expect(outcome).toEqual({ lost: expect.stringContaining('It ended with') as string, isStalled: false });
-    expect(child.isUsable()).toBe(false);
-  });
+  it.skipIf(!isThorough)(
+    `is done with when something else kills it, and that is no verdict${unlessThorough}`,
+    async () => {
+      const child = startChild(256, await findIsolation('auto'));
+      const load = async () => {
+        process.kill(child.pid!, 'SIGKILL');
+        return [];
+      };
+      const outcome = await child.run(
+        { type: 'compile', input: inputOf('a.yaml') },
+        { seconds: 60, load, signal: undefined },
+      );
+      expect(outcome).toEqual({ lost: expect.stringContaining('It ended with') as string, isStalled: false });
+      expect(child.isUsable()).toBe(false);
+    },
+  );
 
-  it('counts the time that it works, not the time that passes', async () => {
+  it.skipIf(!isThorough)(`counts the time that it works, not the time that passes${unlessThorough}`, async () => {
     const child = startChild(256, await findIsolation('auto'));
     const files = memoryLoad({ 'a.yaml': valid });
     const compile = (load: typeof files | (() => ReturnType<typeof files>), seconds: number) =>
@@ -130,7 +133,7 @@ describe('the sandbox', () => {
     child.kill();
   });
 
-  it('stops when the caller does, with the caller’s reason', async () => {
+  it.skipIf(!isThorough)(`stops when the caller does, with the caller’s reason${unlessThorough}`, async () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     const running = rulesOf('slow.json', slow, {}, stop.signal);
@@ -155,7 +158,7 @@ describe('the sandbox', () => {
     await expect(compiler.compile(inputOf('a.yaml'), load)).rejects.toBe(error);
   });
 
-  it('waits for files on the caller’s time, not on the document’s', async () => {
+  it.skipIf(!isThorough)(`waits for files on the caller’s time, not on the document’s${unlessThorough}`, async () => {
     const load = memoryLoad({ 'a.yaml': valid });
     const late: typeof load = Object.assign(
       async (paths: readonly string[]) => {

@@ -12,6 +12,7 @@ import { createFixtureRepository } from '../../servers/fixture-repository.ts';
 import { openGitServer } from '../../servers/git-http.ts';
 import { openIdentityProvider } from '../../servers/oidc.ts';
 import { freePort } from '../../servers/ports.ts';
+import { isThorough, unlessThorough } from '../../thorough.ts';
 import { executablePath, openChromium, seriousFindings, whySkipped } from './chromium.ts';
 
 const api = (version: string) => `openapi: 3.1.0\ninfo:\n  title: Ledger\n  version: ${version}\n`;
@@ -86,8 +87,8 @@ async function signIn(page: Page, url: string, name: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-test.skipIf(executablePath === undefined)(
-  `somebody signs in, follows a repository by keyboard, and a push becomes a version; others see none of it${whySkipped}`,
+test.skipIf(executablePath === undefined || !isThorough)(
+  `somebody signs in, follows a repository by keyboard, and a push becomes a version; others see none of it${whySkipped || unlessThorough}`,
   async () => {
     await using world = await open();
     const { url, browser, repository, remote } = world;

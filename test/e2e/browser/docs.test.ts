@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { docPath, readDocs } from '../../../src/site/docs/docs.ts';
-import { sampleOf } from '../../thorough.ts';
+import { isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
 import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
 import { openSite, type OpenSite } from './site.ts';
 
@@ -22,17 +22,18 @@ afterAll(async () => {
 });
 
 describe.skipIf(executablePath === undefined)(`the documentation${whySkipped}`, () => {
-  // Every page in both looks; in CI each page in one look, the next in the other; in `npm test` every third of these.
-  test.for([
+  // Every page in both looks; in CI each page in one look, the next in the other; `npm test` looks at every tenth one.
+  const looks = [
     { width: 1440, colorScheme: 'light', from: 0 },
     { width: 380, colorScheme: 'dark', from: 1 },
-  ] as const)('$width px, $colorScheme: every page is sound', async (look) => {
+  ] as const;
+  test.for(sampleOf(looks, 2))('$width px, $colorScheme: every page is sound', async (look) => {
     await using watched = await browser.open({
       viewport: { width: look.width, height: 900 },
       colorScheme: look.colorScheme,
     });
     const { page, wrong } = watched;
-    for (const { name, title } of sampleOf(readDocs(), 6, look.from, 2)) {
+    for (const { name, title } of sampleOf(readDocs(), 10, look.from, 2)) {
       await page.goto(site.url + docPath(name));
       expect(await page.locator('h1').textContent()).toBe(title);
       if (examined.includes(name)) expect(await seriousFindings(page), name).toEqual([]);
@@ -44,7 +45,7 @@ describe.skipIf(executablePath === undefined)(`the documentation${whySkipped}`, 
     expect(wrong).toEqual([]);
   });
 
-  test('by keyboard: a section of another page is found and gone to', async () => {
+  test.skipIf(!isThorough)(`by keyboard: a section of another page is found and gone to${unlessThorough}`, async () => {
     await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
     const { page, wrong } = watched;
     await page.goto(`${site.url}/docs/`);
@@ -57,7 +58,7 @@ describe.skipIf(executablePath === undefined)(`the documentation${whySkipped}`, 
     expect(wrong).toEqual([]);
   });
 
-  test('on a narrow screen the list of pages opens', async () => {
+  test.skipIf(!isThorough)(`on a narrow screen the list of pages opens${unlessThorough}`, async () => {
     await using watched = await browser.open({ viewport: { width: 380, height: 800 }, javaScriptEnabled: false });
     const { page } = watched;
     await page.goto(`${site.url}/docs/urls`);

@@ -4,10 +4,11 @@ import { expect, test } from 'vitest';
 import { openConsole } from '../../server/console/harness.ts';
 import { createTestRegistry, publishVersion } from '../../server/registry.ts';
 import { unlimited } from '../../server/v1/api.ts';
+import { isThorough, unlessThorough } from '../../thorough.ts';
 import { executablePath, openChromium, seriousFindings, whySkipped } from './chromium.ts';
 
-test.skipIf(executablePath === undefined)(
-  `a page of an allowed origin shows an embed as tall as it is, and a page of another origin shows none${whySkipped}`,
+test.skipIf(executablePath === undefined || !isThorough)(
+  `a page of an allowed origin shows an embed as tall as it is, and a page of another origin shows none${whySkipped || unlessThorough}`,
   async () => {
     let snippet = '';
     const pages = createServer((_request, response) => {

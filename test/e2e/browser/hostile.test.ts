@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { payloads } from '../../render/payloads.ts';
-import { sampleOf } from '../../thorough.ts';
+import { isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
 import { executablePath, openChromium, whySkipped, type OpenChromium } from './chromium.ts';
 import { openSite, type OpenSite } from './site.ts';
 
@@ -75,8 +75,8 @@ afterAll(async () => {
 });
 
 describe.skipIf(!canRun)(`documents that want to be programs${whySkipped}`, () => {
-  // Every payload in CI; else every twelfth: `test/render` reads the markup of each in every run.
-  const wellFormed = sampleOf(payloads, 12).map((text) => text.toWellFormed()); // half a character is no document
+  // Every payload in CI; else three of them: `test/render` reads the markup of each in every run.
+  const wellFormed = sampleOf(payloads, Math.ceil(payloads.length / 3)).map((text) => text.toWellFormed()); // half a character is no document
   const size = Math.ceil(payloads.length / 4);
   const parts = Array.from({ length: Math.ceil(wellFormed.length / size) }, (_, part) =>
     wellFormed.slice(part * size, (part + 1) * size),
@@ -137,7 +137,7 @@ describe.skipIf(!canRun)(`documents that want to be programs${whySkipped}`, () =
     },
   );
 
-  test('the texts of a resource and of its versions are text', async () => {
+  test.skipIf(!isThorough)(`the texts of a resource and of its versions are text${unlessThorough}`, async () => {
     const name = '@acme/schemas/texts';
     await site.publish(
       name,

@@ -10,7 +10,7 @@ import {
   type OpenChromium,
   type Watched,
 } from './chromium.ts';
-import { sampleOf } from '../../thorough.ts';
+import { isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
 import { openSite, type OpenSite } from './site.ts';
 
 const canRun = executablePath !== undefined;
@@ -115,8 +115,8 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
       opened.push(await browser.open({ viewport: { width, height: 900 }, colorScheme }));
   });
 
-  // axe-core takes a second for each: `npm test` looks at every third one.
-  test.for(sampleOf(pages, 3))('%s', async ([path, heading, status]) => {
+  // axe-core takes a second for each: `npm test` looks at every eighth one.
+  test.for(sampleOf(pages, 8, 3))('%s', async ([path, heading, status]) => {
     // Each page in one look, the next in the other.
     const at = pages.findIndex((each) => each[0] === path) % 2;
     const { width } = looks[at]!;
@@ -131,26 +131,29 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect(await seriousFindings(page)).toEqual([]);
   });
 
-  test('a deprecated version says so, what it changed, and what to use', async () => {
-    await using watched = await browser.open();
-    const { page, wrong } = watched;
-    await page.goto(`${site.url}/@acme/apis/pay@1.1.0`);
-    expect(await page.locator('.banner').textContent()).toMatch(
-      /This version is deprecated since .* Slow\.\s*Use 1\.2\.0 instead\. It ends on 1 Jan 2027\./,
-    );
-    await page.goto(`${site.url}/@acme/apis/pay`);
-    const changes = page.locator('#changes');
-    expect(await changes.locator('h2').textContent()).toMatch(/^What changed since 1\.1\.0.*1 breaking/s);
-    expect(await changes.locator('.change-list').textContent()).toMatch(/GET \/old/);
-    expect(await page.locator('#versions li').allTextContents()).toEqual([
-      expect.stringMatching(/^1\.2\.0.*latest/s),
-      expect.stringMatching(/^1\.1\.0.*deprecated$/s),
-      expect.stringMatching(/^1\.0\.0.*withdrawn$/s),
-    ]);
-    expect(wrong).toEqual([]);
-  });
+  test.skipIf(!isThorough)(
+    `a deprecated version says so, what it changed, and what to use${unlessThorough}`,
+    async () => {
+      await using watched = await browser.open();
+      const { page, wrong } = watched;
+      await page.goto(`${site.url}/@acme/apis/pay@1.1.0`);
+      expect(await page.locator('.banner').textContent()).toMatch(
+        /This version is deprecated since .* Slow\.\s*Use 1\.2\.0 instead\. It ends on 1 Jan 2027\./,
+      );
+      await page.goto(`${site.url}/@acme/apis/pay`);
+      const changes = page.locator('#changes');
+      expect(await changes.locator('h2').textContent()).toMatch(/^What changed since 1\.1\.0.*1 breaking/s);
+      expect(await changes.locator('.change-list').textContent()).toMatch(/GET \/old/);
+      expect(await page.locator('#versions li').allTextContents()).toEqual([
+        expect.stringMatching(/^1\.2\.0.*latest/s),
+        expect.stringMatching(/^1\.1\.0.*deprecated$/s),
+        expect.stringMatching(/^1\.0\.0.*withdrawn$/s),
+      ]);
+      expect(wrong).toEqual([]);
+    },
+  );
 
-  test('what is printed by a reader of dark pages is ink on paper', async () => {
+  test.skipIf(!isThorough)(`what is printed by a reader of dark pages is ink on paper${unlessThorough}`, async () => {
     await using watched = await browser.open({ colorScheme: 'dark' });
     const { page } = watched;
     await page.emulateMedia({ media: 'print' });
@@ -162,7 +165,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect([...new Set(grounds)]).toEqual(['rgb(255, 255, 255)']);
   });
 
-  test('a ruleset tells who is checked by it', async () => {
+  test.skipIf(!isThorough)(`a ruleset tells who is checked by it${unlessThorough}`, async () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/rulesets/style`);
@@ -188,7 +191,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect(wrong).toEqual([]);
   });
 
-  test('a request is tried where its operation stands', async () => {
+  test.skipIf(!isThorough)(`a request is tried where its operation stands${unlessThorough}`, async () => {
     await using watched = await browser.open({ colorScheme: 'dark' });
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/pay#operation/ask`);
@@ -235,7 +238,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect(wrong).toEqual([]);
   });
 
-  test('a link leads to a field', async () => {
+  test.skipIf(!isThorough)(`a link leads to a field${unlessThorough}`, async () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/schemas/order#schema/line/count`);
@@ -243,23 +246,26 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect(wrong).toEqual([]);
   });
 
-  test('requests are tried without cookies, and reach the servers of the document alone', async () => {
-    await using watched = await browser.open();
-    const { page, context, wrong } = watched;
-    target.cookies.length = 0;
-    await context.addCookies([{ name: 'secret', value: 'x', domain: '127.0.0.1', path: '/' }]);
-    const response = await page.goto(`${site.url}/@acme/apis/pay/try`);
-    const policy = response!.headers()['content-security-policy'];
-    expect(policy).toContain(`connect-src 'self' ${target.url};`);
-    expect(policy).toContain("frame-ancestors 'self'");
-    await page.locator('.opblock-summary-control').first().click();
-    await page.getByRole('button', { name: 'Try it out' }).click();
-    await page.getByRole('button', { name: 'Execute' }).click();
-    await page.locator('.live-responses-table', { hasText: '42' }).waitFor();
-    expect(target.cookies).toEqual([undefined]);
-    expect(wrong).toEqual([]);
-    const reached = await page.evaluate(`fetch('http://127.0.0.2:1/').then(() => 'sent', () => 'refused')`);
-    expect(reached).toBe('refused');
-    expect(wrong.join('\n')).toContain("'http://127.0.0.2:1/' violates the following Content Security Policy");
-  });
+  test.skipIf(!isThorough)(
+    `requests are tried without cookies, and reach the servers of the document alone${unlessThorough}`,
+    async () => {
+      await using watched = await browser.open();
+      const { page, context, wrong } = watched;
+      target.cookies.length = 0;
+      await context.addCookies([{ name: 'secret', value: 'x', domain: '127.0.0.1', path: '/' }]);
+      const response = await page.goto(`${site.url}/@acme/apis/pay/try`);
+      const policy = response!.headers()['content-security-policy'];
+      expect(policy).toContain(`connect-src 'self' ${target.url};`);
+      expect(policy).toContain("frame-ancestors 'self'");
+      await page.locator('.opblock-summary-control').first().click();
+      await page.getByRole('button', { name: 'Try it out' }).click();
+      await page.getByRole('button', { name: 'Execute' }).click();
+      await page.locator('.live-responses-table', { hasText: '42' }).waitFor();
+      expect(target.cookies).toEqual([undefined]);
+      expect(wrong).toEqual([]);
+      const reached = await page.evaluate(`fetch('http://127.0.0.2:1/').then(() => 'sent', () => 'refused')`);
+      expect(reached).toBe('refused');
+      expect(wrong.join('\n')).toContain("'http://127.0.0.2:1/' violates the following Content Security Policy");
+    },
+  );
 });

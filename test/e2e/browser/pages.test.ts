@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { executablePath, openChromium, seriousFindings, whySkipped, type OpenChromium } from './chromium.ts';
-import { isThorough, sampleOf } from '../../thorough.ts';
+import { isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
 import { openSite, type OpenSite } from './site.ts';
 
 const corpus = '../shared/corpus/openapi';
@@ -14,8 +14,8 @@ const why = isThere ? whySkipped : ' (skipped: there is no corpus)';
 const origin = { repository: 'https://github.com/acme/apis.git', commit: '0123456789abcdef0123456789abcdef01234567' };
 
 /**
- * Small, a 3.1, the largest: file, an operation of it by words of its summary, and where that leads. A browser looks at the largest
- * in a thorough run alone; `test/render/corpus.test.ts` renders it in each.
+ * Small, a 3.1, the largest: file, an operation of it by words of its summary, and where that leads. `npm test` looks at the small one
+ * in a browser; `test/render/corpus.test.ts` renders all of them.
  */
 const documents = [
   {
@@ -39,7 +39,7 @@ const documents = [
     hash: '#operation/repos-create-in-org',
     heading: /^GitHub/,
   },
-].filter(({ slug }) => isThorough || slug !== 'github');
+].filter(({ slug }) => isThorough || slug === 'petstore');
 
 function read(file: string): string {
   const bytes = readFileSync(`${corpus}/${file}`);
@@ -148,22 +148,25 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
     });
   });
 
-  test('folds its menu on a narrow screen, and closes it when something was chosen', async () => {
-    await using watched = await browser.open({ viewport: { width: 380, height: 800 } });
-    const { page, wrong } = watched;
-    await page.goto(`${site.url}/@acme/apis/trains`);
-    const link = page.locator('.side a[href="#operation/create-booking"]');
-    expect(await link.isVisible()).toBe(false);
-    await page.getByText('On this page').click();
-    await link.click();
-    expect(new URL(page.url()).hash).toBe('#operation/create-booking');
-    expect(await link.isVisible()).toBe(false);
-    await page.keyboard.press('/');
-    expect(await focused(page).getAttribute('id')).toBe('filter');
-    expect(wrong).toEqual([]);
-  });
+  test.skipIf(!isThorough)(
+    `folds its menu on a narrow screen, and closes it when something was chosen${unlessThorough}`,
+    async () => {
+      await using watched = await browser.open({ viewport: { width: 380, height: 800 } });
+      const { page, wrong } = watched;
+      await page.goto(`${site.url}/@acme/apis/trains`);
+      const link = page.locator('.side a[href="#operation/create-booking"]');
+      expect(await link.isVisible()).toBe(false);
+      await page.getByText('On this page').click();
+      await link.click();
+      expect(new URL(page.url()).hash).toBe('#operation/create-booking');
+      expect(await link.isVisible()).toBe(false);
+      await page.keyboard.press('/');
+      expect(await focused(page).getAttribute('id')).toBe('filter');
+      expect(wrong).toEqual([]);
+    },
+  );
 
-  test('is whole without JavaScript', async () => {
+  test.skipIf(!isThorough)(`is whole without JavaScript${unlessThorough}`, async () => {
     await using watched = await browser.open({ viewport: { width: 1440, height: 900 }, javaScriptEnabled: false });
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/trains`);
@@ -177,7 +180,7 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
     expect(wrong).toEqual([]);
   });
 
-  test('gives its pinned address to the clipboard', async () => {
+  test.skipIf(!isThorough)(`gives its pinned address to the clipboard${unlessThorough}`, async () => {
     await using watched = await browser.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/trains`);
@@ -187,7 +190,7 @@ describe.skipIf(!canRun)(`the page of an API${why}`, () => {
     expect(wrong).toEqual([]);
   });
 
-  test('shifts nothing while it loads', async () => {
+  test.skipIf(!isThorough)(`shifts nothing while it loads${unlessThorough}`, async () => {
     await using watched = await browser.open({ viewport: { width: 1440, height: 900 } });
     const { page } = watched;
     await page.goto(`${site.url}/@acme/apis/trains`);

@@ -11,6 +11,7 @@ import {
   type Watched,
 } from './chromium.ts';
 import { openSite, type OpenSite } from './site.ts';
+import { isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
 
 const shop = {
   openapi: '3.1.0',
@@ -86,33 +87,39 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
     visitor = await browser.open();
   });
 
-  test.for([
+  const looks = [
     { width: 1440, colorScheme: 'light' },
     { width: 380, colorScheme: 'dark' },
-  ] as const)('$width px, $colorScheme: from the first page to the place in the document', async (look) => {
-    await using watched = await browser.open({
-      viewport: { width: look.width, height: 900 },
-      colorScheme: look.colorScheme,
-    });
-    const { page, wrong } = watched;
-    await page.goto(site.url);
-    await page.keyboard.press('/');
-    await page.keyboard.type('showPetById');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/\/search\?/);
-    expect(await page.locator('.row').count()).toBe(2);
-    expect(await page.locator('.row').first().textContent()).toContain('GET /pets/{petId}');
-    expect(await page.getByRole('searchbox').first().inputValue()).toBe('showPetById');
-    expect(await seriousFindings(page)).toEqual([]);
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-    expect(overflow).toBe(0);
-    await page.getByRole('link', { name: 'GET /pets/{petId}' }).first().click();
-    await page.waitForURL(/#operation\/showPetById$/);
-    expect(await page.locator(':target').textContent()).toContain('/pets/{petId}');
-    expect(wrong).toEqual([]);
-  });
+  ] as const;
+  test.for(sampleOf(looks, 2))(
+    '$width px, $colorScheme: from the first page to the place in the document',
+    async (look) => {
+      await using watched = await browser.open({
+        viewport: { width: look.width, height: 900 },
+        colorScheme: look.colorScheme,
+      });
+      const { page, wrong } = watched;
+      await page.goto(site.url);
+      await page.keyboard.press('/');
+      await page.keyboard.type('showPetById');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/search\?/);
+      expect(await page.locator('.row').count()).toBe(2);
+      expect(await page.locator('.row').first().textContent()).toContain('GET /pets/{petId}');
+      expect(await page.getByRole('searchbox').first().inputValue()).toBe('showPetById');
+      expect(await seriousFindings(page)).toEqual([]);
+      const overflow = await page.evaluate(
+        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+      );
+      expect(overflow).toBe(0);
+      await page.getByRole('link', { name: 'GET /pets/{petId}' }).first().click();
+      await page.waitForURL(/#operation\/showPetById$/);
+      expect(await page.locator(':target').textContent()).toContain('/pets/{petId}');
+      expect(wrong).toEqual([]);
+    },
+  );
 
-  test.for(['pets', 'birthDate', 'Pet', 'script', 'alert'])(
+  test.for(sampleOf(['pets', 'birthDate', 'Pet', 'script', 'alert'], 5, 3))(
     'every link that a search for %s gives has its place',
     async (text) => {
       const { page, wrong } = visitor;
@@ -130,52 +137,58 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
   );
 
   describe('while somebody types', () => {
-    test.for(['server', 'static host'] as const)('on a %s: suggestions, by keyboard alone', async (where) => {
-      await using watched = await browser.open();
-      const { page, wrong } = watched;
-      await page.goto(where === 'server' ? site.url : staticUrl);
-      await page.keyboard.press('Control+k');
-      await page.getByRole('dialog').waitFor();
-      await page.keyboard.type('showPet');
-      const options = page.locator('dialog .suggestions a');
-      await options.first().waitFor();
-      expect(await options.first().textContent()).toContain('GET /pets/{petId}');
-      expect(await page.locator('dialog img').count()).toBe(0);
-      await page.keyboard.press('ArrowDown');
-      expect(await options.first().evaluate((link) => link === link.ownerDocument.activeElement)).toBe(true);
-      expect(await seriousFindings(page)).toEqual([]);
-      await page.keyboard.press('Enter');
-      await page.waitForURL(/#operation\/showPetById$/);
-      expect(wrong).toEqual([]);
-    });
+    test.for(sampleOf(['server', 'static host'] as const, 2, 1))(
+      'on a %s: suggestions, by keyboard alone',
+      async (where) => {
+        await using watched = await browser.open();
+        const { page, wrong } = watched;
+        await page.goto(where === 'server' ? site.url : staticUrl);
+        await page.keyboard.press('Control+k');
+        await page.getByRole('dialog').waitFor();
+        await page.keyboard.type('showPet');
+        const options = page.locator('dialog .suggestions a');
+        await options.first().waitFor();
+        expect(await options.first().textContent()).toContain('GET /pets/{petId}');
+        expect(await page.locator('dialog img').count()).toBe(0);
+        await page.keyboard.press('ArrowDown');
+        expect(await options.first().evaluate((link) => link === link.ownerDocument.activeElement)).toBe(true);
+        expect(await seriousFindings(page)).toEqual([]);
+        await page.keyboard.press('Enter');
+        await page.waitForURL(/#operation\/showPetById$/);
+        expect(wrong).toEqual([]);
+      },
+    );
 
-    test('suggestions that come late do not replace those that somebody is choosing from', async () => {
-      await using watched = await browser.open();
-      const { page, wrong } = watched;
-      const late = Promise.withResolvers<void>();
-      await page.route('**/suggest.json?q=showPet', async (route) => {
-        await late.promise;
-        await route.continue();
-      });
-      await page.goto(`${site.url}/@acme`);
-      await page.locator('#find').fill('showP');
-      const options = page.locator('.suggestions a');
-      await options.first().waitFor();
-      const asked = page.waitForRequest('**/suggest.json?q=showPet');
-      await page.locator('#find').press('e');
-      await page.locator('#find').press('t');
-      await asked;
-      await page.keyboard.press('ArrowDown');
-      const answered = page.waitForResponse('**/suggest.json?q=showPet');
-      late.resolve();
-      await (await answered).finished();
-      // One more turn of the page, in which it would replace them.
-      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
-      expect(await options.first().evaluate((link) => link === link.ownerDocument.activeElement)).toBe(true);
-      expect(wrong).toEqual([]);
-    });
+    test.skipIf(!isThorough)(
+      `suggestions that come late do not replace those that somebody is choosing from${unlessThorough}`,
+      async () => {
+        await using watched = await browser.open();
+        const { page, wrong } = watched;
+        const late = Promise.withResolvers<void>();
+        await page.route('**/suggest.json?q=showPet', async (route) => {
+          await late.promise;
+          await route.continue();
+        });
+        await page.goto(`${site.url}/@acme`);
+        await page.locator('#find').fill('showP');
+        const options = page.locator('.suggestions a');
+        await options.first().waitFor();
+        const asked = page.waitForRequest('**/suggest.json?q=showPet');
+        await page.locator('#find').press('e');
+        await page.locator('#find').press('t');
+        await asked;
+        await page.keyboard.press('ArrowDown');
+        const answered = page.waitForResponse('**/suggest.json?q=showPet');
+        late.resolve();
+        await (await answered).finished();
+        // One more turn of the page, in which it would replace them.
+        await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))');
+        expect(await options.first().evaluate((link) => link === link.ownerDocument.activeElement)).toBe(true);
+        expect(wrong).toEqual([]);
+      },
+    );
 
-    test('in the header: a word that occurs nowhere, and Escape', async () => {
+    test.skipIf(!isThorough)(`in the header: a word that occurs nowhere, and Escape${unlessThorough}`, async () => {
       await using watched = await browser.open();
       const { page, wrong } = watched;
       await page.goto(`${site.url}/@acme`);
@@ -195,7 +208,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
     });
   });
 
-  test('a type narrows it', async () => {
+  test.skipIf(!isThorough)(`a type narrows it${unlessThorough}`, async () => {
     await using watched = await browser.open();
     const { page } = watched;
     await page.goto(`${site.url}/search?q=pets`);
@@ -207,7 +220,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
   });
 
   describe('on a static host', () => {
-    test.for([
+    const found = [
       ['listPets', 'GET /pets'],
       ['/pets/{petId}', 'GET /pets/{petId}'],
       ['birthDate', 'property Pet.birthDate'],
@@ -215,7 +228,8 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
       ['listPetz', 'GET /pets'],
       ['script', 'POST /orders/<script>'],
       ['nothing-like-it', null],
-    ] as const)('%s is found by the page itself', async ([text, expected]) => {
+    ] as const;
+    test.for(sampleOf(found, 3))('%s is found by the page itself', async ([text, expected]) => {
       const { page, wrong } = visitor;
       wrong.length = 0;
       await page.goto(`${staticUrl}/search?q=${encodeURIComponent(text)}`);
@@ -228,7 +242,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
       expect(wrong).toEqual([]);
     });
 
-    test('a server that has answered is not searched again', async () => {
+    test.skipIf(!isThorough)(`a server that has answered is not searched again${unlessThorough}`, async () => {
       await using watched = await browser.open();
       const { page } = watched;
       const asked: string[] = [];
@@ -239,7 +253,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
       expect(asked.filter((path) => /ranking|search\//.test(path))).toEqual([]);
     });
 
-    test('an index that cannot be read is told', async () => {
+    test.skipIf(!isThorough)(`an index that cannot be read is told${unlessThorough}`, async () => {
       await using watched = await browser.open();
       const { page } = watched;
       await page.route('**/search/index.json', (route) => route.abort());

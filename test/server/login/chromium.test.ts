@@ -6,6 +6,7 @@ import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { publish } from '../../../src/registry/publish.ts';
 import { snapshotOf } from '../../registry/world.ts';
+import { isThorough, unlessThorough } from '../../thorough.ts';
 import { openIdentityProvider, type IdentityProvider } from '../../servers/oidc.ts';
 import { openLoginServer, relyingParty } from './harness.ts';
 
@@ -49,8 +50,8 @@ async function openChromium(path: string): Promise<OpenBrowser> {
   };
 }
 
-test.skipIf(executablePath === undefined)(
-  `a person signs in and out in a real browser${executablePath === undefined ? ' (skipped: there is no Chromium)' : ''}`,
+test.skipIf(executablePath === undefined || !isThorough)(
+  `a person signs in and out in a real browser${executablePath === undefined ? ' (skipped: there is no Chromium)' : unlessThorough}`,
   async () => {
     await using stack = new AsyncDisposableStack();
     let identities!: IdentityProvider;

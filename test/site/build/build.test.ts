@@ -7,6 +7,7 @@ import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
 import { createTestRegistry, changeResource, publishVersion, setStatus } from '../../server/registry.ts';
 import { build, filesIn, openFolder, textOf } from './build-world.ts';
+import { sampleOf } from '../../thorough.ts';
 
 const when = '2026-03-01T12:00:00.000Z';
 
@@ -185,7 +186,7 @@ test('publishing while a build runs: each resource is as it stood at one moment'
   expect(await filesIn(out)).toContain('@acme/apis/refund@2.0.0.json');
 });
 
-test.for(['private', 'withdrawn', 'deleted'] as const)(
+test.for(sampleOf(['private', 'withdrawn', 'deleted'] as const, 3))(
   'what is made %s while a build runs is not in it',
   async (what) => {
     await using folder = await openFolder();

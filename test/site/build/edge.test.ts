@@ -54,7 +54,7 @@ test('the function answers every public URL as the server does', async () => {
   expect(paths.length).toBeGreaterThan(200);
   const found: string[] = [];
   for (const [turn, path] of paths.entries()) {
-    for (const accept of sampleOf(accepts, 3, turn)) {
+    for (const accept of sampleOf(accepts, 6, turn)) {
       // A search that programs ask for is work, and files do none.
       if (path === '/search' && !accept?.includes('html')) continue;
       const headers: [string, string][] = accept === undefined ? [] : [['Accept', accept]];
