@@ -41,7 +41,7 @@ const accepts = [
 const more = ['@^1', '@latest', '@9.9.9', '@1.0.2/report', '@^1/report', '/nothing', '?format=yaml', '?format=x'];
 const odd = ['/%40acme/apis/pay', '/@Acme/apis/pay', '/@acme/apis/none', '/nothing', '/%41', '/@acme//apis'];
 
-test('the function answers every public URL as the server does', async () => {
+test('the function answers every public URL as the server does, and no file names what is private', async () => {
   await using served = await openServed();
   await using folder = await openFolder();
   const out = folder.path;
@@ -69,6 +69,9 @@ test('the function answers every public URL as the server does', async () => {
     }
   }
   expect(found).toEqual([]);
+
+  for (const path of await filesIn(join(out, 'site')))
+    expect(`${path} ${await textOf(join(out, 'site'), path)}`, path).not.toMatch(/apis\/secret|@hidden|hidden\/apis/);
 
   const tagged = await worker.fetch(new Request('http://registry.test/@acme/apis/pay.json'), { ASSETS });
   const again = { headers: { 'If-None-Match': `"x", W/${tagged.headers.get('etag')}` } };
