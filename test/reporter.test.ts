@@ -52,7 +52,7 @@ describe('the end of a test run', () => {
     ['all are skipped', `test.skip('b', () => {});`, false, '0 passed, 0 failed, 1 skipped', 1],
     ['a file cannot be loaded', `throw new Error('broken');`, false, '0 passed, 1 failed', 1],
   ];
-  test.each(sampleOf(ends, 3))('is told when %s', async (_, text, ci, line, code) => {
+  test.each(sampleOf(ends, 3))('is printed when %s', async (_, text, ci, line, code) => {
     expect(await runTests(text, ci)).toEqual([line, code]);
   });
 });

@@ -65,25 +65,28 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of broken documents' : 'skipped:
     'invalid/yaml-test-suite',
     'invalid/kin-openapi',
     'invalid/swagger-parser',
-  ])('everything in %s is published or told what is wrong with it, at a place in one of its files', async (folder) => {
-    // All of them; else every eighth.
-    const entries = sampleOf(filesBelow(folder), 8);
-    expect(entries.length).toBeGreaterThan(0);
-    await Promise.all(
-      entries.map(async (entry) => {
-        const { isPublished, problems, files } = await compile(entry);
-        const errors = problems.filter(({ severity }) => severity === 'error');
-        expect([entry, isPublished]).toEqual([entry, errors.length === 0]);
-        for (const { rule, file, line, column, message } of problems) {
-          expect([entry, rule]).not.toEqual([entry, expect.stringMatching(/^sandbox-/)]);
-          expect(files.map(({ path }) => path)).toContain(file);
-          expect(line).toBeGreaterThan(0);
-          expect(column).toBeGreaterThan(0);
-          expect(message).not.toMatch(/\/tree\/|node_modules|undefined|\[object/);
-        }
-      }),
-    );
-  });
+  ])(
+    'everything in %s is published, or its report says what is wrong at a place in one of its files',
+    async (folder) => {
+      // All of them; else every eighth.
+      const entries = sampleOf(filesBelow(folder), 8);
+      expect(entries.length).toBeGreaterThan(0);
+      await Promise.all(
+        entries.map(async (entry) => {
+          const { isPublished, problems, files } = await compile(entry);
+          const errors = problems.filter(({ severity }) => severity === 'error');
+          expect([entry, isPublished]).toEqual([entry, errors.length === 0]);
+          for (const { rule, file, line, column, message } of problems) {
+            expect([entry, rule]).not.toEqual([entry, expect.stringMatching(/^sandbox-/)]);
+            expect(files.map(({ path }) => path)).toContain(file);
+            expect(line).toBeGreaterThan(0);
+            expect(column).toBeGreaterThan(0);
+            expect(message).not.toMatch(/\/tree\/|node_modules|undefined|\[object/);
+          }
+        }),
+      );
+    },
+  );
 });
 
 describe('documents that are made to hurt', () => {

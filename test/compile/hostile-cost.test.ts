@@ -187,7 +187,7 @@ test('a document of ten thousand foreign members is refused without comparing th
   expect(report.problems[0]!.message).toContain('info');
 });
 
-test('a ruleset with thousands of members is refused before each is told', async () => {
+test('a ruleset with thousands of members is refused before each is reported', async () => {
   const members = Object.fromEntries(Array.from({ length: 2001 }, (_, n) => [`a${n}`, n]));
   const { lines } = await run({ 'a.json': JSON.stringify({ extends: ['minimal'], ...members }) }, { type: 'rulesets' });
   expect(lines).toEqual([expect.stringContaining('limit-rules: The ruleset has 2002 members; the limit is 2000.')]);

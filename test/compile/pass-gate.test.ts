@@ -86,7 +86,7 @@ describe('an exemption', () => {
     expect(report.gate).toMatchObject({ exemptions: [one], today: '2026-11-22' });
   });
 
-  it('that ended or matches nothing is told at its place', async () => {
+  it('that ended or matches nothing is reported at its place', async () => {
     const { artifact, lines } = await check({
       exemptions: [exemption({ expires: '2026-01-01' }), exemption({ rule: 'no-such-rule' })],
     });

@@ -139,7 +139,7 @@ export function bucketContract(name: string, open: () => Promise<OpenedBucket>):
       expect(await bucket.list('a', { after: 'b' })).toEqual([]);
     });
 
-    test('a page holds 1,000 keys unless told otherwise', async () => {
+    test('a page holds 1,000 keys by default', async () => {
       const keys = Array.from({ length: 1003 }, (_, index) => `many/${String(index).padStart(4, '0')}`);
       for (let start = 0; start < keys.length; start += 100) await fill(keys.slice(start, start + 100));
       expect(await bucket.list('many/')).toEqual(keys.slice(0, 1000));

@@ -26,7 +26,7 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
   describe('a history', () => {
     const blobs = { one: '5626abf0f72e58d7a153368ba57db4c673c0e171', two: 'f719efd430d52bcfc8566a43b2eb655688d38871' };
 
-    test('tells what came, changed and went, oldest first, and when', async () => {
+    test('lists what was added, changed and removed, oldest first, and when', async () => {
       const { source, repository, remote } = await open();
       const commits = repository.commitAll([
         { files: { 'a.yaml': 'one\n', 'b/c.yaml': 'one\n' }, date: 1_767_225_600 },
@@ -111,7 +111,7 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       );
     });
 
-    test('follows first parents alone, and tells what a merge brought', async () => {
+    test('follows first parents alone, and lists what a merge brought', async () => {
       const { source, repository, remote } = await open();
       const root = repository.commit({ files: { 'a.yaml': 'one\n' } });
       const side = repository.commit({ branch: 'side', parent: root, files: { 'b.yaml': 'one\n' } });
@@ -180,7 +180,7 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       }
     });
 
-    test('stops when it is told to', async () => {
+    test('stops when its signal aborts', async () => {
       const { source, repository, remote } = await open();
       const commit = repository.commit({ files: { 'a.yaml': 'one\n' } });
       const signal = AbortSignal.abort(new Error('stop'));
@@ -190,7 +190,7 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
     });
   });
 
-  describe('what is told to be brought', () => {
+  describe('objects that are to be fetched', () => {
     test('is there for snapshots, also what is on no branch, and what cannot be had is left to them', async () => {
       const { source, repository, remote } = await open();
       const commits = repository.commitAll(Array.from({ length: 9 }, (_, index) => ({ files: { n: `${index}` } })));

@@ -294,16 +294,19 @@ export function hostContract(name: string, given: HostCase): void {
       expect((await host.listPulls(repository)).map(({ number }) => number)).toEqual([3]);
     });
 
-    ifStatuses('tells how a check stands; told twice it is there once, and the newest word wins', async () => {
-      await host.reportCheck(repository, checkOf('running'));
-      await host.reportCheck(repository, checkOf('running'));
-      expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: states!.running });
-      await host.reportCheck(repository, checkOf('failure'));
-      await host.reportCheck(repository, checkOf('failure'));
-      expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: states!.failure });
-    });
+    ifStatuses(
+      'reports the state of a check; reported twice it is there once, and the newest report wins',
+      async () => {
+        await host.reportCheck(repository, checkOf('running'));
+        await host.reportCheck(repository, checkOf('running'));
+        expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: states!.running });
+        await host.reportCheck(repository, checkOf('failure'));
+        await host.reportCheck(repository, checkOf('failure'));
+        expect(opened.stands(commit)).toEqual({ [checkOf('running').name]: states!.failure });
+      },
+    );
 
-    ifStatuses('what is told at once is told in the order of asking', async () => {
+    ifStatuses('reports at the same time arrive in the order in which they were made', async () => {
       await Promise.all(
         (['running', 'success', 'failure'] as const).map((state) => host.reportCheck(repository, checkOf(state))),
       );
@@ -316,7 +319,7 @@ export function hostContract(name: string, given: HostCase): void {
       expect(opened.stands(commit)).toEqual({ [check.name]: states![state] });
     });
 
-    ifNoStatuses('without an API for it nobody is told', async () => {
+    ifNoStatuses('without an API for statuses nothing is reported', async () => {
       await host.reportCheck(repository, checkOf('success'));
       expect(opened.standIn.requests).toEqual([]);
     });
@@ -375,7 +378,7 @@ export function hostContract(name: string, given: HostCase): void {
       expect(opened.standIn.requests).toEqual([]);
     });
 
-    test('without a credential, or with an ssh key, nobody is told', async () => {
+    test('without a credential, or with an ssh key, nothing is reported', async () => {
       await host.reportCheck({ ...repository, credential: null }, checkOf('success'));
       await host.reportCheck({ ...repository, credential: opened.credentials.ssh }, checkOf('success'));
       expect(opened.standIn.requests).toEqual([]);
@@ -407,7 +410,7 @@ export function hostContract(name: string, given: HostCase): void {
       expect(target.requests).toEqual([]);
     });
 
-    ifStatuses.each([401, 404, 422])('a refusal (%i) is told without a secret, and once', async (status) => {
+    ifStatuses.each([401, 404, 422])('a refusal (%i) is logged once, without a secret', async (status) => {
       opened.standIn.fail({ status, body: { message: `Bad ${tokenText}` } }, 50);
       const error: unknown = await host.reportCheck(repository, checkOf('success')).catch((caught: unknown) => caught);
       expect(error).toMatchObject({ code: 'unreachable' });
@@ -519,7 +522,7 @@ export function hostContract(name: string, given: HostCase): void {
       expect(opened.standIn.requests.map(({ headers }) => headers.authorization)).toEqual([undefined]);
     });
 
-    test('an owner that is not there is told by name', async () => {
+    test('the error for a missing owner names it', async () => {
       const missing = host.listRepositories({ ...owner(), path: 'nobody' });
       await expect(missing).rejects.toMatchObject({
         code: 'unreachable',

@@ -73,7 +73,7 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
       return createRefs(bucket, { ...clock, uniqueId: createIds(`instance${++instances}`), maxAge });
     }
 
-    test('a watcher is told of what is appended through the same object, and of nothing else', async () => {
+    test('a watcher sees what is appended through the same object, and nothing else', async () => {
       const refs = openRefs();
       const told: string[] = [];
       const stop = refs.watch((changed) => void told.push(changed));
@@ -211,7 +211,7 @@ export function refsContract(name: string, open: () => Promise<OpenedBucket>): v
         ],
         ['no JSON', () => bytesOf('{"sequence":')],
         ['gone', () => null],
-      ])('a history with an entry %s is told apart, and what is in memory still served', async (_, damage) => {
+      ])('a history with an entry %s is recognized, and what is in memory is still served', async (_, damage) => {
         const refs = openRefs();
         for (let index = 0; index < 5; index++) await increment(refs, one);
         const key = entryKey(log, 3);

@@ -11,7 +11,7 @@ export interface SourceWorld {
 
 /** What every source promises (src/source/source.ts), whatever way leads to the repository. */
 export function testSource(open: () => Promise<SourceWorld>): void {
-  test('tells where a branch stands, and where HEAD does', async () => {
+  test('gives the commit of a branch, and of HEAD', async () => {
     const { source, repository, remote } = await open();
     const main = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
     const other = repository.commit({ branch: 'feature/x', files: { 'a.yaml': 'a: 2\n' } });
@@ -20,7 +20,7 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     expect(await source.tip(remote('feature/x'))).toEqual({ found: true, commit: other });
   });
 
-  test('tells where a detached HEAD stands', async () => {
+  test('gives the commit of a detached HEAD', async () => {
     const { source, repository, remote } = await open();
     const first = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
     repository.commit({ files: { 'a.yaml': 'a: 2\n' } });
@@ -28,7 +28,7 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     expect(await source.tip(remote(null))).toEqual({ found: true, commit: first });
   });
 
-  test('tells which commits the tags stand for, annotated or not, and opens them', async () => {
+  test('gives the commits of the tags, annotated or not, and opens them', async () => {
     const { source, repository, remote } = await open();
     expect(await source.tags(remote(null))).toEqual([]);
     const first = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
@@ -167,7 +167,7 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     expect(await ancestry(tip, 'd'.repeat(40))).toBe('unrelated');
   });
 
-  test('stops when it is told to', async () => {
+  test('stops when its signal aborts', async () => {
     const { source, repository, remote } = await open();
     const commit = repository.commit({ files: { 'a.yaml': '' } });
     const signal = AbortSignal.abort(new Error('stop'));

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { ask } from '../server/http.ts';
 import { serveStele } from './stele.ts';
 
-test('where descriptors run out, requests are told to come back, and are served afterwards', async () => {
+test('where descriptors run out, requests get a time to try again, and are served afterwards', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stele-connections-'));
   const stele = await serveStele(['--data', join(folder, 'data')], { cwd: folder, descriptors: 200 });
   try {

@@ -67,7 +67,7 @@ async function changedFrom(state: string): Promise<string | null> {
   return null;
 }
 
-test('a changed template is told and shown; a broken one takes nothing down', async () => {
+test('a changed template is announced and shown; a broken one takes nothing down', async () => {
   await serve('--dev');
   const before = await page();
   expect(before.text).not.toContain('Marble');
@@ -93,7 +93,7 @@ test('a changed template is told and shown; a broken one takes nothing down', as
   expect((await page()).text).toContain('<h1>Marble ');
 });
 
-test('a wrong configuration is told and changes nothing, a right one holds without a new process', async () => {
+test('a wrong configuration is logged and changes nothing, a right one takes effect without a new process', async () => {
   const stele = await serve('--dev');
   const before = stateOf((await page()).text);
   await configure('Second', ' rateLimit: { widnow: 3 },');

@@ -42,7 +42,7 @@ async function publishFile(version: string, ...more: string[]): Promise<void> {
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
 
-test('an endpoint is made, told of what is published over HTTP and beside the server, and after a crash; its log and redelivery', async () => {
+test('an endpoint gets what is published over HTTP, beside the server, and before a crash; its log and redelivery', async () => {
   const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', ...args], {
     cwd: folder,
     env,
@@ -94,7 +94,7 @@ test('an endpoint is made, told of what is published over HTTP and beside the se
   expect(await stele.stop()).toBe(0);
 });
 
-test('a secretKey that cannot be used is told at the start', async () => {
+test('a secretKey that cannot be used is reported at the start', async () => {
   const ended = await runStele(['serve', '--port', '0', ...args], { cwd: folder, env: { STELE_TEST_KEY: 'short' } });
   expect(ended.code).toBe(2);
   expect(ended.stderr).toContain('Each line of secretKey must have at least 32 characters.');

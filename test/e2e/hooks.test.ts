@@ -74,7 +74,7 @@ async function until(question: () => boolean | Promise<boolean>): Promise<void> 
   throw new Error('It did not come to that within five minutes.');
 }
 
-test('a push is published and a pull request checked, and the host is told of both', async () => {
+test('a push is published, a pull request is checked, and both are reported to the host', async () => {
   await using world = await open();
   const { repository, api, hook, isRead } = world;
   await until(() => isRead('1.0.0'));

@@ -79,7 +79,7 @@ test('a push to a local repository becomes a version; the one before keeps its b
 });
 
 test.skipIf(!isThorough)(
-  `over http, with several files: bundled, and what is wrong is told with its place and harms nothing else${unlessThorough}`,
+  `over http, with several files: bundled, and what is wrong is reported with its place and harms nothing else${unlessThorough}`,
   async () => {
     await using server = await openGitServer({ root: folder });
     const commit = repository.commit({
@@ -234,7 +234,7 @@ test.skipIf(!isThorough)(
 );
 
 test.skipIf(!isThorough)(
-  `what is made in the data folder is for its owner alone, whatever the umask, and a folder that is not is told${unlessThorough}`,
+  `what is made in the data folder is for its owner alone, whatever the umask, and a folder that is open to others is logged${unlessThorough}`,
   async () => {
     const before = process.umask(0);
     const commit = repository.commit({ files: { 'payments.yaml': api('Payments', '1.0.0') } });

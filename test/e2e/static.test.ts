@@ -325,7 +325,7 @@ describe.skipIf(!canRun).for(['/sub', ''])(
         expect((await both('/@acme/apis/pay@1.0.1', {}, method)).ours.status, method).toBe(405);
     });
 
-    test('no file names or tells what is private, in any coding', async () => {
+    test('no file names or contains what is private, in any coding', async () => {
       const there = await listReadable(site.registry, { kind: 'operator', id: 'test' });
       expect(there.filter(({ slug, org }) => `${org} ${slug}`.includes(canary))).toHaveLength(4);
       const files = await filesIn(out);

@@ -46,7 +46,7 @@ const short = ({ event }: Happened) => `${event.type.replace('dev.stele.', '')} 
 describe('what happens to a resource', () => {
   const all = ({ registry }: World) => eventsIn<Resource>(registry, resourceRef(coordinate), eventsOfResource);
 
-  test('versions, their status, latest and visibility are told, each once', async () => {
+  test('versions, their status, latest and visibility are sent, each once', async () => {
     const world = createWorld();
     const { registry } = world;
     await publishPay(registry, '1.0.0');
@@ -154,7 +154,7 @@ describe('what happens to a repository', () => {
     };
   }
 
-  test('each commit that was synced is told, with how many documents there are and how many are rejected', async () => {
+  test('each synced commit is sent, with the number of documents and of rejected ones', async () => {
     const { source, sync, everything } = await followed();
     const first = source.push(url, { 'pay.yaml': api('1.0.0'), 'bad.yaml': 'openapi: 3.1.0\nbroken: true' });
     await sync();
@@ -169,7 +169,7 @@ describe('what happens to a repository', () => {
     expect(found[0]!.resources).toContainEqual(coordinate);
   });
 
-  test('failure is told when it begins and when it is over, not between', async () => {
+  test('a failure is sent when it begins and when it is over, not between', async () => {
     const { source, sync, all } = await followed();
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
@@ -200,7 +200,7 @@ describe('what happens to a repository', () => {
     expect(found[0]!.event.data).toMatchObject({ coordinate: '@acme/apis/pay', path: 'pay.yaml' });
   });
 
-  test('rewritten history, a file that is gone and a branch that is gone are told', async () => {
+  test('rewritten history, a missing file and a missing branch are sent', async () => {
     const { source, sync, all } = await followed();
     const root = source.push(url, {});
     source.push(url, { 'pay.yaml': api('1.0.0'), 'money.yaml': api('2.0.0') });
@@ -219,7 +219,7 @@ describe('what happens to a repository', () => {
     ]);
   });
 
-  test('a replaced repository is detached and has not diverged; what stays so is told once', async () => {
+  test('a replaced repository is detached, not diverged; what stays so is sent once', async () => {
     const { source, sync, all } = await followed();
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
@@ -232,7 +232,7 @@ describe('what happens to a repository', () => {
     expect((await all()).map(short)).toEqual([`source.detached ${url}`]);
   });
 
-  test('the folder of a local repository is not told', async () => {
+  test('the folder of a local repository is not sent', async () => {
     const folder = '/srv/git/secret-place/apis.git';
     const { source, sync, all } = await followed(folder);
     source.push(folder, { 'pay.yaml': api('1.0.0') });

@@ -47,7 +47,7 @@ test('what is made private, withdrawn or yanked, and where latest moves, is purg
   }
 });
 
-test('what was never public is not told to anybody', async () => {
+test('what was never public is not sent to anybody', async () => {
   const { registry, cdn } = await openScene();
   open(registry);
   await publishVersion(registry, '@acme/apis/secret', '1.0.0', { visibility: 'private' });

@@ -55,7 +55,7 @@ describe('secrets', () => {
     expect(texts.join()).not.toContain(made.secret.slice('whsec_'.length));
   });
 
-  test('a secret that no key opens any more is told in the log, and nothing is sent', async () => {
+  test('a secret that no key opens any more is logged, and nothing is sent', async () => {
     vi.stubEnv('STELE_TEST_SECRET_KEY', 'a key that is long enough for it');
     const user = { ...local, secretKey: { env: 'STELE_TEST_SECRET_KEY' } };
     const { registry, receiver, deliveries, id } = await begin({}, user);
@@ -67,7 +67,7 @@ describe('secrets', () => {
     expect((await log(registry, id))[0]!).toMatchObject({ state: 'pending', attempts: [{ status: null, error }] });
   });
 
-  test('a secretKey that is too short is told at the start', () => {
+  test('a secretKey that is too short is reported at the start', () => {
     vi.stubEnv('STELE_TEST_SECRET_KEY', 'short');
     const { registry } = createWorld({ secretKey: { env: 'STELE_TEST_SECRET_KEY' } });
     expect(() => openDeliveries(registry, base)).toThrow(/at least 32/);
@@ -217,7 +217,7 @@ describe('walls', () => {
     expect((await log(registry, id))[0]!.attempts[0]!.error).toContain('must be an https URL');
   });
 
-  test('an organization is told nothing of another', async () => {
+  test('an organization gets nothing of another', async () => {
     const { registry, deliveries, receiver } = await begin();
     const text = 'openapi: 3.1.0\ninfo: {title: Pay, version: "1.0.0"}\n';
     await publish(registry, {

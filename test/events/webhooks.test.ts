@@ -246,7 +246,7 @@ describe('delivery', () => {
     expect(most).toBe(4);
   });
 
-  test('an endpoint that does not answer in time is told so in the log', async () => {
+  test('the log says that an endpoint did not answer in time', async () => {
     const world = createWorld(local);
     const receiver = await receive();
     const forever = Promise.withResolvers<never>();
@@ -408,7 +408,7 @@ describe('failure', () => {
     expect(subjects(receiver)).toEqual(['1.0.0']);
   });
 
-  test('a damaged delivery holds no other one up, and is told once', async () => {
+  test('a damaged delivery holds up no other, and is logged once', async () => {
     const { registry, bucket, receiver, deliveries, pass, another, id, events } = await begin();
     receiver.answer = () => ({ status: 500 });
     await publishVersion(registry, '1.0.0');

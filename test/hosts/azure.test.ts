@@ -154,7 +154,7 @@ test('Azure DevOps: spaces, old hosts, and projects with a repository of their n
   expect(server.nameOf('https://tfs.acme.test/DefaultCollection/apis/_git/contracts')).toBeNull();
 });
 
-test("Azure DevOps: a fork's pull request has no ref; one that ended is closed; too few details are told", async () => {
+test("Azure DevOps: a fork's pull request has no ref; one that ended is closed; too few details are reported", async () => {
   await using opened = await open(200);
   const read = (resource: object) =>
     opened.host.readHint({

@@ -85,7 +85,7 @@ test('a token is sent as Bearer, and with a user name as Basic', async () => {
   expect(sent).toEqual([bearer, bearer, basic, basic]);
 });
 
-test('findings are annotations of a report, the same ones however often they are told, and go when they are mended', async () => {
+test('findings are annotations of a report, the same however often they are sent, and go when they are fixed', async () => {
   await using opened = await open(200);
   const annotation = (line: number) =>
     ({ path: 'a.yaml', line, column: 1, severity: 'error', rule: 'r', message: 'Wrong' }) as const;

@@ -14,7 +14,7 @@ test('nothing goes to another origin than that of the API', async () => {
   expect(other.requests).toEqual([]);
 });
 
-test('work that does not end in time is told to stop', async () => {
+test('work that does not end in time is aborted', async () => {
   let reason: AbortSignal | null = null;
   const endless = inTime('GitHub', 1, (signal) => {
     reason = signal;

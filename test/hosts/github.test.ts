@@ -106,7 +106,7 @@ describe('check runs', () => {
     });
   });
 
-  test('told again after a crash in the middle, no annotation is there twice', async () => {
+  test('sent again after a crash in the middle, no annotation is there twice', async () => {
     await using opened = await open(200);
     const check = checkOf('failure', { annotations: annotations(60) });
     opened.standIn.fail({ status: 422 }, 1, ({ method }) => method === 'PATCH');
@@ -173,7 +173,7 @@ describe('check runs', () => {
     expect(run!.annotations.map((each) => (each['message'] as string).length)).toEqual([65_535]);
   });
 
-  test.each([403, 404])('where checks are not allowed (%i), a status is told', async (status) => {
+  test.each([403, 404])('where checks are not allowed (%i), a status is set', async (status) => {
     await using opened = await open(200);
     opened.standIn.fail({ status, body: { message: 'Resource not accessible by integration' } }, 10, ({ path }) =>
       path.includes('check-runs'),
@@ -262,7 +262,7 @@ describe('an app', () => {
     expect(opened.stands(commit)).toEqual({ 'stele @acme/apis/payments': 'success' });
   });
 
-  test('that is not installed is told, without a secret', async () => {
+  test('that is not installed is reported, without a secret', async () => {
     await using opened = await open(200);
     opened.standIn.installations.clear();
     const told = opened.host.gitCredential(repository);
@@ -270,7 +270,7 @@ describe('an app', () => {
     await expect(told).rejects.toMatchObject({ code: 'unreachable', message });
   });
 
-  test('that has no key is malformed, and its file is not told', async () => {
+  test('that has no key is malformed, and the error does not name its file', async () => {
     await using standIn = await openGitHubApi();
     const app = { githubApp: { appId: 1, privateKeyFile: '/nowhere/app.pem' } };
     const host = hostAt('github', standIn.apiUrl, 200, { credentials: { app } });

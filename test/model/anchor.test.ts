@@ -15,7 +15,7 @@ test('an anchor is the name that people know the part by', () => {
   expect(anchors.tag('Käse & Wein')).toBe('tag/K-se-Wein');
 });
 
-test('the second of the same name is told apart, also where its name is taken', () => {
+test('the second of the same name gets another anchor, also where that one is taken', () => {
   const anchors = createAnchors();
   const names = ['a', 'a-2', 'a', 'a', 'a-2'];
   expect(names.map(anchors.schema)).toEqual(['a', 'a-2', 'a-3', 'a-4', 'a-2-2'].map((name) => `schema/${name}`));

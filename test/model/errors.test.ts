@@ -3,7 +3,7 @@ import { isRegistryError, RegistryError } from '../../src/model/errors.ts';
 import { problemAtFile } from '../../src/model/problem.ts';
 
 describe('a refusal', () => {
-  test('is told from a bug, and by its code', () => {
+  test('is distinguished from a bug, and by its code', () => {
     const refusal = new RegistryError('not_found', 'There is nothing here.');
     expect(isRegistryError(refusal)).toBe(true);
     expect(isRegistryError(refusal, 'not_found')).toBe(true);
@@ -13,7 +13,7 @@ describe('a refusal', () => {
     }
   });
 
-  test('carries what its caller is told, and its cause', () => {
+  test('carries what its caller sees, and its cause', () => {
     const problems = [problemAtFile('schema', 'a.yaml', 'Wrong.')];
     const cause = new Error('below');
     expect(

@@ -39,7 +39,7 @@ test('every example is one that Stele takes', () => {
   }
 });
 
-test('every key is told of, and no other', () => {
+test('every key is documented, and no other', () => {
   const schema = JSON.parse(read('content/schemas/repository.json')) as {
     properties: { resources: { items: { properties: object } }; defaults: { properties: object } };
   };

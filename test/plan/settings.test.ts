@@ -130,7 +130,7 @@ ignore: [a/old]
   });
 });
 
-describe('what is wrong with an entry is told at its place, and the others go on', () => {
+describe('a wrong entry is reported at its place, and the others go on', () => {
   test('a path or a pattern that takes nothing, and files without a document', async () => {
     const { push, names, registry } = await following();
     const run = await push({
@@ -354,7 +354,7 @@ resources:
     expect((await registry.refs.read('resources/acme/apis/a'))?.generation).toBe(before?.generation);
   });
 
-  test('who may push opens, renames and ungates nothing that exists: that is told, and refuses nothing', async () => {
+  test('whoever may push cannot open, rename or ungate what exists: that is reported, and rejects nothing', async () => {
     const { push, find, registry } = await following();
     const listing = (more: string) => ({ 'stele.yaml': `resources:\n  - { path: a.yaml, slug: a${more} }\n` });
     await push({ ...listing(''), 'a.yaml': api('A', '1.0.0', 'ok: true') });
@@ -402,7 +402,7 @@ describe('where versions come from', () => {
     expect((await find('a'))!.versions.map(({ label }) => label)).toEqual(['1.0.0', '1.0.1']);
   });
 
-  test('a file of the same commit: a change of it is a version, and what is wrong with it is told', async () => {
+  test('a file of the same commit: a change of it is a version, and its errors are reported', async () => {
     const { push, find, compiler } = await following();
     const version = (text: string) => ({ 'services/pay/package.json': `{"version": "${text}"}` });
     await push({

@@ -118,7 +118,7 @@ test('a document is touched through its settings in stele.yaml', async () => {
   expect(Object.keys(await check(scene, head))).toEqual(['stele @acme/apis/payments', 'stele']);
 });
 
-test('a mistake in stele.yaml that main has too is not told to a request that does not touch it', async () => {
+test('a mistake in stele.yaml that main has too is not reported on a request that does not touch it', async () => {
   const scene = await open();
   const { source, sync } = scene;
   const files = {
@@ -149,7 +149,7 @@ test('a conflict is for the host to tell, and does not fail the check', async ()
   expect(checks['stele']!.summary).toContain('`pay.yaml`');
 });
 
-test('a request is looked at again when the target moves, and told again only when that changes something', async () => {
+test('a request is checked again when the target moves, and reported again only when that changes something', async () => {
   const scene = await open();
   const { source, sync, host, state } = scene;
   source.push(url, { 'pay.yaml': api('1.0.0') });
@@ -196,7 +196,7 @@ test('the group of a merge queue is checked at its own commit', async () => {
   expect(host.told.every(({ commit }) => commit !== null)).toBe(true);
 });
 
-test('a check that is asked for again is made and told again, that of a pull request and that of the branch', async () => {
+test('a check that is asked for again runs and is reported again, for a pull request and for the branch', async () => {
   const scene = await open();
   const { source, sync, hook, host, compiler } = scene;
   const main = source.push(url, { 'pay.yaml': api('1.0.0') });

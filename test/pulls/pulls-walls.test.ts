@@ -82,7 +82,7 @@ describe('one does not stop another', () => {
     await queue.close();
   });
 
-  test('a host that never takes what it is told does not hold up checks', async () => {
+  test('a host that accepts no report does not hold up checks', async () => {
     const { source, sync, hook, checked, host, queue } = await open();
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
@@ -97,7 +97,7 @@ describe('one does not stop another', () => {
     await queue.close();
   });
 
-  test('a check that takes too long is stopped, told so, and not begun again', async () => {
+  test('a check that takes too long is stopped, reported as such, and not begun again', async () => {
     const { source, sync, hook, host, registry, queue, state } = await open({ patience: 200 });
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
@@ -205,7 +205,7 @@ describe('checks that fail', () => {
   });
 });
 
-describe('what a pull request is told', () => {
+describe('the report on a pull request', () => {
   async function check(files: Record<string, string>, scene: Awaited<ReturnType<typeof open>>) {
     const { source, hook, checked, host } = scene;
     host.told.length = 0;
@@ -265,7 +265,7 @@ describe('what a pull request is told', () => {
     expect(await gated('secret')).toBe(await gated('absent'));
   });
 
-  test('the title of a document tells nothing of private names either', async () => {
+  test('the title of a document does not reveal private names either', async () => {
     const [first] = await check(
       { 'pay.yaml': api('1.0.0'), 'new.yaml': api('1.0.0').replace('Pay', 'Secret') },
       await openWithSecrets(),
@@ -273,7 +273,7 @@ describe('what a pull request is told', () => {
     expect(first).toMatchObject({ name: 'stele @acme/apis/secret', state: 'success' });
   });
 
-  test('thousands of documents are told in few checks, those that are refused first', async () => {
+  test('thousands of documents are reported in few checks, rejected ones first', async () => {
     const scene = await openWithSecrets();
     const files = Object.fromEntries(
       Array.from({ length: 300 }, (_, n) => [
@@ -288,7 +288,7 @@ describe('what a pull request is told', () => {
     expect(told.at(-1)!.summary).toContain('251 documents have no separate check.');
   });
 
-  test('the check of the whole fails with any of them, whatever stele.yaml is told', async () => {
+  test('the check of the whole fails with any of them, whatever is reported on stele.yaml', async () => {
     const scene = await openWithSecrets();
     const told = await check(
       {
@@ -314,7 +314,7 @@ describe('what a pull request is told', () => {
 });
 
 describe('reporting checks', () => {
-  test('what was said later is not overwritten by what could not be told before', async () => {
+  test('a later report is not overwritten by one that could not be sent before', async () => {
     const { source, sync, host, pass, queue, registry } = await open();
     host.failures = 1;
     source.push(url, { 'pay.yaml': `${api('1.0.0')}broken: true` });
@@ -341,7 +341,7 @@ describe('reporting checks', () => {
     expect(host.told).toMatchObject([{ state: 'success' }]);
   });
 
-  test('the first sync of a large repository is told in parts, each within its time', async () => {
+  test('the first sync of a large repository is reported in parts, each within its time', async () => {
     const { source, sync, host, registry } = await open();
     const files = Object.fromEntries(
       Array.from({ length: 120 }, (_, n) => [`a${n}.yaml`, api('1.0.0').replace('Pay', `Api ${n}`)]),
@@ -352,7 +352,7 @@ describe('reporting checks', () => {
     expect(await Array.fromAsync(registry.refs.list('checks/acme/'))).toHaveLength(3);
   });
 
-  test('a registry that is shut down does not wait until a slow host was told everything', async () => {
+  test('a registry that is shut down does not wait until everything was reported to a slow host', async () => {
     const { source, sync, host, queue } = await open();
     const files = Array.from({ length: 20 }, (_, n) => [`a${n}.yaml`, api('1.0.0').replace('Pay', `Api ${n}`)]);
     source.push(url, Object.fromEntries(files) as Record<string, string>);

@@ -9,7 +9,7 @@ import { findResource } from '../../src/registry/find-resource.ts';
 import { api, id, open, seven, url, waitFor } from './pulls-scene.ts';
 
 describe('pull requests', () => {
-  test('a mistake in stele.yaml is told at its line, and what follows from an entry names its place', async () => {
+  test('a mistake in stele.yaml is reported at its line, and what follows from an entry names its place', async () => {
     const { source, sync, hook, checked, host } = await open();
     source.push(url, { 'stele.yaml': 'resources:\n  - {path: pay.yaml, slug: pay}\n', 'pay.yaml': api('1.0.0') });
     await sync();
@@ -34,7 +34,7 @@ describe('pull requests', () => {
     });
   });
 
-  test('a pull request is compiled, compared and told, and nothing is published', async () => {
+  test('a pull request is compiled, compared and reported, and nothing is published', async () => {
     const { source, sync, hook, checked, host, registry } = await open();
     const get = 'paths: {/a: {get: {x: 1}}, /b: {get: {}}}';
     source.push(url, { 'pay.yaml': api('1.0.0', get), 'same.yaml': api('3.0.0').replace('Pay', 'Same') });
@@ -95,7 +95,7 @@ describe('pull requests', () => {
     expect(host.told.at(-1)).toMatchObject({ commit: second });
   });
 
-  test('a newer head takes the place of the one that is being checked, and the host is told', async () => {
+  test('a newer head replaces the one that is being checked, and is reported to the host', async () => {
     const { source, sync, hook, checked, host, registry } = await open();
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
@@ -123,7 +123,7 @@ describe('pull requests', () => {
     expect(host.told.filter(({ commit, state }) => commit === first && state === 'success')).toEqual([]);
   });
 
-  test('what nobody told of is found when the host is asked, and what a crash left undone is taken up', async () => {
+  test('a request without a hook is found when the host is asked, and what a crash left undone is taken up', async () => {
     const { source, sync, host, queue, checked, another } = await open();
     source.push(url, { 'pay.yaml': api('1.0.0') });
     await sync();
@@ -184,7 +184,7 @@ describe('pull requests', () => {
 });
 
 describe('telling hosts', () => {
-  test('a host that does not answer is told later, once, by whichever process comes first', async () => {
+  test('a report to a host that does not answer is sent later, once, by whichever process comes first', async () => {
     const { source, sync, host, another, pass, events } = await open();
     host.failures = 1;
     source.push(url, { 'pay.yaml': api('1.0.0') });
@@ -203,7 +203,7 @@ describe('telling hosts', () => {
     expect(host.told).toHaveLength(1);
   });
 
-  test('a host that did not answer is told also after the clock was set back', async () => {
+  test('a report to a host that did not answer is sent also after the clock was set back', async () => {
     const { source, sync, host, queue, pass, events } = await open();
     host.failures = 1;
     source.push(url, { 'pay.yaml': api('1.0.0') });

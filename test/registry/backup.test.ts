@@ -176,7 +176,7 @@ async function damage(bucket: MemoryBucket, key: string): Promise<void> {
   );
 }
 
-test('what is damaged is told and not copied, and everything else is', async () => {
+test('what is damaged is reported and not copied, and everything else is copied', async () => {
   const registry = await createStore();
   const sound = await filesOf(registry.bucket);
   const object = await someObject(registry.bucket);

@@ -68,7 +68,7 @@ test.each<[string, string, (registry: TestRegistry) => Promise<unknown>]>([
       await bucket.delete(key!);
     },
   ],
-])('a check tells of no damage where something is %s', async (_, at, meanwhile) => {
+])('a check reports no damage where something is %s', async (_, at, meanwhile) => {
   const registry = await createStore();
   // Its bytes are there already, and are named by no version.
   if (at === 'list work/')

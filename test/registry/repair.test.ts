@@ -92,7 +92,7 @@ test('the newest entries of a log that were lost are written again', async () =>
   expect(await textsOf(bucket)).toEqual(await textsOf(await bucketOf(files)));
 });
 
-test('without a copy nothing is touched, and each damage is told', async () => {
+test('without a copy nothing is touched, and each damage is reported', async () => {
   const keys = [...keysIn('objects/').slice(0, 2), keysIn('packs/')[0]!, entryKey('@acme', 2)];
   const bucket = await bucketOf(damagedFiles(keys));
   const before = await textsOf(bucket);

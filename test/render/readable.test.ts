@@ -34,7 +34,7 @@ test('a note of a git host is a note', () => {
   expect(html).toMatch(/<blockquote>\s*<p><strong>Note<\/strong><br>\s*Mind this\./);
 });
 
-test('the variables of a server are told, with what they may be', () => {
+test('the variables of a server are shown, with their values', () => {
   const env = { default: 'prod', enum: ['prod', 'test'], description: 'Which *one*' };
   const html = pageOf({
     openapi: '3.1.0',

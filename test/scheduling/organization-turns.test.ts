@@ -28,7 +28,7 @@ test('work that fails gives its place to the next', async () => {
   expect(await turns.take('one', async () => 7)).toBe(7);
 });
 
-test('of one organization no more than 32 wait; further ones are told when to come again, and others come in', async () => {
+test('of one organization no more than 32 wait; further ones get a time to try again, and others come in', async () => {
   const turns = createTurns();
   const gate = Promise.withResolvers<void>();
   const all = Array.from({ length: 40 }, () => turns.take('one', () => gate.promise));

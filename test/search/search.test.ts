@@ -310,7 +310,7 @@ describe('the index', () => {
     expect(await ask('listPets', anonymous)).toMatchObject({ items: [{}], complete: true });
   });
 
-  test('tells nobody that something which they may not read is being outlined', async () => {
+  test('does not reveal that something unreadable is being outlined', async () => {
     const { registry } = createSearchWorld();
     await put(registry, '@acme/apis/secret', pets, { visibility: 'private' });
     registry.compiler.outline = () => new Promise(() => undefined);

@@ -118,7 +118,7 @@ test.each([
   expect(found[0]?.matches()[0]?.name).toBe(wanted);
 });
 
-test('what was taken instead of a word that occurs nowhere is told', async () => {
+test('the answer names what was taken instead of a word that occurs nowhere', async () => {
   const { shards } = openCounted();
   expect((await shards.search('scrable score')).instead).toBe('scrabble score');
   expect((await shards.search('issue')).instead).toBe(null);

@@ -132,7 +132,7 @@ describe('at the cap on connections', () => {
     await server.close();
   });
 
-  test('and with a request on each, another is told to come back', async () => {
+  test('and with a request on each, another gets a time to try again', async () => {
     const busy = Promise.withResolvers<void>();
     const responses: ServerResponse[] = [];
     const server = await listen(

@@ -52,7 +52,7 @@ test('a key wins over a session', async () => {
 });
 
 test.each(['/@acme/apis/secret?format=yaml', '/@acme/apis/absent?format=yaml', '/nowhere'])(
-  'who finds nothing at %s is told where to sign in',
+  'a page that is not found at %s says where to sign in',
   async (target) => {
     const { body } = await get(target);
     expect(JSON.parse(body.toString())).toMatchObject({ status: 404, signIn: login.signInUrl(target) });

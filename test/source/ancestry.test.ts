@@ -58,7 +58,7 @@ describe.each(sampleOf(servers, 4, 3, 3))('at a server with %s', (_, protocol, i
     expect(await ancestry(tip, old)).toBe('unrelated');
   });
 
-  test('a commit that was replaced is told from another history, also when nobody has it any more', async () => {
+  test('a replaced commit is distinguished from another history, also when nobody has it any more', async () => {
     const commits = line(1200);
     const source = world.openSource();
     await source.snapshot(world.remote(), commits[1199]!);

@@ -54,7 +54,7 @@ describe('a credential', () => {
     expect(filesUnder(world.cache).filter((text) => text.includes(token) || text.includes(encoded))).toEqual([]);
   });
 
-  test('that is wrong is told apart from one that is missing, and neither is repeated', async () => {
+  test('that is wrong is distinguished from one that is missing, and neither is repeated', async () => {
     const wrong = { ...world.remote(), credential: { ...credential, token: 'wrong-4711' } };
     const refused = await refusalOf(world.openSource().tip(wrong));
     expect(refused).toMatchObject({ code: 'unreachable', message: expect.stringContaining('rejected the credential') });

@@ -126,7 +126,7 @@ describe('what is new', () => {
 });
 
 describe('a summary', () => {
-  test('that cannot be written is tried again after as many entries as make one, and told once each time', async () => {
+  test('that cannot be written is tried again after as many entries as make one, and logged once each time', async () => {
     const bucket = createMemoryBucket();
     let told = 0;
     const refusing: Bucket = { ...bucket, putIfAbsent: refusingObjects(bucket) };

@@ -137,14 +137,14 @@ describe('what goes wrong on the way', () => {
     ['latency', { kind: 'slow', milliseconds: 50 }],
   ];
 
-  test.each(harmless)('a write survives %s: its writer is told `created`, the next one `exists`', async (_, fault) => {
+  test.each(harmless)('a write survives %s: its writer gets `created`, the next one `exists`', async (_, fault) => {
     await open('PUT', fault);
     expect(await bucket.putIfAbsent('a', bytesOf('same'))).toBe('created');
     expect(await bucket.putIfAbsent('a', bytesOf('same'))).toBe('exists');
     expect(server.objects.get('stele/a')?.bytes.toString()).toBe('same');
   });
 
-  test('of two writers of the same bytes with lost answers, one is told `created`', async () => {
+  test('of two writers of the same bytes with lost answers, one gets `created`', async () => {
     await open('PUT', { kind: 'lost' }, { kind: 'lost' }, { kind: 'lost' }, { kind: 'lost' });
     const answers = await Promise.all([1, 2].map(() => bucket.putIfAbsent('a', bytesOf('same'))));
     expect(answers.sort()).toEqual(['created', 'exists']);

@@ -120,7 +120,7 @@ describe('importing the past', () => {
     expect(compiler.compiled).toEqual([]);
   });
 
-  test('tags become versions under their names, oldest first; what cannot be one is told', async () => {
+  test('tags become versions under their names, oldest first; what cannot be one is reported', async () => {
     const { source, sync, importIt, versions, latest } = await open();
     const first = source.push(url, { 'pay.yaml': api('dev') });
     const second = source.push(url, { 'pay.yaml': api('dev', 'x-a: 1') });
@@ -140,7 +140,7 @@ describe('importing the past', () => {
     expect(await latest()).toBe('10.0.0');
   });
 
-  test('a refused commit is told and passed over', async () => {
+  test('a rejected commit is reported and skipped', async () => {
     const { source, sync, importIt, versions } = await open();
     source.push(url, { 'pay.yaml': `${api('0.9.0')}broken: true` });
     source.push(url, { 'pay.yaml': api('1.0.0') });

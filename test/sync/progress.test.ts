@@ -32,7 +32,7 @@ async function sync(world: World, count: number): Promise<{ run: Run; news: stri
   return { run, news, saved };
 }
 
-test('a run tells its total, then each document', async () => {
+test('a run reports its total, then each document', async () => {
   const { run, news } = await sync(createWorld(), 3);
   expect(news).toEqual(['0 of 3 -', '1 of 3 published', '2 of 3 published', '3 of 3 published']);
   expect(run.progress).toEqual({ done: 3, total: 3 });

@@ -396,7 +396,7 @@ describe('following a repository', () => {
     expect(await findResource(registry, pay)).toMatchObject({ latest: '1.0.0', connection: null });
   });
 
-  test('one slug for two files, and a file out of the followed folder, are told and not published', async () => {
+  test('one slug for two files, and a file outside the followed folder, are reported and not published', async () => {
     const { source, registry } = createWorld();
     const given = { url, branch: null, credential: null, visibility: 'public', validation: 'lenient' } as const;
     const id = await follow(registry, 'acme', { ...given, discover: 'docs' });
@@ -556,7 +556,7 @@ describe('following a repository', () => {
     expect(await names()).toEqual(['apis/a@null']);
   });
 
-  test('of very many tags only some are looked at, and it is told', async () => {
+  test('of very many tags only some are looked at, and the run says so', async () => {
     const { source, sync, repository, registry } = await connected();
     const commit = source.push(url, {
       'stele.yaml': 'resources: [{path: a.yaml, slug: a, tags: "-*"}]',
@@ -757,7 +757,7 @@ describe('following a repository', () => {
     });
   });
 
-  test('an unreachable repository is told once and tried again', async () => {
+  test('an unreachable repository is logged once and tried again', async () => {
     const { source, sync, repository, names } = await connected();
     source.push(url, { 'a.yaml': api('A', '1.0.0') });
     source.setReachable(false);

@@ -160,7 +160,7 @@ test.each([
   expect(await find(true)).toEqual(slow);
 });
 
-test('what fits is told, also through references and parts', () => {
+test('a value that fits is recognized, also through references and parts', () => {
   const follow = ({ $ref }: { $ref: string }) => ({
     schema: components[$ref.slice('#/components/schemas/'.length)],
     file: '/tree/a',

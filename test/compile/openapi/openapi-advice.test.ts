@@ -50,7 +50,7 @@ components:
     expect(lines).toEqual([]);
   });
 
-  it('is told at its place in the file that it comes from', async () => {
+  it('is reported at its place in the file that it comes from', async () => {
     const { lines } = await run({
       'a.yaml': `${head('3.0.3')}paths:\n  /a: {$ref: b.yaml}\n`,
       'b.yaml': `get:\n  parameters:\n    - {name: id, in: path, required: true, schema: {type: array}}\n  responses: {default: {description: ok}}\n`,

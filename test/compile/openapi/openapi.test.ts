@@ -119,7 +119,7 @@ describe('validity', () => {
     ]);
   });
 
-  it('a member that is not known is told beside what is missing', async () => {
+  it('an unknown member is reported beside what is missing', async () => {
     const text = `${head}paths:\n  /pets:\n    get:\n      responses:\n        "2xx": {description: ok}\n`;
     expect((await run({ 'a.yaml': text })).lines).toEqual([
       'a.yaml:9:7 error schema: "responses" is missing the member "default".',

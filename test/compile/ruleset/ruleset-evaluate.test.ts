@@ -28,7 +28,7 @@ describe("Redocly's own cases", () => {
   );
 });
 
-test('a base that cannot be read here is told of, and never left out in silence', async () => {
+test('a base that cannot be read here is reported, never silently left out', async () => {
   const rule = { subject: { type: 'Info' }, assertions: { required: ['contact'] } };
   const found = await lint({ extends: ['@acme/rulesets/base@1'], rules: { 'rule/contact': rule } });
   expect(found).toContain(
@@ -97,7 +97,7 @@ test('options that no rule can take block, and say so', async () => {
   ]);
 });
 
-test('other documents are told that no rule applies', async () => {
+test('other documents: the report says that no rule applies', async () => {
   expect(
     await lint({ extends: ['minimal'] }, { 'a.json': { $schema: 'http://json-schema.org/draft-07/schema#' } }),
   ).toEqual([expect.stringMatching(/^a\.json:1:1 info ruleset-not-applicable: /)]);

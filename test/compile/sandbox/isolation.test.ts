@@ -155,7 +155,7 @@ describe.each(isolations)('inside a sandbox, once it works ($kind)', (isolation)
     expect(told['writes']).toEqual(['false', 'false']);
   });
 
-  it('the process object tells what it is, and does nothing to others', () => {
+  it('the process object describes itself, and cannot affect others', () => {
     expect(told['process']!.toSorted()).toEqual(
       words(
         'version versions arch platform release features argv0 env cwd permission',

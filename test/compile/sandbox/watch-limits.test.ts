@@ -30,7 +30,7 @@ test('work that has not used its CPU time goes on, however long a busy machine t
   expect(told).toEqual(['processor']);
 });
 
-test('work that does nothing is told after ten times its CPU time', () => {
+test('work that does nothing is reported after ten times its CPU time', () => {
   const { told } = watched({ processorSeconds: 0, residentBytes: 0 });
   vi.advanceTimersByTime(99_000);
   expect(told).toEqual([]);
@@ -50,7 +50,7 @@ test('what a sandbox waits for others is not its time', () => {
   expect(told).toEqual(['stalled']);
 });
 
-test('more memory than allowed is told at once', () => {
+test('more memory than allowed is reported at once', () => {
   const usage = { processorSeconds: 0, residentBytes: 0 };
   const { told } = watched(usage);
   usage.residentBytes = 101 * 1024 * 1024;
@@ -58,7 +58,7 @@ test('more memory than allowed is told at once', () => {
   expect(told).toEqual(['memory']);
 });
 
-test('where the system tells nothing, the time that passes counts', () => {
+test('where the system does not say how much CPU time was used, the time that passes counts', () => {
   const { told } = watched(null);
   vi.advanceTimersByTime(9000);
   expect(told).toEqual([]);
@@ -66,7 +66,7 @@ test('where the system tells nothing, the time that passes counts', () => {
   expect(told).toEqual(['processor']);
 });
 
-test.runIf(process.platform === 'linux')('the system tells of this process what it tells of itself', () => {
+test.runIf(process.platform === 'linux')('the system reports the same of this process as the process itself', () => {
   const before = process.cpuUsage();
   const { processorSeconds, residentBytes } = readUsage(process.pid)!;
   const after = process.cpuUsage();

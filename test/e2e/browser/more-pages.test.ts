@@ -165,7 +165,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     expect([...new Set(grounds)]).toEqual(['rgb(255, 255, 255)']);
   });
 
-  test.skipIf(!isThorough)(`a ruleset tells who is checked by it${unlessThorough}`, async () => {
+  test.skipIf(!isThorough)(`a ruleset lists what it checks${unlessThorough}`, async () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/rulesets/style`);

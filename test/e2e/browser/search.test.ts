@@ -253,7 +253,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
       expect(asked.filter((path) => /ranking|search\//.test(path))).toEqual([]);
     });
 
-    test.skipIf(!isThorough)(`an index that cannot be read is told${unlessThorough}`, async () => {
+    test.skipIf(!isThorough)(`the page says when the index cannot be read${unlessThorough}`, async () => {
       await using watched = await browser.open();
       const { page } = watched;
       await page.route('**/search/index.json', (route) => route.abort());

@@ -194,7 +194,7 @@ describe('a file of a site', () => {
     });
   });
 
-  test('that two people change is changed by the first, and the second is told', async () => {
+  test('that two people change is changed by the first, and the second gets a conflict', async () => {
     const registry = createTestRegistry();
     await writeSite(registry, { 'index.md': 'one' });
     const [draft] = await listDrafts(registry, handbook);

@@ -74,7 +74,7 @@ describe('the first run', () => {
     [{ '/document': ' ' }, 'Paste a document'],
     [{ '/slug': 'pay' }, 'exists already'],
     [{ '/org': 'other' }, 'You may not publish'],
-  ])('%j is told beside the form, and nothing that was typed is lost', async (typed, said) => {
+  ])('the error in %j is shown beside the form, and nothing that was typed is lost', async (typed, said) => {
     const whole = { '/type': 'apis', '/org': 'acme', '/document': documentOf('1.0.0'), do: 'check', ...typed };
     const page = await admin.send('/console/new', whole);
     expect(page.text).toContain(said);
@@ -202,7 +202,7 @@ describe('forms', () => {
     expect(await stateOf()).toMatchObject({ state: 'withdrawn', reason: 'secret' });
   });
 
-  test('of two who edit the same, the second is told, and keeps what was typed', async () => {
+  test('of two who edit the same, the second sees a conflict, and keeps what was typed', async () => {
     const path = `${pay}/details`;
     const hidden = hiddenIn((await admin.get(path)).text);
     await admin.send(path, { '/name': 'First', '/description': '' });

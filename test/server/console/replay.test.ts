@@ -22,7 +22,7 @@ test('a published version is checked against what uses the ruleset, and nothing 
   expect(answer.text).toContain('@acme/apis/pay@1.0.0');
 });
 
-test('a candidate that cannot be read is told with what was found, and what was typed stays', async () => {
+test('a candidate that cannot be read is shown with its errors, and what was typed stays', async () => {
   const answer = await admin.send(path, { '/document': '{"refuse":"why <not>"}', '/version': '' });
   expect(answer.status).toBe(422);
   expect(answer.text).toContain('why &lt;not&gt;');

@@ -102,7 +102,7 @@ describe('a site', () => {
     expect(answer.text).not.toContain('<img');
   });
 
-  test('has two editors at once: the second is told, sees what the first wrote, and loses nothing', async () => {
+  test('has two editors at once: the second sees what the first wrote, and loses nothing', async () => {
     await write('shared.md', page('Shared', 'Before.'));
     const hidden = hiddenIn((await writer.get(edit('shared.md'))).text);
     await writer.send(edit('shared.md'), { '/text': page('Shared', 'Theirs.'), do: 'go' });

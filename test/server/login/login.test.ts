@@ -229,7 +229,7 @@ describe('signing out', () => {
     expect(await statusOf(browser)).toBe(200);
   });
 
-  test('works from a browser that tells only the origin', async () => {
+  test('works from a browser that sends only the origin', async () => {
     const browser = createBrowser();
     await signIn(browser, 'ann');
     expect((await signOut(browser, { Origin: server.url })).status).toBe(200);

@@ -15,7 +15,7 @@ async function sent(port: number, target: string, ...headers: [string, string][]
   return fields.map((name) => answer.headers.get(name) ?? null);
 }
 
-test('a public answer names its address alone as the key by which caches are told to forget it', async () => {
+test('a public answer names its address alone as the key by which caches are purged', async () => {
   const key = '@acme/apis/pay';
   expect(await sent(served.port, '/@acme/apis/pay@1.1.0')).toEqual(['public, max-age=3600', null, key, key]);
   for (const target of [

@@ -101,7 +101,7 @@ test('bytes that do not match their digest are not served', async () => {
   expect((await get(`/${pay}@1.1.0`)).status).toBe(200);
 });
 
-test('what goes wrong inside is logged whole and told in no word', async () => {
+test('an internal error is logged whole, and its answer says nothing of it', async () => {
   served.registry.bucket.fault('get', 'fail', { count: 1, when: (key) => key.startsWith('log/@acme/') });
   const answer = await get('/@acme/apis/wrong?secret=abc');
   expect(answer.status).toBe(500);
@@ -114,7 +114,7 @@ test('what goes wrong inside is logged whole and told in no word', async () => {
   expect(JSON.stringify(served.registry.logged)).not.toContain('secret=abc');
 });
 
-test('too many bad credentials are told to wait, and good ones of the same address go on', async () => {
+test('too many bad credentials have to wait, and good ones of the same address go on', async () => {
   const limited = await openServed({ rateLimit: { failures: 2 } });
   const send = (key: string) =>
     ask(limited.port, { target: `/${pay}`, headers: [['Authorization', `Bearer ${limited.values[key]}`]] });
@@ -137,7 +137,7 @@ test('reads are limited where the configuration says so', async () => {
   await limited[Symbol.asyncDispose]();
 });
 
-test('readiness is told', async () => {
+test('readiness is answered', async () => {
   served.setReady(false);
   const answer = await get('/readyz');
   expect(answer.status).toBe(503);

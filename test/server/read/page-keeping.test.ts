@@ -46,7 +46,7 @@ test('what is public does not tell the name of the private ruleset that it is ch
   expect(await page('/@acme/apis/secret', key)).toContain(style);
 });
 
-test('the default ruleset of an organization is told, too', async () => {
+test('the default ruleset of an organization is shown, too', async () => {
   await using served = await openServed();
   const organizations = { acme: { defaults: { ruleset: style } } };
   Object.assign(served.registry, { config: checkConfig({ organizations }, { base: '/', data: '/nowhere' }) });
@@ -120,7 +120,7 @@ test('a ruleset is not put together again for each reader', async () => {
   expect((await page()).body.toString()).toContain('@acme/apis/pay');
 });
 
-test('a reader who comes before the page is made is told so, and gets it later', async () => {
+test('a reader who comes before the page is made sees that it is being made, and gets it later', async () => {
   await using served = await openServed({}, { pagePatience: 0 });
   const { registry, port } = served;
   const made = Promise.withResolvers<Rendered>();

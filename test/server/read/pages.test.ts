@@ -421,7 +421,7 @@ describe('a resource without a latest version', () => {
     expect((await get('/@acme/apis/empty/report', html)).status).toBe(404);
   });
 
-  test('tells its members why, and nobody else', async () => {
+  test('shows its members why, and nobody else', async () => {
     const registry = createTestRegistry();
     const author = { actor: 'operator:test', origin: null };
     const key = await createKey(registry, { org: 'acme', name: 'test', scopes: ['read'] }, author);

@@ -34,7 +34,7 @@ function get(token: string, key?: string, method = 'GET'): Promise<Answer> {
 }
 
 describe('the preview of a document', () => {
-  test('is a page that says so, which nobody keeps, lists or tells of', async () => {
+  test('is a page that says so, which is not cached, listed or announced', async () => {
     const answer = await get(await preview('@acme/apis/pay', '9.0.0'));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');

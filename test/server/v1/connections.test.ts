@@ -203,7 +203,7 @@ test.for(refusals)('a connection to %s is refused', async ([, given, status, det
   }
 });
 
-test('a local repository, where they are allowed, is told by its name alone', async () => {
+test('a local repository, where they are allowed, is shown by its name alone', async () => {
   const { api } = await open({ sync: { allowLocalRepositories: true } });
   await using _ = api;
   const { json } = await connect(api, { repository: '/srv/git/contracts.git', path: 'pay.json' });

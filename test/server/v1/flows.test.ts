@@ -44,7 +44,7 @@ test.for([
   expect((await fetch(`${api.url}/@acme/${type}/payments.json`)).status).toBe(410);
 });
 
-test('a publish is refused whole, told what would happen, and conflicts with a suggestion', async () => {
+test('a publish is rejected whole, says what would happen, and conflicts with a suggestion', async () => {
   await using api = await openApi();
   await api.call('POST', '/v1/apis', { body: { name: 'Payments', slug: 'payments' } });
   const publish = (body: object) => api.call('POST', '/v1/apis/payments/spec', { body });

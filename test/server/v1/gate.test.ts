@@ -271,7 +271,7 @@ test('a narrowed key attaches only the rulesets that its globs cover', async () 
   expect((await api.call('POST', '/v1/apis', { body })).status).toBe(201);
 });
 
-test('a ruleset that checks something is deleted only by force, and who asks is told what they may read', async () => {
+test('a ruleset that checks something is deleted only by force, and the error names what the caller may read', async () => {
   await using api = await open({ organizations: { acme: { defaults: { ruleset: '@acme/rulesets/style@^2' } } } });
   await attach(api);
   await api.call('PATCH', style1, { body: { visibility: 'public' } });
@@ -308,7 +308,7 @@ test.for([
   ['decorators', 'rules: {}\ndecorators:\n  remove-x-internal: on\n', 2],
   ['how to resolve', 'rules: {}\nresolve:\n  http:\n    headers: []\n', 2],
   ['an unknown rule', 'rules:\n  operation-sumary: error\n', 2],
-] as const)('a ruleset with %s is refused, and told where', async ([, document, line]) => {
+] as const)('a ruleset with %s is rejected with the line', async ([, document, line]) => {
   await using api = await open();
   const { status, json } = await publishRuleset(api, document);
   expect(status).toBe(422);

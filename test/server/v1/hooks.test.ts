@@ -68,7 +68,7 @@ async function published(api: Api, count: number): Promise<unknown[]> {
   throw new Error(`There are not ${count} versions.`);
 }
 
-test('a push that is told of is published', async () => {
+test('a push that a hook reports is published', async () => {
   await using world = await open();
   world.repository.commit({ 'pay.json': documentOf('1.0.0') });
   const { status, json } = await send(world.api, push);
@@ -111,7 +111,7 @@ test.each([
   },
 );
 
-test('a hook of another product is told the address that takes it, whether it is signed or not', async () => {
+test('the answer to a hook of another product names the address for it, whether it is signed or not', async () => {
   await using world = await open();
   const call = (name: string, headers: Record<string, string>) =>
     world.api.call('POST', `/v1/hooks/${name}`, { key: null, raw: push, headers });
@@ -225,7 +225,7 @@ test('what is not genuine, has no secret, or names no connection gets one and th
   for (const answer of answers) expect(told(answer)).toEqual(told(answers[0]!));
 });
 
-test('a secret that the environment lacks is told to the operator, and to nobody else', async () => {
+test('a secret that the environment lacks is reported to the operator, and to nobody else', async () => {
   await using world = await open({ hosts: { github: { webhookSecret: { env: 'STELE_TEST_HOOK_ABSENT' } } } });
   const { status, text } = await send(world.api, push);
   expect(status).toBe(401);

@@ -100,7 +100,7 @@ describe('a creation with', () => {
   });
 });
 
-test('faults are told all at once, each with its pointer', async () => {
+test('errors are reported all at once, each with its pointer', async () => {
   const { json } = await api.call('POST', '/v1/apis', { body: { slug: 'A', visibility: 1, 'a/b': 1 } });
   const pointers = (json['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
   expect(pointers.sort()).toEqual(['/a~1b', '/name', '/slug', '/visibility']);

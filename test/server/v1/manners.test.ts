@@ -106,7 +106,7 @@ test('the key may be the password of Basic, for tools that know nothing else', a
   expect((await api.call('GET', '/v1/me', { key: null, headers: { authorization } })).status).toBe(200);
 });
 
-test('each key and each address has its rate; what is left is told', async () => {
+test('each key and each address has its rate; headers say what is left', async () => {
   await using api = await openApi(createTestRegistry({ rateLimit: { window: 3600, key: 3, address: 2, failures: 1 } }));
   const other = await api.makeKey();
   const first = await api.call('GET', '/v1/me');
@@ -124,7 +124,7 @@ test('each key and each address has its rate; what is left is told', async () =>
   expect((await api.call('GET', '/v1/me', { key: other })).status).toBe(200);
 });
 
-test('limits are told as they are', async () => {
+test('limits are answered as they are', async () => {
   await using api = await openApi(createTestRegistry({ ...unlimited, limits: { fileBytes: 1000 } }));
   const { json } = await api.call('GET', '/v1/limits');
   expect(json).toMatchObject({

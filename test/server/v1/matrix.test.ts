@@ -36,7 +36,7 @@ describe.each(sampleOf(rows, 3))('%s %s', (operation, slug, ...expected) => {
   });
 });
 
-test('what is private to another is told exactly as what is absent', async () => {
+test('what is private to another is answered exactly as what is absent', async () => {
   const absent = await world.observe('getApi', 'absent', 'other');
   const secret = await world.observe('getApi', 'ledger', 'other');
   const told = ({ headers, text }: typeof absent) => {

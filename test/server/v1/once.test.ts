@@ -70,7 +70,7 @@ test('of repetitions at the same time, in two processes, one is done and all are
   expect(await labels(one)).toEqual(['1.0.0']);
 });
 
-test('a new key is told again to who asked for it, and to nobody who reads the store', async () => {
+test('a new key is repeated to whoever asked for it, and is hidden from those who read the store', async () => {
   const registry = createTestRegistry(unlimited);
   await using api = await openApi(registry);
   const body = { name: 'ci', scopes: ['read'] };
@@ -186,7 +186,7 @@ function nameOf({ org, actor, key }: typeof repeatable): string {
   return `idempotency/${org}/${hexOf(digestOf(`${actor}\n${key}`))}`;
 }
 
-test('what fails after a commit is never told as if nothing had happened', async () => {
+test('a failure after a commit is never answered as if nothing had happened', async () => {
   const registry = createTestRegistry();
   const full = new RegistryError('unavailable', 'The store has no space left; nothing was written.');
   const change = { actor: 'operator:test', origin: null, action: 'make' };

@@ -4,7 +4,7 @@ import { newId } from '../../../src/registry/registry.ts';
 import { createTestRegistry } from '../registry.ts';
 import { documentOf, openApi, unlimited } from './api.ts';
 
-test('keys: created once told, listed without secrets, narrowed, revoked', async () => {
+test('keys: created and shown once, listed without secrets, narrowed, revoked', async () => {
   await using api = await openApi();
   const body = { name: 'ci', scopes: ['publish'], resources: ['apis/pay-*'], expiresAt: '2999-01-01T00:00:00Z' };
   const made = await api.call('POST', '/v1/keys', { body });
@@ -38,7 +38,7 @@ test('keys: created once told, listed without secrets, narrowed, revoked', async
   expect((await api.call('DELETE', '/v1/keys/000000000000')).status).toBe(404);
 });
 
-test('how documents are isolated is told to the keys that may do everything, and to no others', async () => {
+test('how documents are isolated is shown to keys that may do everything, and to no others', async () => {
   const registry = createTestRegistry();
   registry.compiler.isolation = async () => ({ kind: 'node' });
   await using api = await openApi(registry);

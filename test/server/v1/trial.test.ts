@@ -30,7 +30,7 @@ interface Replay {
   next: string | null;
 }
 
-test('a replay tells what a candidate would reject, also through a ruleset that extends it, and stores nothing', async () => {
+test('a replay lists what a candidate would reject, also through a ruleset that extends it, and stores nothing', async () => {
   await using api = await open();
   await makeRuleset(api, 'style', lax);
   await makeRuleset(api, 'house', "extends: ['@acme/rulesets/style']\nrules: { info-contact: off }\n");

@@ -10,7 +10,7 @@ function openLocalApi(): Promise<Api> {
   return openApi(createTestRegistry({ ...unlimited, webhooks: { allowPrivateAddresses: true } }));
 }
 
-test('an endpoint is made, read, changed and deleted; its secret is told once', async () => {
+test('an endpoint is made, read, changed and deleted; its secret is shown once', async () => {
   await using api = await openApi();
   const made = await api.call('POST', '/v1/webhooks', { body: { url, description: 'SDKs' } });
   const { id, secret, ...rest } = made.json as { id: string; secret: string };
@@ -142,7 +142,7 @@ test('the log comes newest first, in pages, by state; what failed is delivered a
   }
 });
 
-test('a test is sent at once, also to a disabled endpoint, and its outcome is told', async () => {
+test('a test is sent at once, also to a disabled endpoint, and its outcome is answered', async () => {
   await using api = await openLocalApi();
   await using receiver = await openReceiver();
   const { json } = await api.call('POST', '/v1/webhooks', { body: { url: receiver.url } });

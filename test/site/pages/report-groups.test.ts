@@ -28,7 +28,7 @@ function found(rule: string, severity: Problem['severity'], count: number): Prob
   }));
 }
 
-test('a report is told by rule, the worst first, and folds beyond fifty', () => {
+test('a report is grouped by rule, the worst first, and folds beyond fifty', () => {
   const report = createReport([
     ...found('summary', 'warning', 60),
     ...found('struct', 'error', 1),

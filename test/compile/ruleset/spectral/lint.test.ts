@@ -201,7 +201,7 @@ test('a finding in another file is reported there', async () => {
   ]);
 });
 
-test('many findings of one severity hide none of another, and what is cut is told', () => {
+test('many findings of one severity hide none of another, and a cut is reported', () => {
   const ruleset = parse(`
 rules:
   hint: {given: "$.tags[*]", severity: hint, then: {field: name, function: truthy}}
