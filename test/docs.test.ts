@@ -219,7 +219,7 @@ describe('examples', () => {
     for (const { text } of blocks('json')) expect(() => JSON.parse(text) as unknown).not.toThrow();
   });
 
-  test('of commands name commands and options that there are', () => {
+  test('of commands name existing commands and options', () => {
     const lines = blocks('sh').flatMap(({ text }) =>
       text.split('\n').filter((line) => /^(?:\$ )?(?:npx )?stele /.test(line)),
     );

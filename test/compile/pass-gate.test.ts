@@ -106,7 +106,7 @@ describe('an exemption', () => {
     expect(JSON.stringify(report.problems)).not.toContain('~1c');
   });
 
-  it('of a broken .redocly.lint-ignore.yaml is none', async () => {
+  it('a broken .redocly.lint-ignore.yaml excuses nothing', async () => {
     const { artifact, report } = await check({}, { '.redocly.lint-ignore.yaml': 'a.yaml: [1' });
     expect(artifact).toBe(null);
     expect(report.exempted).toBe(undefined);

@@ -171,7 +171,7 @@ ignore: [old]
       expect(lines[index]).toEqual(typeof line === 'string' ? line : expect.stringMatching(line));
   });
 
-  test('that defaults give a template, and an entry versions of its own, is no contradiction', async () => {
+  test('defaults may give a template, and an entry versions of its own', async () => {
     const text = 'defaults: {tags: "{1}-v*"}\nresources: [{path: "*/a.yaml"}, {path: b.yaml, version: document}]\n';
     expect((await read(text)).lines).toEqual([]);
   });
@@ -220,7 +220,7 @@ describe('a version out of a file', () => {
     expect(await version(path, text, pointer)).toEqual(expected);
   });
 
-  test('is refused where the bytes are no text', async () => {
+  test('is rejected where the bytes are not text', async () => {
     expect(await version('VERSION', Buffer.from('1.0\n', 'utf16le'), null)).toMatch(/UTF-16/);
   });
 });

@@ -125,7 +125,7 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       ]);
     });
 
-    test('of a commit whose date is none has none', async () => {
+    test('of a commit without a valid date has no date', async () => {
       const { source, repository, remote } = await open();
       const tree = repository.git('rev-parse', `${repository.commit({ files: { 'a.yaml': 'one\n' } })}^{tree}`);
       const file = join(repository.folder, 'commit');
@@ -165,7 +165,7 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
       });
     });
 
-    test('of what is no commit, or not there, is refused', async () => {
+    test('of what is not a commit, or is missing, is refused', async () => {
       const { source, repository, remote } = await open();
       const commit = repository.commit({ files: { 'a.yaml': 'one\n' } });
       repository.git('tag', 'blob', blobs.one);
@@ -211,7 +211,7 @@ export function testHistory(open: () => Promise<SourceWorld>): void {
     });
   });
 
-  describe('a ref that is no branch', () => {
+  describe('a ref that is not a branch', () => {
     test.each(['refs/pull/7/head', 'refs/merge-requests/7/head', 'refs/pull-requests/7/from', 'refs/tags/v1'])(
       '%s is found and read',
       async (ref) => {

@@ -499,7 +499,7 @@ export function hostContract(name: string, given: HostCase): void {
       expect(listed.join(' ')).not.toMatch(/\/\.\.?(?:\/|$)/);
     });
 
-    test('an answer that is no list is a failure, and no owner without repositories', async () => {
+    test('an answer that is not a list is a failure, not an owner without repositories', async () => {
       for (const answer of ['<html>', 7, null, { value: {} }, { values: 'x' }]) {
         opened.standIn.fail({ status: 200, body: answer }, 1, ({ path }) => /repos|projects/.test(path));
         await expect(owned(host)).rejects.toMatchObject({ code: 'unreachable' });

@@ -134,14 +134,14 @@ export function testSource(open: () => Promise<SourceWorld>): void {
     await expect(source.snapshot(remote(null), 'd'.repeat(40))).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  test('a tag that names no commit is refused, and is no failure of the repository', async () => {
+  test('a tag that names no commit is refused, without a failure of the repository', async () => {
     const { source, repository, remote } = await open();
     const commit = repository.commit({ files: { 'a.yaml': 'a' } });
     const blob = repository.git('rev-parse', `${commit}:a.yaml`).trim();
     await expect(source.snapshot(remote(null), blob)).rejects.toMatchObject({ code: 'refused' });
   });
 
-  test('refuses what is no commit id', async () => {
+  test('refuses what is not a commit id', async () => {
     const { source, remote } = await open();
     for (const commit of ['HEAD', 'main', '--help', 'abc', '', 'G'.repeat(40)]) {
       const refusal = { code: 'malformed' };

@@ -207,7 +207,7 @@ describe('walls', () => {
     ]);
   });
 
-  test('an endpoint that was allowed and is no more is not connected to', async () => {
+  test('an endpoint that is no longer allowed is not connected to', async () => {
     const { registry, another, receiver, deliveries, id } = await begin();
     await deliveries.close();
     const next = { ...another(), config: createWorld(strict).registry.config };

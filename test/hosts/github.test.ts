@@ -183,7 +183,7 @@ describe('check runs', () => {
     expect(opened.standIn.statuses[0]!.description).toHaveLength(140);
   });
 
-  test('a secondary rate limit (403 with retry-after) is waited for, and is no missing right', async () => {
+  test('a secondary rate limit (403 with retry-after) is waited for, not taken for a missing permission', async () => {
     await using opened = await open(200);
     const said = {
       status: 403,

@@ -118,7 +118,7 @@ test('the signed bytes are the bytes: what looks the same as text is not', async
   expect(await opened.host.isGenuine({ headers: fields, body: alike }, [right!], now)).toBe(false);
 });
 
-test('secrets that are no signing tokens sign nothing', async () => {
+test('secrets that are not signing tokens sign nothing', async () => {
   await using opened = await open(200);
   const headersOf = sign(body, right!, now);
   for (const secret of ['whsec_', 'whsec_!!', right!.replace('whsec_', ''), 'whsec_===='])

@@ -20,7 +20,7 @@ async function told({ host }: Scene, head: string): Promise<Record<string, Check
   return Object.fromEntries(ended().map((each) => [each.name, each]));
 }
 
-test('a file that main has mended since is no business of an innocent pull request', async () => {
+test('a file that main has fixed since is not reported on an unrelated pull request', async () => {
   const scene = await open();
   const { source, sync } = scene;
   source.push(url, { 'pay.yaml': `${api('1.0.0')}broken: true`, 'README.md': '1' });

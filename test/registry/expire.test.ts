@@ -6,7 +6,7 @@ import { createWorld } from './world.ts';
 const day = 24 * 60 * 60_000;
 const change = { actor: 'operator:test', origin: null, action: 'note' };
 
-test('records that are no history are deleted after their days, and nothing that lasts', async () => {
+test('records that expire are deleted after their days, and lasting ones stay', async () => {
   const world = createWorld({ retention: { runs: 10 } });
   const { registry } = world;
   const write = (name: string) => registry.refs.update(name, () => ({ value: {}, change }));

@@ -154,7 +154,7 @@ test('what is in quarantine is brought back', async () => {
   expect(await damagesIn(bucket)).toEqual([]);
 });
 
-test('damage of the copy is not copied, and another store is no copy', async () => {
+test('damage of the copy is not copied, and another store is not taken for a copy', async () => {
   const other = createTestRegistry();
   for (const version of ['1.0.0', '1.1.0', '1.2.0']) await publishVersion(other, '@acme/apis/one', version);
   const theirs = await other.bucket.list('objects/');

@@ -82,7 +82,7 @@ describe.skipIf(!isThere)(isThere ? 'the corpus of documents' : 'skipped: the co
     },
   );
 
-  it('everything that is no document, or a broken one, has a page too', () => {
+  it('everything that is not a document, or a broken one, has a page too', () => {
     for (const file of sampleOf(filesBelow('invalid'), 6, 0, 2)) {
       const value = readOrNull(file);
       const rendered = renderDocument(published(value));

@@ -59,7 +59,7 @@ describe('places', () => {
     expect(begun.at(-1)).toBe('other');
   });
 
-  test('an owner takes the only place that there is', async () => {
+  test('an owner takes the only place', async () => {
     const { begun, add } = watched(createFairQueue(1));
     void add('a');
     await settled();

@@ -133,7 +133,7 @@ describe('validity', () => {
     expect(report.counts).toEqual({ error: 0, warning: 3, info: 0 });
   });
 
-  it('lenient: what is no document stays refused', async () => {
+  it('lenient: what is not a document stays rejected', async () => {
     expect((await run({ 'a.yaml': `${head}paths: {}\ninfo: {}\n` }, { validation: 'lenient' })).lines).toContain(
       'a.yaml:7:1 error duplicate-key: Duplicate key "info". Remove one of the two.',
     );

@@ -45,7 +45,7 @@ describe('dialects', () => {
     );
   });
 
-  test('a boolean is a schema, a list is none', async () => {
+  test('a boolean is a schema, a list is not', async () => {
     expect((await compile({ 'a.json': 'true' })).bundle).toBe(true);
     expect(await compile({ 'a.json': '[]' })).toMatchObject({ bundle: null, problems: [{ rule: 'schema' }] });
   });

@@ -266,7 +266,7 @@ describe('a session cookie', () => {
     expect(await isSession(await session())).toBe(true);
   });
 
-  test('is none when it was changed, cut, doubled, too long or another registry’s', async () => {
+  test('is invalid when it was changed, cut, doubled, too long or another registry’s', async () => {
     await using other = await openLoginServer({ issuer: issuer.issuer });
     const ours = await session();
     const theirs = await session(other);

@@ -40,7 +40,7 @@ describe('a sealed value', () => {
     expect(await sealOf({ secret: next }).open(renewed)).toEqual({ id: 2 });
   });
 
-  test('changed at any place is none', async () => {
+  test('changed at any place does not open', async () => {
     const text = await sealOf().seal({ id: 1 }, inSeconds(60));
     for (let at = 0; at < text.length; at += 7) {
       const other = text[at] === 'A' ? 'Q' : 'A';

@@ -78,7 +78,7 @@ describe.each(['http://registry.test', 'http://registry.test/contracts'])('at %s
     }
   });
 
-  test('both addresses of the first page answer; what is no page does not', async () => {
+  test('both addresses of the first page answer; what is not a page does not', async () => {
     expect((await get('/docs')).body.equals((await get('/docs/')).body)).toBe(true);
     for (const path of [
       '/docs/absent',

@@ -101,7 +101,7 @@ test('a document that is neither text nor an object', async () => {
   ]);
 });
 
-test('a ruleset that is none, and one of another type', async () => {
+test('an invalid ruleset, and one of another type', async () => {
   const detail = 'must be a ruleset, such as "@acme/rulesets/style" or "@acme/rulesets/style@^1"';
   expect(await faultsOf('PATCH', '/v1/apis/pay', { ruleset: 'style' })).toEqual([{ pointer: '/ruleset', detail }]);
   expect(await faultsOf('PATCH', '/v1/apis/pay', { ruleset: 7 })).toEqual([

@@ -251,7 +251,7 @@ test('who asks before sending a body is refused before sending it, or invited', 
   expect(invited.toString()).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
 });
 
-test('a length that says too little cuts the body off, and it is no JSON', async () => {
+test('a length that says too little cuts the body off, and the rest is not JSON', async () => {
   const { status } = parseAnswer(await send(['Content-Length: 5'], '{"name":"x","slug":"lying"}'));
   expect(status).toBe(400);
   expect((await api.call('GET', '/v1/apis/lying')).status).toBe(404);
