@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { plainHostLimits } from '../../src/site/build/static-limits.ts';
 import { runHere } from '../cli/in-process.ts';
 import { filesIn, openFolder, textOf } from '../site/build/build-world.ts';
-import { isThorough, sampleOf, unlessThorough } from '../thorough.ts';
+import { isThorough, unlessThorough } from '../thorough.ts';
 import { runStele } from './stele.ts';
 
 /** Brotli takes most of the time of a build. */
@@ -83,8 +83,8 @@ test('what cannot be is refused with the exit code for it', async () => {
   expect(await runHere([...build, '--out', 'x', '--base', '/a b;c', ...common])).toMatchObject({ code: 2 });
 });
 
-test.for(sampleOf(['SIGTERM', 'SIGINT', 'SIGKILL'] as const, 3))(
-  '%s while it builds: the earlier build stands',
+test.skipIf(!isThorough).for(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
+  `%s while it builds: the earlier build stands${unlessThorough}`,
   async (signal) => {
     const out = join(folder.path, 'site');
     const before = await filesIn(out);

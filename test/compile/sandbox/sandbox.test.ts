@@ -194,7 +194,7 @@ describe('a sandbox that dies', () => {
       },
       { asked: load.asked },
     );
-    return { compiler: openCompiler({ children: 2 }), load: killing };
+    return { compiler: openCompiler({ children: 1 }), load: killing };
   }
 
   it('killed by something else is not the document’s fault: it is compiled in a fresh one', async () => {
