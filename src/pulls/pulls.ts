@@ -1,18 +1,17 @@
 import PQueue from 'p-queue';
-import { pullRef, repositoryId, repositoryRef, type PullCheck, type Repository } from '../model/connection.ts';
+import { repositoryId, repositoryRef, type PullCheck, type Repository } from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
-import { dueAt } from '../model/due.ts';
 import type { Pull } from '../hosts/host.ts';
 import { canReportChecks } from '../sync/checks.ts';
 import { hostOf } from '../registry/host-of.ts';
 import { createPlaces } from '../scheduling/organization-places.ts';
-import { readAmong } from '../registry/read-among.ts';
 import { sweepPreviews } from '../store/previews.ts';
-import { newId, type Registry } from '../registry/registry.ts';
+import type { Registry } from '../registry/registry.ts';
 import { remoteOf } from '../registry/remote.ts';
 import type { PullChecks } from '../sync/pull-checks.ts';
 import type { Proposal } from './check-pull.ts';
-import { runCheck, longestPause } from './run-check.ts';
+import { changePull, isDone, listPulls, savePull, wantAgain } from './pull-records.ts';
+import { runCheck } from './run-check.ts';
 
 interface Running {
   head: string;
@@ -67,9 +66,9 @@ export function createPulls(
     if (!pull || !repository) return;
     if (pull.state === 'closed') return running.get(key)?.stop.abort();
     const tip = await registry.source.tip(await remoteOf(registry, repository, pull.ref), closing.signal);
-    if (!tip.found) return record(key, { state: 'closed', detail: tip.detail });
+    if (!tip.found) return changePull(registry, key, { state: 'closed', detail: tip.detail });
     const target = await registry.source.tip(await remoteOf(registry, repository), closing.signal);
-    if (!target.found) return record(key, { state: 'closed', detail: target.detail });
+    if (!target.found) return changePull(registry, key, { state: 'closed', detail: target.detail });
     const [head, base] = [tip.commit, target.commit];
     const current = running.get(key);
     if (current?.head === head) {
@@ -77,7 +76,8 @@ export function createPulls(
       current.isOutdated ||= current.base !== base;
       return;
     }
-    if (isDone(pull, head, base)) return pull.state === 'wanted' ? record(key, { state: 'checked' }) : undefined;
+    if (isDone(registry, pull, head, base))
+      return pull.state === 'wanted' ? changePull(registry, key, { state: 'checked' }) : undefined;
     current?.stop.abort();
     const now: Running = { head, base, stop: new AbortController(), isOutdated: false };
     running.set(key, now);
@@ -90,14 +90,6 @@ export function createPulls(
       });
   }
 
-  /** Whether this head needs no check, or none yet. */
-  function isDone(pull: PullCheck, head: string, base: string): boolean {
-    if (pull.head !== head || pull.base !== base || pull.isAgain === true) return false;
-    if (pull.state !== 'failed') return true;
-    const now = registry.now().getTime();
-    return pull.nextAt !== undefined && dueAt(pull.nextAt, now, longestPause) > now;
-  }
-
   async function check(
     key: string,
     pull: PullCheck,
@@ -108,17 +100,10 @@ export function createPulls(
     try {
       const signals = { superseded, closing: closing.signal, patience };
       const change = await runCheck(registry, pull, repository, proposal, signals);
-      if (change !== null) await record(key, change);
+      if (change !== null) await changePull(registry, key, change);
     } finally {
       report(repository.org);
     }
-  }
-
-  async function record(key: string, change: Partial<PullCheck>): Promise<void> {
-    await registry.refs.update<PullCheck>(key, (current) => ({
-      value: { ...current!.value, ...change },
-      change: { actor: `sync:${current!.value.org}`, origin: null, action: `pull ${change.state ?? ''}` },
-    }));
   }
 
   /** Asks a repository's host for its open pull requests. */
@@ -135,59 +120,32 @@ export function createPulls(
     });
   }
 
-  /**
-   * `isPushed`: a push was reported, so the request is saved even when the pull request was checked
-   * before.
-   */
   async function request(org: string, id: string, pull: Pull, isOpen: boolean, isPushed = true): Promise<void> {
     if (closing.signal.aborted) throw new RegistryError('unavailable', 'The registry is shutting down.');
-    const repository = (await registry.refs.read<Repository>(repositoryRef(org, id)))?.value;
-    if (!repository || (repository.branch !== null && repository.branch !== pull.base)) return;
-    const { number, ref } = pull;
-    if (ref === null) return registry.log('info', 'pull request passed over', { org, repository: id, number });
-    const key = pullRef(org, id, { number, ref });
-    await registry.refs.update<PullCheck>(key, (current) => {
-      const known = current?.value;
-      const isSame = known && (known.state !== 'closed') === isOpen && known.ref === ref;
-      if (isSame && !(isPushed && known.state === 'checked')) return null;
-      const state = isOpen ? 'wanted' : 'closed';
-      const mark = newId(registry);
-      const fresh: PullCheck = { org, repository: id, number, ref, state, head: null, checks: [], detail: null, mark };
-      const change = { actor: `sync:${org}`, origin: null, action: `pull ${state}` };
-      return { value: { ...fresh, ...known, ref, state }, change };
-    });
-    look(org, key);
+    const key = await savePull(registry, { org, id }, pull, { isOpen, isPushed });
+    if (key !== null) look(org, key);
   }
 
   return {
     request,
 
     async recheck(org, id) {
-      for await (const name of registry.refs.list(`pulls/${org}/${id}/`)) {
-        const pull = (await readAmong<PullCheck>(registry, name))?.value;
-        if (pull && pull.state !== 'closed') look(org, name);
-      }
+      for await (const [key, { state }] of listPulls(registry, `pulls/${org}/${id}/`))
+        if (state !== 'closed') look(org, key);
     },
 
     async again(org, id, commit) {
-      for await (const name of registry.refs.list(`pulls/${org}/${id}/`)) {
-        if ((await readAmong<PullCheck>(registry, name))?.value.head !== commit) continue;
-        await registry.refs.update<PullCheck>(name, (current) => {
-          const { value } = current!;
-          if (value.state === 'closed' || value.head !== commit || value.isAgain === true) return null;
-          const change = { actor: `sync:${org}`, origin: null, action: 'pull wanted' };
-          return { value: { ...value, state: 'wanted', isAgain: true }, change };
-        });
-        look(org, name);
+      for await (const [key, { head }] of listPulls(registry, `pulls/${org}/${id}/`)) {
+        if (head !== commit) continue;
+        await wantAgain(registry, key, commit);
+        look(org, key);
       }
     },
 
     async reconcile(repositories) {
       await sweepPreviews(registry);
-      for await (const name of registry.refs.list('pulls/')) {
-        const pull = (await readAmong<PullCheck>(registry, name))?.value;
-        if (pull?.state === 'wanted' || pull?.state === 'failed') look(pull.org, name);
-      }
+      for await (const [key, { org, state }] of listPulls(registry, 'pulls/'))
+        if (state === 'wanted' || state === 'failed') look(org, key);
       // An error in one repository or host must not stop the others.
       await Promise.all(
         repositories.map((repository) =>

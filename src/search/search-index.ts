@@ -2,10 +2,11 @@ import type { Coordinate } from '../model/address.ts';
 import type { Digest } from '../model/digest.ts';
 import type { Outline } from '../model/outline.ts';
 import { coordinateOf, type Resource } from '../model/resource.ts';
-import { lookUp, rank, type LookedUp, type Part, type Ranked, type Storage } from './ranking/rank.js';
+import { lookUp, rank, type LookedUp, type Ranked } from './ranking/rank.js';
 import { correct, itemsOf } from './ranking/hits.js';
-import { placeOf, type Query } from './ranking/words.js';
+import type { Query } from './ranking/words.js';
 import { makeEntry, makeOwnEntry, mostPostings, type SearchEntry, type SearchItem } from './search-entry.ts';
+import { createTermIndex } from './term-index.ts';
 
 /** A resource in the index. */
 export interface Indexed {
@@ -70,11 +71,9 @@ const mostMatches = 8;
 
 /**
  * The most postings in total, and of one organization. Later resources are found by name only.
- * Three hundred real APIs have 800,000; a posting takes some 10 bytes. Each term of a resource counts
- * as 20 more, since one that occurs nowhere else takes some 200 bytes.
+ * Three hundred real APIs have 800,000; a posting takes some 10 bytes.
  */
 const postingBudget = { all: 20_000_000, organization: 10_000_000 };
-const postingsOfTerm = 20;
 
 /** The most terms that one query compares with its words. */
 const mostCompared = 200_000;
@@ -88,68 +87,21 @@ interface Kept extends Indexed {
 }
 
 /**
- * The resources with a term, each followed by the number of the term: in its own entry, or -1 less
- * in that of its document.
- */
-type Places = (Kept | number)[];
-
-/**
  * Creates an empty index. `budget`: the most postings in total, and of one organization.
  * `compared`: the most terms that one query compares with its words. Beyond it, words are found only
  * as they are spelled.
  */
 export function createSearchIndex(budget = postingBudget, compared = mostCompared): SearchIndex {
   const known = new Map<string, Kept>();
-  const places = new Map<string, Places>();
-  const termsAt = new Map<string, Set<string>>();
-  const spent = new Map<string, number>();
-  let spentInAll = 0;
+  const terms = createTermIndex<Kept>(budget);
   let revision = 0;
   let sorted: [string, Indexed][] | null = null;
-
-  function add(kept: Kept, entry: SearchEntry | null): void {
-    if (entry === null) return;
-    spend(kept.coordinate.org, costOf(entry));
-    for (const [number, term] of entry.terms.entries()) {
-      const list = places.get(term);
-      const at = entry === kept.own ? number : ~number;
-      if (list !== undefined) {
-        list.push(kept, at);
-        continue;
-      }
-      places.set(term, [kept, at]);
-      const others = termsAt.get(placeOf(term));
-      if (others === undefined) termsAt.set(placeOf(term), new Set([term]));
-      else others.add(term);
-    }
-  }
-
-  function removeTerms(kept: Kept, entry: SearchEntry | null): void {
-    if (entry === null) return;
-    spend(kept.coordinate.org, -costOf(entry));
-    for (const [number, term] of entry.terms.entries()) {
-      const list = places.get(term)!;
-      const at = entry === kept.own ? number : ~number;
-      list.splice(
-        list.findIndex((each, index) => each === kept && list[index + 1] === at),
-        2,
-      );
-      if (list.length > 0) continue;
-      places.delete(term);
-      termsAt.get(placeOf(term))!.delete(term);
-    }
-  }
-
-  function spend(org: string, postings: number): void {
-    spentInAll += postings;
-    spent.set(org, (spent.get(org) ?? 0) + postings);
-  }
 
   function remove(ref: string): void {
     const kept = known.get(ref);
     if (kept === undefined) return;
-    removeTerms(kept, kept.own);
-    removeTerms(kept, kept.entry);
+    terms.remove(kept, kept.own);
+    terms.remove(kept, kept.entry);
     known.delete(ref);
   }
 
@@ -158,69 +110,25 @@ export function createSearchIndex(budget = postingBudget, compared = mostCompare
     sorted = null;
   }
 
-  /** What is in the index, as far as it is readable. */
-  function storageFor(isReadable: (indexed: Indexed) => boolean): Storage<Kept> {
-    const asked = new Map<Kept, boolean>();
-    const mayRead = (kept: Kept): boolean => {
-      const answered = asked.get(kept);
-      if (answered !== undefined) return answered;
-      const answer = isReadable(kept);
-      asked.set(kept, answer);
-      return answer;
-    };
-    const readable = new Map<string, string[]>();
-    const readableAt = (place: string): string[] => {
-      const terms = readable.get(place) ?? [...(termsAt.get(place) ?? [])].filter(isReadableTerm);
-      readable.set(place, terms);
-      return terms;
-    };
-    const isReadableTerm = (term: string): boolean =>
-      places.get(term)!.some((each) => typeof each !== 'number' && mayRead(each));
-    let left = compared;
-    return {
-      // Only readable terms count, and a place counts whole or not at all: neither the number nor the
-      // order of other terms may change an answer.
-      terms(place, wanted) {
-        const terms = readableAt(place);
-        if (terms.length > left) return [wanted];
-        left -= terms.length;
-        return terms;
-      },
-      parts(term) {
-        const list = places.get(term) ?? [];
-        const parts: Part<Kept>[] = [];
-        for (let at = 0; at < list.length; at += 2) {
-          const source = list[at] as Kept;
-          if (!mayRead(source)) continue;
-          const number = list[at + 1] as number;
-          const { postings, starts } = number < 0 ? source.entry! : source.own;
-          const index = number < 0 ? ~number : number;
-          parts.push({ source, postings, from: starts[index]!, to: starts[index + 1]! });
-        }
-        return parts;
-      },
-    };
-  }
-
   return {
     set(ref, resource, outline, manifest) {
       remove(ref);
       const about = { title: outline?.title ?? '', description: outline?.description ?? '' };
       const own = makeOwnEntry(resource, about);
-      const left = Math.min(budget.all - spentInAll, budget.organization - (spent.get(resource.org) ?? 0));
+      const left = terms.leftFor(resource.org);
       const entry = outline === null || left <= 0 ? null : makeEntry(outline, Math.min(left, mostPostings));
       const kept = { ...factsOf(resource, about), ref, manifest, own, entry, about };
       known.set(ref, kept);
-      add(kept, own);
-      add(kept, entry);
+      terms.add(kept, own);
+      terms.add(kept, entry);
       changed();
     },
     update(ref, resource) {
       const kept = known.get(ref);
       if (kept === undefined) return;
-      removeTerms(kept, kept.own);
+      terms.remove(kept, kept.own);
       Object.assign(kept, factsOf(resource, kept.about), { own: makeOwnEntry(resource, kept.about) });
-      add(kept, kept.own);
+      terms.add(kept, kept.own);
       changed();
     },
     get: (ref) => known.get(ref) ?? null,
@@ -232,16 +140,12 @@ export function createSearchIndex(budget = postingBudget, compared = mostCompare
     entries: () => (sorted ??= [...known].sort(([a], [b]) => (a < b ? -1 : 1))),
 
     find(query, isReadable) {
-      const storage = storageFor(isReadable);
+      const storage = terms.read(isReadable, compared);
       const words = query.words.map((word) => lookUp(word, storage));
       const ranked = rank(query, words, storage, mostMatches).sort(inOrder).slice(0, mostFound);
       return { found: ranked.map((each) => describe(each, words)), instead: correct(query, words) };
     },
   };
-}
-
-function costOf({ postings, terms }: SearchEntry): number {
-  return postings.length + postingsOfTerm * terms.length;
 }
 
 type Facts = Pick<Indexed, 'coordinate' | 'name' | 'description' | 'visibility' | 'version' | 'title' | 'createdAt'>;
