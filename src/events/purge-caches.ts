@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readSecret } from '../config/environment.ts';
+import type { PurgeConfig } from '../config/purge-config.ts';
 import { cacheKeysOf, cacheKeysOfSite } from '../model/cache-key.ts';
 import type { Resource } from '../model/resource.ts';
 import type { DocumentationSite } from '../model/sites/documentation-site.ts';
@@ -49,26 +50,12 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   const due = new Map<string, { at: number; isAgain: boolean }>();
   let woken = Promise.withResolvers<void>();
 
-  /**
-   * Purges a resource's keys if readers could see any of it, now or before its last examined
-   * change.
-   */
+  /** Notes the keys of a resource or site for which readers could see a change. */
   async function look(name: string, since: number): Promise<void> {
-    const known = seen.get(name) ?? 0;
-    let newest: Generation<Resource | DocumentationSite> | null = null;
-    let wasPublic = false;
-    for await (const generation of registry.refs.history<Resource | DocumentationSite>(name)) {
-      newest ??= generation;
-      // The generation before the changes counts too, because it may have been public.
-      wasPublic ||= generation.value.visibility === 'public';
-      if (wasPublic || generation.generation <= known || Date.parse(generation.at) < since) break;
-    }
-    if (newest === null) return;
-    seen.set(name, newest.generation);
-    if (!wasPublic || Date.parse(newest.at) < since) return;
-    const { value } = newest;
-    for (const key of 'type' in value ? cacheKeysOf(value) : cacheKeysOfSite(value))
-      due.set(key, { at: 0, isAgain: false });
+    const { newest, keys } = await changedKeys(registry, name, { known: seen.get(name) ?? 0, since });
+    if (newest > 0) seen.set(name, newest);
+    if (keys.length === 0) return;
+    for (const key of keys) due.set(key, { at: 0, isAgain: false });
     woken.resolve();
   }
 
@@ -88,20 +75,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
     if (!stop.signal.aborted) registry.log('warn', event, { error: String(error) });
   }
 
-  async function send(keys: string[]): Promise<void> {
-    const body = JSON.stringify({ ...purge!.body, [purge!.member]: keys });
-    const value = purge!.header.toLowerCase() === 'authorization' ? `Bearer ${token}` : token;
-    const headers = {
-      'content-type': 'application/json',
-      ...(value !== null && token !== null && { [purge!.header]: value }),
-    };
-    const signal = AbortSignal.timeout(timeLimit);
-    const response = await fetch(purge!.url, { method: 'POST', headers, body, signal, redirect: 'manual' });
-    await response.body?.cancel();
-    if (!response.ok) throw new Error(`The CDN answered ${response.status} instead of 2xx.`);
-  }
-
-  async function purgeAll(): Promise<void> {
+  async function purgeAll(purge: PurgeConfig): Promise<void> {
     let wait = retry;
     while (!stop.signal.aborted) {
       const now = performance.now();
@@ -111,7 +85,11 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
         continue;
       }
       try {
-        await send(chosen.map(([key]) => key));
+        await sendPurge(
+          purge,
+          token,
+          chosen.map(([key]) => key),
+        );
         wait = retry;
         for (const [key, entry] of chosen) {
           if (due.get(key) !== entry) continue;
@@ -149,7 +127,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
   const unwatch = registry.refs.watch((name) => {
     if (prefixes.some((prefix) => name.startsWith(prefix))) void tryLook(name, 0);
   });
-  const work = [keepLooking(), purgeAll()];
+  const work = [keepLooking(), purgeAll(purge)];
   return {
     async close() {
       stop.abort();
@@ -157,4 +135,41 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
       await Promise.all(work);
     },
   };
+}
+
+/**
+ * The keys of a resource or site if readers could see any of it, now or before its last examined
+ * change (generation `known`), and its newest generation; 0 if it has none.
+ */
+async function changedKeys(
+  registry: Registry,
+  name: string,
+  { known, since }: { known: number; since: number },
+): Promise<{ newest: number; keys: readonly string[] }> {
+  let newest: Generation<Resource | DocumentationSite> | null = null;
+  let wasPublic = false;
+  for await (const generation of registry.refs.history<Resource | DocumentationSite>(name)) {
+    newest ??= generation;
+    // The generation before the changes counts too, because it may have been public.
+    wasPublic ||= generation.value.visibility === 'public';
+    if (wasPublic || generation.generation <= known || Date.parse(generation.at) < since) break;
+  }
+  if (newest === null) return { newest: 0, keys: [] };
+  const { generation, value, at } = newest;
+  if (!wasPublic || Date.parse(at) < since) return { newest: generation, keys: [] };
+  return { newest: generation, keys: 'type' in value ? cacheKeysOf(value) : cacheKeysOfSite(value) };
+}
+
+/** Asks the CDN to drop these keys. Throws unless it answers 2xx within 10 s. */
+async function sendPurge(purge: PurgeConfig, token: string | null, keys: readonly string[]): Promise<void> {
+  const body = JSON.stringify({ ...purge.body, [purge.member]: keys });
+  const value = purge.header.toLowerCase() === 'authorization' ? `Bearer ${token}` : token;
+  const headers = {
+    'content-type': 'application/json',
+    ...(value !== null && token !== null && { [purge.header]: value }),
+  };
+  const signal = AbortSignal.timeout(timeLimit);
+  const response = await fetch(purge.url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`The CDN answered ${response.status} instead of 2xx.`);
 }

@@ -1,30 +1,11 @@
-import type { Repository } from '../model/connection.ts';
 import { isRegistryError } from '../model/errors.ts';
 import { typeOf, type Event } from '../model/event.ts';
-import type { Resource } from '../model/resource.ts';
-import type { DocumentationSite } from '../model/sites/documentation-site.ts';
 import type { Delivery, Webhook } from '../model/webhook.ts';
-import type { Generation } from '../store/generations.ts';
-import { createDelivery } from './delivery.ts';
-import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened } from './events.ts';
 import type { Registry } from '../registry/registry.ts';
+import { createDelivery } from './delivery.ts';
 import { listWebhooks, wants } from './endpoints.ts';
-
-/** Until when an organization's events are known to be recorded: the value of one ref. */
-interface EventMark {
-  since: string;
-}
-
-/**
- * Milliseconds before the mark that are read again, because clocks differ and writes take time to
- * become visible.
- */
-const overlap = 10 * 60_000;
-/** Milliseconds after which an unrecorded event is too old to send. */
-const oldest = 5 * 24 * 60 * 60_000;
-/** Milliseconds between two generations of a mark. It only saves work after a restart. */
-const resolution = 60_000;
-const kinds = ['resources', 'repositories', 'sites'] as const;
+import { moveMark, readFrom } from './event-mark.ts';
+import { eventKinds, eventsSince } from './events-since.ts';
 
 /** Finds what changed since it last looked, and creates the deliveries. */
 export interface Recorder {
@@ -73,17 +54,8 @@ export function createRecorder(
     const from = seen.get(name) ?? 0;
     const org = name.split('/')[1]!;
     const servedThen = served.get(org);
-    const happened: Happened[] = [];
-    let newest = 0;
-    let after: Generation<unknown> | null = null;
-    for await (const generation of registry.refs.history<unknown>(name)) {
-      newest ||= generation.generation;
-      if (after !== null) happened.push(...eventsBetween(name, url, generation, after));
-      after = generation;
-      if (generation.generation <= from || Date.parse(generation.at) < since) break;
-      if (generation.generation === 1) happened.push(...eventsBetween(name, url, null, generation));
-    }
-    for (const { event, resources } of happened.reverse()) {
+    const { happened, newest } = await eventsSince(registry, url, name, { from, since });
+    for (const { event, resources } of happened) {
       const type = typeOf(event);
       for (const webhook of endpoints) {
         if (type === 'test' || event.time < webhook.begins || !wants(webhook, type, resources)) continue;
@@ -126,44 +98,16 @@ export function createRecorder(
     const endpoints = await endpointsOf(org);
     if (endpoints.length === 0) return;
     const startedAt = registry.now().getTime();
-    const since = await sinceWhen(org, endpoints);
+    const since = await readFrom(registry, org, endpoints);
     // While the log is damaged, not all of its changes are known: the mark stays before them.
-    let isWhole = await isWholeLog(org);
-    for (const kind of kinds) {
+    let isWhole = await isWholeLog(registry, org);
+    for (const kind of eventKinds) {
       for await (const { name, generation } of registry.refs.newest(`${kind}/${org}/`)) {
         if (signal.aborted) return;
         if (seen.get(name) !== generation) isWhole = (await tryRecord(name, endpoints, since)) && isWhole;
       }
     }
-    if (isWhole) await moveMark(org, startedAt);
-  }
-
-  async function isWholeLog(org: string): Promise<boolean> {
-    try {
-      await registry.refs.refresh(`resources/${org}/`);
-      return true;
-    } catch (error) {
-      if (!isRegistryError(error, 'corrupt')) throw error;
-      return false;
-    }
-  }
-
-  /** How far back history must be read: milliseconds since 1970. */
-  async function sinceWhen(org: string, endpoints: readonly Webhook[]): Promise<number> {
-    const mark = (await registry.refs.read<EventMark>(markRef(org)))?.value ?? null;
-    const begins = Math.min(...endpoints.map((endpoint) => Date.parse(endpoint.begins)));
-    const marked = mark === null ? 0 : Date.parse(mark.since) - overlap;
-    return Math.max(begins, marked, registry.now().getTime() - oldest);
-  }
-
-  async function moveMark(org: string, time: number): Promise<void> {
-    const since = new Date(time).toISOString();
-    const isEnough = (mark: EventMark | undefined) => mark !== undefined && time - Date.parse(mark.since) < resolution;
-    if (isEnough((await registry.refs.read<EventMark>(markRef(org)))?.value)) return;
-    await registry.refs.update<EventMark>(markRef(org), (current) => {
-      if (isEnough(current?.value)) return null;
-      return { value: { since }, change: { actor: `events:${org}`, origin: null, action: 'recorded' } };
-    });
+    if (isWhole) await moveMark(registry, org, startedAt);
   }
 
   return {
@@ -173,28 +117,20 @@ export function createRecorder(
     },
     async recordOne(name) {
       const [kind, org] = name.split('/');
-      if (!kinds.some((each) => each === kind)) return;
+      if (!eventKinds.some((each) => each === kind)) return;
       const endpoints = await endpointsOf(org!);
-      if (endpoints.length > 0) await tryRecord(name, endpoints, await sinceWhen(org!, endpoints));
+      if (endpoints.length > 0) await tryRecord(name, endpoints, await readFrom(registry, org!, endpoints));
     },
   };
 }
 
-function markRef(org: string): string {
-  return `event-marks/${org}`;
-}
-
-/** The events between two successive generations of a ref, newest first like its history. */
-function eventsBetween(
-  name: string,
-  url: string,
-  before: Generation<unknown> | null,
-  after: Generation<unknown>,
-): Happened[] {
-  const events = name.startsWith('resources/')
-    ? eventsOfResource(url, before as Generation<Resource> | null, after as Generation<Resource>)
-    : name.startsWith('sites/')
-      ? eventsOfSite(url, before as Generation<DocumentationSite> | null, after as Generation<DocumentationSite>)
-      : eventsOfRepository(url, before as Generation<Repository> | null, after as Generation<Repository>);
-  return events.reverse();
+/** Whether all changes of an organization can be read. */
+async function isWholeLog(registry: Registry, org: string): Promise<boolean> {
+  try {
+    await registry.refs.refresh(`resources/${org}/`);
+    return true;
+  } catch (error) {
+    if (!isRegistryError(error, 'corrupt')) throw error;
+    return false;
+  }
 }

@@ -1,13 +1,9 @@
-import { setImmediate as othersTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import PQueue from 'p-queue';
 import type { Principal } from '../model/access.ts';
 import type { ResourceType } from '../model/address.ts';
-import type { Digest } from '../model/digest.ts';
-import { selectVersion, type Resource, type Version } from '../model/resource.ts';
-import { outlineVersion } from '../registry/derived.ts';
 import { findReadable, mayRead } from '../registry/readable.ts';
 import type { Registry } from '../registry/registry.ts';
+import { followRegistry, isServed } from './follow-registry.ts';
 import { parseQuery } from './ranking/words.js';
 import { createSearchIndex, type Answer, type Found, type Indexed } from './search-index.ts';
 
@@ -62,84 +58,13 @@ type Facts = Pick<Indexed, 'coordinate' | 'visibility'>;
 const answersKept = 200;
 
 /**
- * Milliseconds until the refs are listed again. Together with the age of a cached ref it stays
- * below a second.
- */
-const freshFor = 400;
-
-/**
  * Creates a search over a registry. Does nothing before the first request. `patience`: milliseconds
  * to wait for recent changes.
  */
 export function createSearch(registry: Registry, { patience = 300 }: { patience?: number } = {}): Search {
   const index = createSearchIndex();
-  /** The indexed generation of each ref. */
-  const seen = new Map<string, number>();
-  /** Resources whose outline has been requested, until it arrives. */
-  const waiting = new Map<string, Resource>();
-  const outlines = new PQueue({ concurrency: 2 });
-  let walk: { startedAt: number; done: boolean; end: Promise<void> } | null = null;
-  let isBuilt = false;
-  let idle: Promise<void> | null = null;
+  const followed = followRegistry(registry, index);
   const answers = new LRUCache<string, { revision: number; answer: Answer }>({ max: answersKept });
-
-  /** Resolves when no outline is being made. */
-  function settled(): Promise<void> {
-    idle ??= outlines.onIdle().finally(() => (idle = null));
-    return idle;
-  }
-
-  /**
-   * Resolves when all earlier writes are indexed, except for outlines. Concurrent callers share the
-   * work.
-   */
-  function follow(): Promise<void> {
-    const startedAt = registry.monotonic();
-    if (walk !== null && (!walk.done || startedAt - walk.startedAt < freshFor)) return walk.end;
-    const running = { startedAt, done: false, end: Promise.resolve() };
-    running.end = takeChanges().finally(() => (running.done = true));
-    walk = running;
-    return running.end;
-  }
-
-  async function takeChanges(): Promise<void> {
-    for await (const { name, generation } of registry.refs.newest('resources/')) {
-      if (seen.get(name) === generation) continue;
-      const newest = await registry.refs.read<Resource>(name);
-      seen.set(name, newest?.generation ?? generation);
-      take(name, newest?.value ?? null);
-      await othersTurn();
-    }
-    isBuilt = true;
-  }
-
-  function take(name: string, resource: Resource | null): void {
-    waiting.delete(name);
-    if (resource === null || resource.deletedAt !== null) {
-      index.delete(name);
-      return;
-    }
-    const old = index.get(name)?.manifest ?? null;
-    if (old !== null && isServed(resource, old)) index.update(name, resource);
-    else index.set(name, resource, null, null);
-    const latest = selectVersion(resource, { kind: 'latest' })?.version ?? null;
-    if (latest === null) return;
-    waiting.set(name, resource);
-    void outlines.add(() => takeOutline(name, resource, latest));
-  }
-
-  async function takeOutline(name: string, resource: Resource, latest: Version): Promise<void> {
-    if (waiting.get(name) !== resource) return;
-    const outline = await outlineVersion(registry, resource, latest).catch((error: unknown) => {
-      registry.log('warn', 'a document is found by its name alone', { ref: name, error: String(error) });
-      return null;
-    });
-    // Lets requests in between. An index of thousands of documents takes a while to build.
-    await othersTurn();
-    if (waiting.get(name) !== resource) return;
-    waiting.delete(name);
-    index.set(name, resource, outline, latest.manifest);
-  }
 
   function mayFind(principal: Principal, { coordinate, visibility }: Facts): boolean {
     return mayRead(principal, { ...coordinate, visibility });
@@ -150,7 +75,7 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
    * reveal nothing.
    */
   function isComplete(principal: Principal): boolean {
-    return isBuilt && ![...waiting.keys()].some((name) => mayFind(principal, index.get(name)!));
+    return followed.isComplete((indexed) => mayFind(principal, indexed));
   }
 
   /** Returns the entry if what matched may still be read. Reads the ref again. */
@@ -187,8 +112,8 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
 
   return {
     async find(principal, { text, org, type }, choose) {
-      const isFresh = await within(patience, follow());
-      if (!isComplete(principal)) await within(patience, settled());
+      const isFresh = await within(patience, followed.follow());
+      if (!isComplete(principal)) await within(patience, followed.settled());
       const { found: all, instead } = answer(principal, { text, org, type });
       const { items, next } = choose(all);
       const shown = isFresh ? items : (await Promise.all(items.map((found) => confirm(principal, found)))).flat();
@@ -196,17 +121,12 @@ export function createSearch(registry: Registry, { patience = 300 }: { patience?
     },
 
     async all(principal) {
-      await follow();
-      while (!isComplete(principal)) await settled();
+      await followed.follow();
+      while (!isComplete(principal)) await followed.settled();
       const entries = index.entries().flatMap(([, entry]) => (mayFind(principal, entry) ? [entry] : []));
       return { entries, revision: index.revision() };
     },
   };
-}
-
-/** Whether a version with this manifest can be read. */
-function isServed({ versions }: Resource, manifest: Digest): boolean {
-  return versions.some((version) => version.manifest === manifest && version.status.state !== 'withdrawn');
 }
 
 /** Whether the work ended within the milliseconds. It continues either way. */

@@ -1,0 +1,47 @@
+import type { Repository } from '../model/connection.ts';
+import type { Resource } from '../model/resource.ts';
+import type { DocumentationSite } from '../model/sites/documentation-site.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Generation } from '../store/generations.ts';
+import { eventsOfRepository, eventsOfResource, eventsOfSite, type Happened } from './events.ts';
+
+/** The kinds of refs whose changes are events. */
+export const eventKinds = ['resources', 'repositories', 'sites'] as const;
+
+/**
+ * What happened to a ref after its generation `from`, and not before `since` (milliseconds since 1970),
+ * oldest first; and its newest generation. `url`: public base URL.
+ */
+export async function eventsSince(
+  registry: Registry,
+  url: string,
+  name: string,
+  { from, since }: { from: number; since: number },
+): Promise<{ happened: Happened[]; newest: number }> {
+  const happened: Happened[] = [];
+  let newest = 0;
+  let after: Generation<unknown> | null = null;
+  for await (const generation of registry.refs.history<unknown>(name)) {
+    newest ||= generation.generation;
+    if (after !== null) happened.push(...eventsBetween(name, url, generation, after));
+    after = generation;
+    if (generation.generation <= from || Date.parse(generation.at) < since) break;
+    if (generation.generation === 1) happened.push(...eventsBetween(name, url, null, generation));
+  }
+  return { happened: happened.reverse(), newest };
+}
+
+/** The events between two successive generations of a ref, newest first like its history. */
+function eventsBetween(
+  name: string,
+  url: string,
+  before: Generation<unknown> | null,
+  after: Generation<unknown>,
+): Happened[] {
+  const events = name.startsWith('resources/')
+    ? eventsOfResource(url, before as Generation<Resource> | null, after as Generation<Resource>)
+    : name.startsWith('sites/')
+      ? eventsOfSite(url, before as Generation<DocumentationSite> | null, after as Generation<DocumentationSite>)
+      : eventsOfRepository(url, before as Generation<Repository> | null, after as Generation<Repository>);
+  return events.reverse();
+}
