@@ -75,7 +75,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
     if (!stop.signal.aborted) registry.log('warn', event, { error: String(error) });
   }
 
-  async function purgeAll(purge: PurgeConfig): Promise<void> {
+  async function purgeAll(to: PurgeConfig): Promise<void> {
     let wait = retry;
     while (!stop.signal.aborted) {
       const now = performance.now();
@@ -86,7 +86,7 @@ export function openPurger(registry: Registry, options: PurgerOptions = {}): Pur
       }
       try {
         await sendPurge(
-          purge,
+          to,
           token,
           chosen.map(([key]) => key),
         );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hostileDocuments } from './hostile-documents.ts';
 import { run } from './run.ts';
 import { createCheckMeta } from '../../src/compile/schema/schema-check.ts';
-import { sampleOf } from '../thorough.ts';
+import { isThorough, sampleOf, unlessThorough } from '../thorough.ts';
 import { dialects } from '../../src/compile/schema/schema-dialect.ts';
 
 /** Processor seconds. What each of these takes is a fraction of it; what each took before was many times as much, and often minutes. */
@@ -66,7 +66,7 @@ describe('what is made to be dear is refused cheaply', () => {
   });
 });
 
-test('every error of 30,000 wrong members is found in linear time', async () => {
+test.skipIf(!isThorough)(`every error of 30,000 wrong members is found in linear time${unlessThorough}`, async () => {
   const properties = Object.fromEntries(
     Array.from({ length: 30_000 }, (_, n) => [`p${n}`, { type: 3, minLength: 'x' }]),
   );
@@ -75,7 +75,7 @@ test('every error of 30,000 wrong members is found in linear time', async () => 
   expect(seconds).toBeLessThan(budget);
 });
 
-test('of very many mistakes the first ten thousand are looked for', async () => {
+test.skipIf(!isThorough)(`of very many mistakes the first ten thousand are looked for${unlessThorough}`, async () => {
   const { files, type } = documents.get('schema/ref-missing/2020-12')!();
   const { report } = await run(files, { type });
   expect(report).toMatchObject({ counts: { error: 10_000 }, truncated: true });

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runHere } from '../cli/in-process.ts';
 import { openReceiver, type Receiver } from '../servers/receiver.ts';
 import { runStele, serveStele, type Serving } from './stele.ts';
+import { isThorough, unlessThorough } from '../thorough.ts';
 
 /** Events through the front door: the real command, a real receiver, and restarts between. */
 
@@ -42,57 +43,60 @@ async function publishFile(version: string, ...more: string[]): Promise<void> {
   expect({ code, stderr }).toMatchObject({ code: 0 });
 }
 
-test('an endpoint gets what is published over HTTP, beside the server, and before a crash; its log and redelivery', async () => {
-  const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', ...args], {
-    cwd: folder,
-    env,
-  });
-  const key = made.stdout.trim();
-  let stele = await serve();
-  const ask = async (method: string, path: string, body?: object) => {
-    const response = await fetch(stele.url + path, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
+test.skipIf(!isThorough)(
+  `an endpoint gets what is published over HTTP, beside the server, and before a crash; its log and redelivery${unlessThorough}`,
+  async () => {
+    const made = await runHere(['keys', 'create', '--org', 'acme', '--name', 'ci', '--scope', 'admin', ...args], {
+      cwd: folder,
+      env,
     });
-    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
-  };
-  const created = await ask('POST', '/v1/webhooks', { url: receiver.url, events: ['version.published'] });
-  expect(created.status).toBe(201);
-  const { id, secret } = created.json as { id: string; secret: string };
+    const key = made.stdout.trim();
+    let stele = await serve();
+    const ask = async (method: string, path: string, body?: object) => {
+      const response = await fetch(stele.url + path, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, json: (await response.json()) as Record<string, unknown> };
+    };
+    const created = await ask('POST', '/v1/webhooks', { url: receiver.url, events: ['version.published'] });
+    expect(created.status).toBe(201);
+    const { id, secret } = created.json as { id: string; secret: string };
 
-  await ask('POST', '/v1/apis', { name: 'Pay', slug: 'pay' });
-  const document = { openapi: '3.1.0', info: { title: 'Pay', version: '1.0.0' }, paths: {} };
-  expect((await ask('POST', '/v1/apis/pay/spec', { document })).status).toBe(201);
-  const [first] = await receiver.got(1);
-  const verified = new Verifier(secret).verify(first!.body, first!.headers as Record<string, string>);
-  expect(verified).toMatchObject({
-    source: `${stele.url}/@acme`,
-    type: 'dev.stele.version.published',
-    data: { version: '1.0.0', url: `${stele.url}/@acme/apis/pay@1.0.0` },
-  });
+    await ask('POST', '/v1/apis', { name: 'Pay', slug: 'pay' });
+    const document = { openapi: '3.1.0', info: { title: 'Pay', version: '1.0.0' }, paths: {} };
+    expect((await ask('POST', '/v1/apis/pay/spec', { document })).status).toBe(201);
+    const [first] = await receiver.got(1);
+    const verified = new Verifier(secret).verify(first!.body, first!.headers as Record<string, string>);
+    expect(verified).toMatchObject({
+      source: `${stele.url}/@acme`,
+      type: 'dev.stele.version.published',
+      data: { version: '1.0.0', url: `${stele.url}/@acme/apis/pay@1.0.0` },
+    });
 
-  const path = `/v1/webhooks/${id}`;
-  const states = async () => {
-    const { items } = (await ask('GET', `${path}/deliveries`)).json as { items: { state: string }[] };
-    return items.map(({ state }) => state);
-  };
-  await expect.poll(states).toEqual(['delivered']);
+    const path = `/v1/webhooks/${id}`;
+    const states = async () => {
+      const { items } = (await ask('GET', `${path}/deliveries`)).json as { items: { state: string }[] };
+      return items.map(({ state }) => state);
+    };
+    await expect.poll(states).toEqual(['delivered']);
 
-  // Killed, and something is published meanwhile: the next process finds it.
-  await stele.stop('SIGKILL');
-  await publishFile('1.1.0');
-  stele = await serve();
-  await receiver.got(2);
-  expect(receiver.received[1]!.event.subject).toBe('@acme/apis/pay@1.1.0');
+    // Killed, and something is published meanwhile: the next process finds it.
+    await stele.stop('SIGKILL');
+    await publishFile('1.1.0');
+    stele = await serve();
+    await receiver.got(2);
+    expect(receiver.received[1]!.event.subject).toBe('@acme/apis/pay@1.1.0');
 
-  await expect.poll(states).toEqual(['delivered', 'delivered']);
-  const again = await ask('POST', `${path}/deliveries/${first!.event.id}/redeliver`);
-  expect(again.status).toBe(202);
-  await receiver.got(3);
-  expect(receiver.received[2]!.event).toEqual(first!.event);
-  expect(await stele.stop()).toBe(0);
-});
+    await expect.poll(states).toEqual(['delivered', 'delivered']);
+    const again = await ask('POST', `${path}/deliveries/${first!.event.id}/redeliver`);
+    expect(again.status).toBe(202);
+    await receiver.got(3);
+    expect(receiver.received[2]!.event).toEqual(first!.event);
+    expect(await stele.stop()).toBe(0);
+  },
+);
 
 test('a secretKey that cannot be used is reported at the start', async () => {
   const ended = await runStele(['serve', '--port', '0', ...args], { cwd: folder, env: { STELE_TEST_KEY: 'short' } });

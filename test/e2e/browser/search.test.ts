@@ -229,7 +229,7 @@ describe.skipIf(executablePath === undefined)(`searching${whySkipped}`, () => {
       ['script', 'POST /orders/<script>'],
       ['nothing-like-it', null],
     ] as const;
-    test.for(sampleOf(found, 3))('%s is found by the page itself', async ([text, expected]) => {
+    test.for(sampleOf(found, 7, 3))('%s is found by the page itself', async ([text, expected]) => {
       const { page, wrong } = visitor;
       wrong.length = 0;
       await page.goto(`${staticUrl}/search?q=${encodeURIComponent(text)}`);
