@@ -27,6 +27,8 @@ const byKey = new Map(responses.map((response) => [`${response.url} ${response.c
 createServer({ keepAliveTimeout: 65_000 }, (request, response) => {
   const { headers, url, method } = request;
   const status = headers['if-none-match'] === undefined ? 200 : 304;
-  const found = byKey.get(`${url} ${headers['accept-encoding'] ?? null} ${status}`)!;
+  const found = byKey.get(`${url} ${headers['accept-encoding'] ?? null} ${status}`);
+  // The question whether it is up.
+  if (found === undefined) return void response.writeHead(204).end();
   response.writeHead(found.status, found.fields).end(method === 'HEAD' ? undefined : found.body);
 }).listen(Number(port), '127.0.0.1');
