@@ -3,7 +3,6 @@ import { problemAtFile, type Problem } from '../../model/problem.ts';
 import type { CompileLimits } from '../compile.ts';
 import { scanJson } from './json-text.ts';
 import { createPlaces, decodeText, type Place, type TextIssue } from './text.ts';
-import { readPlainYaml } from './yaml-plain.ts';
 import { readYaml } from './yaml-text.ts';
 
 /** A file that was parsed as one JSON or YAML document. */
@@ -62,8 +61,7 @@ export function parseFile(path: string, bytes: Uint8Array, limits: CompileLimits
       return { ok: false, problems: problems(json.issues) };
   }
 
-  const plain = readPlainYaml(text, limits);
-  const yaml = plain === null ? readYaml(text, limits) : { ok: true as const, issues: [], ...plain };
+  const yaml = readYaml(text, limits);
   if (!yaml.ok) return { ok: false, problems: problems(yaml.issues) };
   const locate = (pointer: string, on: 'key' | 'value' = 'value') => place(yaml.find(pointer)[on]);
   return { ok: true, file: { path, text, format, value: yaml.value, locate }, problems: problems(yaml.issues) };

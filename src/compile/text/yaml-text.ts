@@ -88,7 +88,7 @@ export function readYaml(text: string, limits: Walls): YamlText {
 }
 
 // YAML 1.2 §5.1, c-printable: everything else must be written as an escape.
-export const controlCharacter = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]/u;
+const controlCharacter = /(?![\t\n\r\u0085])\p{Cc}|[\ufffe\uffff]/u;
 
 const keptErrors = 100;
 
