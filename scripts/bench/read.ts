@@ -43,18 +43,18 @@ const seconds = Number(argv['seconds'] ?? 2);
 await using wire = await openWire({
   organizations: { bench: { defaults: { visibility: 'public' } }, closed: {} },
 });
-const path = (size: string) => `/@bench/apis/of-${size}@1.0.0`;
+const pinned = (size: string) => `/@bench/apis/of-${size}@1.0.0`;
 const all: Row[] = [
-  { name: '5KB', path: path('5kb') },
-  { name: '100KB br', path: path('100kb'), coding: 'br' },
-  { name: '100KB', path: path('100kb') },
-  { name: '1MB', path: path('1mb') },
-  { name: '304 of 5KB', path: path('5kb'), tag: '' },
-  { name: '304 of 10MB', path: path('10mb'), tag: '' },
+  { name: '5KB', path: pinned('5kb') },
+  { name: '100KB br', path: pinned('100kb'), coding: 'br' },
+  { name: '100KB', path: pinned('100kb') },
+  { name: '1MB', path: pinned('1mb') },
+  { name: '304 of 5KB', path: pinned('5kb'), tag: '' },
+  { name: '304 of 10MB', path: pinned('10mb'), tag: '' },
   { name: '5KB, latest', path: '/@bench/apis/of-5kb' },
-  { name: '5KB, YAML', path: `${path('5kb')}.yaml` },
+  { name: '5KB, YAML', path: `${pinned('5kb')}.yaml` },
   { name: '5KB, private with a key', path: '/@closed/apis/of-5kb@1.0.0', authorization: '' },
-  { name: '5KB, one connection', path: path('5kb'), connections: 1 },
+  { name: '5KB, one connection', path: pinned('5kb'), connections: 1 },
 ];
 const rows = all.filter(({ name }) => argv['only'] === undefined || name.includes(String(argv['only'])));
 const stele = await startStele();

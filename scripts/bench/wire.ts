@@ -105,7 +105,7 @@ export async function openWire(config: object): Promise<Wire> {
       return serve('stele', command, `http://127.0.0.1:${port}/readyz`, cores === undefined ? {} : { cores });
     },
     async [Symbol.asyncDispose]() {
-      for (const pid of [...running.keys()]) await stop({ name: '', url: '', pids: [pid] });
+      for (const pid of running.keys()) await stop({ name: '', url: '', pids: [pid] });
       await rm(folder, { recursive: true, force: true });
     },
   };
