@@ -53,25 +53,33 @@ export async function openRegistry(
     sizeLimit: config.sync.sizeLimit,
     limits: { fileBytes: config.limits.fileBytes, entries: config.limits.treeEntries },
   });
+  const objects = createObjects(bucket);
+  const refs = createRefs(bucket, {
+    now,
+    monotonic,
+    uniqueId: () => newId({ now, randomBytes: random }),
+    failed: (error) => log('error', 'log not readable or not summarized', { error: inspect(error) }),
+  });
+  const remembering = hasSpare ? rememberResults(compiler) : null;
   return {
     config,
     bucket,
-    objects: createObjects(bucket),
-    refs: createRefs(bucket, {
-      now,
-      monotonic,
-      uniqueId: () => newId({ now, randomBytes: random }),
-      failed: (error) => log('error', 'log not readable or not summarized', { error: inspect(error) }),
-    }),
+    objects,
+    refs,
     cache: openFolderCache(`${config.cacheFolder}/derived`),
     source,
     hosts: createHosts(config),
-    compiler: hasSpare ? rememberResults(compiler) : compiler,
+    compiler: remembering ?? compiler,
     ownKey: createOwnKey(dirname(config.cacheFolder)),
     now,
     monotonic,
     randomBytes: random,
     log,
+    caches: () => ({
+      logs: refs.use(),
+      objects: objects.use(),
+      ...(remembering && { results: remembering.use() }),
+    }),
     isolation: () => compiler.isolation(),
     close: () => compiler.close(),
   };

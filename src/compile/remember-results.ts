@@ -18,10 +18,14 @@ const mostBytes = 48 * 1024 * 1024;
  * gives the same result. Files are compared byte for byte. Only accepted documents are remembered:
  * who sends refused ones again and again waits in line for each.
  */
-export function rememberResults(compiler: Compiler, most = mostBytes): Compiler {
+export function rememberResults(
+  compiler: Compiler,
+  most = mostBytes,
+): Compiler & { use: () => { bytes: number; limit: number } } {
   const results = new LRUCache<string, Remembered>({ maxSize: most, sizeCalculation: sizeOf });
   return {
     ...compiler,
+    use: () => ({ bytes: results.calculatedSize, limit: most }),
     async compile(input, load, turn) {
       const [entry] = await load([input.entry]);
       if (!entry?.found) return compiler.compile(input, load, turn);

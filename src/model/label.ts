@@ -182,3 +182,58 @@ export function nextLabel(candidates: readonly Candidate[]): string {
   const [major, minor, patch] = highest.core;
   return highest.prerelease.length > 0 ? `${major}.${minor}.${patch}` : `${major}.${minor}.${patch + 1n}`;
 }
+
+interface Labelled {
+  label: string;
+}
+
+/** Where the labels of a list stand, folded, as far as it was read: up to its item `last`. */
+interface Places {
+  places: Map<string, number>;
+  length: number;
+  last: Labelled;
+  /** How many lists did not fit since it was made. */
+  misfits: number;
+}
+
+/** Items that are compared one by one, from the newest. Shorter lists have no places. */
+const compared = 64;
+/** Lists that do not fit before places are made again. Making them takes as long as some comparisons of all items. */
+const mostMisfits = 32;
+
+/** By the first item. Each publish makes a new list, which begins with the items of the one before. */
+const known = new WeakMap<Labelled, Places>();
+
+/**
+ * The index of the item with this label, ignoring case, or -1. Items of a list are only ever added
+ * or replaced by others with the same label: what was read of one list holds for a later one, and
+ * a publish does not compare with every version.
+ */
+export function placeOfLabel(list: readonly Labelled[], label: string): number {
+  const folded = foldLabel(label);
+  const isIt = (at: number) => list[at]!.label.length === label.length && foldLabel(list[at]!.label) === folded;
+  const end = list.length;
+  for (let at = end - 1; at >= Math.max(0, end - compared); at--) if (isIt(at)) return at;
+  if (end <= compared) return -1;
+  const places = placesIn(list);
+  if (places === null) return list.findLastIndex((_, at) => isIt(at));
+  const at = places.get(folded);
+  if (at === undefined) return -1;
+  return at < end && isIt(at) ? at : list.findLastIndex((_, other) => isIt(other));
+}
+
+/** Where the labels of a list stand; null: another list was read, and the two differ in more than their ends. */
+function placesIn(list: readonly Labelled[]): Map<string, number> | null {
+  const end = list.length - compared;
+  let found = known.get(list[0]!);
+  const isFit = found !== undefined && list[found.length - 1] === found.last;
+  if (!isFit && found !== undefined && ++found.misfits < mostMisfits) return null;
+  if (!isFit || found === undefined) found = { places: new Map(), length: 0, last: list[0]!, misfits: 0 };
+  // Not the newest, which were compared: what is foreseen and does not come to be is among them.
+  for (; found.length < end; found.length++) {
+    found.last = list[found.length]!;
+    found.places.set(foldLabel(found.last.label), found.length);
+  }
+  known.set(list[0]!, found);
+  return found.places;
+}

@@ -6,7 +6,7 @@ import type { Digest } from './digest.ts';
 import { RegistryError } from './errors.ts';
 import type { GateSettings } from './gate.ts';
 import type { Validation } from './problem.ts';
-import { foldLabel, highestInRange, latestOf } from './label.ts';
+import { highestInRange, latestOf, placeOfLabel } from './label.ts';
 
 /** The status of a version. Stored apart from its bytes, which never change (design §7). */
 export type Status =
@@ -139,17 +139,8 @@ export function parseResourceRef(name: string): Coordinate | null {
 }
 
 /** The version with this label, or null. Labels are unique ignoring case. */
-export function findVersion(resource: Resource, label: string): Version | null {
-  const folded = foldLabel(label);
-  const hasLetters = folded !== label.toUpperCase();
-  const { versions } = resource;
-  // From the newest, which is asked for most. A new label is compared with all, so that each takes little.
-  for (let at = versions.length - 1; at >= 0; at--) {
-    const { label: other } = versions[at]!;
-    if (other.length !== label.length) continue;
-    if (other === label || (hasLetters && foldLabel(other) === folded)) return versions[at]!;
-  }
-  return null;
+export function findVersion({ versions }: Resource, label: string): Version | null {
+  return versions[placeOfLabel(versions, label)] ?? null;
 }
 
 /**

@@ -36,6 +36,14 @@ export interface Registry {
   /** Cryptographically random bytes. */
   randomBytes: (length: number) => Uint8Array;
   log: Log;
+  /** What is kept in memory, by name. Absent where nobody asks. */
+  caches?: () => Record<string, MemoryUse>;
+}
+
+/** How full something is that is kept in memory. Above the limit, what was used least recently goes. */
+export interface MemoryUse {
+  bytes: number;
+  limit: number;
 }
 
 /** Who makes a change and from where, as recorded with it. */

@@ -41,11 +41,15 @@ export function createApp(given: ServerContext): App {
   const site = given.dev?.listening(made) ?? made;
   const context = { ...given, site };
   const authenticate = createAuthenticate(context);
-  const observer = createObserver(context.registry, createMetrics(context.queue));
   const limit = createReadLimit(context);
   const base = basePathOf(given.url);
   const siteAt = createSiteAt(context.registry.config);
   const hits = limit === null ? createHits(context.registry, { keepAlive: keepAliveTimeout, base, siteAt }) : null;
+  const metrics = createMetrics(context.queue, () => ({
+    ...context.registry.caches?.(),
+    ...(hits && { responses: hits.use() }),
+  }));
+  const observer = createObserver(context.registry, metrics);
   const read = createReads(context, authenticate, { limit, hits });
   const oci = createOci(context, authenticate, limit);
   const ownHost = createOwnHost(context, authenticate, limit);

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { createDurations } from './hits/durations.ts';
+import type { MemoryUse } from '../registry/registry.ts';
 import type { SyncQueue } from '../sync/queue.ts';
 
 /**
@@ -12,8 +13,11 @@ export interface Metrics {
   render(): Promise<string>;
 }
 
-/** Creates the metrics of a server, its syncs and its process. */
-export function createMetrics(queue: Pick<SyncQueue, 'counts'>): Metrics {
+/** Creates the metrics of a server, its syncs, what it keeps in memory, and its process. */
+export function createMetrics(
+  queue: Pick<SyncQueue, 'counts'>,
+  caches: () => Record<string, MemoryUse> = () => ({}),
+): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });
   const durations = createDurations({
@@ -34,6 +38,22 @@ export function createMetrics(queue: Pick<SyncQueue, 'counts'>): Metrics {
     },
   });
   register.registerMetric(syncs);
+  const uses = [
+    ['bytes', 'Bytes that this process keeps in memory, by cache.'],
+    ['limit', 'Bytes after which the cache drops what was used least recently.'],
+  ] as const;
+  for (const [member, help] of uses) {
+    const gauge = new Gauge({
+      name: `stele_cache_${member === 'bytes' ? 'bytes' : 'limit_bytes'}`,
+      help,
+      labelNames: ['cache'] as const,
+      registers: [],
+      collect() {
+        for (const [cache, use] of Object.entries(caches())) this.set({ cache }, use[member]);
+      },
+    });
+    register.registerMetric(gauge);
+  }
   return {
     observe: durations.observe,
     contentType: register.contentType,

@@ -55,7 +55,10 @@ function keyIn(folder: string, digest: Digest): string {
 }
 
 /** Creates objects on a bucket, with an LRU cache of `cacheBytes` of verified bytes. */
-export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } = {}): Objects {
+export function createObjects(
+  bucket: Bucket,
+  { cacheBytes = 64 * 1024 * 1024 } = {},
+): Objects & { use: () => { bytes: number; limit: number } } {
   const cache = new LRUCache<string, Uint8Array | Pieces>({
     maxSize: Math.max(cacheBytes, 1),
     maxEntrySize: Math.max(cacheBytes / 4, 1),
@@ -114,6 +117,7 @@ export function createObjects(bucket: Bucket, { cacheBytes = 64 * 1024 * 1024 } 
   }
 
   return {
+    use: () => ({ bytes: cache.calculatedSize, limit: cache.maxSize }),
     put,
     async putPack(root, pieces) {
       const digest = digestOf(root);

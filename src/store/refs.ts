@@ -3,7 +3,7 @@ import { placeOf } from '../model/record-places.ts';
 import type { Bucket } from './bucket.ts';
 import type { Generation } from './generations.ts';
 import { logOf } from './log/entry.ts';
-import { createLog } from './log/organization-logs.ts';
+import { createLog, type Log } from './log/organization-logs.ts';
 import type { Noted } from './log/trail.ts';
 import type { Records, RecordsOptions } from './records.ts';
 import { assertName, createWork, type Work } from './work.ts';
@@ -53,7 +53,7 @@ export interface Refs extends Records {
 }
 
 /** Creates the records on a bucket. */
-export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
+export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick<Log, 'use'> {
   const listeners = new Set<(name: string) => void>();
   const changed = (name: string): void => {
     for (const listener of listeners) listener(name);
@@ -107,5 +107,6 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs {
       return () => void listeners.delete(listener);
     },
     sweep: work.sweep,
+    use: log.use,
   };
 }

@@ -9,6 +9,7 @@ import {
   labelFromVersion,
   latestOf,
   nextLabel,
+  placeOfLabel,
   parseSemanticVersion,
   type Candidate,
 } from '../../src/model/label.ts';
@@ -386,5 +387,61 @@ describe('the next label', () => {
         for (const text of texts) expect(compare(nextLabel(published(...texts)), text)).toBe(1);
       }),
     );
+  });
+});
+
+describe('the place of a label', () => {
+  const lists = fc.array(
+    fc.oneof(
+      fc.record({ what: fc.constant('add' as const) }),
+      fc.record({ what: fc.constant('insert' as const), at: fc.nat() }),
+      fc.record({ what: fc.constant('replace' as const), at: fc.nat() }),
+      fc.record({ what: fc.constant('foresee' as const) }),
+      fc.record({ what: fc.constant('again' as const), at: fc.nat() }),
+    ),
+    { minLength: 100, maxLength: 200 },
+  );
+
+  test('is that of a search through all, whatever was done to the list before', () => {
+    fc.assert(
+      fc.property(lists, (steps) => {
+        const all: { label: string }[][] = [Array.from({ length: 200 }, (_, n) => ({ label: `v1.${n}` }))];
+        for (const [n, step] of steps.entries()) {
+          const list = all.at(-1)!;
+          const added = { label: `V2.${n}` };
+          let now: { label: string }[] = list;
+          if (step.what === 'add') now = [...list, added];
+          if (step.what === 'insert') now = list.toSpliced(step.at % list.length, 0, added);
+          if (step.what === 'replace') now = list.with(step.at % list.length, { ...list[step.at % list.length]! });
+          if (step.what === 'again') now = all[step.at % all.length]!;
+          const asked = step.what === 'foresee' ? [...list, added] : now;
+          for (const label of [`v1.${n}`, `v2.${n}`, `V2.${n - 1}`, `v2.${n >> 1}`, 'v3'])
+            expect(placeOfLabel(asked, label)).toBe(
+              asked.findIndex((each) => each.label.toLowerCase() === label.toLowerCase()),
+            );
+          if (step.what !== 'again') all.push(now);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test('of a new label in a long list is found without a look at each', () => {
+    let looks = 0;
+    const item = (label: string) => ({
+      get label() {
+        looks++;
+        return label;
+      },
+    });
+    let list = Array.from({ length: 5000 }, (_, n) => item(`1.${n}.0`));
+    expect(placeOfLabel(list, '2.0.0')).toBe(-1);
+    for (let n = 0; n < 20; n++) {
+      list = [...list, item(`2.${n}.0`)];
+      looks = 0;
+      expect(placeOfLabel(list, `3.${n}.0`)).toBe(-1);
+      expect(placeOfLabel(list, '1.7.0')).toBe(7);
+      expect(looks).toBeLessThan(500);
+    }
   });
 });

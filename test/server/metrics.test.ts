@@ -1,5 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { checkConfig } from '../../src/config/load-config.ts';
+import { openRegistry } from '../../src/open.ts';
 import { createKey, type NewKey } from '../../src/registry/keys.ts';
+import { createMetrics } from '../../src/server/metrics.ts';
 import { exchange, parseAnswer } from './http.ts';
 import { openServed, type Served } from './served.ts';
 
@@ -50,4 +56,23 @@ describe('metrics', () => {
       expect(await statusOf(served, 'registry.test', await bearer(served, { resources: ['apis/*'] }))).toBe(403);
     }
   });
+});
+
+test('metrics say how full each cache is, and how full it may be', async () => {
+  const caches = () => ({ objects: { bytes: 5, limit: 64 } });
+  const text = await createMetrics({ counts: () => ({ running: 0, waiting: 0 }) }, caches).render();
+  expect(text).toContain('stele_cache_bytes{cache="objects"} 5\n');
+  expect(text).toContain('stele_cache_limit_bytes{cache="objects"} 64\n');
+});
+
+test('a registry says what it keeps in memory: logs, objects, and results where it serves', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stele-test-'));
+  const config = checkConfig({ log: { level: 'silent' } }, { base: folder, data: folder });
+  const registry = await openRegistry(config, undefined, { hasSpare: false });
+  expect(Object.keys(registry.caches!())).toEqual(['logs', 'objects']);
+  const digest = await registry.objects.put('bytes');
+  await registry.objects.get(digest);
+  expect(registry.caches!().objects).toEqual({ bytes: 5, limit: 64 * 1024 * 1024 });
+  await registry.close();
+  await rm(folder, { recursive: true });
 });

@@ -5,7 +5,7 @@ import { anonymous, type Principal } from '../../model/access.ts';
 import type { Coordinate } from '../../model/address.ts';
 import { coordinateOf, type Resource } from '../../model/resource.ts';
 import { grantReadAtHand, type Granted } from '../../registry/read.ts';
-import type { Registry } from '../../registry/registry.ts';
+import type { MemoryUse, Registry } from '../../registry/registry.ts';
 import { authenticateAtHand } from '../authenticate.ts';
 import { evaluateConditions } from '../read/conditions.ts';
 import type { Prepared } from '../read/send-document.ts';
@@ -28,6 +28,8 @@ export interface Hits {
     sent: Prepared,
     bytes: Uint8Array | null,
   ): void;
+  /** A representation counts for each request that it answers, so that this is the most that is kept. */
+  use(): MemoryUse;
 }
 
 /** The responses that one representation has. Each is built when it is first needed. */
@@ -38,6 +40,8 @@ interface Responses {
   get: Prebuilt | null;
   head: Prebuilt | null;
   notModified: Prebuilt | null;
+  /** How many hits share them. */
+  hits: number;
 }
 
 interface Hit {
@@ -67,6 +71,10 @@ export function createHits(
   const hits = new LRUCache<string, Hit>({
     maxSize: mostBytes,
     sizeCalculation: ({ responses: { prepared } }) => overhead + (isKept(prepared) ? prepared.size : 0),
+    // What was prepared may be kept elsewhere for longer, and must not keep the bytes.
+    dispose({ responses }) {
+      if (--responses.hits === 0) made.delete(responses.prepared);
+    },
   });
   const made = new WeakMap<Prepared, Responses>();
 
@@ -84,6 +92,8 @@ export function createHits(
   }
 
   return {
+    use: () => ({ bytes: hits.calculatedSize, limit: mostBytes }),
+
     answer(request, socket) {
       const { method } = request;
       if (method !== 'GET' && method !== 'HEAD') return null;
@@ -109,9 +119,10 @@ export function createHits(
       const key = keyOf(principal, base + url!, accept, acceptEncoding);
       if (key.length > longestRequest) return;
       const known = made.get(prepared);
-      const responses = known ?? { prepared, bytes: null, get: null, head: null, notModified: null };
+      const responses = known ?? { prepared, bytes: null, get: null, head: null, notModified: null, hits: 0 };
       if (known === undefined) made.set(prepared, responses);
       if (responses.get === null && isKept(prepared)) responses.bytes ??= bytes;
+      responses.hits++;
       hits.set(key, { coordinate: coordinateOf(resource), resource, responses });
     },
   };

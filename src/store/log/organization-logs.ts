@@ -23,6 +23,8 @@ export interface Log extends Records {
   refresh(prefix: string): Promise<void>;
   /** All changes of an organization's log, or of the registry's (null), oldest first. */
   trail(organization: string | null): Promise<readonly Noted[]>;
+  /** Bytes of the logs in memory, roughly, and how many they may be. */
+  use(): { bytes: number; limit: number };
 }
 
 /** A log in memory, or on its way there. */
@@ -195,6 +197,8 @@ export function createLog(
     async trail(organization) {
       return (await fresh(organization === null ? shared : `@${organization}`, maxAge)).trail();
     },
+
+    use: () => ({ bytes: total, limit: memory }),
 
     async *history<T>(name: string) {
       yield* (await fresh(logOf(name), 0)).history(name) as AsyncGenerator<Generation<T>>;

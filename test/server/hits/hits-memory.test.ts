@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { anonymous } from '../../../src/model/access.ts';
+import type { Granted } from '../../../src/registry/read.ts';
+import type { Registry } from '../../../src/registry/registry.ts';
+import { createHits } from '../../../src/server/hits/hits.ts';
+import { prepare, type Prepared } from '../../../src/server/read/send-document.ts';
+
+const granted = { resource: { org: 'acme', type: 'apis', slug: 'pay' } } as unknown as Granted;
+/** As large as 1/16 of all hits. */
+const prepared = (): Prepared =>
+  prepare({ etag: '"a"', size: 4 * 1024 * 1024, ranges: false }, { common: {}, content: {} });
+
+function openHits() {
+  const hits = createHits({} as Registry, { keepAlive: 5000, base: '' });
+  const keep = (url: string, sent: Prepared, bytes: Uint8Array | null) =>
+    hits.keep({ url, headers: {} } as IncomingMessage, anonymous, granted, sent, bytes);
+  return { hits, keep };
+}
+
+async function isFreed(bytes: WeakRef<Uint8Array>): Promise<boolean> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await nextTurn();
+  collect();
+  return bytes.deref() === undefined;
+}
+
+test('bytes are freed when no hit has them any more, also while what was prepared of them is kept elsewhere', async () => {
+  const { hits, keep } = openHits();
+  const elsewhere = prepared();
+  const bytes = (() => {
+    const made = new Uint8Array(1024);
+    keep('/first', elsewhere, made);
+    return new WeakRef(made);
+  })();
+  for (let n = 0; n < 10; n++) keep(`/other-${n}`, prepared(), null);
+  keep('/second', elsewhere, null);
+  for (let n = 10; n < 20; n++) keep(`/other-${n}`, prepared(), null);
+  expect(await isFreed(bytes), 'the second request has them').toBe(false);
+  for (let n = 20; n < 40; n++) keep(`/other-${n}`, prepared(), null);
+  expect(await isFreed(bytes)).toBe(true);
+  expect(elsewhere.etag).toBe('"a"');
+  const { bytes: kept, limit } = hits.use();
+  expect(kept).toBeLessThanOrEqual(limit);
+  expect(kept).toBeGreaterThan(limit * 0.9);
+});
