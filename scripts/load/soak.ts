@@ -1,13 +1,13 @@
 /**
  * A server under an even load for a long time: reads of many kinds, publishes, and pushes to repositories of a real git server that it follows.
  * Every half minute, its garbage is collected and its memory and descriptors are written down. The growth is that from the samples after the
- * beginning to the last ones. Before, large documents fill the cache of objects (64 MB), which would grow for hours otherwise. The heap grows with
- * what is published, because every version is known in memory: by so many bytes for each.
+ * beginning to the last ones. Before, large documents are published and read until the caches of objects, responses and results are full, as
+ * `/metrics` says: they would fill for hours otherwise. The heap grows with what is published, because every version is known in memory.
  *
- *   node scripts/load/soak.ts [--seconds 120] [--reads 200] [--publishes 2] [--syncs 1] [--fill 80] [--warm 0.2] [--seed 1]
+ *   node scripts/load/soak.ts [--seconds 120] [--reads 200] [--publishes 2] [--syncs 1] [--full 0.9] [--warm 0.3] [--seed 1]
  *
- * The rates are for a second; `--warm` is the part of the time in which caches fill and that is not compared; `--fill` is in
- * MB. Exit code 1: an answer was wrong, more than one read in a thousand was refused with 503, a push is not published, the resident memory grew by
+ * The rates are for a second; `--full` is the part of each cache that is filled before; `--warm` is the part of the time in which pages of new
+ * versions fill their cache (500 pages, about one a second), and that is not compared. Exit code 1: an answer was wrong, more than one read in a thousand was refused with 503, a push is not published, the resident memory grew by
  * 10 % or more, or descriptors were left open.
  */
 import { createHmac } from 'node:crypto';
@@ -32,8 +32,8 @@ const rates = {
   publishes: Number(argv['publishes'] ?? 2),
   syncs: Number(argv['syncs'] ?? 1),
 };
-const fill = Number(argv['fill'] ?? 80);
-const warm = Number(argv['warm'] ?? 0.2);
+const full = Number(argv['full'] ?? 0.9);
+const warm = Number(argv['warm'] ?? 0.3);
 const random = createRandom(Number(argv['seed'] ?? 1));
 const resources = 40;
 const repositories = 10;
@@ -183,6 +183,24 @@ async function evenly(what: keyof typeof rates, work: () => Promise<void>, atOnc
   }
 }
 
+/** How full each cache of the server is, in MB. */
+async function readCaches(): Promise<Record<string, { filled: number; limit: number }>> {
+  const { body } = await ask('GET', '/metrics');
+  const sizes = (name: string) =>
+    [...body.matchAll(new RegExp(`^${name}\\{cache="(\\w+)"\\} (\\S+)$`, 'gm'))].map(
+      ([, cache, bytes]) => [cache!, Number(bytes) / 2 ** 20] as const,
+    );
+  const limits = new Map(sizes('stele_cache_limit_bytes'));
+  return Object.fromEntries(
+    sizes('stele_cache_bytes').map(([cache, filled]) => [cache, { filled, limit: limits.get(cache)! }]),
+  );
+}
+
+const shownCaches = (caches: Awaited<ReturnType<typeof readCaches>>) =>
+  Object.entries(caches)
+    .map(([cache, { filled, limit }]) => `${cache} ${filled.toFixed(1)} of ${limit}`)
+    .join(', ');
+
 interface Sample {
   at: number;
   rss: number;
@@ -243,11 +261,14 @@ for (const n of published.keys()) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   await ask('POST', '/v1/apis', headers, JSON.stringify({ name: 'Large', slug: 'large', visibility: 'public' }));
 }
-for (let n = 0; n < fill; n++) {
+const isFull = (caches: Awaited<ReturnType<typeof readCaches>>) =>
+  ['objects', 'responses', 'results'].every((cache) => caches[cache]!.filled >= full * caches[cache]!.limit);
+for (let n = 0, caches = await readCaches(); !isFull(caches); n++, caches = await readCaches()) {
+  if (n === 400) throw new Error(`The caches do not fill: ${shownCaches(caches)} MB`);
   const version = `0.0.${n}`;
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  // Not compressible, or the cache would hold little of it.
-  const filler = Array.from({ length: 12_000 }, () => random(2 ** 30).toString(36)).join(' ');
+  // Not compressible, or the caches would hold little of it.
+  const filler = Array.from({ length: 60_000 }, () => random(2 ** 30).toString(36)).join(' ');
   const body = JSON.stringify({ version, document: { ...document('Large', version), 'x-filler': filler } });
   const { status } = await ask('POST', '/v1/apis/large/spec', headers, body);
   if (status !== 201) throw new Error(`large@${version} is not published: ${status}`);
@@ -255,6 +276,7 @@ for (let n = 0; n < fill; n++) {
     for (const format of ['json', 'yaml'])
       await ask('GET', `/@acme/apis/large@${version}.${format}`, { 'accept-encoding': coding });
 }
+console.log(`before: ${shownCaches(await readCaches())} MB`);
 const startedAt = performance.now();
 const samples: Sample[] = [];
 async function watch(): Promise<void> {
@@ -265,7 +287,8 @@ async function watch(): Promise<void> {
     const { at, rss, heap, external, files, sockets, children } = taken;
     console.log(
       `${at} s: ${rss.toFixed(0)} MB resident, heap ${heap.toFixed(1)} MB and ${external.toFixed(1)} MB outside after collection, ` +
-        `${files} files, ${sockets} sockets, ${children} children; ${JSON.stringify(done)}, ${wrong.length} wrong`,
+        `${files} files, ${sockets} sockets, ${children} children; ${shownCaches(await readCaches())} MB; ` +
+        `${JSON.stringify(done)}, ${wrong.length} wrong`,
     );
   }
 }
