@@ -1,8 +1,26 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Seconds of processor time of this process and of all that it started, and that has ended. Linux alone tells. */
 export function processorTime(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+}
+
+/** Seconds of processor time of all processes that this one started, and that run. Linux alone tells. */
+export function childrenTime(): number {
+  const found = new Map<number, { parent: number; seconds: number }>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const seconds = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+      found.set(Number(name), { parent: Number(fields[1]), seconds });
+    } catch {
+      // It has ended.
+    }
+  }
+  const isOurs = (pid: number): boolean => pid === process.pid || (found.has(pid) && isOurs(found.get(pid)!.parent));
+  return [...found.values()].reduce((sum, { parent, seconds }) => (isOurs(parent) ? sum + seconds : sum), 0);
 }

@@ -4,7 +4,7 @@
  * beginning to the last ones. Before, large documents are published and read until the caches of objects, responses and results are full, as
  * `/metrics` says: they would fill for hours otherwise. The heap grows with what is published, because every version is known in memory.
  *
- *   node scripts/load/soak.ts [--seconds 120] [--reads 200] [--publishes 2] [--syncs 1] [--full 0.9] [--warm 0.3] [--seed 1]
+ *   node scripts/load/soak.ts [--seconds 120] [--reads 200] [--publishes 2] [--syncs 1] [--full 0.95] [--warm 0.3] [--seed 1]
  *
  * The rates are for a second; `--full` is the part of each cache that is filled before; `--warm` is the part of the time in which pages of new
  * versions fill their cache (500 pages, about one a second), and that is not compared. Exit code 1: an answer was wrong, more than one read in a thousand was refused with 503, a push is not published, the resident memory grew by
@@ -32,7 +32,7 @@ const rates = {
   publishes: Number(argv['publishes'] ?? 2),
   syncs: Number(argv['syncs'] ?? 1),
 };
-const full = Number(argv['full'] ?? 0.9);
+const full = Number(argv['full'] ?? 0.95);
 const warm = Number(argv['warm'] ?? 0.3);
 const random = createRandom(Number(argv['seed'] ?? 1));
 const resources = 40;
@@ -268,7 +268,7 @@ for (let n = 0, caches = await readCaches(); !isFull(caches); n++, caches = awai
   const version = `0.0.${n}`;
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   // Not compressible, or the caches would hold little of it.
-  const filler = Array.from({ length: 60_000 }, () => random(2 ** 30).toString(36)).join(' ');
+  const filler = Array.from({ length: 30_000 }, () => random(2 ** 30).toString(36)).join(' ');
   const body = JSON.stringify({ version, document: { ...document('Large', version), 'x-filler': filler } });
   const { status } = await ask('POST', '/v1/apis/large/spec', headers, body);
   if (status !== 201) throw new Error(`large@${version} is not published: ${status}`);

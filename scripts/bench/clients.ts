@@ -1,0 +1,127 @@
+/**
+ * 16 clients publish documents of 5 KB into one organization on a disk, against 16 loops that only write the same files with the same fsyncs, in
+ * alternating rounds; and the processor time of one publish.
+ *
+ *   node scripts/bench/clients.ts [--clients 16] [--each 10] [--rounds 3]
+ */
+import { link, mkdir, mkdtemp, open, rm, unlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { argv } from 'zx';
+import { checkConfig } from '../../src/config/load-config.ts';
+import { openRegistry } from '../../src/open.ts';
+import { publish } from '../../src/registry/publish.ts';
+import { createUpload } from '../../src/source/upload.ts';
+import { childrenTime } from '../load/processor-time.ts';
+
+const atOnce = Number(argv['clients'] ?? 16);
+const each = Number(argv['each'] ?? 10);
+const most = Number(argv['rounds'] ?? 3);
+const author = { actor: 'operator:bench', origin: null };
+const folder = await mkdtemp(join(tmpdir(), 'stele-bench-'));
+const config = checkConfig({ log: { level: 'silent' } }, { base: folder, data: join(folder, 'data') });
+const registry = await openRegistry(config, undefined, { hasSpare: true });
+let written: { key: string; bytes: Uint8Array }[] = [];
+const { putIfAbsent } = registry.bucket;
+registry.bucket.putIfAbsent = (key, bytes) => {
+  written.push({ key, bytes });
+  return putIfAbsent(key, bytes);
+};
+let number = 0;
+const publishAll = () =>
+  Promise.all(
+    Array.from({ length: atOnce }, async (_, client) => {
+      for (let index = 0; index < each; index++) {
+        const text = JSON.stringify(sized(`1.${number++}.0`));
+        await publish(registry, {
+          coordinate: { org: 'acme', type: 'apis', slug: `client-${client}` },
+          snapshot: createUpload('a.json', Buffer.from(text)),
+          entry: 'a.json',
+          version: null,
+          onConflict: 'reject',
+          latest: true,
+          dryRun: false,
+          create: {},
+          author,
+        });
+      }
+    }),
+  );
+await publishAll();
+const rounds: { ours: number; bare: number; own: number; sandboxes: number }[] = [];
+const count = atOnce * each;
+for (let round = 0; round < most; round++) {
+  written = [];
+  const [cpu, children, started] = [process.cpuUsage(), childrenTime(), performance.now()];
+  await publishAll();
+  const ours = performance.now() - started;
+  const { user, system } = process.cpuUsage(cpu);
+  const sandboxes = (1000 * (childrenTime() - children)) / count;
+  const bare = await writeBare(written, join(folder, `bare-${round}`));
+  rounds.push({ ours, bare, own: (user + system) / 1000 / count, sandboxes });
+}
+await registry.close();
+const of = (member: keyof (typeof rounds)[number]) => median(rounds.map((round) => round[member]));
+const perSecond = (member: 'ours' | 'bare') => ((1000 * count) / of(member)).toFixed(0);
+console.log(
+  `${atOnce} clients: ${perSecond('ours')} publishes a second, ${perSecond('bare')} by bare writes of the same files ` +
+    `(${(written.length / count).toFixed(2)} files each)`,
+);
+console.log(`  … ratio (goal 0.5): ${median(rounds.map(({ ours, bare }) => bare / ours)).toFixed(2)}`);
+console.log(
+  `  … CPU of one (goal 8 ms in all): ${of('own').toFixed(1)} ms in this process, ${of('sandboxes').toFixed(1)} ms in sandboxes`,
+);
+await rm(folder, { recursive: true, force: true });
+process.exit(0);
+
+/** A document of 5 KB. */
+function sized(version: string): object {
+  const responses = { 200: { description: 'The payment.' }, 404: { description: 'There is none.' } };
+  const paths = Object.fromEntries(
+    Array.from({ length: 30 }, (_, n) => [
+      `/payments-${n}/latest`,
+      { get: { operationId: `getPayment${n}`, summary: `Reads payment ${version}`, responses } },
+    ]),
+  );
+  return { openapi: '3.1.0', info: { title: 'Pay', version }, servers: [{ url: 'https://api.test' }], paths };
+}
+
+/** Milliseconds in which so many loops write the files as a folder bucket does, and do nothing else. */
+async function writeBare(files: readonly { key: string; bytes: Uint8Array }[], to: string): Promise<number> {
+  await mkdir(join(to, '.tmp'), { recursive: true });
+  const made = new Set<string>();
+  let next = 0;
+  const syncOf = async (path: string) => {
+    const opened = await open(path, 'r');
+    await opened.sync();
+    await opened.close();
+  };
+  const started = performance.now();
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      while (next < files.length) {
+        const at = next++;
+        const { key, bytes } = files[at]!;
+        const [unnamed, target] = [join(to, '.tmp', String(at)), join(to, key)];
+        const file = await open(unnamed, 'wx');
+        await file.writeFile(bytes);
+        await file.sync();
+        await file.close();
+        const parent = dirname(target);
+        if (!made.has(parent)) {
+          await mkdir(parent, { recursive: true });
+          await syncOf(dirname(parent));
+          made.add(parent);
+        }
+        await link(unnamed, target);
+        await syncOf(parent);
+        await unlink(unnamed);
+      }
+    }),
+  );
+  return performance.now() - started;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
