@@ -130,8 +130,10 @@ export function createPool({
       if (child.isUsable() && child.memoryMegabytes === memoryMegabytes) return child;
       child.kill();
     }
-    const prepared = await preparing;
+    const starting = preparing;
+    // Before anything is awaited, or two jobs would take the same one.
     preparing = undefined;
+    const prepared = await starting;
     if (prepared?.isUsable() && prepared.memoryMegabytes === memoryMegabytes) return prepared;
     prepared?.kill();
     return start(memoryMegabytes);

@@ -37,6 +37,15 @@ test('a prepared sandbox does the first job, at the priority of the command that
   await compiler.close();
 });
 
+test('two jobs at once do not get the same prepared sandbox', async () => {
+  const compiler = openCompiler({ children: 2 });
+  compiler.prepare(limits);
+  const compile = (org: string) => compiler.compile(inputOf('a.yaml'), memoryLoad(files), { org });
+  await Promise.all([compile('acme'), compile('other')]);
+  expect(startChild).toHaveBeenCalledTimes(2);
+  await compiler.close();
+});
+
 test('a prepared sandbox that got no job ends with the compiler', async () => {
   const compiler = openCompiler({ children: 2 });
   compiler.prepare(limits);
