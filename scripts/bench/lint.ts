@@ -41,8 +41,8 @@ const largest = [
   'openapi/apis-guru/amazonawscompinpoint.yaml',
 ];
 const documents = largest.filter((path) => argv['document'] === undefined || path.includes(String(argv['document'])));
-/** A company's Spectral ruleset. */
-const spectralRuleset = 'rulesets/spectral/dibyanshusinha__api-design-standard/spectral.yaml';
+/** A company's Spectral ruleset, the largest that Spectral itself can apply to these documents. */
+const spectralRuleset = 'rulesets/spectral/SPSCommerce__sps-api-standards/sps-api-standards.spectral.yml';
 
 const folder = await mkdtemp(join(tmpdir(), 'stele-bench-'));
 const config = await loadConfig(null, join(folder, 'data'), '');

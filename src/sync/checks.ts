@@ -129,13 +129,21 @@ export function code(text: string): string {
 }
 
 /**
+ * What Markdown, or a git host in its Markdown, reads inside a line: marks, links, addresses, emoji,
+ * formulas, and references to milestones and pull requests.
+ */
+const readByMarkdown =
+  /[\\`*[\]<>~|&$]|!(?=[[\d])|%(?=["\p{L}])|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|:(?=\/\/|[\w+-]+:)|(?<=[\p{L}\p{N}])\.(?=\p{L}{2})/gu;
+
+/**
  * A sentence that may quote a document, escaped so that Markdown shows it literally. Text like a
  * URL does not become a link.
  */
 export function plain(text: string): string {
   const line = cut(text.replace(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim(), 1000);
+  const escaped = line.replace(readByMarkdown, '\\$&').replace(/^[-+=#]|(?<=^\d+)[.)](?=\s|$)/, '\\$&');
   // A space of no width keeps hosts from taking a name for a mention, which escaping does not.
-  return line.replace(/[!-/:-@[-`{-~]/g, '\\$&').replace(/[@#]/g, '$&\u200B');
+  return escaped.replace(/[@#]/g, '$&\u200B');
 }
 
 function cut(text: string, most = 200): string {

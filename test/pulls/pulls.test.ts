@@ -64,7 +64,7 @@ describe('pull requests', () => {
     const { summary, url: page } = told[1]!;
     expect(page).toMatch(/^https:\/\/r\.test\/previews\/[0-9a-z]{9}-[0-9a-f]{32}$/);
     for (const part of [
-      '**Breaking changes\\: 1 breaking\\, 1 cannot be judged\\, 1 safe**, compared with `1.0.0`',
+      '**Breaking changes: 1 breaking, 1 cannot be judged, 1 safe**, compared with `1.0.0`',
       '**Breaking: 1**',
       '`GET /b`',
       '`GET /a`',

@@ -11,6 +11,11 @@ describe('text of documents in a check', () => {
     '<img src=x onerror=alert(1)> ![x](https://evil.example/pixel.png) &lt;b&gt;',
     '# heading',
     '- item',
+    '---',
+    '===',
+    '+ item',
+    '__bold__ _it_ a _b_ c',
+    'see https://evil.example:80/a_b_c and ftp://evil.example',
     '1. item',
     '> quote',
     '```js',
@@ -23,6 +28,22 @@ describe('text of documents in a check', () => {
 
   test.each(hostile)('has no effect as a sentence: %j', (text) => {
     expect(github.render(plain(text)).replace(/<\/?p>/g, '')).not.toMatch(/<[a-z]/i);
+  });
+
+  test.each([
+    'GET /c was removed.',
+    'Would be published as 1.1.0 (not 1.0.0), "as is".',
+    'page_size: 10 to 50; 5% {less}?',
+    'It’s read - mostly - as text = text',
+  ])('is left as it is where Markdown reads nothing: %j', (text) => {
+    expect(plain(text)).toBe(text);
+  });
+
+  test.each([
+    ['#1 and @acme', '\\#\u200B1 and @\u200Bacme'],
+    ['a $ref of :tada: in *b*', 'a \\$ref of \\:tada: in \\*b\\*'],
+  ])('is escaped where a host reads something: %j', (text, escaped) => {
+    expect(plain(text)).toBe(escaped);
   });
 
   test.each(hostile)('cannot break out of code: %j', (text) => {
