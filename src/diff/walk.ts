@@ -1,17 +1,9 @@
-import type { Direction, Verdict } from '../model/comparison.ts';
+import type { Change } from '../model/comparison.ts';
 import { createSame, type Same } from './same.ts';
 import type { Side } from './side.ts';
 
 /** A change before it knows the operations that it reaches. */
-export interface Fact {
-  verdict: Verdict;
-  code: string;
-  message: string;
-  before: string | null;
-  after: string | null;
-  pointers: { before: string | null; after: string | null };
-  direction: Direction | null;
-}
+export type Fact = Omit<Change, 'operations' | 'reach'>;
 
 /**
  * A pair of places that is compared once, however many operations refer to it: what changed between

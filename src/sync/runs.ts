@@ -58,3 +58,13 @@ export async function closeAbandonedRuns(registry: Registry, org: string): Promi
     await recordRun(registry, { ...run, state: 'failed', finishedAt: registry.now().toISOString(), detail });
   }
 }
+
+/** The runs of an organization, newest first; those before the run with the id `before`, unless it is null. */
+export async function* newestRuns(registry: Registry, org: string, before: string | null): AsyncGenerator<Run> {
+  const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
+  for (const name of names.reverse()) {
+    if (before !== null && name >= runRef(org, before)) continue;
+    const run = (await readAmong<Run>(registry, name))?.value;
+    if (run) yield run;
+  }
+}

@@ -8,6 +8,26 @@ const when = '2026-03-01T12:00:00.000Z';
 /** What no file of a build may say: in every text that a private resource, and what was said of it, can have. */
 export const canary = 'zqcanary';
 
+/** Header fields that every form of a build gives as the server does. */
+export const comparedFields = [
+  'access-control-allow-origin',
+  'access-control-expose-headers',
+  'cache-control',
+  'content-location',
+  'content-security-policy',
+  'content-type',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'deprecation',
+  'link',
+  'location',
+  'referrer-policy',
+  'repr-digest',
+  'sunset',
+  'vary',
+  'x-content-type-options',
+];
+
 /** Several organizations, versions in every state, something of every type, a large document, and private things everywhere. */
 export async function publishEverything({ registry, publish }: OpenSite): Promise<void> {
   const pay = '@acme/apis/pay';

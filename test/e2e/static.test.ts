@@ -12,32 +12,13 @@ import { build, filesIn, openFolder, textOf } from '../site/build/build-world.ts
 import { executablePath, openChromium, whySkipped } from './browser/chromium.ts';
 import { openSite, type OpenSite } from './browser/site.ts';
 import { isEverything, isThorough, sampleOf, unlessThorough } from '../thorough.ts';
-import { canary, crawl, imageHosts, publishEverything } from './static-world.ts';
+import { canary, comparedFields, crawl, imageHosts, publishEverything } from './static-world.ts';
 
 /**
  * The static twin behind a real nginx, URL by URL beside the server. What nginx does otherwise is in content/docs/static-differences.md, which
  * `static-differences.test.ts` writes.
  */
-const compared = [
-  'access-control-allow-origin',
-  'access-control-expose-headers',
-  'cache-control',
-  'content-encoding',
-  'content-length',
-  'content-location',
-  'content-security-policy',
-  'content-type',
-  'cross-origin-opener-policy',
-  'cross-origin-resource-policy',
-  'deprecation',
-  'link',
-  'location',
-  'referrer-policy',
-  'repr-digest',
-  'sunset',
-  'vary',
-  'x-content-type-options',
-];
+const compared = [...comparedFields, 'content-encoding', 'content-length'];
 
 const accepts = {
   nothing: undefined,

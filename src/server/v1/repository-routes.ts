@@ -1,17 +1,9 @@
-import {
-  repositoryName,
-  publicDetail,
-  repositoryRef,
-  runRef,
-  type Repository,
-  type Run,
-} from '../../model/connection.ts';
+import { repositoryName, publicDetail, repositoryRef, type Repository, type Run } from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { readAmong } from '../../registry/read-among.ts';
 import { organizationIn } from '../../config/organization-config.ts';
 import { followGiven, unfollow, type GivenRepository } from '../../sync/follow.ts';
 import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
-import { findRun } from '../../sync/runs.ts';
+import { findRun, newestRuns } from '../../sync/runs.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
@@ -74,12 +66,7 @@ export const listRepositorySyncs: Handler = async (call) => {
   const { id } = await findFollowed(call, call.path['repository']!);
   const before = positionOf(call, isText);
   async function* runs() {
-    const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
-    for (const name of names.reverse()) {
-      if (before !== null && name >= runRef(org, before)) continue;
-      const run = (await readAmong<Run>(registry, name))?.value;
-      if (run?.repository === id) yield run;
-    }
+    for await (const run of newestRuns(registry, org, before)) if (run.repository === id) yield run;
   }
   return sendPage(call, runs(), describe, (run) => run.id);
 };

@@ -1,17 +1,9 @@
 import { formatCoordinate } from '../../model/address.ts';
-import {
-  publicDetail,
-  repositoryId,
-  repositoryName,
-  runRef,
-  type Run,
-  type RunDocument,
-} from '../../model/connection.ts';
+import { publicDetail, repositoryId, repositoryName, type Run, type RunDocument } from '../../model/connection.ts';
 import { showReport } from '../../registry/gate/show-report.ts';
 import { RegistryError } from '../../model/errors.ts';
 import type { Report } from '../../model/problem.ts';
-import { readAmong } from '../../registry/read-among.ts';
-import { findRun } from '../../sync/runs.ts';
+import { findRun, newestRuns } from '../../sync/runs.ts';
 import { readJson } from '../../registry/stored.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Answer, Call, ResourceCall } from './call.ts';
@@ -56,12 +48,7 @@ export function createSyncRoutes<C extends Call>(syncedOf: (call: C) => Synced):
       const { org } = synced;
       const before = positionOf(call, isText);
       async function* runs() {
-        const names = await Array.fromAsync(registry.refs.list(`runs/${org}/`));
-        for (const name of names.reverse()) {
-          if (before !== null && name >= runRef(org, before)) continue;
-          const run = (await readAmong<Run>(registry, name))?.value;
-          if (run && isAbout(synced, run)) yield run;
-        }
+        for await (const run of newestRuns(registry, org, before)) if (isAbout(synced, run)) yield run;
       }
       return sendPage(
         call,

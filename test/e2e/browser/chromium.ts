@@ -12,7 +12,7 @@ export const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser',
 /** What a suite's name ends in where there is no browser to run it. */
 export const whySkipped = executablePath === undefined ? ' (skipped: there is no Chromium)' : '';
 
-const args = [
+export const chromiumArgs = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -47,7 +47,7 @@ async function launch(): Promise<Browser> {
     handleSIGHUP: false,
     handleSIGINT: false,
     handleSIGTERM: false,
-    args: [...args, `--disk-cache-dir=${folder}`],
+    args: [...chromiumArgs, `--disk-cache-dir=${folder}`],
   });
 }
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,22 +5,10 @@ import { chromium, type BrowserContext, type Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { publish } from '../../../src/registry/publish.ts';
 import { snapshotOf } from '../../registry/world.ts';
+import { chromiumArgs, executablePath, whySkipped } from '../../e2e/browser/chromium.ts';
 import { isThorough, unlessThorough } from '../../thorough.ts';
 import { openIdentityProvider, type IdentityProvider } from '../../servers/oidc.ts';
 import { openLoginServer, relyingParty } from './harness.ts';
-
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 interface OpenBrowser extends AsyncDisposable {
   context: BrowserContext;
@@ -38,7 +25,7 @@ async function openChromium(path: string): Promise<OpenBrowser> {
     handleSIGHUP: false,
     handleSIGINT: false,
     handleSIGTERM: false,
-    args,
+    args: chromiumArgs,
   });
   return {
     context,
@@ -51,7 +38,7 @@ async function openChromium(path: string): Promise<OpenBrowser> {
 }
 
 test.skipIf(executablePath === undefined || !isThorough)(
-  `a person signs in and out in a real browser${executablePath === undefined ? ' (skipped: there is no Chromium)' : unlessThorough}`,
+  `a person signs in and out in a real browser${whySkipped || unlessThorough}`,
   async () => {
     await using stack = new AsyncDisposableStack();
     let identities!: IdentityProvider;

@@ -2,32 +2,13 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { crawl } from '../../e2e/static-world.ts';
+import { comparedFields, crawl } from '../../e2e/static-world.ts';
 import { ask } from '../../server/http.ts';
 import { openServed } from '../../server/served.ts';
 import { sampleOf } from '../../thorough.ts';
 import { build, filesIn, openFolder, textOf } from './build-world.ts';
 
 /** The function that answers for a build on hosts without rules, beside the server. */
-
-const compared = [
-  'access-control-allow-origin',
-  'access-control-expose-headers',
-  'cache-control',
-  'content-location',
-  'content-security-policy',
-  'content-type',
-  'cross-origin-opener-policy',
-  'cross-origin-resource-policy',
-  'deprecation',
-  'link',
-  'location',
-  'referrer-policy',
-  'repr-digest',
-  'sunset',
-  'vary',
-  'x-content-type-options',
-];
 
 const accepts = [
   undefined,
@@ -64,7 +45,7 @@ test('the function answers every public URL as the server does, and no file name
         seen === wanted || found.push(`${path} as ${accept}: ${field}: ${String(seen)}, not ${String(wanted)}`);
       say('status', ours.status, theirs.status);
       if (theirs.status >= 400 || ours.status >= 400) continue;
-      for (const field of compared) say(field, ours.headers.get(field) ?? undefined, theirs.headers.get(field));
+      for (const field of comparedFields) say(field, ours.headers.get(field) ?? undefined, theirs.headers.get(field));
       say('body', Buffer.from(await ours.arrayBuffer()).equals(theirs.body), true);
     }
   }
