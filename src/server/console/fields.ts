@@ -43,7 +43,7 @@ export async function typedIn(form: FormData): Promise<Typed> {
   const typed = new Map<string, string[]>();
   for (const [name, value] of form) {
     if (typeof value === 'string') typed.set(name, [...(typed.get(name) ?? []), value.replaceAll('\r\n', '\n')]);
-    // An empty file input does not hide the text that was pasted, and pictures are no text.
+    // An empty file input does not hide the text that was pasted, and pictures are not text.
     else if (value.size > 0 && !/^(?:image|font|audio|video)\//.test(value.type)) typed.set(name, [await value.text()]);
   }
   return Object.fromEntries(typed);

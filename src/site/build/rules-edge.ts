@@ -21,7 +21,7 @@ export default {
     }),
 };
 `,
-    // The function is no file for readers, and so is what it is configured with.
+    // Readers do not get the function as a file, nor its configuration.
     '.assetsignore': '_worker.js\nwrangler.jsonc\n_redirects\n_headers\n.stele-build.json\n',
     'wrangler.jsonc': `${JSON.stringify(
       {
