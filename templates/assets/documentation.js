@@ -5,7 +5,6 @@ const most = 8;
 let index = null;
 
 if (form !== null) {
-  form.hidden = false;
   addSearch(form, form.querySelector('input'), form.querySelector('ul'));
 }
 
@@ -19,47 +18,16 @@ function openIndex() {
 }
 
 async function load() {
-  const { ranking, index: address } = form.dataset;
-  const [rank, words, answer] = await Promise.all([
-    import(ranking),
-    import(new URL('words.js', new URL(ranking, location.href)).href),
-    fetch(address, { credentials: 'same-origin' }),
-  ]);
+  const { ranking, index: address, base } = form.dataset;
+  const [{ openPages }, answer] = await Promise.all([import(ranking), fetch(address, { credentials: 'same-origin' })]);
   if (!answer.ok) throw new Error('The index could not be loaded.');
-  const { pages, terms } = await answer.json();
-  const places = new Map();
-  for (const term of Object.keys(terms)) {
-    const place = words.placeOf(term);
-    if (places.has(place)) places.get(place).push(term);
-    else places.set(place, [term]);
-  }
-  const storage = {
-    terms: (place) => places.get(place) ?? [],
-    parts: (term) =>
-      (Object.hasOwn(terms, term) ? terms[term] : []).map(([source, ...postings]) => ({
-        source,
-        postings,
-        from: 0,
-        to: postings.length,
-      })),
-  };
-  return (text) => {
-    const query = words.parseQuery(text);
-    const found = rank.rank(
-      query,
-      query.words.map((word) => rank.lookUp(word, storage)),
-      storage,
-      2,
-    );
-    return found
-      .sort((a, b) => b.score - a.score || a.source - b.source)
-      .slice(0, most)
-      .map(({ source, records }) => {
-        const [route, title, sections] = pages[source];
-        const [id, heading] = records[0].record === 0 ? ['', ''] : sections[records[0].record - 1];
-        return { href: form.dataset.base + route + (id === '' ? '' : `#${encodeURIComponent(id)}`), title, heading };
-      });
-  };
+  const search = openPages(await answer.json());
+  return (text) =>
+    search(text, most).map(({ route, id, title, heading }) => ({
+      href: base + route + (id === '' ? '' : `#${encodeURIComponent(id)}`),
+      title,
+      heading,
+    }));
 }
 
 /** Suggestions below a field: arrows choose, Enter goes there, Escape closes. */
@@ -112,8 +80,11 @@ function addSearch(owner, input, list) {
     event.preventDefault();
   });
   owner.addEventListener('submit', (event) => {
+    const links = list.querySelectorAll('a');
+    // Without suggestions the server answers.
+    if (links.length === 0) return;
     event.preventDefault();
-    list.querySelectorAll('a')[Math.max(0, chosen)]?.click();
+    links[Math.max(0, chosen)]?.click();
   });
   owner.addEventListener('focusout', (event) => {
     if (!owner.contains(event.relatedTarget)) show([], '');

@@ -43,9 +43,10 @@ export function createPreviewRoutes(context: ServerContext & { site: Site }, lim
   router.get(/^\/previews\/([^/]+)(?:\/.*)?$/, async (request, response) => {
     nameRoute(request, '/previews/{token}');
     limit?.(request, response);
-    const [token, rest] = divide(splitTarget(request.url).path);
+    const { path, query } = splitTarget(request.url);
+    const [token, rest] = divide(path);
     const asked = { request, response, principal: principalOf(request) };
-    if (await sendSitePreview(context, asked, token, rest)) return;
+    if (await sendSitePreview(context, asked, token, rest, query)) return;
     await sendDocument(rest === '' ? token : '', request, response);
   });
   router.all(/^\/previews\/([^/]+)(?:\/.*)?$/, onlyGet);

@@ -20,6 +20,7 @@ export async function sendSitePreview(
   { request, response, principal }: { request: IncomingMessage; response: ServerResponse; principal: Principal },
   token: string,
   rest: string,
+  query: string,
 ): Promise<boolean> {
   const opened = await openSitePreview(context.registry, principal, token);
   if (opened === null) return false;
@@ -28,7 +29,7 @@ export async function sendSitePreview(
   const base = site.links.path(`/previews/${token}/`);
   const placed: Placed = { base, url: site.links.whole(base), isElsewhere: false, expires: dayOf(expiresAt) };
   const view = { ...context, registry, site };
-  const read = { context: view, links: site.links, request, response, principal, query: '' };
+  const read = { context: view, links: site.links, request, response, principal, query };
   const address = parseAddress(siteAddress(granted.site) + rest);
   try {
     if (address?.kind !== 'site') return false;

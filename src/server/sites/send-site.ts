@@ -6,7 +6,7 @@ import { findFile, findPage, grantSite, openFile, type GrantedSite } from '../..
 import { otherAddress } from '../../site/documentation/other-addresses.ts';
 import { siteList, siteLists } from '../../site/documentation/site-lists.ts';
 import { placeInRegistry, type Placed } from '../../site/documentation/placed.ts';
-import { absentPage, siteMarkdown, sitePage, type SitePage } from '../../site/documentation/site-page.ts';
+import { absentPage, resultsPage, siteMarkdown, sitePage, type SitePage } from '../../site/documentation/site-page.ts';
 import { siteIndex } from '../../site/documentation/site-search.ts';
 import { themeCss } from '../../site/documentation/site-theme.ts';
 import { routeOf } from '../../model/sites/page-path.ts';
@@ -62,6 +62,8 @@ export async function sendOf(
     );
   const file = findFile(granted, path);
   if (file !== null) return sendFile(read, granted, placed, file);
+  const query = path === '' ? (new URLSearchParams(read.query).get('q') ?? '').slice(0, 200).trim() : '';
+  if (query !== '') return sendOwnPage(read, placed, 200, await resultsPage(context.site, granted, placed, query));
   const page = pageAt(path);
   const found = findPage(granted, page);
   if (found !== null && routeOf(page) === path) {
@@ -75,17 +77,26 @@ export async function sendOf(
 
 /** Sends the page of a site that says that nothing is at the address. */
 export async function sendAbsentPage(
-  { context, request, response }: Omit<ReadRequest, 'principal'>,
+  read: Omit<ReadRequest, 'principal'>,
   granted: GrantedSite,
   placed: Placed,
+): Promise<void> {
+  await sendOwnPage(read, placed, 404, await absentPage(read.context.site, granted, placed));
+}
+
+/** Sends a page that no deployment has, and that no cache keeps. */
+async function sendOwnPage(
+  { context, request, response }: Omit<ReadRequest, 'principal'>,
+  placed: Placed,
+  status: number,
+  text: string,
 ): Promise<void> {
   const headers = {
     ...pageSharing(context.registry.config, { isPublic: false }),
     'Cache-Control': 'no-store',
     ...previewHeaders(placed),
   };
-  const bytes = bytesOf(await absentPage(context.site, granted, placed));
-  await sendPage({ request, response }, context.registry.cache, bytes, { status: 404, headers });
+  await sendPage({ request, response }, context.registry.cache, bytesOf(text), { status, headers });
 }
 
 /** Only to a path of this site. */

@@ -6,6 +6,7 @@ import { findReadableSite } from '../../registry/readable.ts';
 import { openPage, type GrantedSite } from '../../registry/sites/read-site.ts';
 import type { Site } from '../site.ts';
 import { showEmbed, type Embedded } from './embedded.ts';
+import { searchSite } from './site-search.ts';
 import { placeInRegistry, registryLink, type Placed } from './placed.ts';
 import { navigationOf, readingOrder, shownNavigation, trailTo } from './site-navigation.ts';
 
@@ -82,12 +83,35 @@ export async function sitePage(
 
 /** The page for an address of a site at which nothing is. It names no embed, and is the same for every reader. */
 export async function absentPage(site: Site, granted: GrantedSite, placed: Placed): Promise<string> {
+  return barePage(site, granted, placed, {
+    heading: 'Page not found',
+    html: '<p>Nothing is at this address. The page may have moved, or the link may be wrong.</p>',
+  });
+}
+
+/** The pages that fit a query. Like the index, it shows nothing of what they embed. */
+export async function resultsPage(site: Site, granted: GrantedSite, placed: Placed, query: string): Promise<string> {
+  const found = await searchSite(site.registry, granted, query);
+  const results = found.map(({ route, id, title, heading }) => ({
+    href: `${placed.base}${route}${id === '' ? '' : `#${encodeURIComponent(id)}`}`,
+    title,
+    heading,
+  }));
+  const html = found.length === 0 ? '<p class="empty">No page of this site has these words.</p>' : '';
+  return barePage(site, granted, placed, { heading: 'Search', html, query, results });
+}
+
+/** A page of the site's frame that is none of its own. `html`: safe. */
+function barePage(
+  site: Site,
+  granted: GrantedSite,
+  placed: Placed,
+  { heading, html, ...more }: { heading: string; html: string; query?: string; results?: object[] },
+): string {
   const { settings } = granted.contents;
-  const title = 'Page not found';
-  const html = '<p>Nothing is at this address. The page may have moved, or the link may be wrong.</p>';
   return site.page('documentation', {
-    title: `${title} · ${settings.title}`,
-    heading: title,
+    title: `${heading} · ${settings.title}`,
+    heading,
     lead: '',
     hidden: true,
     base: placed.base,
@@ -104,6 +128,7 @@ export async function absentPage(site: Site, granted: GrantedSite, placed: Place
     next: null,
     expires: placed.expires ?? null,
     styles,
+    ...more,
   });
 }
 

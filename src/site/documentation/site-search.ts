@@ -4,19 +4,10 @@ import { routeOf } from '../../model/sites/page-path.ts';
 import { derive } from '../../registry/derived.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { openPage, type GrantedSite } from '../../registry/sites/read-site.ts';
+import type { DeploymentContents } from '../../model/sites/deployment.ts';
+import { openPages, type FoundPage, type SiteIndex } from '../../search/ranking/pages.js';
 import { wordsOf } from '../../search/ranking/words.js';
 import { listedPages } from './site-navigation.ts';
-
-/**
- * The search index of a site, for browsers (`documentation.js`). It has the words of its own pages
- * and none of what they embed, so that it is the same for everybody who may read the site.
- */
-export interface SiteIndex {
-  /** Of each page its path, its title, and the sections with their ids and headings. */
-  pages: [string, string, [string, string][]][];
-  /** Of each term the pages with it: their number, and postings as in `search/ranking/rank.js`. */
-  terms: Record<string, number[][]>;
-}
 
 /** Weights, in twentieths. */
 const weights = { title: 200, heading: 120, text: 24, more: 6, most: 60 };
@@ -32,6 +23,23 @@ export async function siteIndex(registry: Registry, granted: GrantedSite): Promi
   return (await derive(registry, 'site-search-text', site.org, hexOf(deployment.manifest), make))!;
 }
 
+const opened = new WeakMap<DeploymentContents, ReturnType<typeof openPages>>();
+const mostFound = 30;
+
+/** The pages of a site that fit a query, best first. */
+export async function searchSite(registry: Registry, granted: GrantedSite, query: string): Promise<FoundPage[]> {
+  let search = opened.get(granted.contents);
+  if (search === undefined) {
+    search = openPages(JSON.parse(await siteIndex(registry, granted)) as SiteIndex);
+    opened.set(granted.contents, search);
+  }
+  return search(query, mostFound);
+}
+
+/**
+ * The words of the site's own pages and none of what they embed, so that the index is the same for
+ * everybody who may read the site.
+ */
 async function makeIndex(registry: Registry, granted: GrantedSite): Promise<SiteIndex> {
   const pages: SiteIndex['pages'] = [];
   const terms = new Map<string, number[][]>();

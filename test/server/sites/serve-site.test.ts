@@ -190,3 +190,22 @@ test('events tell of each deployment, of one that is served again, and of visibi
   expect(happened[0]!.resources).toEqual([{ ...told, type: 'sites' }]);
   expect(happened[0]!.event.data['url']).toBe('http://registry.test/sites/acme/told/');
 });
+
+describe('search without a script', () => {
+  test('is answered by the server, and shows nothing of what pages embed', async () => {
+    const home = await get(at(''));
+    expect(home.text).toContain(`<form class="find" role="search" action="${at('')}" data-index`);
+    const found = await get(at('?q=zebra'));
+    expect([found.status, found.headers.get('cache-control')]).toEqual([200, 'no-store']);
+    expect(found.text).toContain(`<a href="${at('guide/start#charge')}">Start</a> <span class="quiet">Charge</span>`);
+    expect(found.text).toContain('value="zebra"');
+    expect(found.text).toContain('noindex');
+    const hostile = await get(at(`?q=${encodeURIComponent('"><script>alert(1)</script>')}`));
+    expect(hostile.text).not.toContain('<script>alert');
+    expect(hostile.text).toContain('No page of this site has these words.');
+    for (const query of ['secret', 'constructor', '__proto__', 'x'.repeat(5_000), '%ff'])
+      expect((await get(at(`?q=${query}`))).text).not.toContain('/@acme/apis/secret');
+    expect((await get(at('?q='))).text).toContain('<h1>Home</h1>');
+    expect((await get('/sites/acme/secrets/?q=hidden')).status).toBe(404);
+  });
+});

@@ -1,0 +1,58 @@
+/*
+ * Search of a documentation site. Plain JavaScript: servers and browsers run this file as it is.
+ */
+
+import { lookUp, rank } from './rank.js';
+import { parseQuery, placeOf } from './words.js';
+
+/**
+ * The index of a site. `pages`: of each its path, its title, and its sections with ids and headings.
+ * `terms`: of each term the pages with it: their number, then postings as in `rank.js`.
+ * @typedef {{ pages: [string, string, [string, string][]][], terms: Record<string, number[][]> }} SiteIndex
+ */
+
+/**
+ * A page that was found. `id`, `heading`: of the section that fits best; empty: the page itself.
+ * @typedef {{ route: string, id: string, title: string, heading: string }} FoundPage
+ */
+
+/**
+ * Makes ready to search: the function answers the best pages first, at most `most`.
+ * @param {SiteIndex} index
+ * @returns {(text: string, most: number) => FoundPage[]}
+ */
+export function openPages({ pages, terms }) {
+  /** @type {Map<string, string[]>} */
+  const places = new Map();
+  for (const term of Object.keys(terms)) {
+    const place = placeOf(term);
+    const all = places.get(place);
+    if (all === undefined) places.set(place, [term]);
+    else all.push(term);
+  }
+  const storage = {
+    /** @param {string} place */
+    terms: (place) => places.get(place) ?? [],
+    /** @param {string} term */
+    parts: (term) =>
+      (Object.hasOwn(terms, term) ? /** @type {number[][]} */ (terms[term]) : []).map(([source, ...postings]) => ({
+        source: /** @type {number} */ (source),
+        postings,
+        from: 0,
+        to: postings.length,
+      })),
+  };
+  return (text, most) => {
+    const query = parseQuery(text);
+    const words = query.words.map((word) => lookUp(word, storage));
+    return rank(query, words, storage, 2)
+      .sort((a, b) => b.score - a.score || a.source - b.source)
+      .slice(0, most)
+      .map(({ source, records }) => {
+        const [route, title, sections] = /** @type {SiteIndex['pages'][number]} */ (pages[source]);
+        const record = records[0]?.record ?? 0;
+        const [id, heading] = (record === 0 ? undefined : sections[record - 1]) ?? ['', ''];
+        return { route, id, title, heading };
+      });
+  };
+}
