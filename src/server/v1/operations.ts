@@ -8,7 +8,7 @@ import type { ServerContext } from '../server-context.ts';
 import { ownDescription, type Operation } from './api-description.ts';
 import { takesDocument } from './body-limits.ts';
 import type { Answer, Asker, Call } from './call.ts';
-import { answerOnce } from './once.ts';
+import { answerOnce } from './answer-once.ts';
 import { findForCall, requireOrganizationScope, requireScope, requireScopeForPart } from './require-scope.ts';
 import { routes } from './routes.ts';
 import { findSiteForCall, requireSiteScope } from './sites/site-routes.ts';
