@@ -1,9 +1,12 @@
 /** Returns what was made of a part of the document before, or makes it. `form`: what is made of it. */
 export type Once = <T>(part: object, form: string, make: () => T) => T;
 
-/** Use it for one output of one document: a part is recognized by its object. */
+/**
+ * Remembers what was made of parts of documents, as long as these are in use. A part is recognized
+ * by its object, so what is made may depend on the part, the form and its document only.
+ */
 export function createOnce(): Once {
-  const known = new Map<object, Map<string, unknown>>();
+  const known = new WeakMap<object, Map<string, unknown>>();
   return <T>(part: object, form: string, make: () => T): T => {
     const forms = known.get(part) ?? new Map<string, unknown>();
     known.set(part, forms);

@@ -1,4 +1,5 @@
 import type { ResourceType } from '../../src/model/address.ts';
+import { moreHostileDocuments, nest, times } from './hostile-more.ts';
 
 /** A document that is small to send and, read carelessly, dear to compile. */
 export interface HostileDocument {
@@ -38,17 +39,6 @@ function get(operation: Record<string, unknown>): Record<string, unknown> {
 /** An object of `count` members. */
 function members<T>(count: number, key: (at: number) => string, value: (at: number) => T): Record<string, T> {
   return Object.fromEntries(Array.from({ length: count }, (_, at) => [key(at), value(at)]));
-}
-
-function times<T>(count: number, make: (at: number) => T): T[] {
-  return Array.from({ length: count }, (_, at) => make(at));
-}
-
-/** `depth` objects in each other, each made from the one inside it. */
-function nest(depth: number, wrap: (inner: unknown, level: number) => unknown, core: unknown): unknown {
-  let inner = core;
-  for (let level = depth; level > 0; level--) inner = wrap(inner, level);
-  return inner;
 }
 
 /** Schemas that hurt, whichever kind of document they stand in: definitions by name. `at` is the beginning of a reference to one. */
@@ -947,7 +937,7 @@ export function hostileDocuments(): { name: string; make: () => HostileDocument 
     for (const [family, make] of Object.entries(jsonFamilies))
       addText(`json/${family}/${form}`, type, 'a.json', () => `{${first},${make()}}`);
   }
-  return all;
+  return [...all, ...moreHostileDocuments()];
 }
 
 /** The document as YAML in flow style: what the reader of YAML makes of so many nodes. */

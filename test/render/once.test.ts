@@ -4,21 +4,15 @@ import { createOnce } from '../../src/render/once.ts';
 import { operationsOf } from '../../src/render/openapi/list-operations.ts';
 import { operationHtml } from '../../src/render/openapi/operation-html.ts';
 import type { Page } from '../../src/render/page.ts';
+import { renderDocument } from '../../src/render/render.ts';
 import { createSchemas } from '../../src/render/schema/schemas.ts';
 
-test('parameters and responses that operations share are rendered once', () => {
-  const list = (count: number) => Array.from({ length: count }, (_, n) => n);
-  const headers = Object.fromEntries(list(100).map((n) => [`h${n}`, { schema: { type: 'string' } }]));
-  const document = {
-    openapi: '3.1.0',
-    paths: Object.fromEntries(list(50).map((n) => [`/p${n}`, { $ref: '#/x-item', summary: `${n}` }])),
-    'x-item': {
-      get: {
-        parameters: list(300).map((n) => ({ name: `p${n}`, in: 'query', schema: { type: 'string' } })),
-        responses: { '200': { description: 'a', headers } },
-      },
-    },
-  };
+const list = (count: number) => Array.from({ length: count }, (_, n) => n);
+const named = <T>(count: number, value: T) => Object.fromEntries(list(count).map((n) => [`n${n}`, value]));
+const text = { type: 'string' };
+
+/** How many members of schemas are read for each operation. */
+function costs(document: Record<string, unknown>): number[] {
   const page: Page = {
     document,
     schemas: createSchemas(document, 'openapi'),
@@ -28,13 +22,80 @@ test('parameters and responses that operations share are rendered once', () => {
     security: [],
     anchors: { schemas: new Map(), security: new Map() },
   };
-  const { operations } = operationsOf(document);
-  const cost = operations.map((operation, at) => {
+  return operationsOf(document).operations.map((operation, at) => {
     const before = page.schemas.left;
     operationHtml(page, operation, `operation/${at}`);
     return before - page.schemas.left;
   });
-  expect(cost).toHaveLength(50);
-  expect(cost[0]).toBeGreaterThan(400);
-  expect(Math.max(...cost.slice(1))).toBeLessThan(10);
+}
+
+const response = { description: 'a', headers: named(100, { schema: text }) };
+const content = { 'application/json': { schema: { type: 'object', properties: named(150, text) } } };
+const ref = (to: string) => ({ $ref: `#/components/${to}` });
+const operations = (operation: object, components: object) => ({
+  openapi: '3.1.0',
+  paths: Object.fromEntries(
+    list(50)
+      .map((n) => [`/p${n}`, { get: operation }])
+      .map((one) => structuredClone(one)),
+  ),
+  components,
+});
+
+test.each([
+  [
+    'a path item',
+    {
+      openapi: '3.1.0',
+      paths: Object.fromEntries(list(50).map((n) => [`/p${n}`, { $ref: '#/x-item', summary: `${n}` }])),
+      'x-item': {
+        get: {
+          parameters: list(300).map((n) => ({ name: `p${n}`, in: 'query', schema: text })),
+          responses: { '200': response },
+        },
+      },
+    },
+  ],
+  ['responses', operations({ responses: named(5, ref('responses/r')) }, { responses: { r: response } })],
+  [
+    'callbacks that have callbacks',
+    operations(
+      { callbacks: named(20, ref('callbacks/c')) },
+      {
+        callbacks: { c: named(20, ref('pathItems/i')) },
+        pathItems: { i: { post: { callbacks: named(20, ref('callbacks/c')), responses: { '200': response } } } },
+      },
+    ),
+  ],
+])('%s that operations share: rendered once', (_name, document) => {
+  const [first, ...others] = costs(document);
+  expect(others).toHaveLength(49);
+  expect(first).toBeGreaterThan(100);
+  expect(first).toBeLessThan(5000);
+  expect(Math.max(...others)).toBeLessThan(10);
+});
+
+test('a request body that operations share is read for one of them, and for the sample of each', () => {
+  const document = operations({ requestBody: ref('requestBodies/b') }, { requestBodies: { b: { content } } });
+  const [first, second] = costs(document);
+  expect(second).toBeLessThan(first! / 2);
+});
+
+test('a response of OpenAPI 2.0 that two operations share has the media types of each', () => {
+  const get = (type: string) => ({ get: { produces: [type], responses: { '200': { $ref: '#/responses/r' } } } });
+  const document = {
+    swagger: '2.0',
+    info: { title: 'a', version: '1' },
+    paths: { '/a': get('a/one'), '/b': get('b/two') },
+    responses: { r: { description: 'a', schema: text } },
+  };
+  const { html, markdown } = renderDocument({
+    kind: 'openapi',
+    type: 'apis',
+    json: Buffer.from(JSON.stringify(document)),
+  })!;
+  for (const output of [html, markdown]) {
+    expect(output).toContain('a/one');
+    expect(output).toContain('b/two');
+  }
 });

@@ -3,7 +3,8 @@ import { valueText } from '../schema/example.ts';
 import { objectOf, textOf } from '../json-value.ts';
 import { createLong } from '../long.ts';
 import { blockMarkdown, codeMarkdown, inlineMarkdown } from '../markdown.ts';
-import { viewOperation, type Media, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
+import type { Media } from './media-view.ts';
+import { callbacksOf, viewOperation, type OperationView, type Parameter, type Requirement } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
 import { serverUrls } from '../outline-document.ts';
 import type { Page } from '../page.ts';
@@ -65,7 +66,7 @@ function introMarkdown(page: Page, { security }: Api): string {
 }
 
 function operationMarkdown(page: Page, operation: ApiOperation): string {
-  const { schemas, document } = page;
+  const { schemas, document, once } = page;
   const view = viewOperation(document, operation);
   const { method, path, value } = operation;
   const summary = inlineMarkdown(view.summary, 300);
@@ -81,10 +82,9 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
     view.security === null ? '' : requirementText(view.security),
     parametersMarkdown(page, 'Parameters', view.parameters),
     bodyMarkdown(page, view),
-    page.once(value, 'responses', () => responsesMarkdown(page, view)),
-    ...view.callbacks.map(({ name, operations }) =>
+    responsesMarkdown(page, view),
+    ...callbacksOf(document, operation).map(({ name, operations }) =>
       operations
-        .slice(0, 20)
         .map(
           (one) => `Callback ${codeMarkdown(name)}: ${codeMarkdown(`${one.method} ${one.path}`)}\n\n${callback(one)}`,
         )
@@ -93,8 +93,10 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
   ].join('');
 
   function callback(one: ApiOperation): string {
-    const { body } = viewOperation(document, one);
-    return endOf((body?.media ?? []).map((media) => mediaMarkdown(schemas, media, 0)).join(''));
+    return once(one.item, `callback ${one.method}`, () => {
+      const { body } = viewOperation(document, one);
+      return endOf((body?.media ?? []).map((media) => mediaMarkdown(schemas, media, 0)).join(''));
+    });
   }
 }
 
@@ -112,23 +114,25 @@ function parametersMarkdown({ schemas, once }: Page, title: string, parameters: 
   return `${title}:\n\n${endOf(lines.join(''))}`;
 }
 
-function bodyMarkdown({ schemas }: Page, { body }: OperationView): string {
+function bodyMarkdown({ schemas, once }: Page, { body }: OperationView): string {
   if (body === null) return '';
-  const media = body.media.map((one) => mediaMarkdown(schemas, one, 0)).join('');
+  const media = once(body.from, 'body', () => body.media.map((one) => mediaMarkdown(schemas, one, 0)).join(''));
   const text = inlineMarkdown(body.description);
   return `Request body${body.isRequired ? ' (required)' : ''}:${text === '' ? '' : ` ${text}`}\n\n${endOf(media)}`;
 }
 
-function responsesMarkdown({ schemas }: Page, { responses }: OperationView): string {
+function responsesMarkdown({ schemas, once }: Page, { responses }: OperationView): string {
   if (responses.length === 0) return '';
-  const lines = responses.slice(0, 200).map(({ status, description, headers, media }) => {
-    const named = headers.slice(0, 100).map(({ name }) => codeMarkdown(name, 100));
-    return [
-      `- ${codeMarkdown(status, 20)} ${inlineMarkdown(description)}\n`,
-      named.length === 0 ? '' : `  - headers ${named.join(' ')}\n`,
-      ...media.map((one) => mediaMarkdown(schemas, one, 1)),
-    ].join('');
-  });
+  const lines = responses.slice(0, 200).map(({ status, description, headers, media, from }) =>
+    once(from, `response ${status}`, () => {
+      const named = headers.slice(0, 100).map(({ name }) => codeMarkdown(name, 100));
+      return [
+        `- ${codeMarkdown(status, 20)} ${inlineMarkdown(description)}\n`,
+        named.length === 0 ? '' : `  - headers ${named.join(' ')}\n`,
+        ...media.map((one) => mediaMarkdown(schemas, one, 1)),
+      ].join('');
+    }),
+  );
   return `Responses:\n\n${endOf(lines.join(''))}`;
 }
 

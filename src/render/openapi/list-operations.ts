@@ -1,5 +1,6 @@
 import { entriesOf, isObject, textOf, type JsonObject } from '../json-value.ts';
 import { resolveLocal } from '../local-reference.ts';
+import { createOnce } from '../once.ts';
 
 /** One operation of an OpenAPI document of any version. */
 export interface ApiOperation {
@@ -45,10 +46,15 @@ export function itemsOf(document: JsonObject, map: unknown, isWebhook: boolean, 
   return found;
 }
 
+const once = createOnce();
+
 /** A path item combined with the one that it refers to. Its own members win. */
 function itemBehind(document: JsonObject, item: JsonObject): JsonObject {
   const reference = textOf(item['$ref']);
-  const found = reference === '' ? null : resolveLocal(document, reference);
+  return reference === '' ? item : once(item, 'whole', () => combine(item, resolveLocal(document, reference)));
+}
+
+function combine(item: JsonObject, found: unknown): JsonObject {
   if (!isObject(found)) return item;
   // Take only known members of the other item: it may be large, and many may refer to it.
   const known = ['summary', 'description', 'servers', 'parameters', 'additionalOperations', ...methods];

@@ -1,9 +1,11 @@
 import { examplesHtml } from '../schema/example-html.ts';
 import { isSafeLink, joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
 import type { ApiOperation } from './list-operations.ts';
+import type { Media } from './media-view.ts';
 import {
+  callbacksOf,
   viewOperation,
-  type Media,
+  type Callback,
   type OperationView,
   type Parameter,
   type Requirement,
@@ -66,19 +68,17 @@ function partsHtml(page: Page, operation: ApiOperation, view: OperationView): Ht
   return markup`${page.descriptions.block(view.description, 5)}${docsHtml(view.externalDocs)}${serversHtml(view.servers)}${securityHtml(
     page,
     securityOf(page, operation, view),
-  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${page.once(operation.value, 'responses', () => responsesHtml(page, view.responses, room))}${page.once(operation.value, 'callbacks', () => callbacksHtml(page, view))}`;
+  )}${parametersHtml(page, view.parameters, room)}${bodyHtml(page, view, room)}${responsesHtml(page, view.responses, room)}${callbacksOf(page.document, operation).map((one) => callbackHtml(page, one))}`;
 }
 
-function callbacksHtml(page: Page, { callbacks }: OperationView): Html {
-  return markup`${callbacks.map(
-    ({ name, operations }) =>
-      markup`<h4>Callback ${name}</h4>
-        ${operations.slice(0, 20).map((one) => callbackHtml(page, one))}`,
-  )}`;
+function callbackHtml(page: Page, { name, operations, from }: Callback): Html {
+  const all = page.once(from, 'callback', () => joinHtml(operations.map((one) => callbackOperationHtml(page, one))));
+  return markup`<h4>Callback ${name}</h4>
+    ${all}`;
 }
 
-/** A callback inside its operation: folded, and without callbacks of its own. */
-function callbackHtml(page: Page, operation: ApiOperation): Html {
+/** An operation of a callback, inside another: folded, and without callbacks of its own. */
+function callbackOperationHtml(page: Page, operation: ApiOperation): Html {
   const view = viewOperation(page.document, operation);
   const room = roomFor(0);
   return markup`<details>
@@ -174,8 +174,16 @@ function parameterHtml(page: Page, parameter: Parameter, room: Room): Html {
 function bodyHtml(page: Page, { body }: OperationView, room: Room): Html {
   if (body === null) return nothing;
   const flag = body.isRequired ? flagHtml('required') : nothing;
+  const media = onceIn(page, room, body.from, 'body', () => mediaHtml(page, body.media, room, 0.5, 'readOnly'));
   return markup`<h4>Request body${flag}</h4>
-    ${page.descriptions.block(body.description, 5)}${mediaHtml(page, body.media, room, 0.5, 'readOnly')}`;
+    ${page.descriptions.block(body.description, 5)}${media}`;
+}
+
+/** What is made of a part within so much room. Takes as much of the room as when it was made first. */
+function onceIn(page: Page, room: Room, part: object, form: string, make: () => Html): Html {
+  const { html, named } = page.once(part, `${form} ${room.named}`, () => ({ html: make(), named: room.named }));
+  room.named = named;
+  return html;
 }
 
 /** Bodies, which may use this part of the room for named schemas. */
@@ -217,6 +225,11 @@ function responsesHtml(page: Page, responses: readonly Response[], room: Room): 
 }
 
 function responseHtml(page: Page, response: Response, isOpen: boolean, room: Room, part: number): Html {
+  const form = `response ${response.status} ${isOpen} ${part}`;
+  return onceIn(page, room, response.from, form, () => wholeResponseHtml(page, response, isOpen, room, part));
+}
+
+function wholeResponseHtml(page: Page, response: Response, isOpen: boolean, room: Room, part: number): Html {
   const { status, description, headers, media, links } = response;
   const brief = shorten(description, 200);
   const start = markup`${statusHtml(status)} ${brief}`;

@@ -1,7 +1,9 @@
 import type { Example } from '../schema/example-html.ts';
-import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
+import { examplesOf, mediaOf, mostExamples, mostMedia, type Media } from './media-view.ts';
+import { entriesOf, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import { itemsOf, type ApiOperation } from './list-operations.ts';
 import { dereference } from '../local-reference.ts';
+import { createOnce } from '../once.ts';
 
 /** A parameter, or a header of a response. */
 export interface Parameter {
@@ -17,19 +19,12 @@ export interface Parameter {
   from: JsonObject;
 }
 
-/** A body in the media types that share one schema. */
-export interface Media {
-  types: string[];
-  schema: unknown;
-  /** Schema of each item of a sequence (OpenAPI 3.2), or undefined. */
-  itemSchema: unknown;
-  examples: Example[];
-}
-
 export interface Body {
   description: string;
   isRequired: boolean;
   media: Media[];
+  /** The body as written. */
+  from: JsonObject;
 }
 
 export interface Response {
@@ -38,6 +33,15 @@ export interface Response {
   headers: Parameter[];
   media: Media[];
   links: { name: string; target: string; description: string }[];
+  /** The response as written. */
+  from: JsonObject;
+}
+
+export interface Callback {
+  name: string;
+  operations: ApiOperation[];
+  /** The callback as written. */
+  from: JsonObject;
 }
 
 /** One alternative for authorization: all of its schemes are needed. */
@@ -55,15 +59,15 @@ export interface OperationView {
   parameters: Parameter[];
   body: Body | null;
   responses: Response[];
-  callbacks: { name: string; operations: ApiOperation[] }[];
 }
 
 // Most members read from one operation. No known operation has as many, and no document can fill a
 // page with one.
 const mostMembers = 500;
-const mostMedia = 50;
-const mostExamples = 20;
 const mostCallbacks = 20;
+
+// Thousands of operations may refer to the same parts.
+const once = createOnce();
 
 /**
  * Reads an operation. Resolves references to parameters, bodies, responses and examples, but not to
@@ -92,13 +96,19 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
         const from = dereference(document, one);
         return status.startsWith('x-') || from === null ? [] : [responseOf(document, status, from, value)];
       }),
-    callbacks: entriesOf(value['callbacks'])
-      .slice(0, mostCallbacks)
-      .flatMap(([name, one]) => {
-        const operations = itemsOf(document, dereference(document, one), false, mostCallbacks);
-        return operations.length === 0 ? [] : [{ name, operations }];
-      }),
   };
+}
+
+/** The callbacks of an operation. Those of a callback's operations are not shown. */
+export function callbacksOf(document: JsonObject, { value }: ApiOperation): Callback[] {
+  return entriesOf(value['callbacks'])
+    .slice(0, mostCallbacks)
+    .flatMap(([name, one]) => {
+      const from = dereference(document, one);
+      if (from === null) return [];
+      const operations = once(from, 'operations', () => itemsOf(document, from, false, mostCallbacks));
+      return operations.length === 0 ? [] : [{ name, operations, from }];
+    });
 }
 
 /** Security requirements: alternatives, each a list of schemes. */
@@ -130,6 +140,10 @@ function parametersOf(document: JsonObject, ...lists: unknown[]): { place: strin
 }
 
 function parameterOf(document: JsonObject, from: JsonObject, name: string, place: string): Parameter {
+  return once(from, `parameter ${place} ${name}`, () => readParameter(document, from, name, place));
+}
+
+function readParameter(document: JsonObject, from: JsonObject, name: string, place: string): Parameter {
   const [content] = mediaOf(document, from['content']);
   return {
     name,
@@ -164,62 +178,11 @@ function withoutPlace(from: JsonObject): JsonObject {
   return rest;
 }
 
-function examplesOf(document: JsonObject, from: JsonObject): Example[] {
-  const named = isObject(from['examples'])
-    ? entriesOf(from['examples'])
-        .slice(0, mostExamples)
-        .flatMap(([name, one]) => {
-          const example = dereference(document, one);
-          const value = example?.['value'] ?? example?.['dataValue'] ?? example?.['serializedValue'];
-          if (value !== undefined) return [{ name: textOf(example!['summary']) || name, value }];
-          return textOf(example?.['externalValue']) === '' ? [] : [{ name, value: textOf(example!['externalValue']) }];
-        })
-    : [];
-  return from['example'] === undefined ? named : [{ name: '', value: from['example'] }, ...named];
-}
-
-/** The media types of a body. Those with the same schema and without own examples are combined. */
-function mediaOf(document: JsonObject, content: unknown): Media[] {
-  const found: Media[] = [];
-  for (const [type, one] of entriesOf(content).slice(0, mostMedia)) {
-    const from = dereference(document, one) ?? {};
-    const { schema, itemSchema } = from;
-    const examples = examplesOf(document, from);
-    const same = found.find((media) => isSame(media.schema, schema) && isSame(media.itemSchema, itemSchema));
-    if (same === undefined) found.push({ types: [type], schema, itemSchema, examples });
-    else {
-      same.types.push(type);
-      const texts = new Set(same.examples.map(({ value }) => value));
-      same.examples.push(...examples.filter(({ value }) => !texts.has(value) && !isSameIn(same, value)));
-    }
-  }
-  return found;
-}
-
-function isSameIn(media: Media, value: unknown): boolean {
-  return media.examples.some((example) => isSame(example.value, value));
-}
-
-/** Whether two values are equal as written, comparing at most a few hundred values. */
-function isSame(one: unknown, other: unknown, progress = { left: 300 }): boolean {
-  if (one === other) return true;
-  if (progress.left-- < 0 || typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false;
-  if (Array.isArray(one) || Array.isArray(other)) {
-    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length || one.length > 300) return false;
-    return one.every((item, at) => isSame(item, other[at], progress));
-  }
-  const members = entriesOf(one);
-  if (members.length > 300 || members.length !== entriesOf(other).length) return false;
-  return members.every(
-    ([name, value]) => Object.hasOwn(other, name) && isSame(value, (other as JsonObject)[name], progress),
-  );
-}
-
 function bodyOf(document: JsonObject, value: unknown): Body | null {
   const from = value === undefined ? null : dereference(document, value);
   if (from === null) return null;
   const { description, required, content } = from;
-  return { description: textOf(description), isRequired: required === true, media: mediaOf(document, content) };
+  return { description: textOf(description), isRequired: required === true, media: mediaOf(document, content), from };
 }
 
 /** The body of OpenAPI 2.0: the parameter in `body`, or a form of those in `formData`. */
@@ -236,7 +199,12 @@ function oldBody(
     const { description, required, schema } = body.from;
     const types = consumes.length > 0 ? consumes : ['application/json'];
     const media = [{ types, schema, itemSchema: undefined, examples: [] }];
-    return { description: textOf(description), isRequired: required === true, media };
+    return {
+      description: textOf(description),
+      isRequired: required === true,
+      media,
+      from: partOf(body.from, operation),
+    };
   }
   const form = parameters.filter(({ place }) => place === 'formData');
   if (form.length === 0) return null;
@@ -253,6 +221,7 @@ function oldBody(
     description: '',
     isRequired: required.length > 0,
     media: [{ types, schema, itemSchema: undefined, examples: [] }],
+    from: schema,
   };
 }
 
@@ -260,9 +229,11 @@ function responseOf(document: JsonObject, status: string, from: JsonObject, oper
   return {
     status,
     description: textOf(from['description']) || textOf(from['summary']),
-    headers: entriesOf(from['headers'])
-      .slice(0, mostMembers)
-      .map(([name, one]) => parameterOf(document, dereference(document, one) ?? {}, name, 'header')),
+    headers: once(from, 'headers', () =>
+      entriesOf(from['headers'])
+        .slice(0, mostMembers)
+        .map(([name, one]) => parameterOf(document, dereference(document, one) ?? {}, name, 'header')),
+    ),
     media: 'content' in from ? mediaOf(document, from['content']) : oldMedia(document, from, operation),
     links: entriesOf(from['links'])
       .slice(0, mostCallbacks)
@@ -271,7 +242,13 @@ function responseOf(document: JsonObject, status: string, from: JsonObject, oper
         const target = textOf(link['operationId']) || textOf(link['operationRef']);
         return { name, target, description: textOf(link['description']) };
       }),
+    from: partOf(from, operation),
   };
+}
+
+/** In 2.0 an operation may name the media types, so that the same part is another one there. */
+function partOf(from: JsonObject, operation: JsonObject): JsonObject {
+  return operation['consumes'] === undefined && operation['produces'] === undefined ? from : { ...from };
 }
 
 /** The body of a 2.0 response: one schema for each type of `produces`, and examples by type. */

@@ -3,7 +3,8 @@ import { entriesOf, isObject, objectOf, textOf } from '../json-value.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
 import type { Schemas } from '../schema/schemas.ts';
 import { xmlSample } from '../schema/xml-sample.ts';
-import type { Media, OperationView } from './operation-view.ts';
+import type { Media } from './media-view.ts';
+import type { OperationView } from './operation-view.ts';
 
 /** A field of a form. `file`: the name of the file that it has instead of a value. */
 export interface FormField {

@@ -1,0 +1,76 @@
+import type { Example } from '../schema/example-html.ts';
+import { entriesOf, isObject, textOf, type JsonObject } from '../json-value.ts';
+import { dereference } from '../local-reference.ts';
+import { createOnce } from '../once.ts';
+
+/** A body in the media types that share one schema. */
+export interface Media {
+  types: string[];
+  schema: unknown;
+  /** Schema of each item of a sequence (OpenAPI 3.2), or undefined. */
+  itemSchema: unknown;
+  examples: Example[];
+}
+
+/** The most media types of a body that are read. */
+export const mostMedia = 50;
+/** The most examples of each. */
+export const mostExamples = 20;
+
+const once = createOnce();
+
+/** The examples of a parameter or a body, with those that it refers to. */
+export function examplesOf(document: JsonObject, from: JsonObject): Example[] {
+  const named = isObject(from['examples'])
+    ? entriesOf(from['examples'])
+        .slice(0, mostExamples)
+        .flatMap(([name, one]) => {
+          const example = dereference(document, one);
+          const value = example?.['value'] ?? example?.['dataValue'] ?? example?.['serializedValue'];
+          if (value !== undefined) return [{ name: textOf(example!['summary']) || name, value }];
+          return textOf(example?.['externalValue']) === '' ? [] : [{ name, value: textOf(example!['externalValue']) }];
+        })
+    : [];
+  return from['example'] === undefined ? named : [{ name: '', value: from['example'] }, ...named];
+}
+
+/** The media types of a body. Those with the same schema and without own examples are combined. */
+export function mediaOf(document: JsonObject, content: unknown): Media[] {
+  return isObject(content) ? once(content, 'media', () => readMedia(document, content)) : [];
+}
+
+function readMedia(document: JsonObject, content: JsonObject): Media[] {
+  const found: Media[] = [];
+  for (const [type, one] of entriesOf(content).slice(0, mostMedia)) {
+    const from = dereference(document, one) ?? {};
+    const { schema, itemSchema } = from;
+    const examples = examplesOf(document, from);
+    const same = found.find((media) => isSame(media.schema, schema) && isSame(media.itemSchema, itemSchema));
+    if (same === undefined) found.push({ types: [type], schema, itemSchema, examples });
+    else {
+      same.types.push(type);
+      const texts = new Set(same.examples.map(({ value }) => value));
+      same.examples.push(...examples.filter(({ value }) => !texts.has(value) && !isSameIn(same, value)));
+    }
+  }
+  return found;
+}
+
+function isSameIn(media: Media, value: unknown): boolean {
+  return media.examples.some((example) => isSame(example.value, value));
+}
+
+/** Whether two values are equal as written, comparing at most a few hundred values. */
+function isSame(one: unknown, other: unknown, progress = { left: 300 }): boolean {
+  if (one === other) return true;
+  if (progress.left-- < 0 || typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false;
+  if (Array.isArray(one) || Array.isArray(other)) {
+    if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length || one.length > 300) return false;
+    return one.every((item, at) => isSame(item, other[at], progress));
+  }
+  const members = entriesOf(one);
+  if (members.length > 300 || members.length !== entriesOf(other).length) return false;
+  return members.every(
+    ([name, value]) => Object.hasOwn(other, name) && isSame(value, (other as JsonObject)[name], progress),
+  );
+}
