@@ -4,14 +4,16 @@ export interface CommitLinks {
   commit: string;
   /** The page of a file, at a line number. */
   file(path: string, line?: number): string;
+  /** The form for a new issue, with its title filled in. */
+  issue(title: string): string;
 }
 
 /** The URL patterns of well-known hosts. */
-const hosts: Readonly<Record<string, { commit: string; file: string }>> = {
-  'github.com': { commit: '/commit/', file: '/blob/' },
-  'gitlab.com': { commit: '/-/commit/', file: '/-/blob/' },
-  'bitbucket.org': { commit: '/commits/', file: '/src/' },
-  'codeberg.org': { commit: '/commit/', file: '/src/commit/' },
+const hosts: Readonly<Record<string, { commit: string; file: string; issue: string }>> = {
+  'github.com': { commit: '/commit/', file: '/blob/', issue: '/issues/new?title=' },
+  'gitlab.com': { commit: '/-/commit/', file: '/-/blob/', issue: '/-/issues/new?issue%5Btitle%5D=' },
+  'bitbucket.org': { commit: '/commits/', file: '/src/', issue: '/issues/new?title=' },
+  'codeberg.org': { commit: '/commit/', file: '/src/commit/', issue: '/issues/new?title=' },
 };
 
 /** Returns the pages of a commit, or null if the host is not known. */
@@ -31,5 +33,6 @@ export function commitLinks(repository: string | null, commit: string | null): C
       const place = line === undefined ? '' : url.hostname === 'bitbucket.org' ? `#lines-${line}` : `#L${line}`;
       return `${base}${host.file}${commit}/${name}${place}`;
     },
+    issue: (title) => `${base}${host.issue}${encodeURIComponent(title)}`,
   };
 }

@@ -9,6 +9,7 @@ import { withoutFindings } from '../../registry/gate/show-report.ts';
 import { readConfig, readReport, type GrantedVersion } from '../../registry/read.ts';
 import { crumbsOf } from './crumbs.ts';
 import { dayOf } from './dates.ts';
+import { commitLinks } from './commit-links.ts';
 import { fileLinks, provenanceOf, specificationOf } from './describe-version.ts';
 import { subscriptionOf } from './subscription.ts';
 import { organizationTitle } from './organization-title.ts';
@@ -120,6 +121,9 @@ export async function resourcePage(
     report: describeReport(related.areFindingsShown ? report : withoutFindings(report), fileLinks(config)),
     reportHref: links.to(coordinate, { label: version.label, view: 'report' }),
     provenance: provenanceOf(config),
+    issueHref: commitLinks(config.provenance.repository, config.provenance.commit)?.issue(
+      `${nameOf(resource)} ${version.label}: `,
+    ),
     subscription: preview === null ? subscriptionOf(site, resource) : null,
     provenanceHref: links.to(coordinate, { label: version.label, view: 'provenance' }),
     embed: preview === null ? embedSnippet(site, granted) : null,

@@ -31,6 +31,15 @@ describe('the page of a commit', () => {
     expect(links.file('a b/x.yaml', 3)).toBe(file!.replace('C', commit));
   });
 
+  test('has a form for a problem with its title filled in', () => {
+    expect(commitLinks('https://github.com/acme/apis', commit)!.issue('a&b')).toBe(
+      'https://github.com/acme/apis/issues/new?title=a%26b',
+    );
+    expect(commitLinks('https://gitlab.com/acme/apis', commit)!.issue('a b')).toBe(
+      'https://gitlab.com/acme/apis/-/issues/new?issue%5Btitle%5D=a%20b',
+    );
+  });
+
   test.for([
     [null, commit],
     ['https://github.com/acme/apis', null],
