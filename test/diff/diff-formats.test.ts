@@ -25,11 +25,11 @@ test('a comparison as Markdown, which cannot be broken out of', () => {
       '',
       '**Breaking: 1**',
       '',
-      '- The request body has maxLength 5 instead of 9\\. (`POST /things`) `request-body-max-length-decreased`',
+      '- The request body has maxLength 5 instead of 9. (`POST /things`) `request-body-max-length-decreased`',
       '',
       '**Texts: 1**',
       '',
-      '- The request body has title \\"\\`\\<b\\>\\"\\. (`POST /things`) `body-title-changed`',
+      '- The request body has title "\\`\\<b\\>". (`POST /things`) `body-title-changed`',
     ].join('\n'),
   );
 });
