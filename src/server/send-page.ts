@@ -26,7 +26,9 @@ export interface PageOptions {
 
 /** A page from a string in memory. */
 export function bytesOf(text: string): PageBytes {
-  const bytes = Buffer.from(text);
+  // Not cut out of Node's pool: one small page that is kept would keep all 64 KB of it.
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
   return { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
 }
 

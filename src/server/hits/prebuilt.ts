@@ -43,9 +43,12 @@ export function prebuild(
   head += 'Date: ';
   const dateAt = head.length;
   const second = secondNow();
-  const text = Buffer.from(`${head}${dateOf(second)}${ending(keepAlive)}`, 'latin1');
+  const text = `${head}${dateOf(second)}${ending(keepAlive)}`;
   const isSmall = body.byteLength <= smallBody;
-  const bytes = isSmall && body.byteLength > 0 ? Buffer.concat([text, body]) : text;
+  // Not cut out of Node's pool: one small response that is kept would keep all 64 KB of it.
+  const bytes = Buffer.allocUnsafeSlow(text.length + (isSmall ? body.byteLength : 0));
+  bytes.write(text, 'latin1');
+  if (isSmall) bytes.set(body, text.length);
   return { status: parseInt(status), bytes, dateAt, second, isLent: false, body: isSmall ? null : body };
 }
 
@@ -68,7 +71,9 @@ export function writePrebuilt(socket: Socket, made: Prebuilt): void {
 
 function redate(made: Prebuilt, second: number): void {
   if (made.isLent) {
-    made.bytes = Buffer.from(made.bytes);
+    const copy = Buffer.allocUnsafeSlow(made.bytes.byteLength);
+    copy.set(made.bytes);
+    made.bytes = copy;
     made.isLent = false;
   }
   made.bytes.write(dateOf(second), made.dateAt, 'latin1');

@@ -7,7 +7,9 @@ import { anonymous } from '../../../src/model/access.ts';
 import type { Granted } from '../../../src/registry/read.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
 import { createHits } from '../../../src/server/hits/hits.ts';
+import { prebuild } from '../../../src/server/hits/prebuilt.ts';
 import { prepare, type Prepared } from '../../../src/server/read/send-document.ts';
+import { bytesOf } from '../../../src/server/send-page.ts';
 
 const granted = { resource: { org: 'acme', type: 'apis', slug: 'pay' } } as unknown as Granted;
 /** As large as 1/16 of all hits. */
@@ -47,4 +49,13 @@ test('bytes are freed when no hit has them any more, also while what was prepare
   const { bytes: kept, limit } = hits.use();
   expect(kept).toBeLessThanOrEqual(limit);
   expect(kept).toBeGreaterThan(limit * 0.9);
+});
+
+test('a small response and a small page keep no more memory than they need', async () => {
+  const { bytes } = prebuild('200 OK', ['ETag', '"a"'], 5000, Buffer.from('{}'));
+  expect(bytes.toString()).toMatch(/^HTTP\/1\.1 200 OK\r\nETag: "a"\r\nDate: .*\r\n\r\n\{\}$/s);
+  expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
+  const page = await bytesOf('<p>Grüße').open();
+  expect(Buffer.from(page).toString()).toBe('<p>Grüße');
+  expect(page.buffer.byteLength).toBe(page.byteLength);
 });
