@@ -77,7 +77,8 @@ export async function openApi(
         const [first] = breaches({ method, target: path, status, headers: response.headers, text });
         if (first !== undefined) throw new Error(`${method} ${path}: the answer ${first}`);
       }
-      const json = text === '' ? undefined : (JSON.parse(text) as unknown);
+      const isJson = /^application\/(?:[\w.-]+\+)?json\b/.test(response.headers.get('content-type') ?? '');
+      const json = isJson && text !== '' ? (JSON.parse(text) as unknown) : undefined;
       return { status, headers: response.headers, text, json: json as Record<string, unknown> };
     },
     [Symbol.asyncDispose]: async () => {
