@@ -34,20 +34,26 @@ interface Waiting {
 
 /** Seconds before a rejected caller may retry. */
 const retryAfter = 10;
+/** Milliseconds for which an owner without work counts as present: the next is on its way. */
+const presence = 2000;
 
 /**
  * Shares slots fairly between owners. Work in a lane gets consecutive numbers, starting from the
  * number that the queue has reached, and the lowest number goes first (start-time fair queueing).
  * So nobody waits for ever, however much work others have queued. Running work is never
  * interrupted. Therefore an owner that has a slot never takes the last free one, and has at most
- * half of the slots while others wait. An owner without a slot finds one free unless there are as
- * many other owners running as slots.
+ * half of the slots while others are present: have work here, or had some just before. Otherwise
+ * whoever publishes small documents one after the other would find all processors taken each time.
+ * An owner without a slot finds one free unless there are as many other owners running as slots.
+ * `now`: monotonic milliseconds.
  */
-export function createFairQueue(places: number): FairQueue {
+export function createFairQueue(places: number, now: () => number = () => performance.now()): FairQueue {
   const half = Math.max(1, Math.floor(places / 2));
   const running = new Map<string, number>();
   const waiting: Waiting[] = [];
   const last = new Map<string, number>();
+  /** When the work of owners ended, the latest last. */
+  const ended = new Map<string, number>();
   let idle = Promise.withResolvers<void>();
   let busy = 0;
   let reached = 0;
@@ -56,8 +62,16 @@ export function createFairQueue(places: number): FairQueue {
     const free = places - busy;
     const mine = running.get(owner) ?? 0;
     if (mine === 0) return free > 0;
-    const doOthersWait = waiting.some((other) => other.owner !== owner);
-    return free > 1 && (mine < half || !doOthersWait);
+    return free > 1 && (mine < half || !areOthersPresent(owner));
+  }
+
+  function areOthersPresent(owner: string): boolean {
+    for (const [other, at] of ended) {
+      if (now() - at < presence) break;
+      ended.delete(other);
+    }
+    const isOther = (other: string) => other !== owner;
+    return running.keys().some(isOther) || ended.keys().some(isOther) || waiting.some((each) => isOther(each.owner));
   }
 
   function fill(): void {
@@ -76,6 +90,9 @@ export function createFairQueue(places: number): FairQueue {
     const mine = (running.get(owner) ?? 0) + change;
     if (mine === 0) running.delete(owner);
     else running.set(owner, mine);
+    if (change === 1) return;
+    ended.delete(owner);
+    ended.set(owner, now());
   }
 
   /** Resolves when the slot is taken. */

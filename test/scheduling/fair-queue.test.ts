@@ -81,6 +81,23 @@ describe('places', () => {
     expect(begun.slice(7)).toEqual(['b2', 'b3']);
   });
 
+  test('an owner has at most half of the places for as long as another was here just before', async () => {
+    let time = 0;
+    const { begun, add, end } = watched(createFairQueue(4, () => time));
+    void add('small');
+    await settled();
+    await end('small');
+    for (let n = 0; n < 9; n++) void add('large', `large ${n}`);
+    await settled();
+    expect(begun.slice(1)).toEqual(['large 0', 'large 1']);
+    time = 1999;
+    await end('large 0');
+    expect(begun.slice(3)).toEqual(['large 2']);
+    time = 2000;
+    await end('large 1');
+    expect(begun.slice(4)).toEqual(['large 3', 'large 4']);
+  });
+
   test('the lanes of one owner share its places and take turns', async () => {
     const { begun, add, end } = watched(createFairQueue(2));
     for (let n = 0; n < 3; n++) void add('a', `read ${n}`, 'readers of a');
