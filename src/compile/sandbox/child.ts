@@ -52,8 +52,19 @@ const startSeconds = 30;
 const longSeconds = 0.3;
 const jobsPerChild = 500;
 
-function firstNiceness(isMore = false): 'more' | 'first' {
+/** From this size a job is expected to be long. */
+const longBytes = 128 * 1024;
+
+function firstNiceness(isMore: boolean | undefined, bytes: number): 'long' | 'more' | 'first' {
+  if (bytes > longBytes) return 'long';
   return isMore ? 'more' : 'first';
+}
+
+/** Bytes of documents that come with a job. The files of a compilation come later. */
+function bytesOf(job: Job): number {
+  if (job.type === 'outline' || job.type === 'render') return job.document.json.byteLength;
+  if (job.type === 'compare') return job.before.json.byteLength + job.after.json.byteLength;
+  return 0;
 }
 
 /** How a sandbox is started. */
@@ -124,9 +135,17 @@ export function startChild(
         kill();
         return { lost: failure.message, isStalled: false };
       }
-      giveWayTo(firstNiceness(options.isMore));
-      const used = (seconds: number) => giveWayTo(seconds > longSeconds ? 'long' : firstNiceness(options.isMore));
-      const outcome = await runJob(child, job, memoryMegabytes, { ...options, used }, worker, () => errors).catch(
+      let bytes = bytesOf(job);
+      giveWayTo(firstNiceness(options.isMore, bytes));
+      const used = (seconds: number) =>
+        giveWayTo(seconds > longSeconds ? 'long' : firstNiceness(options.isMore, bytes));
+      const load: JobOptions['load'] = async (paths) => {
+        const files = await options.load(paths);
+        bytes += files.reduce((sum, file) => sum + ('bytes' in file ? file.bytes.byteLength : 0), 0);
+        giveWayTo(firstNiceness(options.isMore, bytes));
+        return files;
+      };
+      const outcome = await runJob(child, job, memoryMegabytes, { ...options, load, used }, worker, () => errors).catch(
         (error: unknown) => {
           kill();
           throw error;

@@ -4,7 +4,7 @@ import { setPriority } from 'node:os';
 /**
  * Who gives way to whom, as `nice` values. The registry has 0. `first`: the only job of its
  * organization. `more`: a job beside others of the same organization. `long`: a job that has used
- * the processor for a while, so that short ones pass it.
+ * the processor for a while, or has large documents, so that short ones pass it.
  */
 const niceness = { start: 5, first: 5, more: 10, long: 15 };
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startChild } from '../../../src/compile/sandbox/child.ts';
+import { startChild, type Job } from '../../../src/compile/sandbox/child.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
 import { limits } from '../limits.ts';
 
@@ -8,23 +8,26 @@ const hasSessions = existsSync('/proc/self/autogroup');
 
 test.skipIf(!hasSessions)(
   hasSessions
-    ? 'the session of a sandbox gives way to the registry, and more beside another job of its organization'
+    ? 'the session of a sandbox gives way to the registry, more beside another job of its organization, most with a large document'
     : 'skipped: this system shares the processor among processes, not sessions',
   async () => {
     const child = startChild(512, await findIsolation('auto'));
-    const job = { type: 'ignored', patterns: [], paths: [] } as const;
-    const niceBeside = async (isMore: boolean) => {
+    const short: Job = { type: 'ignored', patterns: [], paths: [] };
+    const published = { type: 'apis', kind: 'openapi', json: Buffer.alloc(200_000, ' ') } as const;
+    const long: Job = { type: 'outline', document: published, limits };
+    const niceBeside = async (job: Job, isMore: boolean) => {
       await child.run(job, { seconds: limits.seconds, load: async () => [], signal: undefined, isMore });
       return /nice (-?\d+)/.exec(readFileSync(`/proc/${child.pid}/autogroup`, 'utf8'))?.[1];
     };
     // The kernel may refuse changes that follow each other within 100 ms.
-    for (const [isMore, nice] of [
-      [false, '5'],
-      [true, '10'],
-      [false, '5'],
+    for (const [job, isMore, nice] of [
+      [short, false, '5'],
+      [short, true, '10'],
+      [short, false, '5'],
+      [long, false, '15'],
     ] as const)
       // prettier-ignore
-      await expect.poll(() => niceBeside(isMore), { timeout: 20_000, interval: 150 }).toBe(nice);
+      await expect.poll(() => niceBeside(job, isMore), { timeout: 20_000, interval: 150 }).toBe(nice);
     child.kill();
   },
 );
