@@ -5,6 +5,8 @@ import { operationsOf } from '../../src/render/openapi/list-operations.ts';
 import { operationHtml } from '../../src/render/openapi/operation-html.ts';
 import type { Page } from '../../src/render/page.ts';
 import { renderDocument } from '../../src/render/render.ts';
+import { exampleText } from '../../src/render/schema/example.ts';
+import { resolveSchema } from '../../src/render/schema/resolve-schema.ts';
 import { createSchemas } from '../../src/render/schema/schemas.ts';
 
 const list = (count: number) => Array.from({ length: count }, (_, n) => n);
@@ -98,4 +100,26 @@ test('a response of OpenAPI 2.0 that two operations share has the media types of
     expect(output).toContain('a/one');
     expect(output).toContain('b/two');
   }
+});
+
+test('a schema that many places refer to is merged once', () => {
+  const parts = list(40).map((part) => ({ type: 'object', properties: named(100, text), title: `${part}` }));
+  const schemas = createSchemas({ openapi: '3.1.0', components: { schemas: { s: { allOf: parts } } } }, 'openapi');
+  const costOfNext = () => {
+    const before = schemas.left;
+    resolveSchema(schemas, ref('schemas/s'), new Set(), true);
+    return before - schemas.left;
+  };
+  expect(costOfNext()).toBeGreaterThan(4000);
+  expect(costOfNext()).toBe(0);
+});
+
+test('an example that many operations share is written once', () => {
+  let looks = 0;
+  const example = new Proxy({ a: 1 }, { ownKeys: (target) => (looks++, Reflect.ownKeys(target)) });
+  const first = exampleText(example);
+  const looksOfOne = looks;
+  expect(looksOfOne).toBeGreaterThan(0);
+  expect(exampleText(example)).toEqual(first);
+  expect(looks).toBe(looksOfOne);
 });

@@ -1,4 +1,7 @@
+import { createOnce } from '../once.ts';
 import { entriesOf } from '../json-value.ts';
+
+const once = createOnce();
 
 /** Longest example, in characters. */
 const longest = 6000;
@@ -9,6 +12,11 @@ const longest = 6000;
  */
 export function exampleText(value: unknown): { text: string; left: number } {
   if (typeof value === 'string') return cut(value);
+  // Many operations may share an example.
+  return typeof value === 'object' && value !== null ? once(value, 'text', () => jsonText(value)) : jsonText(value);
+}
+
+function jsonText(value: unknown): { text: string; left: number } {
   const lines: string[] = [];
   const size = write(value, '', '', lines, 0, 0);
   return size > longest * 4 ? { text: cut(lines.join('\n')).text, left: size - longest } : cut(lines.join('\n'));

@@ -38,7 +38,9 @@ export function resolveSchema(
   const found = via.has(reference) || (isNamed && !follow) ? null : dereference(schemas.document, schema);
   if (found === null) return { reference, value: beside, bases: [], via, isFollowed: false };
   const target = Object.keys(beside).length === 0 ? found : { ...found, ...beside };
-  const merged = mergeAllOf(schemas, target, new Set([...via, reference]));
+  const merge = () => mergeAllOf(schemas, target, new Set([...via, reference]));
+  // Most places refer to a schema from outside of any other, and many may refer to the same.
+  const merged = via.size === 0 && target === found ? schemas.once(found, `merged ${reference}`, merge) : merge();
   return isNamed
     ? { ...merged, reference, bases: [], isFollowed: true }
     : { ...merged, reference: null, isFollowed: false };

@@ -1,5 +1,6 @@
 import { entriesOf, isObject, objectOf, type JsonObject } from '../json-value.ts';
 import { pointerKeys } from '../local-reference.ts';
+import { createOnce, type Once } from '../once.ts';
 
 /** The named schemas of a document, and the targets of references. */
 export interface Schemas {
@@ -11,6 +12,8 @@ export interface Schemas {
    * could take hours. Below zero, schemas are shown as "not shown".
    */
   left: number;
+  /** Remembers what was read of schemas. */
+  once: Once;
 }
 
 /** Many times what the largest known documents need. */
@@ -36,6 +39,7 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
   return {
     document,
     left: mostLookedAt,
+    once: createOnce(),
     nameOf(reference) {
       if (reference === '#' && kind === 'json-schema') return '';
       const folder = starts.find((start) => reference.startsWith(start));
