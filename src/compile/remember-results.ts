@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { digestOf } from '../model/digest.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
-import type { CompileInput, Compiled, Compiler, Load } from './compile.ts';
+import type { Artifact, CompileInput, Compiled, Compiler, Load } from './compile.ts';
 
 /** A result, and everything that was read for it, the entry first. */
 interface Remembered {
@@ -43,7 +43,8 @@ export function rememberResults(
         },
         turn,
       );
-      if (compiled.artifact !== null) results.set(key, { read: [...read.values()], compiled });
+      const { artifact } = compiled;
+      if (artifact !== null) results.set(key, withOwnBytes({ read: [...read.values()], compiled }, artifact));
       return compiled;
     },
   };
@@ -81,6 +82,27 @@ function withFiles(compiled: Compiled, files: ReadonlyMap<string, SnapshotFile>)
     return file?.found ? { ...before, blob: file.blob } : before;
   });
   return { ...compiled, files: now };
+}
+
+/**
+ * The same with bytes that keep no others in memory. Those of an artifact are parts of the message
+ * that it came in, and those of small files of a pool.
+ */
+function withOwnBytes({ read, compiled }: Remembered, artifact: Artifact): Remembered {
+  const copies = new Map<Uint8Array, Uint8Array>();
+  const own = (bytes: Uint8Array): Uint8Array => {
+    if (bytes.buffer.byteLength === bytes.byteLength) return bytes;
+    const copy = copies.get(bytes) ?? Buffer.allocUnsafeSlow(bytes.byteLength);
+    if (!copies.has(bytes)) copy.set(bytes);
+    copies.set(bytes, copy);
+    return copy;
+  };
+  const representations = artifact.representations.map((made) => ({ ...made, bytes: own(made.bytes) }));
+  const files = compiled.files.map((file) => (file.bytes === null ? file : { ...file, bytes: own(file.bytes) }));
+  return {
+    read: read.map((file) => (file.found ? { ...file, bytes: own(file.bytes) } : file)),
+    compiled: { ...compiled, artifact: { ...artifact, representations }, files },
+  };
 }
 
 function sizeOf({ read, compiled: { artifact, report } }: Remembered): number {

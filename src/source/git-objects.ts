@@ -78,8 +78,11 @@ export function createObjectReader(): ReadObjects {
     const absent = ids.filter((id) => known.get(id) === undefined);
     const read = absent.length === 0 ? new Map<string, Buffer>() : await readObjects(absent, options);
     for (const [id, bytes] of read) {
-      // A copy, because what git printed is one buffer for all objects.
-      if (bytes.byteLength <= mostContent) contents.set(keyOf(id), Buffer.from(bytes));
+      if (bytes.byteLength > mostContent) continue;
+      // A copy of its own: what git printed is one buffer for all objects, and Node's pool has 64 KB.
+      const own = Buffer.allocUnsafeSlow(bytes.byteLength);
+      own.set(bytes);
+      contents.set(keyOf(id), own);
     }
     return new Map(ids.map((id) => [id, known.get(id) ?? read.get(id)!]));
   };

@@ -108,3 +108,23 @@ test('results over the limit are forgotten, the oldest first', async () => {
   for (const entry of ['1', '22', '333', '333', '22', '4444', '1']) await ask(entry);
   expect(compiles).toBe(5);
 });
+
+test('what is remembered keeps no other bytes in memory', async () => {
+  const part = (text: string) => Buffer.from(text).subarray(0, text.length);
+  const representations = [{ format: 'json', coding: 'identity', bytes: part('{}') }];
+  const { compile } = rememberResults({
+    async compile(_input: CompileInput, read: Load): Promise<Compiled> {
+      const [entry] = await read(['a.json']);
+      const artifact = { representations } as unknown as Artifact;
+      return { artifact, report: createReport([]), files: [{ blob: null, bytes: null, ...entry! }] };
+    },
+  } as Partial<Compiler> as Compiler);
+  await compile(inputOf('a.json'), load, { org: 'acme' });
+  const again = await compile(inputOf('a.json'), load, { org: 'acme' });
+  const kept = [
+    ...again.artifact!.representations.map(({ bytes }) => bytes),
+    ...again.files.map(({ bytes }) => bytes!),
+  ];
+  expect(kept.map((bytes) => Buffer.from(bytes).toString())).toEqual(['{}', files['a.json']]);
+  expect(kept.map((bytes) => bytes.buffer.byteLength)).toEqual(kept.map((bytes) => bytes.byteLength));
+});

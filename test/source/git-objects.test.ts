@@ -25,5 +25,7 @@ test('an object that was read is not read again, and those of other repositories
   await expect(read([a], options(other.folder))).rejects.toThrow('lost object');
 
   rmSync(repository.folder, { recursive: true });
-  expect([...(await read([b, a], options(repository.folder))).keys()]).toEqual([b, a]);
+  const remembered = await read([b, a], options(repository.folder));
+  expect([...remembered.keys()]).toEqual([b, a]);
+  for (const bytes of remembered.values()) expect(bytes.buffer.byteLength).toBe(bytes.byteLength);
 });
