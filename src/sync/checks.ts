@@ -133,7 +133,13 @@ export function code(text: string): string {
  * formulas, and references to milestones and pull requests.
  */
 const readByMarkdown =
-  /[\\`*[\]<>~|&$]|!(?=[[\d])|%(?=["\p{L}])|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|:(?=\/\/|[\w+-]+:)|(?<=[\p{L}\p{N}])\.(?=\p{L}{2})/gu;
+  /[\\`*[\]<>~|&$]|!(?=[[\d])|%(?=["\p{L}])|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|:(?=\/\/|[\w+-]+:)|(?<=[\p{L}\p{N}])\.(?=\p{L}{2})|(?<=\bw{3})\./giu;
+
+/**
+ * What is read at the start of a line only: lists, headings, blocks of Azure DevOps, and commands
+ * such as `/approve`, which GitLab and bots carry out for the author of a comment.
+ */
+const readAtStart = /^[-+=#/:]|(?<=^\d+)[.)](?=\s|$)/;
 
 /**
  * A sentence that may quote a document, escaped so that Markdown shows it literally. Text like a
@@ -141,7 +147,7 @@ const readByMarkdown =
  */
 export function plain(text: string): string {
   const line = cut(text.replace(/[\s\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim(), 1000);
-  const escaped = line.replace(readByMarkdown, '\\$&').replace(/^[-+=#]|(?<=^\d+)[.)](?=\s|$)/, '\\$&');
+  const escaped = line.replace(readByMarkdown, '\\$&').replace(readAtStart, '\\$&');
   // A space of no width keeps hosts from taking a name for a mention, which escaping does not.
   return escaped.replace(/[@#]/g, '$&\u200B');
 }

@@ -42,6 +42,9 @@ describe('text of documents in a check', () => {
   test.each([
     ['#1 and @acme', '\\#\u200B1 and @\u200Bacme'],
     ['a $ref of :tada: in *b*', 'a \\$ref of \\:tada: in \\*b\\*'],
+    ['/approve', '\\/approve'],
+    ['::: mermaid', '\\::: mermaid'],
+    ['See www.1a.com', 'See www\\.1a\\.com'],
   ])('is escaped where a host reads something: %j', (text, escaped) => {
     expect(plain(text)).toBe(escaped);
   });
