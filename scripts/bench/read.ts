@@ -11,19 +11,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { argv } from 'zx';
+import { freePort } from '../../test/servers/ports.ts';
 import { note } from './history.ts';
 import type { Recorded } from './plain-server.ts';
-import {
-  freePort,
-  makeDocument,
-  measure,
-  mediansOf,
-  openWire,
-  root,
-  showRate,
-  type Rate,
-  type Server,
-} from './wire.ts';
+import { makeDocument, measure, mediansOf, openWire, root, showRate, type Rate, type Server } from './wire.ts';
 
 /** A request whose rate is measured on each server. */
 interface Row {

@@ -10,18 +10,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { argv } from 'zx';
+import { freePort } from '../../test/servers/ports.ts';
 import { note } from './history.ts';
-import {
-  freePort,
-  makeDocument,
-  measure,
-  mediansOf,
-  openWire,
-  showRate,
-  type Ask,
-  type Rate,
-  type Server,
-} from './wire.ts';
+import { makeDocument, measure, mediansOf, openWire, showRate, type Ask, type Rate, type Server } from './wire.ts';
 
 const rounds = Number(argv['rounds'] ?? 5);
 const seconds = Number(argv['seconds'] ?? 2);

@@ -2,10 +2,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $, retry } from 'zx';
+import { freePort } from '../../test/servers/ports.ts';
 
 export interface Server {
   name: string;
@@ -153,16 +153,6 @@ export function mediansOf(rates: readonly Rate[]): Rate {
 
 export function showRate({ wall, own, half }: Rate): string {
   return `${wall}/s ${own.toFixed(1)} µs (p50 ${half})`;
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** An OpenAPI document of about this many bytes, the same each time, that packs about as well as real ones do. */

@@ -156,7 +156,8 @@ export interface Repository {
   documents: Record<string, DocumentState>;
   /** By `@org/type/slug tag`. */
   tags: Record<string, TagState>;
-  /** By slug. Absent: it has none. */ sites?: Record<string, SiteState>;
+  /** By slug. Absent: it has none. */
+  sites?: Record<string, SiteState>;
 }
 
 /** The last sync's result for the document at this path, or null. */
@@ -215,7 +216,8 @@ export interface RunDocument {
   path: string;
   /** Coordinate. Null for a file that belongs to no resource, such as `stele.yaml`. */
   resource: string | null;
-  /** `@org/sites/slug`, for its folder. */ site?: string;
+  /** `@org/sites/slug`, for its folder. */
+  site?: string;
   outcome: DocumentState['outcome'];
   /** The commit it was read from, when it is not the run's: a tag's. */
   commit?: string;
@@ -251,47 +253,6 @@ export interface Run {
   documents: RunDocument[];
   /** Why the whole run failed, or null. */
   detail: string | null;
-}
-
-/** The check of a pull request: the value of one ref, created when somebody asks for a check. */
-export interface PullCheck {
-  org: string;
-  /** `repositoryId` */
-  repository: string;
-  /** Null for a group of a merge queue. */
-  number: number | null;
-  /** Full name of the ref under which its head is fetched. */
-  ref: string;
-  state: 'wanted' | 'checked' | 'failed' | 'closed';
-  /** The commit that was last checked, or whose check failed. */
-  head: string | null;
-  /** The commit of the target branch that it was merged into for the check. */
-  base?: string;
-  /** Marks its comment on the host. Made before the first is written. */
-  mark?: string;
-  /** Set when somebody asked for the check of `head` again. */
-  isAgain?: boolean;
-  /** Names of the checks that were reported to the host for `head`. */
-  checks: string[];
-  /** Digest of these checks. The same is not reported again when the target branch moves. */
-  reported?: Digest;
-  /** Why the check failed, or null. */
-  detail: string | null;
-  /**
-   * How many times in a row the remote did not answer for this head, and when the check is retried
-   * (ISO 8601, UTC).
-   */
-  tries?: number;
-  nextAt?: string;
-}
-
-/**
- * The name of the ref that holds the check of a pull request, or of a merge queue's group, which has
- * only its git ref.
- */
-export function pullRef(org: string, repository: string, { number, ref }: Pick<PullCheck, 'number' | 'ref'>): string {
-  const own = number === null ? `group-${hexOf(digestOf(ref)).slice(0, 16)}` : String(number);
-  return `pulls/${org}/${repository}/${own}`;
 }
 
 /** The name of the ref that holds a run. */

@@ -1,4 +1,5 @@
-import { pullRef, repositoryRef, type PullCheck, type Repository } from '../model/connection.ts';
+import { pullRef, type PullCheck } from '../model/check.ts';
+import { repositoryRef, type Repository } from '../model/connection.ts';
 import { dueAt } from '../model/due.ts';
 import type { Pull } from '../hosts/host.ts';
 import { readAmong } from '../registry/read-among.ts';

@@ -1,5 +1,6 @@
 import PQueue from 'p-queue';
-import { repositoryId, repositoryRef, type PullCheck, type Repository } from '../model/connection.ts';
+import type { PullCheck } from '../model/check.ts';
+import { repositoryId, repositoryRef, type Repository } from '../model/connection.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Pull } from '../hosts/host.ts';
 import { canReportChecks } from '../sync/checks.ts';

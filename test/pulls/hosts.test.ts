@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HostKind, Pull } from '../../src/hosts/host.ts';
-import { pullRef, repositoryId, type PullCheck } from '../../src/model/connection.ts';
+import { pullRef, type PullCheck } from '../../src/model/check.ts';
+import { repositoryId } from '../../src/model/connection.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { changeResource } from '../../src/registry/change-resource.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';

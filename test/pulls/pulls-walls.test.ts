@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Hint, Pull } from '../../src/hosts/host.ts';
-import { pullRef, repositoryId, repositoryRef, type PullCheck, type Repository } from '../../src/model/connection.ts';
+import { pullRef, type PullCheck } from '../../src/model/check.ts';
+import { repositoryId, repositoryRef, type Repository } from '../../src/model/connection.ts';
 import { RegistryError } from '../../src/model/errors.ts';
 import { resourceRef } from '../../src/model/resource.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';

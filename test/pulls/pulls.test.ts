@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Hint } from '../../src/hosts/host.ts';
-import { pullRef, repositoryId, type PullCheck } from '../../src/model/connection.ts';
+import { pullRef, type PullCheck } from '../../src/model/check.ts';
+import { repositoryId } from '../../src/model/connection.ts';
 import { hookSecrets } from '../../src/sync/receive-hook.ts';
 import { createPulls } from '../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../src/sync/queue.ts';

@@ -128,7 +128,7 @@ export const siteForms: readonly Form[] = [
     path: '/sites/:site/disconnect',
     operation: 'disconnectSite',
     title: ({ org, params }) => `Disconnect @${org}/sites/${params['site']}`,
-    lead: ['Pushes are no longer published. The site stays as it is, and its next pages are written here.'],
+    lead: ['Pushes will no longer be published. The site stays as it is. From then on, edit its pages here.'],
     submit: 'Disconnect',
     isDanger: true,
     after: '/sites/:site',
