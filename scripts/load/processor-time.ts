@@ -7,7 +7,7 @@ export function processorTime(): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
 }
 
-/** Seconds of processor time of all processes that this one started, and that run. Linux alone tells. */
+/** Seconds of processor time of all processes that this one started, running or ended. Linux alone tells. */
 export function childrenTime(): number {
   const found = new Map<number, { parent: number; seconds: number }>();
   for (const name of readdirSync('/proc')) {
@@ -15,12 +15,14 @@ export function childrenTime(): number {
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const seconds = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+      // Of this process, only what its children used that have ended.
+      const seconds =
+        fields.slice(Number(name) === process.pid ? 13 : 11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
       found.set(Number(name), { parent: Number(fields[1]), seconds });
     } catch {
       // It has ended.
     }
   }
   const isOurs = (pid: number): boolean => pid === process.pid || (found.has(pid) && isOurs(found.get(pid)!.parent));
-  return [...found.values()].reduce((sum, { parent, seconds }) => (isOurs(parent) ? sum + seconds : sum), 0);
+  return [...found].reduce((sum, [pid, { seconds }]) => (isOurs(pid) ? sum + seconds : sum), 0);
 }

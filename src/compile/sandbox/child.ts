@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { LoadedFile } from '../collect.ts';
+import type { CompileInput } from '../compile.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
 import type { Isolation } from './isolation.ts';
 import { giveWay } from './priority.ts';
@@ -13,7 +14,8 @@ export type Answer = Extract<
   }
 >;
 
-export type Job = Exclude<ParentMessage, { type: 'files' }>;
+/** The files of a compilation are asked of `load`. */
+export type Job = Exclude<ParentMessage, { type: 'files' | 'compile' }> | { type: 'compile'; input: CompileInput };
 
 /**
  * How a job ended: with an answer, at one of its limits, or without a sandbox. `lost` says why, for
@@ -50,7 +52,8 @@ export interface Child {
 const startSeconds = 30;
 /** CPU time after which a job gives way to shorter ones. Most documents need less. */
 const longSeconds = 0.3;
-const jobsPerChild = 500;
+/** Starting a process costs as much as some 100 small documents. */
+const jobsPerChild = 5000;
 
 /** From this size a job is expected to be long. */
 const longBytes = 128 * 1024;
@@ -90,11 +93,17 @@ export function startChild(
     errors = (errors + text).slice(-4000);
   });
   const ready = whenReady(child, worker, () => errors);
-  const giveWayTo = (to: Parameters<typeof giveWay>[1]) => (isForeground ? undefined : giveWay(worker.pid(), to));
+  let priority: Parameters<typeof giveWay>[1] | null = null;
+  const giveWayTo = (to: NonNullable<typeof priority>) => {
+    if (!isForeground && to !== priority) priority = giveWay(worker.pid(), to) ? to : null;
+  };
   // Now, because starting takes most of the time, and again for the process that bwrap may start.
   giveWayTo('start');
   ready.then(
-    () => giveWayTo('start'),
+    () => {
+      priority = null;
+      giveWayTo('start');
+    },
     () => {},
   );
   let jobs = 0;
@@ -145,12 +154,12 @@ export function startChild(
         giveWayTo(firstNiceness(options.isMore, bytes));
         return files;
       };
-      const outcome = await runJob(child, job, memoryMegabytes, { ...options, load, used }, worker, () => errors).catch(
-        (error: unknown) => {
+      const outcome = await withEntry(job, load)
+        .then((message) => runJob(child, message, memoryMegabytes, { ...options, load, used }, worker, () => errors))
+        .catch((error: unknown) => {
           kill();
           throw error;
-        },
-      );
+        });
       if (!('answer' in outcome)) kill();
       // After this much growth of the heap, a new process is cheaper than collecting the garbage.
       else if (outcome.answer.rss > memoryMegabytes * 1024 * 1024 * 0.5) jobs = jobsPerChild;
@@ -178,9 +187,14 @@ function whenReady(child: ChildProcess, worker: Worker, errors: () => string): P
   });
 }
 
+/** What starts a job. The entry of a compilation goes with it, which saves a message each way. */
+async function withEntry(job: Job, load: JobOptions['load']): Promise<Exclude<ParentMessage, { type: 'files' }>> {
+  return job.type === 'compile' ? { ...job, files: await load([job.input.entry]) } : job;
+}
+
 function runJob(
   child: ChildProcess,
-  job: Job,
+  job: Exclude<ParentMessage, { type: 'files' }>,
   memoryMegabytes: number,
   { seconds, load, signal, used }: JobOptions & { used: (seconds: number) => void },
   worker: Worker,

@@ -12,10 +12,11 @@ const niceness = { start: 5, first: 5, more: 10, long: 15 };
  * Lowers the priority of a sandbox, so that the registry goes first. Linux shares processors among
  * sessions before it looks at processes (`sched_autogroup_enabled`, sched(7)), and every sandbox is
  * a session of its own: unless its session gives way too, it counts as much as the whole registry.
- * Does what the system allows; without sessions that count, all jobs have the same priority.
+ * Does what the system allows; without sessions that count, all jobs have the same priority. Reports
+ * whether the session has the priority now.
  */
-export function giveWay(pid: number | undefined, to: keyof typeof niceness): void {
-  if (pid === undefined) return;
+export function giveWay(pid: number | undefined, to: keyof typeof niceness): boolean {
+  if (pid === undefined) return false;
   try {
     if (to === 'start') setPriority(pid, niceness[to]);
   } catch {}
@@ -24,5 +25,8 @@ export function giveWay(pid: number | undefined, to: keyof typeof niceness): voi
     const path = `/proc/${pid}/autogroup`;
     const nice = String(niceness[to]);
     if (!readFileSync(path, 'utf8').trimEnd().endsWith(` nice ${nice}`)) writeFileSync(path, nice);
-  } catch {}
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -31,7 +31,8 @@ import type {
 
 /** Messages from the parent to the sandbox. */
 export type ParentMessage =
-  | { type: 'compile'; input: CompileInput }
+  /** With the entry, which every compilation needs first. */
+  | { type: 'compile'; input: CompileInput; files: LoadedFile[] }
   | { type: 'detect'; files: { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
   | { type: 'ignored'; patterns: readonly string[]; paths: readonly string[] }
   | { type: 'settings'; file: { path: string; bytes: Uint8Array }; limits: CompileLimits }

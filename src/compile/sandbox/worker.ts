@@ -45,6 +45,16 @@ function load(paths: string[]): Promise<LoadedFile[]> {
   });
 }
 
+/** The first files are there. Others are asked for. */
+function startingWith(files: LoadedFile[]): typeof load {
+  let first: LoadedFile[] | null = files;
+  return async (paths) => {
+    const loaded = first ?? (await load(paths));
+    first = null;
+    return loaded;
+  };
+}
+
 async function receive(message: ParentMessage): Promise<void> {
   if (message.type === 'files') return waiting.shift()?.(message.files);
   // From the kernel, because a sandbox without /proc has no other source.
@@ -65,7 +75,7 @@ async function receive(message: ParentMessage): Promise<void> {
   if (message.type === 'compare')
     return send({ type: 'compared', comparison: compareDocuments(message.before, message.after), rss: rss() });
   beginRounds();
-  const result = await runCompile(message.input, load);
+  const result = await runCompile(message.input, startingWith(message.files));
   send({ type: 'compiled', ...result, rss: rss() });
 }
 

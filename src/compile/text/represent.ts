@@ -58,7 +58,7 @@ export async function represent(formats: Record<Format, string>): Promise<Repres
  * later.
  */
 function effortFor(bytes: number): { gzip: number; br: number; zstd: number } {
-  if (bytes <= 128 * 1024) return { gzip: 6, br: 9, zstd: 12 };
+  if (bytes <= 128 * 1024) return { gzip: 6, br: 9, zstd: 9 };
   if (bytes <= 4 * 1024 * 1024) return { gzip: 6, br: 7, zstd: 9 };
   return { gzip: 6, br: 5, zstd: 6 };
 }
