@@ -62,26 +62,26 @@ const budget = 12 * 1024 * 1024;
 export function renderDocument({ kind, json, images }: Published): Rendered | null {
   const document = parseObject(json);
   if (document === null) return null;
-  return renderers[kind](document, createFindImage(images ?? { documents: [], images: [] }));
+  return renderers[kind](document, createFindImage(images ?? { documents: [], images: [] }), json.byteLength);
 }
 
 type FindImage = ReturnType<typeof createFindImage>;
 
-const renderers: Record<Kind, (document: JsonObject, imageOf: FindImage) => Rendered> = {
+const renderers: Record<Kind, (document: JsonObject, imageOf: FindImage, bytes: number) => Rendered> = {
   openapi: renderApi,
   'json-schema': renderSchema,
   'redocly-ruleset': (document, imageOf) => renderRuleset(document, 'redocly', imageOf),
   'spectral-ruleset': (document, imageOf) => renderRuleset(document, 'spectral', imageOf),
 };
 
-function renderApi(document: JsonObject, imageOf: FindImage): Rendered {
+function renderApi(document: JsonObject, imageOf: FindImage, bytes: number): Rendered {
   const api = readApi(document);
   const placed = [...api.groups, ...api.webhooks, ...api.schemas, ...api.security, ...api.headings];
   const operations = api.groups.flatMap((group) => group.operations);
   const ids = new Set(['security', 'webhooks', 'schemas', ...[...placed, ...operations].map(({ anchor }) => anchor)]);
   const page: Page = {
     document,
-    schemas: createSchemas(document, 'openapi'),
+    schemas: createSchemas(document, 'openapi', bytes),
     descriptions: createDescriptions({ anchorOf: anchorIn(ids, api.headings), imageOf }, api.headings),
     inlineRows: inlineRowsFor(operations.length + api.webhooks.length),
     once: createOnce(),
@@ -92,7 +92,11 @@ function renderApi(document: JsonObject, imageOf: FindImage): Rendered {
   return {
     html: formatHtml(html),
     navigation: formatHtml(apiNavigation(api)),
-    markdown: apiMarkdown({ ...page, schemas: createSchemas(document, 'openapi'), once: createOnce() }, api, budget),
+    markdown: apiMarkdown(
+      { ...page, schemas: createSchemas(document, 'openapi', bytes), once: createOnce() },
+      api,
+      budget,
+    ),
     truncated: isCut || api.isCut || page.schemas.left < 0,
     pages,
   };
@@ -108,7 +112,7 @@ function inlineRowsFor(operations: number): number {
   return Math.min(600, Math.floor(inlineRows / Math.max(1, operations)));
 }
 
-function renderSchema(document: JsonObject, imageOf: FindImage): Rendered {
+function renderSchema(document: JsonObject, imageOf: FindImage, bytes: number): Rendered {
   const anchors = createAnchors();
   const definitions = definitionsOf(document);
   const all = [['', document] as const, ...definitions.slice(0, listLimit - 1)];
@@ -116,7 +120,7 @@ function renderSchema(document: JsonObject, imageOf: FindImage): Rendered {
   const ids = new Set(['definitions', ...schemas.map(({ anchor }) => anchor)]);
   const page: Page = {
     document,
-    schemas: createSchemas(document, 'json-schema'),
+    schemas: createSchemas(document, 'json-schema', bytes),
     descriptions: createDescriptions({ anchorOf: anchorIn(ids), imageOf }),
     inlineRows: 0,
     once: createOnce(),
@@ -127,7 +131,7 @@ function renderSchema(document: JsonObject, imageOf: FindImage): Rendered {
   return {
     html: formatHtml(html),
     navigation: formatHtml(jsonSchemaNavigation(schemas)),
-    markdown: jsonSchemaMarkdown({ ...page, schemas: createSchemas(document, 'json-schema') }, schemas, budget),
+    markdown: jsonSchemaMarkdown({ ...page, schemas: createSchemas(document, 'json-schema', bytes) }, schemas, budget),
     truncated: isCut || page.schemas.left < 0 || definitions.length >= listLimit,
     pages: null,
   };

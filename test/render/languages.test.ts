@@ -185,7 +185,7 @@ test('a sample has no header that curl would take for a file, and no line breaks
   const value = { parameters: [parameter('@/etc/passwd', 'x'), parameter('X-A', 'a\r\nB: c'), parameter('a b', 'x')] };
   const operation = { method: 'GET', path: '/', isWebhook: false, item: {}, value };
   const { headers } = sampleRequest(
-    createSchemas(document, 'openapi'),
+    createSchemas(document, 'openapi', 0),
     operation,
     viewOperation(document, operation),
     [],

@@ -57,7 +57,7 @@ function bodyOf(content: object) {
   const document = documentWith(content);
   const value = (document['paths'] as { '/pets': { post: Record<string, unknown> } })['/pets'].post;
   const operation = { method: 'POST', path: '/pets', isWebhook: false, item: {}, value };
-  return sampleBody(createSchemas(document, 'openapi'), viewOperation(document, operation));
+  return sampleBody(createSchemas(document, 'openapi', 0), viewOperation(document, operation));
 }
 
 const xml = [
@@ -90,7 +90,7 @@ test("an author's example in XML is shown as it is, and a value as XML", () => {
 test.for([{ a: { '<b>': 'x', 'c d="': [1] } }, [1, [2, 3]], 'x\0\ud800', null])(
   'hostile names and values make well-formed XML: %j',
   (value) => {
-    const schemas = createSchemas(documentWith({}), 'openapi');
+    const schemas = createSchemas(documentWith({}), 'openapi', 0);
     const text = xmlSample(schemas, { xml: { name: '1<x', prefix: 'a b' } }, value);
     const tags = [...text.matchAll(/<(\/?)([A-Za-z_][\w.-]*)[^<>]*?(\/?)>/g)];
     const open: string[] = [];

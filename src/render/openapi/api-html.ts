@@ -9,7 +9,7 @@ import { docsHtml, operationHtml, operationLine, outsideLink, securityHtml } fro
 import { serverUrls } from '../outline-document.ts';
 import type { Page } from '../page.ts';
 import { nameText, shorten } from '../plain-text.ts';
-import { schemaHtml, typeLine } from '../schema/schema-html.ts';
+import { schemaHtml } from '../schema/schema-html.ts';
 
 /** What stands before the parts of a reference. */
 const start = '<div class="reference">';
@@ -76,7 +76,7 @@ function sectionOf(title: string, anchor: string): Omit<Section, 'pieces'> {
 export function namedSchemaHtml(page: Page, name: string, schema: unknown, anchor: string): Html {
   return markup`<section class="schema" id="${anchor}">
     <h3><a href="#${anchor}">${nameText(name, 300)}</a></h3>
-    ${typeLine(page, schema)}${schemaHtml(page, schema)}
+    ${schemaHtml(page, schema)}
   </section>`;
 }
 

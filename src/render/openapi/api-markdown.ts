@@ -8,7 +8,7 @@ import { callbacksOf, viewOperation, type OperationView, type Parameter, type Re
 import type { ApiOperation } from './list-operations.ts';
 import { serverUrls } from '../outline-document.ts';
 import type { Page } from '../page.ts';
-import { briefMarkdown, rowMarkdown, treeMarkdown } from '../schema/schema-markdown.ts';
+import { rowMarkdown, schemaMarkdown } from '../schema/schema-markdown.ts';
 
 /** The reference of an API as Markdown. */
 export function apiMarkdown(page: Page, api: Api, budget: number): string {
@@ -40,7 +40,8 @@ export function apiMarkdown(page: Page, api: Api, budget: number): string {
 
 /** A schema under its name. */
 export function namedSchemaMarkdown({ schemas }: Pick<Page, 'schemas'>, name: string, schema: unknown): string {
-  return `### ${inlineMarkdown(name, 300)}\n\n${briefMarkdown(schemas, schema)}\n\n${endOf(treeMarkdown(schemas, schema))}`;
+  const { brief, tree } = schemaMarkdown(schemas, schema);
+  return `### ${inlineMarkdown(name, 300)}\n\n${brief}\n\n${endOf(tree)}`;
 }
 
 function introMarkdown(page: Page, { security }: Api): string {
@@ -80,7 +81,7 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
     names === '' ? '' : `${names}\n\n`,
     paragraph(view.description),
     view.security === null ? '' : requirementText(view.security),
-    parametersMarkdown(page, 'Parameters', view.parameters),
+    parametersMarkdown(page, view.parameters),
     bodyMarkdown(page, view),
     responsesMarkdown(page, view),
     ...callbacksOf(document, operation).map(({ name, operations }) =>
@@ -100,18 +101,23 @@ function operationMarkdown(page: Page, operation: ApiOperation): string {
   }
 }
 
-function parametersMarkdown({ schemas, once }: Page, title: string, parameters: readonly Parameter[]): string {
+function parametersMarkdown({ schemas, once }: Page, parameters: readonly Parameter[]): string {
   if (parameters.length === 0) return '';
-  const lines = parameters.slice(0, 500).map(({ name, place, isRequired, isDeprecated, description, schema, from }) =>
-    once(from, 'row', () => {
-      const row = { label: { code: name }, isRequired, schema: schema ?? true };
-      return rowMarkdown(schemas, row, description, [
-        `in ${inlineMarkdown(place, 50)}`,
-        ...(isDeprecated ? ['deprecated'] : []),
-      ]);
-    }),
-  );
-  return `${title}:\n\n${endOf(lines.join(''))}`;
+  return once(parameters, 'list', () => {
+    const lines = parameters
+      .slice(0, 500)
+      .map((parameter) => once(parameter.from, 'row', () => parameterMarkdown(schemas, parameter)));
+    return `Parameters:\n\n${endOf(lines.join(''))}`;
+  });
+}
+
+function parameterMarkdown(
+  schemas: Page['schemas'],
+  { name, place, isRequired, isDeprecated, description, schema }: Parameter,
+): string {
+  const row = { label: { code: name }, isRequired, schema: schema ?? true };
+  const words = [`in ${inlineMarkdown(place, 50)}`, ...(isDeprecated ? ['deprecated'] : [])];
+  return rowMarkdown(schemas, row, description, words);
 }
 
 function bodyMarkdown({ schemas, once }: Page, { body }: OperationView): string {
@@ -148,11 +154,12 @@ function mediaMarkdown(
     .join(' ');
   const shown = schema ?? itemSchema;
   const items = schema === undefined && itemSchema !== undefined ? 'items of ' : '';
-  const what = shown === undefined ? '' : ` ${items}${briefMarkdown(schemas, shown)}`;
+  const { brief, tree } = schemaMarkdown(schemas, shown ?? true, depth + 1);
+  const what = shown === undefined ? '' : ` ${items}${brief}`;
   const example = examples
     .slice(0, 1)
     .map(({ value }) => `${indent}  - example ${codeMarkdown(valueText(value), 1000)}\n`);
-  return `${indent}- ${names}${what}\n${treeMarkdown(schemas, shown ?? true, depth + 1)}${example.join('')}`;
+  return `${indent}- ${names}${what}\n${tree}${example.join('')}`;
 }
 
 function requirementText(security: readonly Requirement[]): string {

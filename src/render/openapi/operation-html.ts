@@ -137,6 +137,10 @@ const places: readonly (readonly [string, string])[] = [
 ];
 
 function parametersHtml(page: Page, parameters: readonly Parameter[], room: Room): Html {
+  return page.once(parameters, `list ${room.named}`, () => placedParametersHtml(page, parameters, room));
+}
+
+function placedParametersHtml(page: Page, parameters: readonly Parameter[], room: Room): Html {
   return joinHtml(
     places.map(([place, title]) => {
       const found = parameters.filter((one) => one.place === place);

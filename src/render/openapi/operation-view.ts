@@ -66,6 +66,9 @@ export interface OperationView {
 const mostMembers = 500;
 const mostCallbacks = 20;
 
+// The same object for all operations without a list, since what is made of a list is found by it.
+const none: unknown[] = [];
+
 // Thousands of operations may refer to the same parts.
 const once = createOnce();
 
@@ -74,7 +77,7 @@ const once = createOnce();
  * schemas.
  */
 export function viewOperation(document: JsonObject, { item, value }: ApiOperation): OperationView {
-  const all = parametersOf(document, item['parameters'], value['parameters']);
+  const { all, parameters } = parametersOf(document, item['parameters'], value['parameters']);
   const isOld = typeof document['swagger'] === 'string';
   const servers = listOf(value['servers']).length > 0 ? value['servers'] : item['servers'];
   return {
@@ -86,9 +89,7 @@ export function viewOperation(document: JsonObject, { item, value }: ApiOperatio
       .slice(0, mostCallbacks)
       .map((server) => textOf(objectOf(server)['url'])),
     externalDocs: externalDocsOf(value['externalDocs']),
-    parameters: all.flatMap(({ place, from }) =>
-      place === 'body' || place === 'formData' ? [] : [parameterOf(document, from, textOf(from['name']), place)],
-    ),
+    parameters,
     body: isOld ? oldBody(document, value, all) : bodyOf(document, value['requestBody']),
     responses: entriesOf(value['responses'])
       .slice(0, mostMembers)
@@ -127,16 +128,37 @@ export function externalDocsOf(value: unknown): { url: string; description: stri
   return textOf(url) === '' ? null : { url: textOf(url), description: textOf(description) };
 }
 
-/** Parameters of a path and of its operation. Those of the operation win by name and place. */
-function parametersOf(document: JsonObject, ...lists: unknown[]): { place: string; from: JsonObject }[] {
+interface Parameters {
+  /** Each with its place, the body of OpenAPI 2.0 included. */
+  all: readonly { place: string; from: JsonObject }[];
+  /** Without the body and the form of OpenAPI 2.0. */
+  parameters: Parameter[];
+}
+
+/**
+ * Parameters of a path and of its operation. Those of the operation win by name and place. The same
+ * two lists have the same result, since thousands of paths may refer to one.
+ */
+function parametersOf(document: JsonObject, ofPath: unknown, ofOperation: unknown): Parameters {
+  const shared = Array.isArray(ofPath) ? ofPath : none;
+  const own = Array.isArray(ofOperation) ? ofOperation : none;
+  const besideOwn = once(own, 'beside', createOnce);
+  return besideOwn(shared, 'parameters', () => readParameters(document, shared, own));
+}
+
+function readParameters(document: JsonObject, ...lists: unknown[][]): Parameters {
   const found = new Map<string, { place: string; from: JsonObject }>();
-  for (const one of lists.flatMap((list) => listOf(list).slice(0, mostMembers))) {
+  for (const one of lists.flatMap((list) => list.slice(0, mostMembers))) {
     const from = dereference(document, one);
     if (from === null) continue;
     const place = textOf(from['in']) || 'query';
     found.set(`${place} ${textOf(from['name'])}`, { place, from });
   }
-  return [...found.values()];
+  const all = [...found.values()];
+  const parameters = all.flatMap(({ place, from }) =>
+    place === 'body' || place === 'formData' ? [] : [parameterOf(document, from, textOf(from['name']), place)],
+  );
+  return { all, parameters };
 }
 
 function parameterOf(document: JsonObject, from: JsonObject, name: string, place: string): Parameter {

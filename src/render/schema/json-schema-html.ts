@@ -4,7 +4,7 @@ import { joinHtml, lengthOf, markup, type Html } from '../html.ts';
 import { createLong } from '../long.ts';
 import type { Page } from '../page.ts';
 import { nameText } from '../plain-text.ts';
-import { schemaHtml, typeLine } from './schema-html.ts';
+import { schemaHtml } from './schema-html.ts';
 
 /**
  * The reference of a JSON Schema: the document, then each definition. `schemas` starts with the
@@ -19,7 +19,7 @@ export function jsonSchemaHtml(
   long.add(
     () => markup`<section class="schema" id="${root!.anchor}">
       <h2><a href="#${root!.anchor}">Schema</a></h2>
-      ${typeLine(page, root!.schema)}${schemaHtml(page, root!.schema)}
+      ${schemaHtml(page, root!.schema)}
     </section>`,
   );
   if (definitions.length > 0) long.add(() => markup`<h2 id="definitions">Definitions</h2>`);

@@ -30,27 +30,25 @@ export function roomFor(named: number, hides: Room['hides'] = null): Room {
   return { rows: rowsOfTree, named, hides };
 }
 
-/** A schema's type with its flags and constraints on one line: `array of <a>Pet</a>`. */
-function typeHtml(page: Page, schema: unknown): Html {
-  const view = viewSchema(page.schemas, schema);
-  return markup`${typeOfView(page, view)}${view.flags.map(flagHtml)}${constraintsHtml(view)}`;
-}
-
-/** The type on its own line; nothing without words for it. */
-export function typeLine(page: Page, schema: unknown): Html {
-  const type = typeHtml(page, schema);
-  return lengthOf(type) === 0 ? nothing : markup`<p>${type}</p>`;
-}
-
-/** Everything below a schema's type: description, values, properties, alternatives, examples. */
+/**
+ * A schema: its type on a line of its own, then description, values, properties, alternatives and
+ * examples.
+ */
 export function schemaHtml(page: Page, schema: unknown): Html {
-  return below(page, viewSchema(page.schemas, schema), 0, roomFor(0));
+  const view = viewSchema(page.schemas, schema);
+  const type = typeHtml(page, view);
+  return markup`${lengthOf(type) === 0 ? nothing : markup`<p>${type}</p>`}${below(page, view, 0, roomFor(0))}`;
 }
 
 /** A schema with its type and everything below, in which named schemas stand in their places. */
 export function wholeSchemaHtml(page: Page, schema: unknown, room: Room): Html {
   const view = viewWithin(page, schema, undefined, room);
-  return markup`${typeOfView(page, view)}${view.flags.map(flagHtml)}${constraintsHtml(view)}${below(page, view, 0, room, true)}`;
+  return markup`${typeHtml(page, view)}${below(page, view, 0, room, true)}`;
+}
+
+/** A schema's type with its flags and constraints on one line: `array of <a>Pet</a>`. */
+function typeHtml(page: Page, view: SchemaView): Html {
+  return markup`${typeOfView(page, view)}${view.flags.map(flagHtml)}${constraintsHtml(view)}`;
 }
 
 /** Follows a named schema if there is room for its rows. */

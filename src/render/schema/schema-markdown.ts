@@ -13,15 +13,20 @@ interface Progress {
   rows: number;
 }
 
-/** The text after a schema's type: values, constraints, description. */
-export function briefMarkdown(schemas: Schemas, schema: unknown): string {
-  return briefOf(viewSchema(schemas, schema), [], '');
+/** A schema in one line and in the lines below it. */
+interface SchemaMarkdown {
+  /** Its type, values, constraints and description. */
+  brief: string;
+  /** Properties and alternatives. Each line ends with a line break. */
+  tree: string;
 }
 
-/** The lines below: properties and alternatives. Each ends with a line break. */
-export function treeMarkdown(schemas: Schemas, schema: unknown, depth = 0): string {
-  const { groups, via } = viewSchema(schemas, schema);
-  return groupsMarkdown(schemas, groups, via, depth, { rows: 0 });
+export function schemaMarkdown(schemas: Schemas, schema: unknown, depth = 0): SchemaMarkdown {
+  const view = viewSchema(schemas, schema);
+  return {
+    brief: briefOf(view, [], ''),
+    tree: groupsMarkdown(schemas, view.groups, view.via, depth, { rows: 0 }),
+  };
 }
 
 /** One parameter or header with the lines below it. */

@@ -16,14 +16,17 @@ export interface Schemas {
   once: Once;
 }
 
-/** Many times what the largest known documents need. */
-const mostLookedAt = 4_000_000;
+/**
+ * How many members of schemas are read for a page: so many, and one more for each 20 bytes of the
+ * document. The largest known documents need a quarter of that.
+ */
+const mostLookedAt = { atLeast: 250_000, each: 20 };
 
 /**
  * Finds the named schemas: those in `components/schemas`, `definitions` and `$defs`, and (as `''`)
- * the root of a JSON Schema.
+ * the root of a JSON Schema. `bytes`: the length of the document.
  */
-export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-schema'): Schemas {
+export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-schema', bytes: number): Schemas {
   const starts =
     kind === 'openapi'
       ? ['#/components/schemas/', '#/definitions/']
@@ -36,21 +39,27 @@ export function createSchemas(document: JsonObject, kind: 'openapi' | 'json-sche
       for (const anchor of [$anchor, $dynamicAnchor]) if (typeof anchor === 'string') ids.set(`#${anchor}`, name);
     }
   }
+  const names = new Map<string, string | null>();
   return {
     document,
-    left: mostLookedAt,
+    left: mostLookedAt.atLeast + bytes / mostLookedAt.each,
     once: createOnce(),
     nameOf(reference) {
-      if (reference === '#' && kind === 'json-schema') return '';
-      const folder = starts.find((start) => reference.startsWith(start));
-      if (folder === undefined) return ids.get(reference.replace(/#$/, '')) ?? null;
-      const keys = pointerKeys(reference);
-      const found =
-        folder === '#/components/schemas/' ? objectOf(document['components'])['schemas'] : document[keys[0]!];
-      const name = keys.at(-1)!;
-      return keys.length === folder.split('/').length - 1 && Object.hasOwn(objectOf(found), name) ? name : null;
+      let name = names.get(reference);
+      if (name === undefined) names.set(reference, (name = nameBehind(reference)));
+      return name;
     },
   };
+
+  function nameBehind(reference: string): string | null {
+    if (reference === '#' && kind === 'json-schema') return '';
+    const folder = starts.find((start) => reference.startsWith(start));
+    if (folder === undefined) return ids.get(reference.replace(/#$/, '')) ?? null;
+    const keys = pointerKeys(reference);
+    const found = folder === '#/components/schemas/' ? objectOf(document['components'])['schemas'] : document[keys[0]!];
+    const name = keys.at(-1)!;
+    return keys.length === folder.split('/').length - 1 && Object.hasOwn(objectOf(found), name) ? name : null;
+  }
 }
 
 /** Definitions of a JSON Schema, in any of its members. */
