@@ -4,11 +4,13 @@ import { everywhereKey, resourceKey } from '../../model/cache-key.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { Embed } from '../../model/sites/source-page.ts';
-import { outlineOf, renderedOf } from '../../registry/derived.ts';
+import type { Rendered } from '../../compile/compile.ts';
+import { outlineOf, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { grantRead, grantVersion, type GrantedVersion } from '../../registry/read.ts';
 import { embeddedIn, type GrantedSite } from '../../registry/sites/read-site.ts';
 import { anchorOfOperation } from '../../registry/sites/resolve-embeds.ts';
-import { imageHref } from '../pages/resource-page.ts';
+import { linkParts } from '../pages/link-parts.ts';
+import { imageHref, partHref } from '../pages/resource-page.ts';
 import { showImages } from '../pages/show-images.ts';
 import type { Site } from '../site.ts';
 import { registryLink, type Placed } from './placed.ts';
@@ -60,12 +62,22 @@ export async function showEmbed(
   const shown = (text: string) =>
     showImages(site, resource, text, { hrefOf: placed.isElsewhere ? null : imageHref(site, version), hosts: [] });
   if (embed.operation === null) {
-    const { html, navigation, markdown } = rendered;
-    return { shown: { ...about, html: shown(html), navigation, markdown }, ...sharing };
+    const to = (part: string | null) => registryLink(site, placed, partHref(site, version, part));
+    const { navigation, markdown, pages } = rendered;
+    return {
+      shown: {
+        ...about,
+        html: shown(referenceHtml(rendered, to)),
+        navigation: pages === null ? navigation : linkParts(navigation, pages, null, to),
+        markdown,
+      },
+      ...sharing,
+    };
   }
   const outline = await outlineOf(registry, version);
   const anchor = outline && anchorOfOperation(outline, embed.operation);
-  const html = anchor === null ? null : operationHtml(rendered.html, anchor, href);
+  const whole = anchor === null ? null : await wholeHtml(site, version, rendered);
+  const html = anchor === null || whole === null ? null : operationHtml(whole, anchor, href);
   if (html === null) return nothing;
   const markdown = `See [${embed.operation.replaceAll(/[[\]\\]/g, '')}](${links.whole(path)}#${anchor}).`;
   return { shown: { ...about, html: shown(html), navigation: '', markdown }, ...sharing };
@@ -84,6 +96,20 @@ async function grantEmbedded(
     if (isRegistryError(error, 'gone')) return null;
     throw error;
   }
+}
+
+/** A reference within another page. Of a long document only the overview, whose links lead to its parts (`hrefOf`). */
+export function referenceHtml({ html, pages }: Rendered, hrefOf: (part: string | null) => string): string {
+  return pages === null ? html : linkParts(pages.overview, pages, null, hrefOf);
+}
+
+/** The whole reference, which a long document keeps apart. */
+export async function wholeHtml(
+  { registry }: Site,
+  granted: GrantedVersion,
+  { html, pages }: Rendered,
+): Promise<string | null> {
+  return pages === null ? html : renderedPart(registry, granted, wholePart);
 }
 
 /** The section of one operation, out of a whole reference (`render.ts`). What it links to there stays there. */

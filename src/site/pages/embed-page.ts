@@ -1,12 +1,11 @@
 import { RegistryError } from '../../model/errors.ts';
 import { coordinateOf } from '../../model/resource.ts';
 import type { Rendered } from '../../compile/compile.ts';
-import { outlineOf, renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
+import { outlineOf, renderedOf } from '../../registry/derived.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { anchorOfOperation } from '../../registry/sites/resolve-embeds.ts';
-import { operationHtml } from '../documentation/embedded.ts';
+import { operationHtml, referenceHtml, wholeHtml } from '../documentation/embedded.ts';
 import type { Site } from '../site.ts';
-import { linkParts } from './link-parts.ts';
 import { imageHref, partHref } from './resource-page.ts';
 import { showImages } from './show-images.ts';
 
@@ -41,7 +40,7 @@ export async function embedPage(
     rendered === null
       ? null
       : operation === null
-        ? referenceOf(site, granted, rendered)
+        ? referenceHtml(rendered, (part) => partHref(site, granted, part))
         : await oneOperation(site, granted, rendered, operation);
   return site.page('embed', {
     org: resource.org,
@@ -55,19 +54,15 @@ export async function embedPage(
   });
 }
 
-function referenceOf(site: Site, granted: GrantedVersion, { html, pages }: Rendered): string {
-  return pages === null ? html : linkParts(pages.overview, pages, null, (part) => partHref(site, granted, part));
-}
-
 async function oneOperation(
   site: Site,
   granted: GrantedVersion,
-  { html, pages }: Rendered,
+  rendered: Rendered,
   operation: string,
 ): Promise<string | null> {
   const { resource, version } = granted;
   const anchor = await anchorOf(site, granted, operation);
-  const whole = pages === null ? html : await renderedPart(site.registry, granted, wholePart);
+  const whole = await wholeHtml(site, granted, rendered);
   return whole && operationHtml(whole, anchor, site.links.to(coordinateOf(resource), { label: version.label }));
 }
 

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Rendered } from '../../../src/compile/compile.ts';
+import { digestOf } from '../../../src/model/digest.ts';
 import { partItems } from '../../../src/site/build/build-items.ts';
 import { ask } from '../http.ts';
+import { deploy, writeSite } from '../sites/site-world.ts';
 import { openServed, type Served } from '../served.ts';
 
 /** The pages of a long document, which is short here: the renderer says where its parts are. */
@@ -37,6 +39,27 @@ const rendered: Rendered = {
       },
     ],
   },
+};
+
+const operationX = {
+  id: 'x',
+  method: 'GET',
+  path: '/x',
+  summary: '',
+  tags: [],
+  parameters: [],
+  deprecated: false,
+  digest: digestOf('x'),
+};
+const emptyOutline = {
+  title: 'Pay',
+  description: '',
+  truncated: false,
+  servers: [],
+  operations: [],
+  schemas: [],
+  tags: [],
+  rules: [],
 };
 
 const pay = '/@acme/apis/pay';
@@ -83,6 +106,20 @@ test('a part that is not there is absent, of a long document and of a short one'
   expect((await get('/@acme/schemas/order/part-whole')).status).toBe(404);
   served.registry.compiler.render = async () => rendered;
   await served.registry.cache.clear();
+});
+
+test('a site shows the overview of a long document, whose links lead to the registry, and any operation of it', async () => {
+  served.registry.compiler.outline = async () => ({ ...emptyOutline, operations: [operationX] });
+  await writeSite(served.registry, {
+    'index.md': `::reference ${pay.slice(1)}`,
+    'one.md': `::operation ${pay.slice(1)} GET /x`,
+  });
+  await deploy(served.registry);
+  const whole = await text('/sites/acme/handbook/');
+  expect(whole).toContain(`<li id="operation/x"><a href="${pinned}/part-a#operation/x">X</a>`);
+  expect(whole).toContain(`<a href="${pinned}/part-schemas#schema/S">S</a>`);
+  const operation = await text('/sites/acme/handbook/one');
+  expect(operation).toContain(`id="operation/x"><a href="${pinned}#schema/S">S</a></section>`);
 });
 
 test('a part that is no longer kept is made again, the same', async () => {
