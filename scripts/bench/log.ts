@@ -9,8 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argv } from 'zx';
 import { checkConfig } from '../../src/config/load-config.ts';
-import { digestOf } from '../../src/model/digest.ts';
-import { resourceRef, type Resource, type Version } from '../../src/model/resource.ts';
+import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { openRegistry } from '../../src/open.ts';
 import { readAudit } from '../../src/registry/audit.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
@@ -21,6 +20,7 @@ import { createUpload } from '../../src/source/upload.ts';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
+import { fill, fillOrganization } from './fill.ts';
 
 const resources = Number(argv['resources'] ?? 10_000);
 const versionsEach = Number(argv['versions'] ?? 20);
@@ -133,15 +133,9 @@ async function many(): Promise<void> {
   const bucket = await openFsBucket(join(folder, 'c'));
   const { refs, registry } = bare(bucket);
   const filled = performance.now();
-  for (let from = 0; from < resources; from += 500) {
-    await Promise.all(
-      Array.from({ length: Math.min(500, resources - from) }, (_, index) => {
-        const slug = `api-${String(from + index).padStart(6, '0')}`;
-        const made = newResource(registry, { org: 'acme', type: 'apis', slug }, { name: slug, visibility: 'public' });
-        return fill(refs, made, versionsEach);
-      }),
-    );
-  }
+  const make = (slug: string) =>
+    newResource(registry, { org: 'acme', type: 'apis', slug }, { name: slug, visibility: 'public' });
+  await fillOrganization(refs, make, { resources, versions: versionsEach });
   print(`filled ${resources} resources with ${versionsEach} versions each`, [`${seconds(filled)} s`]);
   const principal = { kind: 'operator', id: 'bench' } as const;
   const page = await cpuOf(async () => {
@@ -203,18 +197,6 @@ function bare(bucket: Bucket): { refs: Refs; registry: Registry } {
   });
   const config = checkConfig({}, { base: folder, data: folder });
   return { refs, registry: { refs, config, now: () => new Date(), log: () => undefined } as unknown as Registry };
-}
-
-/** Writes a resource with so many versions in one change. */
-async function fill(refs: Refs, made: Resource, count: number): Promise<void> {
-  const versions = Array.from({ length: count }, (_, index): Version => {
-    const label = `1.${index}.0`;
-    const digest = digestOf(`${made.slug} ${label}`);
-    const publishedAt = made.createdAt;
-    return { label, manifest: digest, content: digest, publishedAt, status: { state: 'active' } };
-  });
-  const value = { ...made, versions, latest: versions.at(-1)?.label ?? null };
-  await refs.update<Resource>(resourceRef(made), () => ({ value, change }));
 }
 
 function countBytes(bucket: Bucket): () => number {

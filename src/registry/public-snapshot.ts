@@ -94,6 +94,9 @@ function stillRefs(taken: ReadonlyMap<string, Generation<unknown>>): Refs {
       throw new TypeError('A snapshot is not written to.');
     },
     async *history() {},
+    all: async <T>(prefix: string) =>
+      [...taken].flatMap(([name, found]) => (name.startsWith(prefix) ? [found as Generation<T>] : [])),
+    allAtHand: () => undefined,
     async *list(prefix, after = '') {
       for (const name of taken.keys()) if (name.startsWith(prefix) && name > after) yield name;
     },

@@ -110,16 +110,31 @@ function isListed(principal: Principal, resource: Resource): boolean {
 
 /**
  * Every resource that lists show to the principal (of one organization, of one type), by
- * organization, type and slug.
+ * organization, type and slug. Anonymous readers get the same array until one of the resources changes.
  */
 export async function listReadable(
   registry: Pick<Registry, 'refs' | 'log'>,
   principal: Principal,
   { org, type }: { org?: string; type?: ResourceType } = {},
-): Promise<Resource[]> {
+): Promise<readonly Resource[]> {
   const prefix = ['resources', ...(org === undefined ? [] : [org, ...(type === undefined ? [] : [type])])].join('/');
-  const found = await Array.fromAsync(readableUnder(registry, principal, `${prefix}/`), ({ value }) => value);
-  return found.filter((resource) => isListed(principal, resource)).sort(inOrder);
+  const all = await registry.refs.all<Resource>(`${prefix}/`);
+  const found = once(living, all, () =>
+    all.flatMap(({ value }) => (value.deletedAt === null ? [value] : [])).sort(inOrder),
+  );
+  const listed = () => found.filter((resource) => isListed(principal, resource));
+  return principal.kind === 'anonymous' ? once(publicOnes, found, listed) : listed();
+}
+
+/** What lists are made of: the resources that are not deleted, in order, and those that everybody may read. */
+const living = new WeakMap<readonly Generation<Resource>[], readonly Resource[]>();
+const publicOnes = new WeakMap<readonly Resource[], readonly Resource[]>();
+
+/** What is kept with a key, or is made of it now. */
+function once<K extends object, V>(kept: WeakMap<K, V>, key: K, make: () => V): V {
+  let made = kept.get(key);
+  if (made === undefined) kept.set(key, (made = make()));
+  return made;
 }
 
 function inOrder(a: Resource, b: Resource): number {
@@ -145,10 +160,7 @@ export async function listReadableSites(
   principal: Principal,
   org?: string,
 ): Promise<Generation<DocumentationSite>[]> {
-  const found: Generation<DocumentationSite>[] = [];
-  for await (const name of registry.refs.list(org === undefined ? 'sites/' : `sites/${org}/`)) {
-    const generation = await registry.refs.read<DocumentationSite>(name);
-    if (generation?.value.deletedAt === null && mayReadSite(principal, generation.value)) found.push(generation);
-  }
+  const all = await registry.refs.all<DocumentationSite>(org === undefined ? 'sites/' : `sites/${org}/`);
+  const found = all.filter(({ value }) => value.deletedAt === null && mayReadSite(principal, value));
   return found.sort((a, b) => (siteRef(a.value) < siteRef(b.value) ? -1 : 1));
 }

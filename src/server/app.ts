@@ -23,7 +23,7 @@ import { createObserver, type Observer } from './observe.ts';
 import { createProblemPages } from './problem-pages.ts';
 import { createPreviewRoutes } from './read/preview-handler.ts';
 import { createReadLimit, type ReadLimit } from './rate/read-limit.ts';
-import { createReads, documentPattern, isRead } from './read/reads.ts';
+import { createReads, isRead } from './read/reads.ts';
 import { requestIdOf } from './request-id.ts';
 import { createSearchRoutes } from './read/search-handler.ts';
 import { createOwnHost } from './sites/own-host.ts';
@@ -81,9 +81,9 @@ export function createApp(given: ServerContext): App {
 function observeHits(hits: Hits, observer: Observer): AnswerEarly {
   return (request, socket) => {
     const startedAt = performance.now();
-    const status = hits.answer(request, socket);
-    if (status !== null) observer.count(request.method!, documentPattern, status, startedAt);
-    return status !== null;
+    const answered = hits.answer(request, socket);
+    if (answered !== null) observer.count(request.method!, answered.route, answered.status, startedAt);
+    return answered !== null;
   };
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Cache } from '../store/cache.ts';
+import type { Sent } from './hits/hits.ts';
 import { evaluateConditions } from './read/conditions.ts';
 import { pageHeaders, flatten, type Fields } from './headers.ts';
 import { purgeable, varyOf, type Audience } from './read/lifetime.ts';
@@ -22,6 +23,8 @@ export interface PageOptions {
   mediaType?: string;
   /** Headers to add, including those of `pageSharing`. */
   headers: Fields;
+  /** Called with what was sent, with status 200. */
+  keep?: (sent: Sent, bytes: Uint8Array) => void;
 }
 
 /** A page from a string in memory. */
@@ -72,7 +75,7 @@ export async function sendPage(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
   cache: Cache,
   page: PageBytes,
-  { status = 200, mediaType = 'text/html; charset=utf-8', headers }: PageOptions,
+  { status = 200, mediaType = 'text/html; charset=utf-8', headers, keep }: PageOptions,
 ): Promise<void> {
   const coding = chooseCoding(request.headers['accept-encoding']);
   if (coding === null)
@@ -92,5 +95,7 @@ export async function sendPage(
     ...(coding !== 'identity' && { 'Content-Encoding': coding }),
     'Content-Length': String(bytes.byteLength),
   };
-  response.writeHead(status, flatten({ ...common, ...content })).end(request.method === 'HEAD' ? undefined : bytes);
+  const full = flatten({ ...common, ...content });
+  response.writeHead(status, full).end(request.method === 'HEAD' ? undefined : bytes);
+  if (status === 200) keep?.({ etag, size: bytes.byteLength, common: flatten(common), full }, bytes);
 }

@@ -8,19 +8,26 @@ export interface Publication {
 
 /** The newest published versions of these resources, newest first, without withdrawn ones. */
 export function newestPublications(resources: readonly Resource[], most: number): Publication[] {
-  const all = resources.flatMap((resource) =>
-    resource.versions
-      .toReversed()
-      .flatMap((version) => (version.status.state === 'withdrawn' ? [] : [{ resource, version }])),
+  const newest: Publication[] = [];
+  for (const resource of resources) {
+    for (const version of resource.versions.toReversed()) {
+      if (version.status.state === 'withdrawn') continue;
+      const found = { resource, version };
+      if (newest.length === most && inOrder(found, newest.at(-1)!) >= 0) continue;
+      // Of versions published at the same time, the later one stays first.
+      const at = newest.findLastIndex((other) => inOrder(other, found) <= 0) + 1;
+      newest.splice(at, 0, found);
+      newest.length = Math.min(newest.length, most);
+    }
+  }
+  return newest;
+}
+
+/** Newest first, then by name. */
+function inOrder(a: Publication, b: Publication): number {
+  return (
+    compareTexts(b.version.publishedAt, a.version.publishedAt) || compareTexts(nameOf(a.resource), nameOf(b.resource))
   );
-  // The sort is stable: of versions published at the same time, the later one stays first.
-  return all
-    .sort(
-      (a, b) =>
-        compareTexts(b.version.publishedAt, a.version.publishedAt) ||
-        compareTexts(nameOf(a.resource), nameOf(b.resource)),
-    )
-    .slice(0, most);
 }
 
 /** The time of the last publication or status change of a resource, or null. */

@@ -24,6 +24,18 @@ export interface Refs extends Records {
   list(prefix: string, after?: string): AsyncIterable<string>;
 
   /**
+   * Every record in logs with the prefix, which ends with a slash, by name. The same array until one
+   * of them changes, so that what is made of it can be kept with it. Do not change it.
+   */
+  all<T>(prefix: string): Promise<readonly Generation<T>[]>;
+
+  /**
+   * What `all` would return for records of one organization, if that is known without waiting;
+   * undefined otherwise.
+   */
+  allAtHand<T>(prefix: string): readonly Generation<T>[] | undefined;
+
+  /**
    * Reads what other processes changed of records with the prefix a moment ago. Rejects with
    * `corrupt` if a log with such records is damaged: then not all of them are known.
    */
@@ -100,6 +112,11 @@ export function createRefs(bucket: Bucket, options: RecordsOptions): Refs & Pick
       if (placeOf(name).kept === 'days') throw new TypeError(`A record that expires has no history: ${name}`);
       yield* log.history(name);
     },
+    async all<T>(prefix: string) {
+      if (placeOf(prefix).kept === 'days') throw new TypeError(`Records that expire are not listed whole: ${prefix}`);
+      return log.all<T>(prefix);
+    },
+    allAtHand: log.allAtHand,
     refresh: log.refresh,
     trail: log.trail,
     watch(listener) {

@@ -47,6 +47,12 @@ export async function mayReadFindingsOf(
   return mayReadFindings(registry, principal, known);
 }
 
+/** The rulesets that `mayReadFindingsOf` asks for. Null: that is not known without waiting. */
+export function gateNamesAtHand({ version }: GrantedVersion): string[] | null {
+  const known = gateOf.get(version.manifest);
+  return known === undefined ? null : known.gate === undefined ? [] : namesIn(known.gate);
+}
+
 /** The report without the ruleset's findings, of which only the number stays. */
 export function withoutFindings(report: Report): Report {
   const { gate: _gate, exempted: _exempted, problems, ...rest } = report;

@@ -2,39 +2,62 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { anonymous, type Principal } from '../../model/access.ts';
-import type { Coordinate } from '../../model/address.ts';
-import { coordinateOf, type Resource } from '../../model/resource.ts';
+import { coordinateOf } from '../../model/resource.ts';
 import { grantReadAtHand, type Granted } from '../../registry/read.ts';
 import type { MemoryUse, Registry } from '../../registry/registry.ts';
 import { authenticateAtHand } from '../authenticate.ts';
 import { evaluateConditions } from '../read/conditions.ts';
-import type { Prepared } from '../read/send-document.ts';
 import { prebuild, writePrebuilt, type Prebuilt } from './prebuilt.ts';
 import type { SiteAt } from '../sites/site-hosts.ts';
 import { readHead } from './request-head.ts';
 
 /**
- * Documents that were sent before, as bytes that are ready to be written. A hit asks the same policy
+ * Responses that were sent before, as bytes that are ready to be written. A hit asks the same policy
  * as any other read, but waits for nothing: what is not in memory is not a hit.
  */
 export interface Hits {
-  /** Writes the response and returns its status; null: nothing was written, answer as usual. */
-  answer(request: IncomingMessage, socket: Socket): number | null;
+  /** Writes the response and says what it was; null: nothing was written, answer as usual. */
+  answer(request: IncomingMessage, socket: Socket): Answered | null;
   /** Keeps what was sent for a request. `bytes` is the whole content, or null if it was not opened. */
-  keep(
-    request: IncomingMessage,
-    principal: Principal,
-    granted: Granted,
-    sent: Prepared,
-    bytes: Uint8Array | null,
-  ): void;
+  keep(request: IncomingMessage, basis: Basis, sent: Sent, bytes: Uint8Array | null): void;
   /** A representation counts for each request that it answers, so that this is the most that is kept. */
   use(): MemoryUse;
 }
 
+/** A response that was written at once. `route`: the pattern of its path. */
+export interface Answered {
+  status: number;
+  route: string;
+}
+
+/** What a response rests on. */
+export interface Basis {
+  route: string;
+  /** Who got it. */
+  principal: Principal;
+  /** The resource that it shows. Null: it shows no single one, and only an anonymous reader's is kept. */
+  granted: Granted | null;
+  /** Whether everything else that it rests on is as it was, as far as is known without waiting. */
+  isCurrent?: () => boolean;
+}
+
+/** A response without its bytes. */
+export interface Sent {
+  /** Default `200 OK`. */
+  status?: '307 Temporary Redirect';
+  /** Strong ETag with its quotes. Null: it has none, and conditions do not count. */
+  etag: string | null;
+  /** Size of the whole content, in bytes. */
+  size: number;
+  /** Fields of a 304, names and values in turn. */
+  common: readonly string[];
+  /** Fields of the whole response. */
+  full: readonly string[];
+}
+
 /** The responses that one representation has. Each is built when it is first needed. */
 interface Responses {
-  prepared: Prepared;
+  sent: Sent;
   /** The content, until `get` is built. */
   bytes: Uint8Array | null;
   get: Prebuilt | null;
@@ -45,9 +68,9 @@ interface Responses {
 }
 
 interface Hit {
-  coordinate: Coordinate;
-  /** As it was when the response was made. Any change of the resource is another object. */
-  resource: Resource;
+  route: string;
+  /** Whether this reader still gets the same. */
+  isCurrent: (principal: Principal) => boolean;
   responses: Responses;
 }
 
@@ -70,22 +93,23 @@ export function createHits(
   // A representation is counted for each request that shares it, with or without its bytes: they may come later.
   const hits = new LRUCache<string, Hit>({
     maxSize: mostBytes,
-    sizeCalculation: ({ responses: { prepared } }) => overhead + (isKept(prepared) ? prepared.size : 0),
-    // What was prepared may be kept elsewhere for longer, and must not keep the bytes.
+    sizeCalculation: ({ responses: { sent } }) => overhead + (isKept(sent) ? sent.size : 0),
+    // What was sent may be kept elsewhere for longer, and must not keep the bytes.
     dispose({ responses }) {
-      if (--responses.hits === 0) made.delete(responses.prepared);
+      if (--responses.hits === 0) made.delete(responses.sent);
     },
   });
-  const made = new WeakMap<Prepared, Responses>();
+  const made = new WeakMap<Sent, Responses>();
 
   function responseTo(method: string, ifNoneMatch: string | undefined, responses: Responses): Prebuilt | null {
-    const { prepared, bytes } = responses;
-    if (ifNoneMatch !== undefined && isCurrent(ifNoneMatch, prepared.etag)) {
-      return (responses.notModified ??= prebuild('304 Not Modified', prepared.common, keepAlive));
+    const { sent, bytes } = responses;
+    const { etag, status = '200 OK' } = sent;
+    if (ifNoneMatch !== undefined && etag !== null && isCurrentTag(ifNoneMatch, etag)) {
+      return (responses.notModified ??= prebuild('304 Not Modified', sent.common, keepAlive));
     }
-    if (method === 'HEAD') return (responses.head ??= prebuild('200 OK', prepared.full, keepAlive));
+    if (method === 'HEAD') return (responses.head ??= prebuild(status, sent.full, keepAlive));
     if (responses.get === null && bytes !== null) {
-      responses.get = prebuild('200 OK', prepared.full, keepAlive, bytes);
+      responses.get = prebuild(status, sent.full, keepAlive, bytes);
       responses.bytes = null;
     }
     return responses.get;
@@ -105,36 +129,40 @@ export function createHits(
       if (principal === null) return null;
       const hit = hits.get(keyOf(principal, request.url!, accept, acceptEncoding));
       if (hit === undefined) return null;
-      const granted = grantReadAtHand(registry, principal, hit.coordinate);
-      const responses = granted && openHit(granted, hit);
-      const response = responses && responseTo(method, ifNoneMatch, responses);
+      if (!hit.isCurrent(principal)) return null;
+      const response = responseTo(method, ifNoneMatch, hit.responses);
       if (response === null) return null;
       writePrebuilt(socket, response);
-      return response.status;
+      return { status: response.status, route: hit.route };
     },
 
-    keep({ url, headers }, principal, { resource }, prepared, bytes) {
+    keep({ url, headers }, basis, sent, bytes) {
       const { accept, 'accept-encoding': acceptEncoding } = headers;
-      if (principal.kind === 'user') return;
+      const { route, principal, granted } = basis;
+      if (principal.kind === 'user' || (granted === null && principal.kind !== 'anonymous')) return;
       const key = keyOf(principal, base + url!, accept, acceptEncoding);
       if (key.length > longestRequest) return;
-      const known = made.get(prepared);
-      const responses = known ?? { prepared, bytes: null, get: null, head: null, notModified: null, hits: 0 };
-      if (known === undefined) made.set(prepared, responses);
-      if (responses.get === null && isKept(prepared)) responses.bytes ??= bytes;
+      const known = made.get(sent);
+      const responses = known ?? { sent, bytes: null, get: null, head: null, notModified: null, hits: 0 };
+      if (known === undefined) made.set(sent, responses);
+      if (responses.get === null && isKept(sent)) responses.bytes ??= bytes;
       responses.hits++;
-      hits.set(key, { coordinate: coordinateOf(resource), resource, responses });
+      hits.set(key, { route, isCurrent: isCurrentFor(registry, basis), responses });
     },
   };
 }
 
-function isKept({ size }: Prepared): boolean {
+function isKept({ size }: Sent): boolean {
   return size <= largest;
 }
 
-/** The responses of a hit, if the resource has not changed since. Only who was granted it gets them. */
-function openHit({ resource }: Granted, hit: Hit): Responses | null {
-  return resource === hit.resource ? hit.responses : null;
+/** Asks the policy again. Any change of a resource is another object. */
+function isCurrentFor(registry: Registry, { granted, isCurrent }: Basis): Hit['isCurrent'] {
+  if (granted === null) return () => isCurrent?.() ?? false;
+  const { resource } = granted;
+  const coordinate = coordinateOf(resource);
+  return (principal) =>
+    grantReadAtHand(registry, principal, coordinate)?.resource === resource && (isCurrent?.() ?? true);
 }
 
 /**
@@ -152,6 +180,6 @@ function keyOf(
   return `${reader}\n${url}\n${accept ?? '\t'}\n${acceptEncoding ?? '\t'}`;
 }
 
-function isCurrent(ifNoneMatch: string, etag: string): boolean {
+function isCurrentTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch === etag || evaluateConditions({ 'if-none-match': ifNoneMatch }, etag) === 'not_modified';
 }

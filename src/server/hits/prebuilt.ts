@@ -28,7 +28,7 @@ const ending = (keepAlive: number) =>
  * `keepAlive`: milliseconds for which the server keeps a connection.
  */
 export function prebuild(
-  status: '200 OK' | '304 Not Modified',
+  status: '200 OK' | '304 Not Modified' | '307 Temporary Redirect',
   fields: readonly string[],
   keepAlive: number,
   body: Uint8Array = none,

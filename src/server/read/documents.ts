@@ -13,7 +13,6 @@ import {
   type GrantedVersion,
   type Representation,
 } from '../../registry/read.ts';
-import type { Hits } from '../hits/hits.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
 import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { chooseCoding, chooseOffer, codings, offerFormat, offersOf, type Offer } from './negotiate.ts';
@@ -35,9 +34,9 @@ const versionsKept = 1000;
 
 /**
  * Creates the sender of documents with its cache of prepared responses. While a version is in it,
- * its manifest is not read again. What it sends, it gives to `hits`.
+ * its manifest is not read again. What it sends is kept for hits.
  */
-export function createSendDocument(links: Links, hits: Hits | null): SendDocument {
+export function createSendDocument(links: Links): SendDocument {
   // A response depends on the whole resource (who may read it, which version comes next). A changed
   // resource is another object, but may hold the same Version objects.
   const kept = new LRUCache<Version, { resource: Resource; ready: Map<string, Ready> }>({ max: versionsKept });
@@ -51,7 +50,7 @@ export function createSendDocument(links: Links, hits: Hits | null): SendDocumen
   }
 
   return async (read, granted, address) => {
-    const { context, request, response, principal } = read;
+    const { context, request, response } = read;
     const { type } = address.coordinate;
     const { accept, 'accept-encoding': acceptEncoding } = request.headers;
     const format = read.query === '' ? address.format : (formatIn(read.query) ?? address.format);
@@ -78,7 +77,7 @@ export function createSendDocument(links: Links, hits: Hits | null): SendDocumen
       bytes = await openRepresentation(context.registry, granted, representation);
       return bytes;
     });
-    hits?.keep(request, principal, granted, prepared, bytes);
+    read.keep?.({ granted }, prepared, bytes);
   };
 }
 

@@ -3,6 +3,8 @@ import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
+import type { DocumentationSite } from '../../model/sites/documentation-site.ts';
+import type { Registry } from '../../registry/registry.ts';
 import { sharing } from './lifetime.ts';
 import type { Links } from '../../site/links.ts';
 import { organizationPage, publishedSites } from '../../site/pages/listings.ts';
@@ -10,33 +12,76 @@ import { answerMethod } from '../methods.ts';
 import { prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';
-import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import { bytesOf, pageSharing, sendPage, type PageBytes, type PageOptions } from '../send-page.ts';
 import { sendJson } from './views.ts';
 import { nothingHere } from '../nothing-here.ts';
 
 /**
  * Sends what the reader may see of an organization, or of one type in it; 404 if that is nothing.
  */
-export async function sendListing(read: ReadRequest, org: string, type: ResourceType | null): Promise<void> {
-  const { context, principal } = read;
-  const { registry } = context;
-  const resources = await listReadable(registry, principal, { org, ...(type !== null && { type }) });
-  if (resources.length === 0 && !mayReadOrganization(principal, org)) throw new RegistryError('not_found', nothingHere);
-  const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
-  if (answerMethod(read, visibility)) return;
-  if (!new URLSearchParams(read.query).has('format') && prefersPage(read.request.headers.accept)) {
-    const headers = pageSharing(registry.config, {
-      isPublic: visibility === 'public',
-      by: 'reader',
-      keys: [organizationKey(org)],
-    });
+export type SendListing = (read: ReadRequest, org: string, type: ResourceType | null) => Promise<void>;
+
+/** The page of a list, as everybody sees it. */
+interface Kept {
+  sites: readonly DocumentationSite[];
+  page: PageBytes;
+}
+
+/** Creates the sender of lists. Pages for everybody are kept with the list that they show. */
+export function createSendListing(): SendListing {
+  const kept = new WeakMap<readonly Resource[], Kept>();
+
+  async function pageFor(
+    { context, principal }: ReadRequest,
+    org: string,
+    type: ResourceType | null,
+    resources: readonly Resource[],
+  ): Promise<PageBytes> {
     const sites = type === null ? await publishedSites(context.site, principal, org) : [];
-    const html = organizationPage(context.site, org, type, resources, sites);
-    return sendPage(read, registry.cache, bytesOf(html), { headers });
+    const known = kept.get(resources);
+    if (known !== undefined && isSame(known.sites, sites)) return known.page;
+    const page = bytesOf(organizationPage(context.site, org, type, resources, sites));
+    if (principal.kind === 'anonymous') kept.set(resources, { sites, page });
+    return page;
   }
-  const { items, next } = pageOf(resources, read.query, nameOf);
-  const shared = sharing(registry.config, visibility, 'latest', { keys: [organizationKey(org)], by: 'reader' });
-  await sendJson(read, { items: items.map((resource) => describe(read.links, resource)), next }, shared);
+
+  return async (read, org, type) => {
+    const { context, principal, request } = read;
+    const { registry } = context;
+    const isCurrent = unchangedOf(registry, org);
+    const resources = await listReadable(registry, principal, { org, ...(type !== null && { type }) });
+    if (resources.length === 0 && !mayReadOrganization(principal, org))
+      throw new RegistryError('not_found', nothingHere);
+    const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
+    if (answerMethod(read, visibility)) return;
+    const keep: PageOptions['keep'] = (sent, bytes) => {
+      if (isCurrent !== null) read.keep?.({ granted: null, isCurrent }, sent, bytes);
+    };
+    if (!new URLSearchParams(read.query).has('format') && prefersPage(request.headers.accept)) {
+      const headers = pageSharing(registry.config, {
+        isPublic: visibility === 'public',
+        by: 'reader',
+        keys: [organizationKey(org)],
+      });
+      const page = await pageFor(read, org, type, resources);
+      return sendPage(read, registry.cache, page, { headers, keep });
+    }
+    const { items, next } = pageOf(resources, read.query, nameOf);
+    const shared = sharing(registry.config, visibility, 'latest', { keys: [organizationKey(org)], by: 'reader' });
+    await sendJson(read, { items: items.map((resource) => describe(read.links, resource)), next }, shared, {}, keep);
+  };
+}
+
+/** Tells whether an organization's resources and sites are still those of now. Null: those are not at hand. */
+function unchangedOf({ refs }: Registry, org: string): (() => boolean) | null {
+  const [resources, sites] = [`resources/${org}/`, `sites/${org}/`];
+  const [known, knownSites] = [refs.allAtHand(resources), refs.allAtHand(sites)];
+  if (known === undefined || knownSites === undefined) return null;
+  return () => refs.allAtHand(resources) === known && refs.allAtHand(sites) === knownSites;
+}
+
+function isSame(a: readonly DocumentationSite[], b: readonly DocumentationSite[]): boolean {
+  return a.length === b.length && a.every((site, index) => site === b[index]);
 }
 
 function describe(links: Links, resource: Resource): object {

@@ -18,7 +18,10 @@ export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => 
   const parameters = new URLSearchParams(query);
   const limit = parseLimit(parameters.get('limit'));
   const cursor = parameters.get('cursor');
-  const start = cursor === null ? 0 : all.findIndex((item) => encodeCursor(keyOf(item)) === cursor) + 1;
+  const after = cursor === null ? null : Buffer.from(cursor, 'base64url').toString();
+  // Many texts decode to the same key, but only one is its cursor.
+  const isOne = after !== null && encodeCursor(after) === cursor;
+  const start = isOne ? all.findIndex((item) => keyOf(item) === after) + 1 : 0;
   if (cursor !== null && start === 0)
     throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.');
   const items = all.slice(start, start + limit);

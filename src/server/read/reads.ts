@@ -13,13 +13,14 @@ import { sendProblem } from '../error-answers.ts';
 import { corsHeaders, flatten } from '../headers.ts';
 import { sharing, type Lifetime } from './lifetime.ts';
 import type { Site } from '../../site/site.ts';
-import { sendListing } from './listing-handler.ts';
+import { createSendListing, type SendListing } from './listing-handler.ts';
 import { memoize } from '../memoize.ts';
 import { answerMethod } from '../methods.ts';
 import { prefersPage } from './negotiate.ts';
 import { explainAbsence, nothingHere } from '../nothing-here.ts';
 import type { Hits } from '../hits/hits.ts';
 import type { ReadLimit } from '../rate/read-limit.ts';
+import { patternOf } from './read-patterns.ts';
 import { splitTarget, type ReadRequest } from './read-request.ts';
 import { sendSite } from '../sites/send-site.ts';
 import { sendImage } from './images.ts';
@@ -53,61 +54,41 @@ export function createReads(
 ): Read {
   const { links } = context.site;
   const send = {
-    document: createSendDocument(links, hits),
+    document: createSendDocument(links),
     page: createSendResourcePage(context.site, context.pagePatience),
+    listing: createSendListing(),
   };
   const addressOf = memoize(parseAddress);
   return async (request, response) => {
     const { path, query } = splitTarget(request.url!);
     const address = addressOf(path);
+    const route = patternOf(address);
     try {
       limit?.(request, response);
       const principal = await authenticate(request);
-      await answer({ context, links, request, response, principal, query }, address, send);
+      const keep: ReadRequest['keep'] = (basis, sent, bytes) =>
+        hits!.keep(request, { ...basis, principal, route }, sent, bytes);
+      const read = { context, links, request, response, principal, query, ...(hits && { keep }) };
+      await answer(read, address, send);
     } catch (error) {
       sendProblem(context, request, response, error);
     }
-    return patternOf(address);
+    return route;
   };
 }
 
-function patternOf(address: Address | null): string {
-  if (address === null) return 'unmatched';
-  if (address.kind === 'organization') return '/@{org}';
-  if (address.kind === 'type') return '/@{org}/{type}';
-  if (address.kind === 'site') return '/sites/{org}/{site}';
-  return address.view === 'document' ? documentPattern : viewPatterns[address.view];
-}
-
-/** The route pattern of documents. */
-export const documentPattern = '/@{org}/{type}/{slug}';
-
-const viewPatterns = {
-  page: '/@{org}/{type}/{slug}/index.html',
-  markdown: '/@{org}/{type}/{slug}/index.md',
-  part: '/@{org}/{type}/{slug}/part-{part}',
-  image: '/@{org}/{type}/{slug}/image-{image}',
-  try: '/@{org}/{type}/{slug}/try',
-  embed: '/@{org}/{type}/{slug}/embed',
-  report: '/@{org}/{type}/{slug}/report',
-  provenance: '/@{org}/{type}/{slug}/provenance',
-  versions: '/@{org}/{type}/{slug}/versions',
-  diff: '/@{org}/{type}/{slug}/diff',
-  'diff-json': '/@{org}/{type}/{slug}/diff.json',
-  'diff-markdown': '/@{org}/{type}/{slug}/diff.md',
-};
-
-/** Sends a version as a document or as pages. */
+/** Sends a version as a document or as pages, and lists. */
 interface Send {
   document: SendDocument;
   page: SendResourcePage;
+  listing: SendListing;
 }
 
 async function answer(read: ReadRequest, address: Address | null, send: Send): Promise<void> {
   if (address === null) throw new RegistryError('not_found', nothingHere);
   if (address.kind === 'site') return sendSite(read, address);
   if (address.kind !== 'resource') {
-    await sendListing(read, address.org, address.kind === 'type' ? address.type : null);
+    await send.listing(read, address.org, address.kind === 'type' ? address.type : null);
     return;
   }
   // Pages of other sites show what everybody may read, whoever looks at them.
@@ -169,16 +150,16 @@ function wantsPage({ request, query }: ReadRequest, { format }: ResourceAddress)
  * Redirects a range to the version that it means now. 307 keeps the method; caches keep it as
  * briefly as `latest`.
  */
-function redirect(
-  read: ReadRequest,
-  { resource, version }: GrantedVersion,
-  { view, format, part }: ResourceAddress,
-): void {
+function redirect(read: ReadRequest, granted: GrantedVersion, { view, format, part }: ResourceAddress): void {
+  const { resource, version } = granted;
   const at = { label: version.label, view, format, ...(part !== undefined && { part }) };
   const target = read.links.to(coordinateOf(resource), at);
   const location = read.query === '' ? target : `${target}?${read.query}`;
   const shared = sharing(read.context.registry.config, resource.visibility, 'latest', {
     keys: [resourceKey(resource)],
   });
-  read.response.writeHead(307, flatten({ Location: location, 'Content-Length': '0', ...shared })).end();
+  const fields = flatten({ Location: location, 'Content-Length': '0', ...shared });
+  read.response.writeHead(307, fields).end();
+  const sent = { status: '307 Temporary Redirect', etag: null, size: 0, common: fields, full: fields } as const;
+  read.keep?.({ granted }, sent, new Uint8Array());
 }

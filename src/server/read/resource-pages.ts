@@ -7,7 +7,7 @@ import type { View } from '../../model/address.ts';
 import type { Granted, GrantedVersion } from '../../registry/read.ts';
 import { statusHeaders, versionLinks } from '../../site/links.ts';
 import { messagePage } from '../../site/pages/message-pages.ts';
-import { relatedTo, type Related } from '../../site/pages/related.ts';
+import { relatedAtHand, relatedTo, type Related } from '../../site/pages/related.ts';
 import { partPage } from '../../site/pages/part-page.ts';
 import { resourceMarkdown } from '../../site/pages/resource-markdown.ts';
 import { resourcePage, type Made } from '../../site/pages/resource-page.ts';
@@ -15,6 +15,7 @@ import type { Site } from '../../site/site.ts';
 import { imageHosts } from '../../site/pages/show-images.ts';
 import { tryPage } from '../../site/pages/try-page.ts';
 import { unpublishedPage } from '../../site/pages/unpublished-page.ts';
+import type { Sent } from '../hits/hits.ts';
 import { keptPage, worthKeeping } from '../page-bytes.ts';
 import { sendEmbed } from './embed.ts';
 import { beingMade, inTime, retryAfter } from './in-time.ts';
@@ -41,9 +42,14 @@ interface About {
   part?: string | undefined;
 }
 
+/** `isWhole`: nothing is missing that a later try may find. */
+interface Page extends PageBytes {
+  isWhole: boolean;
+}
+
 interface Kept {
   resource: Resource;
-  page: Promise<PageBytes>;
+  page: Promise<Page>;
   /** When to render it again, by the monotonic clock. */
   until: number;
 }
@@ -57,7 +63,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
   const { cache, config } = site.registry;
   const kept = new LRUCache<string, Kept>({ max: pagesKept });
 
-  function pageOf(granted: GrantedVersion, view: View, { related, part }: About): Promise<PageBytes> {
+  function pageOf(granted: GrantedVersion, view: View, { related, part }: About): Promise<Page> {
     const { resource, version } = granted;
     const name = `${nameOf(resource)}@${version.label} ${view} ${part} ${digestOf(JSON.stringify(related))}`;
     const now = site.registry.monotonic();
@@ -68,9 +74,9 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
       return related === null ? resourceMarkdown(site, granted) : resourcePage(site, granted, related);
     };
     const forget = () => void (kept.get(name) === entry && kept.delete(name));
-    const page = make().then(({ text, isWhole }) => {
+    const page = make().then(async ({ text, isWhole }) => {
       if (!isWhole) entry.until = site.registry.monotonic() + unfinishedFor;
-      return keepLarge(bytesOf(text), make, forget);
+      return { ...(await keepLarge(bytesOf(text), make, forget)), isWhole };
     });
     const entry: Kept = { resource, page, until: Infinity };
     kept.set(name, entry);
@@ -111,6 +117,7 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
     if (view === 'embed') return sendEmbed(read, site, granted, patience);
     const isReaders = view === 'page' && resource.type === 'rulesets';
     const isForAll = isPublic && (!isReaders || read.principal.kind === 'anonymous');
+    const isCurrent = view === 'page' ? relatedAtHand(site, granted) : () => true;
     const related = view === 'page' ? await relatedTo(site, granted, read.principal) : null;
     const page = await inTime(pageOf(granted, view, { related, part }), patience);
     if (page === null) return sendWaiting(read, site, view);
@@ -122,7 +129,13 @@ export function createSendResourcePage(site: Site, patience = Infinity): SendRes
       keys: [resourceKey(resource)],
     });
     const mediaType = view === 'markdown' ? { mediaType: 'text/markdown; charset=utf-8' } : {};
-    return sendPage(read, cache, page, { headers: { 'Content-Location': where, ...about, ...sharing }, ...mediaType });
+    const headers = { 'Content-Location': where, ...about, ...sharing };
+    // Large ones are in the cache.
+    const isKept = isForAll && read.principal.kind === 'anonymous' && page.isWhole && page.size < worthKeeping;
+    const keep = (sent: Sent, bytes: Uint8Array): void => {
+      if (isKept && isCurrent !== null) read.keep?.({ granted, isCurrent }, sent, bytes);
+    };
+    return sendPage(read, cache, page, { headers, ...mediaType, keep });
   };
 }
 

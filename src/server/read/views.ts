@@ -11,7 +11,7 @@ import { statusHeaders, versionLinks, type Links } from '../../site/links.ts';
 import { provenancePage } from '../../site/pages/provenance-page.ts';
 import { reportPage } from '../../site/pages/report-page.ts';
 import { versionsPage } from '../../site/pages/versions-page.ts';
-import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import { bytesOf, pageSharing, sendPage, type PageOptions } from '../send-page.ts';
 import { chooseCoding, acceptsJson, prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';
@@ -154,6 +154,7 @@ export async function sendJson(
   body: unknown,
   common: Fields,
   more: Fields = {},
+  keep?: PageOptions['keep'],
 ): Promise<void> {
   const { accept, 'accept-encoding': acceptEncoding } = request.headers;
   const format = new URLSearchParams(query).get('format');
@@ -161,18 +162,20 @@ export async function sendJson(
     const extra = { available: [{ mediaType: 'application/json' }], codings: ['identity'] };
     throw new RegistryError('not_acceptable', 'Only JSON is available. Send Accept: application/json.', { extra });
   }
-  return sendValue({ request, response }, body, common, more);
+  return sendValue({ request, response }, body, common, more, keep);
 }
 
-/** Sends a JSON document, whatever media type the client asked for. */
+/** Sends a JSON document, whatever media type the client asked for. `keep`: called with it. */
 export async function sendValue(
   { request, response }: Pick<ReadRequest, 'request' | 'response'>,
   body: unknown,
   common: Fields,
   more: Fields = {},
+  keep?: PageOptions['keep'],
 ): Promise<void> {
   const bytes = Buffer.from(JSON.stringify(body));
   const content = { 'Content-Type': 'application/json', ...more };
   const prepared = prepare({ etag: `"${digestOf(bytes)}"`, size: bytes.byteLength, ranges: true }, { common, content });
   await sendPrepared(request, response, prepared, async () => bytes);
+  keep?.(prepared, bytes);
 }

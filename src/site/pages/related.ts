@@ -1,8 +1,8 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
-import type { Resource } from '../../model/resource.ts';
+import { resourceRef, type Resource } from '../../model/resource.ts';
 import { rulesetName } from '../../registry/gate/ruleset-gate.ts';
-import { mayReadFindingsOf } from '../../registry/gate/show-report.ts';
+import { gateNamesAtHand, mayReadFindingsOf } from '../../registry/gate/show-report.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
 import { findReadable } from '../../registry/readable.ts';
 import { rulesetUsers } from './ruleset-users.ts';
@@ -33,6 +33,23 @@ export async function relatedTo(site: Site, granted: GrantedVersion, reader: Pri
 
 function isSameForAll({ visibility, type }: Resource): boolean {
   return visibility === 'public' && type !== 'rulesets';
+}
+
+/**
+ * Tells whether what `relatedTo` shows of other resources to anonymous readers is still that of now. Null: it is not at
+ * hand, or there is too much of it.
+ */
+export function relatedAtHand({ registry }: Site, granted: GrantedVersion): (() => boolean) | null {
+  const gate = gateNamesAtHand(granted);
+  if (gate === null || granted.resource.type === 'rulesets') return null;
+  const names = [rulesetName(registry, granted.resource) ?? [], gate].flat();
+  const refs = names.flatMap((name) => {
+    const parsed = parseCoordinate(name);
+    return parsed === null ? [] : [resourceRef(parsed.coordinate)];
+  });
+  const known = refs.map((ref) => registry.refs.readAtHand(ref));
+  if (known.includes(undefined)) return null;
+  return () => refs.every((ref, index) => registry.refs.readAtHand(ref) === known[index]);
 }
 
 /** What does not depend on the version. */

@@ -18,6 +18,10 @@ const first = { actor: 'operator:store', origin: null, action: 'begin log' };
 export interface Log extends Records {
   /** See `Refs.readAtHand`. `id`: the log of the record (`logOf`). */
   readAtHand<T>(name: string, id: string): Generation<T> | null | undefined;
+  /** See `Refs.all`. */
+  all<T>(prefix: string): Promise<readonly Generation<T>[]>;
+  /** See `Refs.allAtHand`. */
+  allAtHand<T>(prefix: string): readonly Generation<T>[] | undefined;
   history<T>(name: string): AsyncGenerator<Generation<T>>;
   /** See `Refs.refresh`. */
   refresh(prefix: string): Promise<void>;
@@ -26,6 +30,8 @@ export interface Log extends Records {
   /** Bytes of the logs in memory, roughly, and how many they may be. */
   use(): { bytes: number; limit: number };
 }
+
+type List = readonly Generation<unknown>[];
 
 /** A log in memory, or on its way there. */
 interface Opened {
@@ -57,6 +63,8 @@ export function createLog(
   let newest = shared;
   /** Of all opened logs, in bytes. */
   let total = 0;
+  /** Lists of several logs: what they were joined of, so that the same parts are the same list. */
+  const joined = new Map<string, { parts: List[]; all: List }>();
   const begun = new Set<string>([shared]);
   const damaged = new Set<string>();
 
@@ -158,6 +166,17 @@ export function createLog(
       .sort((a, b) => (`${a}/` < `${b}/` ? -1 : 1));
   }
 
+  /** One list of the lists of several logs: the same array until one of them changes. */
+  function join(prefix: string, parts: List[]): List {
+    if (parts.length === 1) return parts[0]!;
+    const known = joined.get(prefix);
+    if (known?.parts.length === parts.length && known.parts.every((part, index) => part === parts[index]))
+      return known.all;
+    const all = parts.flat();
+    joined.set(prefix, { parts, all });
+    return all;
+  }
+
   return {
     async read<T>(name: string) {
       return (await fresh(logOf(name), maxAge)).get(name) as Generation<T> | null;
@@ -168,6 +187,23 @@ export function createLog(
       if (opened === null || !opened.isFresh(maxAge)) return undefined;
       if (id !== newest) use(id);
       return opened.get(name) as Generation<T> | null;
+    },
+
+    async all<T>(prefix: string) {
+      const ids = await logsOf(prefix, prefix);
+      const parts: List[] = [];
+      for (let from = 0; from < ids.length; from += atOnce) {
+        const logs = await Promise.all(ids.slice(from, from + atOnce).map((id) => fresh(id, maxAge)));
+        parts.push(...logs.map((log) => log.all(prefix)));
+      }
+      return join(prefix, parts) as readonly Generation<T>[];
+    },
+
+    allAtHand<T>(prefix: string) {
+      const id = logOf(prefix);
+      const opened = open.get(id)?.opened ?? null;
+      if (opened === null || !opened.isFresh(maxAge)) return undefined;
+      return opened.all(prefix) as readonly Generation<T>[];
     },
 
     async readFresh<T>(name: string) {

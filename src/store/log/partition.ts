@@ -10,6 +10,7 @@ import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './e
 import { changesTo, generationOf, type Held } from './held.ts';
 import { historyOf } from './value-history.ts';
 import { openState } from './open-state.ts';
+import { createPrefixLists } from './prefix-lists.ts';
 import { recordsAfter } from './state.ts';
 import { createSummaries } from './summaries.ts';
 import { createTrail, type Noted } from './trail.ts';
@@ -22,6 +23,8 @@ export interface Partition {
   generation(name: string): number;
   /** The names with the prefix (after the name `after`), in order. */
   names(prefix: string, after?: string): string[];
+  /** Every record with the prefix, by name. The same array until one of them changes. */
+  all(prefix: string): readonly Generation<unknown>[];
   /** Whether what other processes appended was read within `maxAge` milliseconds. */
   isFresh(maxAge: number): boolean;
   /**
@@ -95,6 +98,7 @@ export async function openPartition(
   let checkedAt = monotonic();
   const state = await openState(bucket, objects, partition);
   const trail = createTrail(bucket, objects, partition, state);
+  const lists = createPrefixLists(state);
   const summaries = createSummaries(bucket, objects, partition, state, failed);
   const queue: Waiting[] = [];
   let isCommitting = false;
@@ -260,6 +264,7 @@ export async function openPartition(
     },
     generation: (name) => state.get(name)?.bare.generation ?? 0,
     names: state.names,
+    all: lists.all,
     isFresh,
     refresh,
     update(name, decide, fence) {

@@ -19,7 +19,12 @@ const prepared = (): Prepared =>
 function openHits() {
   const hits = createHits({} as Registry, { keepAlive: 5000, base: '' });
   const keep = (url: string, sent: Prepared, bytes: Uint8Array | null) =>
-    hits.keep({ url, headers: {} } as IncomingMessage, anonymous, granted, sent, bytes);
+    hits.keep(
+      { url, headers: {} } as IncomingMessage,
+      { route: '/@{org}', principal: anonymous, granted },
+      sent,
+      bytes,
+    );
   return { hits, keep };
 }
 

@@ -8,7 +8,7 @@ import { createRefs } from '../../../src/store/refs.ts';
 import { createClock, createIds } from '../../contract/refs.ts';
 import { anonymise, type Answer, type Ask } from '../http.ts';
 import { openConnection, type Connection } from './connection.ts';
-import { createTestQueue, publishVersion, setStatus, type TestRegistry } from '../registry.ts';
+import { changeResource, createTestQueue, publishVersion, setStatus, type TestRegistry } from '../registry.ts';
 import { openServed, type Served } from '../served.ts';
 import { fillStep, parseScript } from '../script.ts';
 
@@ -25,6 +25,13 @@ beforeAll(async () => {
   // Time stands still, so that what was read stays at hand.
   const refs = createRefs(world.registry.bucket, { ...clock, uniqueId: createIds('hits'), maxAge: 500 });
   registry = { ...world.registry, refs, monotonic: clock.monotonic };
+  registry.compiler.render = async () => ({
+    html: '<p>All of it</p>',
+    navigation: '',
+    markdown: 'All of it',
+    truncated: false,
+    pages: null,
+  });
   const app = createApp({
     registry,
     queue: createTestQueue(registry),
@@ -107,6 +114,34 @@ describe('an answer at once is the usual one, byte by byte', () => {
         }
   });
 
+  const pages = [
+    '/@acme',
+    '/@acme/apis',
+    '/@acme?limit=2',
+    '/@acme/apis/pay',
+    '/@acme/apis/pay@1.1.0',
+    '/@acme/apis/pay/index.html',
+    '/@acme/apis/pay@1.1.0/index.md',
+    '/@acme/apis/pay@1?format=yaml',
+  ];
+
+  test.each(pages)('%s, a page, a list or a redirect, whole and conditional', async (target) => {
+    for (const accept of ['text/html', '*/*'])
+      for (const coding of ['br', 'gzip', null]) {
+        const headers: [string, string][] = [
+          ['Accept', accept],
+          ...(coding ? [['Accept-Encoding', coding] as [string, string]] : []),
+        ];
+        const { answer, hits: first } = await askBoth({ target, headers });
+        expect([answer.status, first]).toEqual([target.includes('pay@1?') ? 307 : 200, 1]);
+        expect((await askBoth({ target, headers, method: 'HEAD' })).hits).toBe(1);
+        for (const tag of [answer.headers.get('etag') ?? '*', '"other"'])
+          expect((await askBoth({ target, headers: [...headers, ['If-None-Match', tag]] })).hits).toBe(1);
+        for (const more of [key('acme'), ['Cookie', 'session=x'] as [string, string]])
+          expect(await askBoth({ target, headers: [...headers, more] })).toBeDefined();
+      }
+  });
+
   test('whatever the conditions and ranges are', async () => {
     const { answer } = await askBoth({ target: '/@acme/apis/pay@1.1.0' });
     const tag = answer.headers.get('etag')!;
@@ -162,6 +197,27 @@ describe('an answer at once is never an old one', () => {
     });
     expect(await versionNow()).toBe(`${target}@1.0.0`);
     expect((await askBoth({ target: `${target}@1.1.0` })).answer.status).toBe(410);
+  });
+
+  test('of a list or a page, after a publish, and when the ruleset of a page turns private', async () => {
+    const asBrowser = [['Accept', 'text/html']] as const;
+    const [page, list, ruleset] = ['/@acme/apis/paged', '/@acme', '@acme/rulesets/shown'];
+    await publishVersion(registry, ruleset, '1.0.0');
+    await publishVersion(registry, '@acme/apis/paged', '1.0.0');
+    await changeResource(registry, '@acme/apis/paged', (resource) => ({ ...resource, ruleset }));
+    const seen = async (target: string) => {
+      const { answer, hits: hit } = await askBoth({ target, headers: asBrowser });
+      expect(hit).toBe(1);
+      return answer.body.toString();
+    };
+    expect(await seen(page)).toContain(ruleset);
+    expect(await seen(list)).toContain(ruleset);
+    await changeResource(registry, ruleset, (resource) => ({ ...resource, visibility: 'private' }));
+    expect(await seen(page)).not.toContain(ruleset);
+    expect(await seen(list)).not.toContain(ruleset);
+    await publishVersion(registry, '@acme/apis/paged', '2.0.0');
+    expect(await seen(list)).toContain('paged@2.0.0');
+    expect(await seen(page)).toContain('paged@2.0.0');
   });
 
   test('once another process changed the resource and the time of what is at hand has passed', async () => {

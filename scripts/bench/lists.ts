@@ -1,0 +1,170 @@
+/**
+ * How fast `stele serve` answers what is more than one document: the page of a small API, lists of 100 of 10,000 resources, pages of them, and the
+ * search over the APIs of the corpus, with the time until the first answer after a start. One core serves, and wrk has another. No peers: each row
+ * has a goal.
+ *
+ *   node scripts/bench/lists.ts [--rounds 3] [--seconds 2] [--resources 10000] [--apis 300] [--only page|list|search] [--corpus ../shared/corpus/openapi]
+ *
+ * Publishing the corpus takes about a minute, and is not measured.
+ */
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { argv } from 'zx';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { openRegistry } from '../../src/open.ts';
+import { newResource } from '../../src/registry/create-resource.ts';
+import { publish } from '../../src/registry/publish.ts';
+import { createUpload } from '../../src/source/upload.ts';
+import { fillOrganization } from './fill.ts';
+import { judge, note } from './history.ts';
+import {
+  makeDocument,
+  measure,
+  mediansOf,
+  openWire,
+  root,
+  showRate,
+  type Ask,
+  type Rate,
+  type Server,
+} from './wire.ts';
+
+const rounds = Number(argv['rounds'] ?? 3);
+const seconds = Number(argv['seconds'] ?? 2);
+const resources = Number(argv['resources'] ?? 10_000);
+const apis = Number(argv['apis'] ?? 300);
+const corpus = String(argv['corpus'] ?? join(root, '../shared/corpus/openapi'));
+const only = argv['only'] === undefined ? null : String(argv['only']);
+/** Bytes of the largest document that is published for the search. */
+const largest = 1_000_000;
+/** As browsers ask. */
+const html = ['Accept: text/html', 'Accept-Encoding: br'];
+
+interface Row {
+  name: string;
+  ask: Ask;
+  /** Requests a second. */
+  goal: number;
+}
+
+const table: object[] = [];
+if (only === null || only === 'page' || only === 'list') await measureLists();
+if (only === null || only === 'search') await measureSearch();
+console.table(table);
+await note('lists', table);
+process.exit(0);
+
+async function measureLists(): Promise<void> {
+  await using wire = await openWire({ organizations: { bench: { defaults: { visibility: 'public' } } } });
+  await writeFile(join(wire.folder, 'document.json'), makeDocument(5e3));
+  await wire.stele('publish', 'document.json', '@bench/apis/small', '--version', '1.0.0');
+  await inRegistry(wire.folder, async (registry) => {
+    const make = (slug: string) =>
+      newResource(registry, { org: 'many', type: 'apis', slug }, { name: slug, visibility: 'public' });
+    await fillOrganization(registry.refs, make, { resources, versions: 1 });
+  });
+  const server = await wire.serveStele();
+  const to = (path: string) => server.url + path;
+  const last = await cursorAfter(to('/@many'), resources - 200);
+  const rows: Row[] = [
+    { name: 'page of a small API', ask: { url: to('/@bench/apis/small'), headers: html }, goal: 10_000 },
+    { name: 'list of 100 of 10,000', ask: { url: to('/@many?limit=100') }, goal: 2000 },
+    { name: 'list of 100, the last', ask: { url: to(`/@many?limit=100&cursor=${last}`) }, goal: 2000 },
+    { name: 'page of an organization', ask: { url: to('/@many'), headers: html }, goal: 2000 },
+    { name: 'home page', ask: { url: to('/'), headers: html }, goal: 2000 },
+  ];
+  await measureAll(server, only === 'page' ? rows.slice(0, 1) : rows);
+}
+
+async function cursorAfter(url: string, count: number): Promise<string> {
+  let next = '';
+  for (let seen = 0; seen < count; seen += 100) {
+    const answer = await fetch(`${url}?limit=100${next && `&cursor=${next}`}`);
+    ({ next } = (await answer.json()) as { next: string });
+  }
+  return next;
+}
+
+async function measureSearch(): Promise<void> {
+  await using wire = await openWire({ organizations: { corpus: {} } });
+  await inRegistry(wire.folder, publishCorpus);
+  const first: number[] = [];
+  for (let round = 1; round < rounds; round++) {
+    const server = await wire.serveStele();
+    first.push(await timeOf(`${server.url}/search?q=invoice`));
+    await wire.stop(server);
+  }
+  const server = await wire.serveStele();
+  first.push(await timeOf(`${server.url}/search?q=invoice`));
+  const median = first.sort((a, b) => a - b)[first.length >> 1]!;
+  table.push(judge('first search after a start', `${Math.round(median)} ms`, 'at most 300 ms', median <= 300));
+  while (!((await (await fetch(`${server.url}/search?q=invoice`)).json()) as { complete: boolean }).complete);
+  const queries = (await readFile(join(root, 'test/fixtures/search/queries.tsv'), 'utf8')).trim().split('\n');
+  const texts = queries.map((line) => `"/search?q=${encodeURIComponent(line.split('\t')[0]!)}"`);
+  const known = join(wire.folder, 'known.lua');
+  const fresh = join(wire.folder, 'fresh.lua');
+  const list = `local paths = {${texts.join(',')}}\nlocal n = 0\n`;
+  await writeFile(known, `${list}function request() n = n + 1; return wrk.format("GET", paths[n % #paths + 1]) end\n`);
+  await writeFile(
+    fresh,
+    `${list}function request() n = n + 1; return wrk.format("GET", paths[n % #paths + 1] .. "+x" .. n) end\n`,
+  );
+  await measureAll(server, [
+    { name: `search over ${apis} APIs, 40 queries`, ask: { url: server.url, script: known }, goal: 500 },
+    { name: 'search, each query another', ask: { url: server.url, script: fresh }, goal: 500 },
+  ]);
+}
+
+async function timeOf(url: string): Promise<number> {
+  const startedAt = performance.now();
+  await (await fetch(url)).text();
+  return performance.now() - startedAt;
+}
+
+async function measureAll(server: Server, rows: readonly Row[]): Promise<void> {
+  const measured = rows.map((): Rate[] => []);
+  for (let round = 0; round < rounds; round++)
+    for (const [index, { ask }] of rows.entries()) measured[index]!.push(await measure(server, ask, { seconds }));
+  for (const [index, { name, goal }] of rows.entries()) {
+    const rate = mediansOf(measured[index]!);
+    table.push(judge(name, showRate(rate), `at least ${goal}/s`, rate.wall >= goal));
+  }
+}
+
+type Registry = Awaited<ReturnType<typeof openRegistry>>;
+
+async function inRegistry(folder: string, work: (registry: Registry) => Promise<void>): Promise<void> {
+  const config = await loadConfig(join(folder, 'config.mjs'), join(folder, 'data'));
+  const registry = await openRegistry(config, () => undefined);
+  await work(registry);
+  await registry.close();
+}
+
+/** Publishes the APIs of the corpus, each title once. */
+async function publishCorpus(registry: Registry): Promise<void> {
+  const entries = await readdir(corpus, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile() && /\.(?:json|ya?ml)$/.test(entry.name) && !/traps|multi/.test(entry.parentPath))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  let published = 0;
+  const one = async (file: string): Promise<void> => {
+    if (published >= apis || (await stat(file)).size > largest) return;
+    const entry = file.endsWith('json') ? 'a.json' : 'a.yaml';
+    const { outcome } = await publish(registry, {
+      coordinate: { org: 'corpus', type: 'apis', slug: `api-${names.indexOf(file)}` },
+      snapshot: createUpload(entry, await readFile(file)),
+      entry,
+      version: '1.0.0',
+      onConflict: 'revise',
+      latest: true,
+      dryRun: false,
+      create: { name: file, visibility: 'public', validation: 'lenient' },
+      author: { actor: 'operator:bench', origin: null },
+    });
+    if (outcome === 'published') published++;
+  };
+  for (let from = 0; from < names.length && published < apis; from += 8)
+    await Promise.all(names.slice(from, from + 8).map(one));
+  if (published < apis) throw new Error(`Only ${published} documents of ${corpus} were published.`);
+}
