@@ -9,7 +9,7 @@
  */
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { argv } from 'zx';
+import { argv, retry } from 'zx';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { openRegistry } from '../../src/open.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
@@ -122,6 +122,12 @@ async function timeOf(url: string): Promise<number> {
 }
 
 async function measureAll(server: Server, rows: readonly Row[]): Promise<void> {
+  // A page is made when it is first asked for.
+  for (const { ask } of rows)
+    await retry(50, '200ms', async () => {
+      const [url, headers] = [ask.url, Object.fromEntries((ask.headers ?? []).map((field) => field.split(': ')))];
+      if (!(await fetch(url, { headers })).ok) throw new Error(`${url} is not answered.`);
+    });
   const measured = rows.map((): Rate[] => []);
   for (let round = 0; round < rounds; round++)
     for (const [index, { ask }] of rows.entries()) measured[index]!.push(await measure(server, ask, { seconds }));

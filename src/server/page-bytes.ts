@@ -5,7 +5,7 @@ import type { Coding } from '../model/artifact.ts';
 import { hexOf, type Digest } from '../model/digest.ts';
 import type { Cache } from '../store/cache.ts';
 
-/** Smallest size whose compressed bytes are cached. Below it, compressing again is cheaper. */
+/** Smallest size whose compressed bytes are in the cache. Those of smaller pages are kept in memory. */
 export const worthKeeping = 32 * 1024;
 
 const brotli = promisify(brotliCompress);
@@ -14,15 +14,17 @@ const zstd = promisify(zstdCompress);
 /**
  * Fast rather than small, because a reader waits. Publishing and the static build compress better.
  */
-const coders: Readonly<Record<Coding, (bytes: Uint8Array) => Promise<Uint8Array>>> = {
-  identity: async (bytes) => bytes,
+const coders: Readonly<Record<Exclude<Coding, 'identity'>, (bytes: Uint8Array) => Promise<Uint8Array>>> = {
   br: (bytes) => brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   zstd: (bytes) => zstd(bytes, { params: { [constants.ZSTD_c_compressionLevel]: 6 } }),
   gzip: promisify(gzip) as (bytes: Uint8Array) => Promise<Uint8Array>,
 };
 
+/** Compressed small pages. One is the same for all who get it, since its digest names it. */
+const small = new LRUCache<string, Promise<Uint8Array>>({ max: 1000 });
+
 /**
- * A page's bytes in a coding: cached, or compressed off the main thread and cached if large. `open`
+ * A page's bytes in a coding: cached, or compressed off the main thread and cached. `open`
  * returns the plain bytes of the digest.
  */
 export async function codedPage(
@@ -31,8 +33,14 @@ export async function codedPage(
   coding: Coding,
   open: () => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
+  if (coding === 'identity') return open();
   const make = async () => coders[coding](await open());
-  return coding === 'identity' || size < worthKeeping ? make() : keptBytes(cache, `${hexOf(digest)}.${coding}`, make);
+  const name = `${hexOf(digest)}.${coding}`;
+  if (size >= worthKeeping) return keptBytes(cache, name, make);
+  const found = small.get(name) ?? make();
+  small.set(name, found);
+  found.catch(() => small.delete(name));
+  return found;
 }
 
 /** The plain bytes of a large page: cached, or made again by `make`. */

@@ -25,7 +25,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
   const publicHome = shareWalk(
     sharedFor,
     () => registry.monotonic(),
-    () => homePage(site, anonymous),
+    async () => bytesOf(await homePage(site, anonymous)),
   );
 
   async function sendHome(request: Request, response: Response): Promise<void> {
@@ -38,7 +38,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
     await sendPage(
       { request, response },
       registry.cache,
-      bytesOf(await (principal.kind === 'anonymous' ? publicHome() : homePage(site, principal))),
+      await (principal.kind === 'anonymous' ? publicHome() : homePage(site, principal).then(bytesOf)),
       { headers },
     );
   }

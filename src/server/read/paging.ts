@@ -12,7 +12,7 @@ const highestLimit = 100;
 /**
  * The page for `?limit` (1 to 100, default 50) and `?cursor`. `keyOf` identifies an item: the
  * cursor contains the key of the last item sent, so that items added meanwhile do not shift pages.
- * Throws `malformed` for an invalid limit or cursor.
+ * A list has one `keyOf` and does not change. Throws `malformed` for an invalid limit or cursor.
  */
 export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => string): Page<T> {
   const parameters = new URLSearchParams(query);
@@ -21,13 +21,25 @@ export function pageOf<T>(all: readonly T[], query: string, keyOf: (item: T) => 
   const after = cursor === null ? null : Buffer.from(cursor, 'base64url').toString();
   // Many texts decode to the same key, but only one is its cursor.
   const isOne = after !== null && encodeCursor(after) === cursor;
-  const start = isOne ? all.findIndex((item) => keyOf(item) === after) + 1 : 0;
+  const start = isOne ? (placesIn(all, keyOf).get(after) ?? -1) + 1 : 0;
   if (cursor !== null && start === 0)
     throw new RegistryError('malformed', 'This cursor belongs to another list. Start again without cursor.');
   const items = all.slice(start, start + limit);
   const last = items.at(-1);
   return { items, next: last !== undefined && start + limit < all.length ? encodeCursor(keyOf(last)) : null };
 }
+
+/** The place of each item by its key, kept with the list. */
+function placesIn<T>(all: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, number> {
+  let found = places.get(all);
+  if (found === undefined) {
+    found = new Map(all.map((item, index) => [keyOf(item), index]));
+    places.set(all, found);
+  }
+  return found;
+}
+
+const places = new WeakMap<readonly unknown[], ReadonlyMap<string, number>>();
 
 function parseLimit(text: string | null): number {
   if (text === null) return defaultLimit;

@@ -1,9 +1,13 @@
 import { setFlagsFromString } from 'node:v8';
+import { brotliDecompressSync } from 'node:zlib';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Rendered } from '../../../src/compile/compile.ts';
 import { checkConfig } from '../../../src/config/load-config.ts';
+import { digestOf } from '../../../src/model/digest.ts';
 import type { Registry } from '../../../src/registry/registry.ts';
+import { codedPage } from '../../../src/server/page-bytes.ts';
+import { createMemoryCache } from '../../../src/store/cache.ts';
 import { ask } from '../http.ts';
 import { changeResource, publishVersion } from '../registry.ts';
 import { openServed } from '../served.ts';
@@ -99,6 +103,17 @@ test.for(['identity', 'br', 'gzip', 'zstd'])('a large page that left the cache i
   const second = await page();
   expect([second.status, second.headers.get('etag')]).toEqual([200, first.headers.get('etag')]);
   expect(second.body.equals(first.body)).toBe(true);
+});
+
+test('a small page is compressed once for all its readers', async () => {
+  const bytes = Buffer.from('<p>small</p>'.repeat(100));
+  const page = { digest: digestOf(bytes), size: bytes.byteLength };
+  let opened = 0;
+  const open = async () => (opened++, bytes);
+  const [first, second] = await Promise.all([1, 2].map(() => codedPage(createMemoryCache(), page, 'br', open)));
+  expect(second).toBe(first);
+  expect(brotliDecompressSync(first!).equals(bytes)).toBe(true);
+  expect(opened).toBe(1);
 });
 
 test('a ruleset is not put together again for each reader', async () => {
