@@ -3,8 +3,8 @@
  * read and compile hundreds of modules. What only some commands need is in chunks of its own. Run by
  * `npm run build`, after tsc.
  */
-import { readFile, writeFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown, type Plugin } from 'rolldown';
 
@@ -24,6 +24,16 @@ function keepUrls(to: string): Plugin {
   };
 }
 
+/** Redocly loads plugins with `node:module`. A sandbox has no plugins, and a snapshot cannot hold that module. */
+const withoutModules: Plugin = {
+  name: 'without-modules',
+  resolveId: (id, importer) => (id === 'node:module' && importer?.includes('@redocly') ? '\0no-modules' : null),
+  load: (id) => (id === '\0no-modules' ? 'export default {};' : null),
+};
+
+// Less to read at each start. Names stay, so that a stack trace can be read.
+const minify = { mangle: false, compress: false, codegen: { removeWhitespace: true } };
+
 /** Bundles an entry into a folder of `dist`. `isInside`: whether a package is copied into the bundle. */
 async function bundle(entry: string, to: string, isInside: (name: string) => boolean): Promise<void> {
   const folder = `${dist}${to}`;
@@ -34,8 +44,6 @@ async function bundle(entry: string, to: string, isInside: (name: string) => boo
     plugins: [keepUrls(folder)],
     logLevel: 'warn',
   });
-  // Less to read at each start. Names stay, so that a stack trace can be read.
-  const minify = { mangle: false, compress: false, codegen: { removeWhitespace: true } };
   await made.write({
     dir: folder,
     format: 'esm',
@@ -49,7 +57,27 @@ async function bundle(entry: string, to: string, isInside: (name: string) => boo
 // Packages that every command needs.
 await bundle('cli.js', 'bundle/', (id) => id === 'commander' || id === 'lru-cache');
 await writeFile(`${dist}cli.js`, "#!/usr/bin/env node\nimport './bundle/cli.js';\n");
-// In its own place: sandboxes are started by its path. The validator reads its schemas from its own
-// folder, and shares ajv with us.
-const outside = /^(?:node:|ajv|@seriousme\/)/;
-await bundle('compile/sandbox/worker.js', 'compile/sandbox/', (id) => !outside.test(id));
+
+/**
+ * Bundles the program of a sandbox into one CommonJS file, which is what a startup snapshot is made of
+ * (`make-snapshot.ts`). In its own place: sandboxes are started by its path.
+ */
+async function bundleWorker(): Promise<void> {
+  const folder = `${dist}compile/sandbox/`;
+  const made = await rolldown({
+    input: `${folder}worker.js`,
+    platform: 'node',
+    plugins: [keepUrls(folder), withoutModules],
+    // Asked once, since a closed sandbox cannot ask (`close-process.ts`).
+    transform: { define: { 'import.meta.url': 'bundleUrl' } },
+    logLevel: 'warn',
+  });
+  const banner = "const bundleUrl = require('node:url').pathToFileURL(__filename).href;";
+  await made.write({ file: `${folder}worker.cjs`, format: 'cjs', codeSplitting: false, banner, minify });
+  await made.close();
+  // The validator reads its schemas from the folder that it is in.
+  const validator = fileURLToPath(import.meta.resolve('@seriousme/openapi-schema-validator'));
+  await cp(join(dirname(validator), 'schemas'), `${folder}schemas`, { recursive: true });
+}
+
+await bundleWorker();

@@ -1,6 +1,6 @@
 import { execFile, type ExecFileException } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -62,7 +62,7 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
   }
 
   async function start(file: string, args: string[], cwd: string): Promise<Outcome> {
-    const env = { ...process.env, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+    const env = { ...process.env, HOME: home, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
     return run(file, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error: ExecFileException) => ({
@@ -103,6 +103,22 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
     const bad = await stele('lint', '--json', 'bad.yaml');
     expect(bad).toMatchObject({ code: 1 });
     expect(bad.stdout).toContain('bad.yaml');
+  });
+
+  test('has a sandbox that starts from a snapshot after the first time, unless another user can write it', async () => {
+    const kept = join(home, '.cache', 'stele', 'code', 'sandbox');
+    const blobs = async () => (await readdir(kept)).filter((name) => name.endsWith('.blob'));
+    await expect.poll(blobs, { timeout: 120_000, interval: 200 }).toHaveLength(1);
+    const blob = join(kept, (await blobs())[0]!);
+    expect((await stat(blob)).mode & 0o777).toBe(0o600);
+    const before = await stele('lint', '--json', 'bad.yaml');
+    expect(before).toMatchObject({ code: 1, stdout: expect.stringContaining('/info') as string });
+
+    // What is not a snapshot: a sandbox that starts from it is lost, and the document is checked in another.
+    await writeFile(blob, 'no snapshot');
+    expect(await stele('lint', '--json', 'bad.yaml')).toEqual(before);
+    await chmod(blob, 0o666);
+    expect(await stele('lint', '--json', 'bad.yaml')).toEqual(before);
   });
 
   test('publishes into a store and reads its history', async () => {

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { LoadedFile } from '../collect.ts';
 import type { CompileInput } from '../compile.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
-import type { Isolation } from './isolation.ts';
+import type { Isolation, SandboxFiles } from './isolation.ts';
 import { giveWay } from './priority.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
@@ -71,9 +71,7 @@ function bytesOf(job: Job): number {
 }
 
 /** How a sandbox is started. */
-export interface ChildOptions {
-  /** A folder of `code-cache.ts`. */
-  compiledCode?: string | null;
+export interface ChildOptions extends Pick<SandboxFiles, 'compiledCode' | 'snapshot'> {
   /** Default: `all`. */
   trade?: Trade;
   /** Whether it keeps the priority of this process. Default: it gives way. */
@@ -84,9 +82,9 @@ export interface ChildOptions {
 export function startChild(
   memoryMegabytes: number,
   isolation: Isolation,
-  { compiledCode = null, trade = 'all', isForeground = false }: ChildOptions = {},
+  { compiledCode = null, snapshot = null, trade = 'all', isForeground = false }: ChildOptions = {},
 ): Child {
-  const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { compiledCode });
+  const child = forkSandbox(scripts[trade], isolation, memoryMegabytes, { compiledCode, snapshot });
   const worker = workerOf(child);
   let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import { builtinModules, registerHooks, syncBuiltinESMExports } from 'node:module';
 import { Writable } from 'node:stream';
 import type { ChildMessage } from './sandbox-messages.ts';
 
@@ -52,7 +51,6 @@ export function closeProcess(): (message: ChildMessage) => void {
   const send = takeSender();
   // It was needed to read compiled code (`code-cache.ts`). Older versions of Node do not get it.
   process.permission?.drop?.('fs.write');
-  registerHooks({ resolve: refuse });
   closeModules();
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   for (const key of Reflect.ownKeys(process)) if (!neededMembers.has(nameOf(key))) Reflect.deleteProperty(process, key);
@@ -77,6 +75,9 @@ function takeSender(): (message: ChildMessage) => void {
  * Node's permission model limits what they may read.
  */
 function closeModules(): void {
+  // Not imported: a startup snapshot cannot hold this module.
+  const { builtinModules, registerHooks, syncBuiltinESMExports } = process.getBuiltinModule('node:module');
+  registerHooks({ resolve: refuse });
   const { existsSync, readFileSync } = fs;
   const loaded = new Set((process as unknown as { moduleLoadList: string[] }).moduleLoadList);
   for (const name of builtinModules) {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { getCompileCacheDir } from 'node:module';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, hexOf } from '../../model/digest.ts';
-import { forkSandbox, scripts, workerOf, type Worker } from './fork-sandbox.ts';
+import { forkSandbox, isBuilt, scripts, workerOf, type Worker } from './fork-sandbox.ts';
 import type { Isolation } from './isolation.ts';
 import { giveWay } from './priority.ts';
 
@@ -22,7 +22,6 @@ export interface CodeCache {
 
 const writerMegabytes = 1000;
 const code = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const isBuilt = import.meta.url.endsWith('.js');
 const completeMark = 'complete';
 let key: Promise<string> | undefined;
 
@@ -38,7 +37,8 @@ export function openCodeCache(root: string | null, { fills }: { fills: boolean }
   const writers = new Set<Worker>();
 
   async function open(isolation: Isolation): Promise<string | null> {
-    if (root === null || !mayRead(process.versions.node)) return null;
+    // In a build they start from a snapshot.
+    if (root === null || isBuilt || !mayRead(process.versions.node)) return null;
     // By isolation, since Node reads only what the same user wrote, and bwrap has one of its own.
     const folder = join(root, `${isolation.kind}-${await (key ??= codeKey())}`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -98,8 +98,7 @@ function mayRead(version: string): boolean {
 
 /** Changes with the program and its packages. Node itself checks that each file is of the same code. */
 async function codeKey(): Promise<string> {
-  // A build has its worker in one file.
-  const names = isBuilt ? [relative(code, scripts.all)] : await readdir(code, { recursive: true });
+  const names = await readdir(code, { recursive: true });
   const packages = [join(dirname(code), 'package.json'), join(dirname(code), 'node_modules', '.package-lock.json')];
   const paths = [...names.sort().map((name) => join(code, name)), ...packages];
   const times = await Promise.all(

@@ -1,27 +1,24 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { infoDescriptor, sandboxCommand, type Isolation } from './isolation.ts';
+import { infoDescriptor, sandboxCommand, type Isolation, type SandboxFiles } from './isolation.ts';
 
 const here = fileURLToPath(import.meta.url);
 
-const extension = here.endsWith('.ts') ? '.ts' : '.js';
+/** Whether this is the build that is packed, and not the sources. */
+export const isBuilt = here.endsWith('.js');
 
 /** What a sandbox can do: `code` renders pages and highlights the code in them, and does nothing else. */
 export type Trade = 'all' | 'code';
 
 /** The programs of sandboxes. */
 export const scripts: Readonly<Record<Trade, string>> = {
-  all: join(dirname(here), `worker${extension}`),
-  code: join(dirname(here), `code-worker${extension}`),
+  all: join(dirname(here), isBuilt ? 'worker.cjs' : 'worker.ts'),
+  code: join(dirname(here), isBuilt ? 'code-worker.js' : 'code-worker.ts'),
 };
 
-export interface ForkOptions {
+export interface ForkOptions extends Omit<SandboxFiles, 'also'> {
   args?: readonly string[];
-  /** The folder of compiled code (`code-cache.ts`). */
-  compiledCode?: string | null;
-  /** Whether the process writes that folder. Only for one that gets no documents. */
-  writesCode?: boolean;
 }
 
 /**
@@ -32,11 +29,11 @@ export function forkSandbox(
   script: string,
   isolation: Isolation,
   memoryMegabytes: number,
-  { args = [], compiledCode = null, writesCode = false }: ForkOptions = {},
+  { args = [], ...files }: ForkOptions = {},
 ): ChildProcess {
   const child = fork(script, args, {
-    ...sandboxCommand(isolation, memoryMegabytes, [script], compiledCode, writesCode),
-    env: compiledCode === null ? {} : { NODE_COMPILE_CACHE: compiledCode },
+    ...sandboxCommand(isolation, memoryMegabytes, { ...files, also: [script] }),
+    env: files.compiledCode ? { NODE_COMPILE_CACHE: files.compiledCode } : {},
     cwd: dirname(here),
     serialization: 'advanced',
     // Ctrl-C on a terminal must reach only the registry, which then lets its sandboxes finish or

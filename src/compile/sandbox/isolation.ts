@@ -62,20 +62,34 @@ async function probeBwrap(): Promise<Isolation> {
   }
 }
 
+/** What a sandbox may use beside the program's code. */
+export interface SandboxFiles {
+  /** More files that it may read. */
+  also: readonly string[];
+  /** The folder of compiled code (`code-cache.ts`). */
+  compiledCode?: string | null;
+  /** Whether the process writes that folder. */
+  writesCode?: boolean;
+  /** The startup snapshot that it starts from (`start-snapshot.ts`). */
+  snapshot?: string | null;
+}
+
 /**
- * The command that starts Node in a sandbox. `also`: more files that it may read. A signal to the
- * whole service must not end bwrap, and with it the document's compilation. Only Node handles these
- * signals, so the shell makes bwrap ignore them.
+ * The command that starts Node in a sandbox. A signal to the whole service must not end bwrap, and
+ * with it the document's compilation. Only Node handles these signals, so the shell makes bwrap
+ * ignore them.
  */
 export function sandboxCommand(
   isolation: Isolation,
   memoryMegabytes: number,
-  also: readonly string[],
-  compiledCode: string | null = null,
-  writesCode = false,
+  { also, compiledCode = null, writesCode = false, snapshot = null }: SandboxFiles,
 ): NodeCommand {
-  const readable = [...readableFolders(), join(dirname(code), 'package.json'), ...also];
-  const node = nodeArguments(readable, memoryMegabytes, compiledCode);
+  const start = snapshot === null ? [] : [snapshot];
+  const readable = [...readableFolders(), join(dirname(code), 'package.json'), ...also, ...start];
+  const node = [
+    ...start.flatMap((file) => ['--snapshot-blob', file]),
+    ...nodeArguments(readable, memoryMegabytes, compiledCode),
+  ];
   if (isolation.kind === 'node') return { execPath: process.execPath, execArgv: node };
   const mounted = compiledCode === null ? [] : [writesCode ? '--bind' : '--ro-bind', compiledCode, compiledCode];
   const walls = ['--info-fd', `${infoDescriptor}`, ...bwrapArguments(readable, mounted)];
@@ -93,6 +107,23 @@ function readableFolders(): string[] {
 }
 
 /**
+ * What holds for all code in a sandbox. A startup snapshot is made with the same, since some of it is
+ * decided when a regular expression or a global object is made.
+ */
+export const languageArguments: readonly string[] = [
+  '--disable-proto=delete',
+  '--disable-sigusr1',
+  '--no-addons',
+  // Matches a pattern with excessive backtracking in linear time instead.
+  '--enable-experimental-regexp-engine-on-excessive-backtracks',
+  '--no-experimental-ffi',
+  '--no-experimental-sqlite',
+  '--no-experimental-webstorage',
+  '--no-experimental-websocket',
+  '--no-experimental-global-navigator',
+];
+
+/**
  * Forbids network, files, processes, threads and addons, limits memory, and disables modules that
  * the permission model does not cover.
  */
@@ -104,16 +135,7 @@ function nodeArguments(readable: readonly string[], memoryMegabytes: number, com
     ...readable.map((path) => `--allow-fs-read=${path}`),
     ...compiled,
     `--max-old-space-size=${Math.floor(memoryMegabytes * 0.8)}`,
-    '--disable-proto=delete',
-    '--disable-sigusr1',
-    '--no-addons',
-    // Matches a pattern with excessive backtracking in linear time instead.
-    '--enable-experimental-regexp-engine-on-excessive-backtracks',
-    '--no-experimental-ffi',
-    '--no-experimental-sqlite',
-    '--no-experimental-webstorage',
-    '--no-experimental-websocket',
-    '--no-experimental-global-navigator',
+    ...languageArguments,
   ];
 }
 

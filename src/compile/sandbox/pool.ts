@@ -6,6 +6,7 @@ import { sandboxLost } from '../sandbox-lost.ts';
 import { openCodeCache } from './code-cache.ts';
 import { startChild, type Child, type Job, type JobOptions, type Outcome } from './child.ts';
 import type { Trade } from './fork-sandbox.ts';
+import { openStartSnapshot } from './start-snapshot.ts';
 import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
 
 /** How long a job with a waiting client may wait for a sandbox. */
@@ -25,7 +26,10 @@ export interface PoolOptions {
   /** Whether its sandboxes keep the priority of this process. Default: they give way to it. */
   isForeground?: boolean;
   mode: SandboxMode;
-  /** Where the compiled code of sandboxes is kept (`code-cache.ts`); null to keep none. */
+  /**
+   * Where the compiled code of sandboxes is kept (`code-cache.ts`), or in a build the snapshot that
+   * they start from (`start-snapshot.ts`); null to keep none.
+   */
   codeFolder: string | null;
   /** Default: `all`. */
   trade?: Trade;
@@ -59,6 +63,7 @@ export function createPool({
 }: PoolOptions): Pool {
   const queue = createFairQueue(children);
   const compiledCode = openCodeCache(codeFolder, { fills: hasSpare });
+  const snapshot = openStartSnapshot(codeFolder, { makesNow: hasSpare });
   const idle: Child[] = [];
   let working = 0;
   const workingFor = new Map<string, number>();
@@ -99,7 +104,7 @@ export function createPool({
       if ('answer' in first) return first;
       if ('died' in first && (first.died === 'sandbox-timeout' || wasFresh)) return first;
       if ('lost' in first && first.isStalled) throw sandboxLost(first.lost);
-      const second = await attempt(await start(limits.memoryMegabytes));
+      const second = await attempt(await startAgain(limits.memoryMegabytes));
       if ('lost' in second) throw sandboxLost(second.lost);
       return second;
     };
@@ -114,7 +119,7 @@ export function createPool({
 
   async function findSurroundings(): Promise<Surroundings> {
     const isolation = await findIsolation(mode);
-    return { isolation, compiledCode: await compiledCode.folderFor(isolation) };
+    return { isolation, compiledCode: await compiledCode.folderFor(isolation), snapshot: await snapshot.find() };
   }
 
   function startIn(surroundings: Surroundings, memoryMegabytes: number): Child {
@@ -123,6 +128,11 @@ export function createPool({
 
   async function start(memoryMegabytes: number): Promise<Child> {
     return startIn(await findSurroundings(), memoryMegabytes);
+  }
+
+  /** Without a snapshot, which may be why the first was lost. */
+  async function startAgain(memoryMegabytes: number): Promise<Child> {
+    return startIn({ ...(await findSurroundings()), snapshot: null }, memoryMegabytes);
   }
 
   async function takeChild(memoryMegabytes: number): Promise<Child> {
@@ -152,6 +162,7 @@ export function createPool({
       await queue.onIdle();
       (await preparing)?.kill();
       compiledCode.close();
+      snapshot.close();
       for (const child of idle.splice(0)) child.kill();
     },
   };
@@ -160,6 +171,7 @@ export function createPool({
 interface Surroundings {
   isolation: Isolation;
   compiledCode: string | null;
+  snapshot: string | null;
 }
 
 async function noFiles(): Promise<LoadedFile[]> {

@@ -1,5 +1,5 @@
 // The process inside the sandbox. It knows only what its parent sends, and asks it for every file.
-import { flushCompileCache } from 'node:module';
+import { startupSnapshot } from 'node:v8';
 import type { LoadedFile } from '../collect.ts';
 import { detectFiles } from '../detect.ts';
 import { findIgnored } from '../ignored.ts';
@@ -13,29 +13,13 @@ import { limitRounds } from '../openapi/redocly-rounds.ts';
 import { runCompile } from '../run.ts';
 import { readSettings } from '../repository-settings.ts';
 import { readVersion } from '../version-file.ts';
+import { warmUp } from './warm-up.ts';
 
 /** The argument of a process that only writes its compiled code (`code-cache.ts`). */
 const writeCode = 'write-code';
 
-// Nothing can be added, so that one document cannot leave anything for the next.
-for (const shared of [
-  Object.prototype,
-  Array.prototype,
-  Function.prototype,
-  String.prototype,
-  Map.prototype,
-  Set.prototype,
-])
-  Object.preventExtensions(shared);
-
 const beginRounds = limitRounds();
-// Only now is everything loaded.
-if (process.argv[2] === writeCode) {
-  process.umask(0o077);
-  flushCompileCache();
-  process.exit();
-}
-const send = closeProcess();
+let send: ReturnType<typeof closeProcess>;
 const waiting: ((files: LoadedFile[]) => void)[] = [];
 
 function load(paths: string[]): Promise<LoadedFile[]> {
@@ -79,8 +63,35 @@ async function receive(message: ParentMessage): Promise<void> {
   send({ type: 'compiled', ...result, rss: rss() });
 }
 
-// A shutdown signals every process of a service. Only the parent decides when this one ends, so
-// that no document is rejected because of a shutdown.
-for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-process.on('message', (message: ParentMessage) => void receive(message));
-send({ type: 'ready' });
+/** Closes the process, and waits for jobs. */
+function begin(): void {
+  // Nothing can be added, so that one document cannot leave anything for the next.
+  for (const shared of [
+    Object.prototype,
+    Array.prototype,
+    Function.prototype,
+    String.prototype,
+    Map.prototype,
+    Set.prototype,
+  ])
+    Object.preventExtensions(shared);
+  // Only now is everything loaded.
+  if (process.argv[2] === writeCode) {
+    process.umask(0o077);
+    // Not imported: a startup snapshot cannot hold this module.
+    process.getBuiltinModule('node:module').flushCompileCache();
+    process.exit();
+  }
+  send = closeProcess();
+  // A shutdown signals every process of a service. Only the parent decides when this one ends, so
+  // that no document is rejected because of a shutdown.
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+  process.on('message', (message: ParentMessage) => void receive(message));
+  send({ type: 'ready' });
+}
+
+// In a build, sandboxes start from a snapshot of what is loaded until here (`make-snapshot.ts`).
+if (startupSnapshot.isBuildingSnapshot()) {
+  startupSnapshot.setDeserializeMainFunction(begin);
+  void warmUp();
+} else begin();

@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { _, type CodeKeywordDefinition, type KeywordCxt } from 'ajv';
 import { getSchemaTypes } from 'ajv/dist/compile/validate/dataType.js';
+import uniqueItems from 'ajv/dist/vocabularies/validation/uniqueItems.js';
 
 /**
  * Replaces ajv's `uniqueItems`, which compares all pairs and takes minutes for an enum of 200,000
@@ -8,10 +8,7 @@ import { getSchemaTypes } from 'ajv/dist/compile/validate/dataType.js';
  * definition, those in libraries too.
  */
 export function findTwinsByText(): void {
-  const require = createRequire(import.meta.url);
-  const { default: definition } = require('ajv/dist/vocabularies/validation/uniqueItems.js') as {
-    default: CodeKeywordDefinition;
-  };
+  const definition: CodeKeywordDefinition = uniqueItems.default;
   definition.$data = false;
   definition.code = code;
 }

@@ -1,4 +1,4 @@
-import { fork, type ChildProcess, type ForkOptions } from 'node:child_process';
+import { execFile, fork, type ChildProcess, type ForkOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { builtinModules } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -6,11 +6,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startChild } from '../../../src/compile/sandbox/child.ts';
 import { forkSandbox } from '../../../src/compile/sandbox/fork-sandbox.ts';
-import { findIsolation, sandboxCommand, type Isolation } from '../../../src/compile/sandbox/isolation.ts';
+import {
+  findIsolation,
+  languageArguments,
+  sandboxCommand,
+  type Isolation,
+} from '../../../src/compile/sandbox/isolation.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
 import { isThorough, unlessThorough } from '../../thorough.ts';
 
@@ -62,7 +68,7 @@ async function firstWord(child: ChildProcess): Promise<Record<string, unknown>> 
 
 /** The same behind bwrap alone: without Node's permission model. */
 async function runBehindBwrap(name: string): Promise<Record<string, unknown>> {
-  const { execPath, execArgv } = sandboxCommand(best, 256, [fixture(name)], compiledCode);
+  const { execPath, execArgv } = sandboxCommand(best, 256, { also: [fixture(name)], compiledCode });
   const walls = execArgv.filter((each) => each !== '--permission' && !each.startsWith('--allow-fs-'));
   const stdio: ForkOptions['stdio'] = ['ignore', 'ignore', 'inherit', 'ipc', 'pipe'];
   return firstWord(
@@ -128,6 +134,20 @@ describe('the walls of a sandbox', () => {
       });
     },
   );
+
+  it.each(isolations)('stand around what starts from a snapshot, too ($kind)', async (isolation) => {
+    const snapshot = join(compiledCode, `${isolation.kind}.blob`);
+    const build = [...languageArguments, '--snapshot-blob', snapshot, '--build-snapshot'];
+    await promisify(execFile)(process.execPath, [...build, fixture('snapshot-probe.cjs')]);
+    expect(await firstWord(forkSandbox(fixture('probe.ts'), isolation, 256, { snapshot }))).toEqual({
+      readFile: denied,
+      writeFile: denied,
+      connect: denied,
+      // A pattern that was made before, and would run for years.
+      isQuick: true,
+      proto: false,
+    });
+  });
 
   it('are those that the configuration asks for, or none', async () => {
     expect(await findIsolation('node')).toEqual({ kind: 'node', reason: 'The configuration says so.' });

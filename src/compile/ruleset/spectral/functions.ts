@@ -156,12 +156,13 @@ function keysAsWritten(value: object, { place }: Node): string[] {
   });
 }
 
-const collator = new Intl.Collator('en');
+/** Made when it is needed: a startup snapshot cannot hold one. */
+let collator: Intl.Collator | undefined;
 
 function compareItems(a: string | number, b: string | number): number {
   if ((typeof a === 'number' || isNumeric(a)) && (typeof b === 'number' || isNumeric(b)))
     return Math.sign(Number(a) - Number(b));
-  return typeof a === 'string' && typeof b === 'string' ? collator.compare(a, b) : 0;
+  return typeof a === 'string' && typeof b === 'string' ? (collator ??= new Intl.Collator('en')).compare(a, b) : 0;
 }
 
 function isNumeric(text: string): boolean {

@@ -1,0 +1,55 @@
+// Makes the startup snapshot of a sandbox (`start-snapshot.ts`) and tries it. The argument is its file.
+import { execFile } from 'node:child_process';
+import { chmod, readdir, rename, rm, stat } from 'node:fs/promises';
+import { setPriority } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { startChild } from './child.ts';
+import { scripts } from './fork-sandbox.ts';
+import { languageArguments } from './isolation.ts';
+
+const seconds = 60;
+const memoryMegabytes = 1000;
+
+const [file = ''] = process.argv.slice(2);
+const draft = `${file}.draft`;
+
+setPriority(10);
+process.umask(0o077);
+if (!(await isBeingMade())) {
+  try {
+    const options = { env: {}, cwd: '/', timeout: seconds * 1000 };
+    const build = [...languageArguments, '--snapshot-blob', draft, '--build-snapshot', scripts.all];
+    await promisify(execFile)(process.execPath, build, options);
+    await chmod(draft, 0o600);
+    if (await works()) {
+      await rename(draft, file);
+      await removeOlder();
+    }
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Whether another process has begun, and had no time to end. */
+async function isBeingMade(): Promise<boolean> {
+  const begun = await stat(draft).catch(() => null);
+  return begun !== null && Date.now() - begun.mtimeMs < seconds * 1000;
+}
+
+/** Whether a sandbox starts from it and does a job. */
+async function works(): Promise<boolean> {
+  const child = startChild(memoryMegabytes, { kind: 'node', reason: 'It gets no documents.' }, { snapshot: draft });
+  const load = () => Promise.resolve([]);
+  const outcome = await child.run({ type: 'ignored', patterns: [], paths: [] }, { seconds, load, signal: undefined });
+  child.kill();
+  return 'answer' in outcome;
+}
+
+/** Removes those of other versions. */
+async function removeOlder(): Promise<void> {
+  const folder = dirname(file);
+  const names = await readdir(folder);
+  const older = names.filter((name) => /^start-.*\.blob$/.test(name) && name !== basename(file));
+  for (const name of older) await rm(join(folder, name), { force: true });
+}
