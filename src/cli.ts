@@ -5,6 +5,8 @@ import { join } from 'node:path';
 
 // Compiling its own code takes longer than many a command. Sources change too often to be kept.
 if (import.meta.url.endsWith('.js')) enableCompileCache(join(homedir(), '.cache', 'stele', 'code'));
+const { haveFileThreads } = await import('./config/environment.ts');
+haveFileThreads(16);
 const { endWithReader } = await import('./cli/broken-pipe.ts');
 const { runCommandLine } = await import('./cli/run-command-line.ts');
 

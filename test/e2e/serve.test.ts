@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod, lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -167,6 +168,29 @@ test.skipIf(!isThorough)(
     const id = key.split('_')[1]!;
     expect((await runHere(['keys', 'revoke', id, '--org', 'local', ...data], { cwd: folder })).code).toBe(0);
     await expect.poll(opened).toBe(401);
+  },
+);
+
+const hasThreadNames = existsSync('/proc/self/task');
+
+test.skipIf(!hasThreadNames)(
+  hasThreadNames
+    ? 'four slow writes do not take all threads for files'
+    : 'skipped: this system does not name the threads of a process',
+  async () => {
+    const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
+    const stele = await serve(repository.folder);
+    await synced(stele, commit);
+    const tasks = `/proc/${stele.pid}/task`;
+    const isForFiles = (id: string) => {
+      try {
+        return readFileSync(`${tasks}/${id}/comm`, 'utf8') === 'libuv-worker\n';
+      } catch {
+        // A thread that has ended meanwhile.
+        return false;
+      }
+    };
+    expect(readdirSync(tasks).filter(isForFiles)).toHaveLength(16);
   },
 );
 
