@@ -38,6 +38,8 @@ const options = {
   keepAliveTimeout,
   // Requests without a body then need no stream.
   optimizeEmptyRequests: true,
+  // `requestFault` says what is missing.
+  requireHostHeader: false,
 };
 
 /**

@@ -78,10 +78,14 @@ test.each([
   ['a NUL', 'GET /@acme\0 HTTP/1.1\r\nHost: a\r\n\r\n', 400],
   ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
   ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n', 400],
-])('%s is refused', async (_name, bytes, status) => {
+])('%s is refused in words, and no cache keeps that', async (_name, bytes, status) => {
   const served = await openServed();
   const answer = parseAnswer(await exchange(served.port, bytes));
   expect(answer.status).toBe(status);
+  expect([answer.headers.get('content-type'), answer.headers.get('cache-control')]).toEqual([
+    'application/problem+json',
+    'no-store',
+  ]);
   await served[Symbol.asyncDispose]();
 });
 

@@ -122,6 +122,8 @@ export function createConsole(given: Console): Router {
   async function answer(request: Request, response: Response): Promise<void> {
     const { path, query } = splitTarget(request.originalUrl);
     const isPost = request.method === 'POST';
+    // Redirects too: they depend on who asks.
+    response.setHeader('Cache-Control', 'private, no-store');
     if (!isPost && request.method !== 'GET' && request.method !== 'HEAD') {
       response.setHeader('Allow', 'GET, HEAD, POST');
       throw new RegistryError('method_not_allowed', 'This address supports only GET, HEAD, POST.');

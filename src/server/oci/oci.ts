@@ -174,7 +174,7 @@ const mostTags = 1000;
 async function sendTags(asked: OciRequest, granted: Granted): Promise<void> {
   const { query } = asked;
   const count = query.get('n') ?? String(mostTags);
-  if (!/^\d{1,9}$/.test(count)) throw ociError('malformed', 'UNSUPPORTED', 'n must be a number.');
+  if (!/^\d+$/.test(count)) throw ociError('malformed', 'UNSUPPORTED', 'n must be a number.');
   const { org, type, slug } = granted.resource;
   const name = `${org}/${type}/${slug}`;
   const all = listTags(granted.resource, query.get('last'));

@@ -96,6 +96,7 @@ describe('signing in with a key', () => {
     await revokeKey(server.registry, 'acme', person.key!, { actor: 'operator:test', origin: null });
     const gone = await person.get('/console/acme');
     expect([gone.status, gone.headers.get('location')]).toEqual([303, '/account?returnTo=%2Fconsole%2Facme']);
+    expect(gone.headers.get('cache-control')).toBe('private, no-store');
   });
 
   test('an invalid key leads back to the form, and another site cannot sign anybody in', async () => {
