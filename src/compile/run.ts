@@ -16,6 +16,7 @@ import { firstParagraph } from '../render/plain-text.ts';
 import { lintIgnorePaths, readLintIgnore } from './lint-ignore.ts';
 import { passGate } from './pass-gate.ts';
 import { lintWithRuleset, type Style } from './ruleset/ruleset-evaluate.ts';
+import { sayNoRule } from './ruleset/rule-at-work.ts';
 import { compileRuleset } from './ruleset/ruleset.ts';
 import { rulesetReferencePaths } from './ruleset/ruleset-files.ts';
 import { shownImages } from './shown-images.ts';
@@ -69,7 +70,7 @@ async function compileEntry(
   const styled: Problem[] = [];
   const ignored: Exemption[] = [];
   if (input.ruleset !== null && result.bundle !== null) {
-    styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input.ruleset))));
+    styled.push(...(await lintWithRuleset({ entry, files }, styleOf(input.ruleset)).finally(sayNoRule)));
     if (styled.length > 0) ignored.push(...(await loadIgnored(input, load, new Set(files.keys()))));
   }
   const report = passGate(problems, styled, input, ignored);

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { BaseResolver, ConfigTypes, createConfig, type Config } from '@redocly/openapi-core';
 import { isObject } from '../schema/schema-dialect.ts';
+import { sayAssertions } from './say-assertions.ts';
 import { extendsOf, mostLevels, type FindRuleset } from './spectral/effective-rules.ts';
 
 /** The members of a Redocly ruleset that contain rules: `rules`, `oas2Rules`, `oas3_1Rules`, … */
@@ -91,7 +92,7 @@ export async function configOf(ruleset: Readonly<Record<string, unknown>>, built
     const rules = ruleset[block];
     return isObject(rules) ? [[block, allowedRules(rules, builtIn)] as const] : [];
   });
-  return createConfig({ extends: presets, ...Object.fromEntries(blocks) }, ownFolder);
+  return sayAssertions(await createConfig({ extends: presets, ...Object.fromEntries(blocks) }, ownFolder));
 }
 
 function allowedRules(rules: Record<string, unknown>, builtIn: BuiltIn): Record<string, never> {

@@ -5,6 +5,7 @@ import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-
 import type { Isolation, SandboxFiles } from './isolation.ts';
 import { giveWay } from './priority.ts';
 import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
+import { readTitle } from './process-usage.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
 
 export type Answer = Extract<
@@ -18,11 +19,14 @@ export type Answer = Extract<
 export type Job = Exclude<ParentMessage, { type: 'files' | 'compile' }> | { type: 'compile'; input: CompileInput };
 
 /**
- * How a job ended: with an answer, at one of its limits, or without a sandbox. `lost` says why, for
+ * How a job ended: with an answer, at one of its limits (`title`: of its process then), or without a
+ * sandbox. `lost` says why, for
  * the log: something else killed it, it failed, or, with `isStalled`, it stopped working.
  */
 export type Outcome =
-  { answer: Answer } | { died: 'sandbox-timeout' | 'sandbox-memory' } | { lost: string; isStalled: boolean };
+  | { answer: Answer }
+  | { died: 'sandbox-timeout' | 'sandbox-memory'; title: string }
+  | { lost: string; isStalled: boolean };
 
 export interface JobOptions {
   /** Seconds of CPU time. */
@@ -200,8 +204,10 @@ function runJob(
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     let breach: Breach | null = null;
+    let title = '';
     const stop = (why: Breach | null) => {
       breach = why;
+      title = readTitle(worker.pid()!);
       worker.kill();
     };
     const watch = watchLimits(
@@ -224,7 +230,7 @@ function runJob(
       end(() => reject(signal!.reason as Error));
     }
     function exit(): void {
-      end(() => resolve(explainDeath(child, breach, errors())));
+      end(() => resolve(explainDeath(child, breach, title, errors())));
     }
     function receive(raw: unknown): void {
       const message = readChildMessage(raw);
@@ -273,10 +279,15 @@ const answers: Readonly<Record<Job['type'], Answer['type']>> = {
 const heapIsFull = /heap out of memory|Cannot create a string/;
 const machineIsFull = /Committing semi space failed|Failed to (?:reserve|commit)/;
 
-function explainDeath({ exitCode, signalCode }: ChildProcess, breach: Breach | null, errors: string): Outcome {
-  if (breach === 'processor') return { died: 'sandbox-timeout' };
+function explainDeath(
+  { exitCode, signalCode }: ChildProcess,
+  breach: Breach | null,
+  title: string,
+  errors: string,
+): Outcome {
+  if (breach === 'processor') return { died: 'sandbox-timeout', title };
   if (breach === 'memory' || (heapIsFull.test(errors) && !machineIsFull.test(errors)))
-    return { died: 'sandbox-memory' };
+    return { died: 'sandbox-memory', title };
   if (breach === 'stalled') return { lost: 'It did nothing any more.', isStalled: true };
   return { lost: `It ended with ${signalCode ?? `code ${exitCode}`}. ${errors}`.trim(), isStalled: false };
 }

@@ -28,6 +28,8 @@ const neededMembers: ReadonlySet<string> = new Set(
     '_events _eventsCount _maxListeners domain shapeMode kCapture Symbol.toStringTag',
     'exit reallyExit exitCode _exiting _fatalException emitWarning _rawDebug',
     'nextTick _tickCallback hrtime uptime cwd',
+    // Says which rule is at work.
+    'title',
     'memoryUsage resourceUsage cpuUsage threadCpuUsage',
     // Node's end of the channel to the parent, without the functions that send.
     'channel connected _handleQueue _pendingMessage',

@@ -8,6 +8,11 @@ export interface Usage {
   residentBytes: number;
 }
 
+/** The title that a process gave itself, or its command line. Empty where the system does not tell. */
+export function readTitle(pid: number): string {
+  return read(pid, 'cmdline').replace(/\0.*$/s, '').trim();
+}
+
 /** USER_HZ: the same on every Linux that Node runs on. */
 const ticksPerSecond = 100;
 

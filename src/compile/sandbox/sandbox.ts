@@ -20,6 +20,7 @@ import type {
   Turn,
 } from '../compile.ts';
 import { mayBeDocument } from '../detect.ts';
+import { ruleIn } from '../ruleset/rule-at-work.ts';
 import { renderAll } from './render-batches.ts';
 
 /** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
@@ -175,7 +176,9 @@ function diedProblem(
     'sandbox-timeout': `Compiling the document took more than ${limits.seconds} seconds of CPU time and was stopped.`,
     'sandbox-memory': `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`,
   };
-  return problemAtFile(outcome.died, entry, messages[outcome.died]);
+  const rule = ruleIn(outcome.title);
+  const hint = rule === null ? '' : ` The rule ${JSON.stringify(rule)} of its ruleset was at work: make it simpler.`;
+  return problemAtFile(outcome.died, entry, messages[outcome.died] + hint);
 }
 
 /** Splits a batch that exceeds the limits, so that only files that exceed them alone are left out. */

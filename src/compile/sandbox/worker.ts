@@ -10,6 +10,7 @@ import { compareDocuments } from '../../diff/compare-documents.ts';
 import { renderDocument } from '../../render/render.ts';
 import { renderPages } from '../../render/site/render-pages.ts';
 import { limitRounds } from '../openapi/redocly-rounds.ts';
+import { sayNoRule, sayRules } from '../ruleset/rule-at-work.ts';
 import { runCompile } from '../run.ts';
 import { readSettings } from '../repository-settings.ts';
 import { readVersion } from '../version-file.ts';
@@ -19,6 +20,7 @@ import { warmUp } from './warm-up.ts';
 const writeCode = 'write-code';
 
 const beginRounds = limitRounds();
+sayRules((title) => void (process.title = title));
 let send: ReturnType<typeof closeProcess>;
 const waiting: ((files: LoadedFile[]) => void)[] = [];
 
@@ -59,6 +61,7 @@ async function receive(message: ParentMessage): Promise<void> {
   if (message.type === 'compare')
     return send({ type: 'compared', comparison: compareDocuments(message.before, message.after), rss: rss() });
   beginRounds();
+  sayNoRule();
   const result = await runCompile(message.input, startingWith(message.files));
   send({ type: 'compiled', ...result, rss: rss() });
 }

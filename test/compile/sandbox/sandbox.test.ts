@@ -6,6 +6,7 @@ import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
 import { readChildMessage } from '../../../src/compile/sandbox/sandbox-messages.ts';
 import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { isSandboxLost } from '../../../src/compile/sandbox-lost.ts';
+import { digestOf } from '../../../src/model/digest.ts';
 import { isRegistryError } from '../../../src/model/errors.ts';
 import { formatProblem } from '../../../src/model/problem.ts';
 import { isThorough, unlessThorough } from '../../thorough.ts';
@@ -90,6 +91,45 @@ describe('the sandbox', () => {
     });
     expect(beside.lines).toEqual([]);
     expect((await rulesOf('a.yaml', valid)).lines).toEqual([]);
+  });
+
+  it.each([
+    [
+      'slow',
+      '{"rules": {"rule/slow": {"subject": {"type": "Info", "property": "title"}, "assertions": {"pattern": "/^(?=(a+)+$)b/"}}}}',
+    ],
+    [
+      'deep',
+      '{"rules": {"deep": {"given": "$.x-a", "then": {"function": "schema", "functionOptions": {"schema": {"additionalProperties": {"$ref": "#"}}}}}}}',
+    ],
+  ])('says which rule was at work when it took too long: %s', async (name, json) => {
+    const shared = Object.fromEntries(
+      Array.from({ length: 60 }, (_, at) => [
+        `s${at}`,
+        { a: { $ref: `#/x-s/s${at + 1}` }, b: { $ref: `#/x-s/s${at + 1}` } },
+      ]),
+    );
+    const document = {
+      openapi: '3.1.0',
+      info: { title: `${'a'.repeat(60)}!`, version: '1' },
+      paths: {},
+      'x-a': { $ref: '#/x-s/s0' },
+      'x-s': { ...shared, s60: {} },
+    };
+    const { artifact, report } = await compiler.compile(
+      inputOf('a.json', {
+        limits: { ...limits, seconds: 1 },
+        ruleset: { name: '@acme/rulesets/r@1', json, digest: digestOf(Buffer.from(json)) },
+      }),
+      memoryLoad({ 'a.json': JSON.stringify(document) }),
+    );
+    expect(artifact).toBeNull();
+    expect(report.problems).toMatchObject([
+      {
+        rule: 'sandbox-timeout',
+        message: expect.stringMatching(`The rule "(rule/)?${name}" of its ruleset`) as string,
+      },
+    ]);
   });
 
   it('is killed when it needs too much memory', async () => {

@@ -26,7 +26,10 @@ export type CoreFunction = (options: Readonly<Record<string, unknown>>, tools: T
 
 /** What functions share within one run. */
 export interface Tools {
+  /** Prepares a pattern. Matching spends work. */
   pattern(written: string): Matches;
+  /** Prepares the options of `casing`. Checking spends work. */
+  casing(options: Readonly<Record<string, unknown>>): Matches;
   /** Prepares the options of `schema`. Throws an `Error` if the schema cannot be compiled. */
   schema(options: Readonly<Record<string, unknown>>): (value: unknown, subject: string) => Failure[];
 }

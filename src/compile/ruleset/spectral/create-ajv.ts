@@ -18,7 +18,7 @@ const dialects: Readonly<Record<string, typeof Ajv>> = {
 const mostFailures = 50;
 
 /** Creates the check, with validators of its own for each run: schemas may have the same `$id`. */
-export function createSchemaCheck(): Tools['schema'] {
+export function createSchemaCheck(spendOn: (text: string) => void): Tools['schema'] {
   const compiled = new Map<unknown, ValidateFunction>();
   const instances = new Map<string, Ajv>();
   return (options) => {
@@ -27,7 +27,7 @@ export function createSchemaCheck(): Tools['schema'] {
     if (validate === undefined) {
       const dialect = dialectNameOf(options);
       const name = `${dialect} ${String(options['allErrors'] === true)}`;
-      const ajv = instances.get(name) ?? createAjv(dialect, options['allErrors'] === true);
+      const ajv = instances.get(name) ?? createAjv(dialect, options['allErrors'] === true, spendOn);
       instances.set(name, ajv);
       validate = ajv.compile(isObject(schema) ? withoutDialect(schema) : schema !== false);
       compiled.set(schema, validate);
@@ -37,13 +37,20 @@ export function createSchemaCheck(): Tools['schema'] {
   };
 }
 
-/** Creates a validator that follows no references to elsewhere and matches patterns in linear time. */
-export function createAjv(dialect: string, allErrors: boolean): Ajv {
+/**
+ * Creates a validator that follows no references to elsewhere and matches patterns in linear time.
+ * `spendOn` is called with each text that is matched.
+ */
+export function createAjv(dialect: string, allErrors: boolean, spendOn?: (text: string) => void): Ajv {
   const Dialect = dialects[dialect] ?? Ajv;
   const regExp = Object.assign(
     (source: string) => {
       const matches = compileRegex(source, '');
-      return { test: matches };
+      const test = (text: string) => {
+        spendOn?.(text);
+        return matches(text);
+      };
+      return { test };
     },
     { code: 'none' },
   ) as unknown as NonNullable<Options['code']>['regExp'];

@@ -1,4 +1,5 @@
 import { isObject } from '../../schema/schema-dialect.ts';
+import { costOfText, type Budget } from './budget.ts';
 import { compileRegex } from './pattern.ts';
 
 /** What a filter can read: the tested node, its key, and the container. */
@@ -10,6 +11,8 @@ export interface FilterScope {
   root: unknown;
   /** Replaces a reference by its target. */
   follow(value: unknown): unknown;
+  /** Pays for what takes longer in long texts and lists. */
+  budget: Budget;
 }
 
 export type Filter = (scope: FilterScope) => boolean;
@@ -145,7 +148,9 @@ function compileBinary(operator: string, left: Evaluate, right: Evaluate): Evalu
     const a = left(scope);
     if (a === nothing) return nothing;
     const b = right(scope);
-    return b === nothing ? nothing : apply(a, b);
+    if (b === nothing) return nothing;
+    payFor(operator === 'in' ? b : shorterOf(a, b), scope);
+    return apply(a, b);
   };
 }
 
@@ -181,12 +186,12 @@ function compileCall(node: Record<string, unknown>, inner: (child: unknown) => E
   if (isMember && property === 'test') {
     const matches = regexOf(callee['object']);
     const subject = inner(given[0]);
-    return (scope) => applyTo(subject(scope), matches);
+    return (scope) => applyTo(subject(scope), matches, scope);
   }
   if (isMember && property === 'match') {
     const matches = regexOf(given[0]);
     const subject = inner(callee['object']);
-    return (scope) => applyTo(subject(scope), matches);
+    return (scope) => applyTo(subject(scope), matches, scope);
   }
   if (isMember && Object.hasOwn(textFunctions, property)) {
     const subject = inner(callee['object']);
@@ -195,6 +200,7 @@ function compileCall(node: Record<string, unknown>, inner: (child: unknown) => E
     return (scope) => {
       const [whole, piece] = [subject(scope), part(scope)];
       if (whole === nothing || piece === nothing) return nothing;
+      payFor(whole, scope);
       if (Array.isArray(whole)) return property === 'indexOf' ? whole.indexOf(piece) : whole.includes(piece);
       const text = textOf(whole);
       return text === null || typeof piece === 'object' ? nothing : apply(text, String(piece));
@@ -205,9 +211,22 @@ function compileCall(node: Record<string, unknown>, inner: (child: unknown) => E
   );
 }
 
-function applyTo(subject: unknown, matches: (text: string) => boolean): unknown {
+function applyTo(subject: unknown, matches: (text: string) => boolean, { budget }: FilterScope): unknown {
   const text = textOf(subject);
-  return text === null ? nothing : matches(text);
+  if (text === null) return nothing;
+  budget.spend(costOfText(text));
+  return matches(text);
+}
+
+/** Of two texts, the one that a comparison reads at most; else null. */
+function shorterOf(a: unknown, b: unknown): string | null {
+  if (typeof a !== 'string' || typeof b !== 'string') return null;
+  return a.length < b.length ? a : b;
+}
+
+/** Pays for looking through a text or a list, which takes about a nanosecond for each part. */
+function payFor(whole: unknown, { budget }: FilterScope): void {
+  if (typeof whole === 'string' || Array.isArray(whole)) budget.spend(whole.length >> 6);
 }
 
 /** Texts and keys, which may be indexes; other values have no such functions. */

@@ -2,19 +2,32 @@ import { isObject } from '../../schema/schema-dialect.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
+import { costOfText, type Budget } from './budget.ts';
 import { caseCheck } from './casing.ts';
 import { compilePattern, type Matches } from './pattern.ts';
 import { createSchemaCheck } from './create-ajv.ts';
 
-export function createTools(): Tools {
+/** Prepares what functions share. Without a budget, for checking a ruleset alone. */
+export function createTools(budget?: Budget): Tools {
   const patterns = new Map<string, Matches>();
+  const spendOn = (text: string) => budget?.spend(costOfText(text));
   return {
     pattern(written) {
-      const known = patterns.get(written) ?? compilePattern(written);
-      patterns.set(written, known);
-      return known;
+      const matches = patterns.get(written) ?? compilePattern(written);
+      patterns.set(written, matches);
+      return (text) => {
+        spendOn(text);
+        return matches(text);
+      };
     },
-    schema: createSchemaCheck(),
+    casing(options) {
+      const isCased = caseCheck(options);
+      return (text) => {
+        spendOn(text);
+        return isCased(text);
+      };
+    },
+    schema: createSchemaCheck(spendOn),
   };
 }
 
@@ -50,8 +63,8 @@ export const coreFunctions: Readonly<Record<string, CoreFunction>> = {
       ];
     };
   },
-  casing(options) {
-    const isCased = caseCheck(options);
+  casing(options, tools) {
+    const isCased = tools.casing(options);
     return (value) =>
       typeof value === 'string' && value !== ''
         ? fails(!isCased(value), `must be ${String(options['type'])} case`)

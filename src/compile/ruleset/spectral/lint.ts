@@ -1,6 +1,7 @@
 import type { Problem, Severity } from '../../../model/problem.ts';
 import { mostFindings, problemAt, type KindInput } from '../../kind.ts';
 import { isObject } from '../../schema/schema-dialect.ts';
+import { sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
 import type { Check, Failure, Tools } from './core-function.ts';
 import { coreFunctions, createTools } from './functions.ts';
@@ -32,6 +33,10 @@ export interface SpectralRuleset {
   work?: number;
 }
 
+/** The work of one check, and of one finding, beside what their functions spend. */
+const checkWork = 8;
+const findingWork = 20;
+
 /** The most names in one message. */
 const mostNamed = 20;
 
@@ -49,10 +54,10 @@ export function lintWithSpectral(
   const linked = linkedGraph({ entry, files });
   const graphs = { resolved: linked, unresolved: plainGraph(entry, linked) };
   const matchers = { resolved: createMatcher(), unresolved: createMatcher() };
-  const tools = createTools();
   const problems: Problem[] = [];
   const found = { error: 0, warning: 0, info: 0 };
   const budget = createBudget(work);
+  const tools = createTools(budget);
   const overridden = withOverrides(ruleset, entry.path);
   const { rules, missing, unknown } = effectiveRules(overridden.ruleset, find);
   for (const base of missing) {
@@ -123,18 +128,29 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
     checkOf(step, tools),
   ]);
   const fields = checks.map(([field]) => targetsOf(field, graph, budget));
+  const isLong = steps.some((step) => step['function'] === 'schema');
   const take = (node: Node): void => {
     for (const [at, [, check]] of checks.entries())
       for (const target of fields[at]!(node)) {
-        budget.spend(5);
+        budget.spend(checkWork);
+        if (isLong || isLongText(target.node.value)) sayRule(rule.name);
+        else sayRuleSometimes(rule.name);
         const subject = subjectOf(target.property);
         for (const failure of check(target.node.value, { graph, formats, node: target.node, subject }))
           report(run, target.node, target.property, failure);
       }
   };
+  const takeAsRule = (node: Node): void => {
+    try {
+      take(node);
+    } catch (error) {
+      if (error instanceof TooMuchWork) error.rule = rule.name;
+      throw error;
+    }
+  };
   for (const expression of [given].flat().filter((one) => typeof one === 'string'))
     for (const expanded of expandAliases(expression, rule.aliases, formats))
-      matcher.add(parsePath(expanded), { rule: rule.name, take });
+      matcher.add(parsePath(expanded), { rule: rule.name, take: takeAsRule });
 }
 
 function checkOf(step: Record<string, unknown>, tools: Tools): Check {
@@ -145,7 +161,8 @@ function checkOf(step: Record<string, unknown>, tools: Tools): Check {
 }
 
 function report(run: RuleRun, target: Node, property: string | number, failure: Failure): void {
-  const { rule, graph, problems, found, overridden } = run;
+  const { rule, graph, problems, found, overridden, budget } = run;
+  budget.spend(findingWork);
   const { node, missing } = walk(graph, target, failure.keys ?? []);
   const { file } = node.place;
   const pointer = pointerOf(node.place);
@@ -185,6 +202,11 @@ function walk(graph: Graph, start: Node, keys: readonly (string | number)[]): { 
     node = graph.child(place, key, (value as Record<string | number, unknown>)[key]);
   }
   return { node, missing: null };
+}
+
+/** A lookahead is tried at many places of a text. */
+function isLongText(value: unknown): boolean {
+  return typeof value === 'string' && value.length > 1000;
 }
 
 function textOf(value: unknown): string {

@@ -181,6 +181,7 @@ function traverse(graph: Graph, start: Node, first: State, budget: Budget): void
             parentProperty: frame.key,
             root,
             follow: graph.follow,
+            budget,
           };
           budget.spend(tests.length);
           for (const { test, to } of tests) if (test(scope)) (next ??= [...carried]).push(to);

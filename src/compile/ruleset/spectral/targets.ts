@@ -10,6 +10,9 @@ export interface Target {
   property: string | number;
 }
 
+/** The work of preparing a path expression for one value. */
+const matcherWork = 20;
+
 /**
  * Prepares the `field` of a rule: a member, a path of members (`info.title`, `a['b']`), `@key` for
  * the keys, or a path expression that starts at the value. Values without members are checked
@@ -23,6 +26,7 @@ export function targetsOf(field: string | null, graph: Graph, budget: Budget): (
     return (node) => {
       if (!isContainer(node.value)) return [self(node)];
       const found: Target[] = [];
+      budget.spend(matcherWork);
       const matcher = createMatcher();
       matcher.add(steps, { rule: '', take: (one) => found.push(self(one)) });
       matcher.run(graph, node, budget);

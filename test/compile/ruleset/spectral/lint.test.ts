@@ -226,6 +226,28 @@ rules:
   );
 });
 
+describe('matching long texts is work', () => {
+  const long = { ...document, info: { title: 'a'.repeat(100_000), version: 'a'.repeat(100_000) } };
+  test.each([
+    ['pattern', '$.info.title', '{function: pattern, functionOptions: {match: "^b*$"}}'],
+    ['casing', '$.info.title', '{function: casing, functionOptions: {type: camel}}'],
+    ['schema', '$.info.title', '{function: schema, functionOptions: {schema: {pattern: "^b*$"}}}'],
+    ['match', '$.info[?(@.match(/^b*$/))]', '{function: truthy}'],
+    ['test', '$.info[?(/^b*$/.test(@))]', '{function: truthy}'],
+    ['includes', '$.info[?(@.includes("b"))]', '{function: truthy}'],
+    ['===', '$.info[?(@ === @root.info.version)]', '{function: truthy}'],
+  ])('%s', (_, path, then) => {
+    const ruleset = parse(`rules: {slow: {given: '${path}', severity: error, then: ${then}}}`) as Record<
+      string,
+      unknown
+    >;
+    const run = (work: number) =>
+      lines(lintWithSpectral(given({ 'a.json': long }, 'apis'), { ruleset, name: 'r', find: () => null, work }));
+    expect(run(1000)).toEqual([expect.stringContaining('The rule "slow" of the ruleset r cannot be applied')]);
+    expect(run(100_000)).not.toContainEqual(expect.stringContaining('ruleset-failed'));
+  });
+});
+
 test('a rule that takes too much work is named, and blocks', () => {
   const ruleset = parse(`
 rules:
@@ -235,7 +257,7 @@ rules:
     ruleset,
     name: 'r',
     find: () => null,
-    work: 10,
+    work: 40,
   });
   expect(lines(found)).toEqual([
     'a.json:1:1 error ruleset-failed: The rule "slow" of the ruleset r cannot be applied: it takes too much work on this document. Make its "given" more specific.',

@@ -1,0 +1,48 @@
+import type { Config } from '@redocly/openapi-core';
+import { isObject } from '../schema/schema-dialect.ts';
+import { sayRule, sayRuleSometimes } from './rule-at-work.ts';
+
+type Assertions = (options: Record<string, unknown>) => unknown[];
+type Call = (...given: unknown[]) => unknown;
+
+/**
+ * Lets Redocly's assertions say which of them is at work. They match texts with JavaScript's regular
+ * expressions, of which one call may take longer than a sandbox lives.
+ */
+export function sayAssertions(config: Config): Config {
+  config.plugins = config.plugins.map((plugin) => {
+    const sets = Object.entries(plugin.rules ?? {}).map(([version, rules]) => {
+      const assertions = rules?.['assertions'] as unknown as Assertions | undefined;
+      return [version, assertions === undefined ? rules : { ...rules, assertions: saying(assertions) }];
+    });
+    return { ...plugin, rules: Object.fromEntries(sets) } as unknown as typeof plugin;
+  });
+  return config;
+}
+
+function saying(assertions: Assertions): Assertions {
+  return (options) => {
+    const each = Object.values(options).filter(isObject);
+    return assertions(options).map((visitor, at) => {
+      const name = String(each[at]?.['assertionId'] ?? '');
+      return wrap(visitor, mayBacktrack(each[at]) ? () => sayRule(name) : () => sayRuleSometimes(name));
+    });
+  };
+}
+
+/** The visitor with `say` before each of its functions. */
+function wrap(visitor: unknown, say: () => void): unknown {
+  if (typeof visitor === 'function')
+    return (...given: unknown[]) => {
+      say();
+      return (visitor as Call)(...given);
+    };
+  if (!isObject(visitor)) return visitor;
+  return Object.fromEntries(Object.entries(visitor).map(([key, inner]) => [key, wrap(inner, say)]));
+}
+
+/** Whether a rule has a text with two quantifiers, as every slow regular expression has. */
+function mayBacktrack(rule: unknown): boolean {
+  if (typeof rule === 'string') return /[*+{].*[*+{]/s.test(rule);
+  return typeof rule === 'object' && rule !== null && Object.values(rule).some(mayBacktrack);
+}
