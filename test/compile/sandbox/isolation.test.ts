@@ -48,8 +48,9 @@ async function runInside(
   isolation: Isolation,
   name: string,
   compiled: string | null = null,
+  worker = 'worker',
 ): Promise<Record<string, unknown>> {
-  const args = [String(port), String(process.pid), ...(compiled === null ? [] : [compiled])];
+  const args = [String(port), String(process.pid), ...(compiled === null ? [] : [compiled, worker])];
   return firstWord(forkSandbox(fixture(name), isolation, 256, { args, compiledCode: compiled }));
 }
 
@@ -156,10 +157,16 @@ describe('the walls of a sandbox', () => {
   });
 });
 
-describe.each(isolations)('inside a sandbox, once it works ($kind)', (isolation) => {
+// Code is highlighted in a process of its own, which is closed alike.
+const closed = [
+  ...isolations.map((isolation) => ({ kind: isolation.kind, isolation, worker: 'worker' })),
+  ...(isThorough ? [{ kind: best.kind, isolation: best, worker: 'code-worker' }] : []),
+];
+
+describe.each(closed)('inside a sandbox, once it works ($kind, $worker)', ({ isolation, worker }) => {
   let told: Record<string, string[]> & { tried: number };
   beforeAll(async () => {
-    told = (await runInside(isolation, 'inside.ts', compiledCode)) as typeof told;
+    told = (await runInside(isolation, 'inside.ts', compiledCode, worker)) as typeof told;
   });
 
   it('no builtin module can be had, by import, require, the loader, or text that is run', () => {
@@ -213,7 +220,7 @@ describe.each(isolations)('inside a sandbox, once it works ($kind)', (isolation)
   });
 
   // Both are started alike: `npm test` asks the stronger one.
-  const isAsked = isThorough || isolation === isolations.at(-1);
+  const isAsked = worker === 'worker' && (isThorough || isolation === isolations.at(-1));
   it.skipIf(!isAsked)(
     `a signal to every process of a service ends no work${isAsked ? '' : unlessThorough}`,
     async () => {
