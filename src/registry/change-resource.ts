@@ -108,6 +108,13 @@ export function isRestorable({ deletedAt }: Pick<Resource, 'deletedAt'>, now: Da
   return deletedAt !== null && now.getTime() - Date.parse(deletedAt) < grace * 86_400_000;
 }
 
+/** Throws `conflict` if what has this name is not deleted, or was deleted too long ago. */
+export function assertRestorable(name: string, value: Pick<Resource, 'deletedAt'>, now: Date): void {
+  if (isRestorable(value, now)) return;
+  const why = value.deletedAt === null ? 'is not deleted' : `was deleted more than ${grace} days ago`;
+  throw new RegistryError('conflict', `${name} ${why}.`);
+}
+
 /**
  * Brings a deleted resource back with all its versions, without a connection. Throws `not_found` if
  * it never existed, and `conflict` if it is not deleted or was deleted more than 30 days ago.
@@ -122,10 +129,7 @@ export async function restoreResource(
     assertOwn(current.value);
     // The same request again.
     if (author.operation !== undefined && current.operation === author.operation) return null;
-    if (!isRestorable(current.value, registry.now())) {
-      const why = current.value.deletedAt === null ? 'is not deleted' : `was deleted more than ${grace} days ago`;
-      throw new RegistryError('conflict', `${formatCoordinate(coordinate)} ${why}.`);
-    }
+    assertRestorable(formatCoordinate(coordinate), current.value, registry.now());
     return { value: { ...current.value, deletedAt: null }, change: { ...author, action: 'undelete' } };
   });
   return restored!;

@@ -148,19 +148,30 @@ export async function findReadableSite(
   principal: Principal,
   site: SiteName,
 ): Promise<Generation<DocumentationSite> | null> {
+  const found = await readReadableSite(registry, principal, site);
+  return found?.value.deletedAt === null ? found : null;
+}
+
+/** As `findReadableSite`, also one that was deleted. */
+export async function readReadableSite(
+  registry: Pick<Registry, 'refs'>,
+  principal: Principal,
+  site: SiteName,
+): Promise<Generation<DocumentationSite> | null> {
   const found = await registry.refs.read<DocumentationSite>(siteRef(site));
   // The policy is asked for an absent site too, as for resources.
   const isReadable = mayReadSite(principal, found?.value ?? { ...site, visibility: 'private' });
-  return isReadable && found?.value.deletedAt === null ? found : null;
+  return isReadable ? found : null;
 }
 
-/** The documentation sites that the principal may read (of one organization), by name. */
+/** The documentation sites that the principal may read (of one organization), by name: those that are deleted, or those that are not. */
 export async function listReadableSites(
   registry: Pick<Registry, 'refs'>,
   principal: Principal,
   org?: string,
+  isDeleted = false,
 ): Promise<Generation<DocumentationSite>[]> {
   const all = await registry.refs.all<DocumentationSite>(org === undefined ? 'sites/' : `sites/${org}/`);
-  const found = all.filter(({ value }) => value.deletedAt === null && mayReadSite(principal, value));
+  const found = all.filter(({ value }) => (value.deletedAt !== null) === isDeleted && mayReadSite(principal, value));
   return found.sort((a, b) => (siteRef(a.value) < siteRef(b.value) ? -1 : 1));
 }

@@ -1,6 +1,13 @@
 import { digestOf } from '../../model/digest.ts';
 import { RegistryError } from '../../model/errors.ts';
-import { draftRef, type Draft, type DraftFile, type SiteName } from '../../model/sites/documentation-site.ts';
+import {
+  draftRef,
+  siteRef,
+  type DocumentationSite,
+  type Draft,
+  type DraftFile,
+  type SiteName,
+} from '../../model/sites/documentation-site.ts';
 import { isFilePath, isPagePath } from '../../model/sites/page-path.ts';
 import type { Generation } from '../../store/generations.ts';
 import type { Guard } from '../change-resource.ts';
@@ -123,6 +130,17 @@ export async function deleteDraft(
     guard(current);
     return { value: { file: null }, change: { ...author, action: `delete ${path}` } };
   });
+}
+
+/** Forgets the files of a deleted site, before another one gets its name. */
+export async function forgetDrafts(registry: Registry, site: SiteName, author: Author): Promise<void> {
+  const found = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
+  if (found === null || found.value.deletedAt === null) return;
+  for (const { path } of await listDrafts(registry, site))
+    await registry.refs.update<Draft>(draftRef(site, path), () => ({
+      value: { file: null },
+      change: { ...author, action: `delete ${path}` },
+    }));
 }
 
 /** Throws `conflict` if the files of a site come from a repository. */

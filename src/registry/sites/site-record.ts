@@ -15,7 +15,7 @@ import {
 import { isPagePath, pageAt } from '../../model/sites/page-path.ts';
 import { faultsIn, fitsTheme, themeFiles } from '../../model/sites/theme.ts';
 import type { Generation } from '../../store/generations.ts';
-import type { Guard } from '../change-resource.ts';
+import { assertRestorable, type Guard } from '../change-resource.ts';
 import type { Author, Registry } from '../registry.ts';
 
 /** What somebody may say about a site. Absent members stay as they are, or get their default. */
@@ -213,7 +213,10 @@ export async function connectSite(
   );
 }
 
-/** Deletes a site. Its deployments are kept, and its name may be used again. */
+/**
+ * Deletes a site. Its deployments are kept; within 30 days, `restoreSite` brings it back, unless its
+ * name was used again.
+ */
 export async function deleteSite(
   registry: Registry,
   site: SiteName,
@@ -222,7 +225,26 @@ export async function deleteSite(
 ): Promise<void> {
   const deletedAt = registry.now().toISOString();
   await updateSite(registry, site, author, guard, (current) => ({
-    next: { ...current, connection: null, current: null, deletedAt },
+    next: { ...current, connection: null, deletedAt },
     action: 'delete',
   }));
+}
+
+/**
+ * Brings a deleted site back as it was served, without a connection. Throws `not_found` if it never
+ * existed, and `conflict` if it is not deleted or was deleted more than 30 days ago.
+ */
+export async function restoreSite(
+  registry: Registry,
+  site: SiteName,
+  author: Author,
+): Promise<Generation<DocumentationSite>> {
+  const restored = await registry.refs.update<DocumentationSite>(siteRef(site), (current) => {
+    if (current === null) throw new RegistryError('not_found', `${formatSite(site)} does not exist.`);
+    // The same request again.
+    if (author.operation !== undefined && current.operation === author.operation) return null;
+    assertRestorable(formatSite(site), current.value, registry.now());
+    return { value: { ...current.value, deletedAt: null }, change: { ...author, action: 'undelete' } };
+  });
+  return restored!;
 }

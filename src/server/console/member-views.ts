@@ -1,7 +1,7 @@
 import type { Grant } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { organizationsOf } from '../login/claims.ts';
-import { listMembers, type Member } from '../login/members.ts';
+import { groupsIn, listMembers, type Member } from '../login/members.ts';
 import { isAdmin } from './key-forms.ts';
 import { timeCell, type Cell, type Page } from './pages.ts';
 
@@ -24,10 +24,7 @@ export const membersPage: Page = {
       return { eyebrow, title, lead, sections: [] };
     }
     const members = await listMembers(context.registry, org);
-    const groupsHere = Object.entries(login.organizations ?? {}).flatMap(([group, grants]) => {
-      const own = grants.filter(({ organization }) => organization === org);
-      return own.length === 0 ? [] : [{ group, grants: own }];
-    });
+    const groupsHere = groupsIn(login, org);
     const rightsOf = ({ groups }: Member) => organizationsOf(login, groups)[org] ?? [];
     return {
       eyebrow,
@@ -54,7 +51,7 @@ export const membersPage: Page = {
           rows: groupsHere.map(({ group, grants }) => ({
             cells: [
               group === '*' ? { text: 'everybody who signs in' } : { text: group, isCode: true },
-              rightsCell(grants.map(({ scopes, resources = null }) => ({ scopes, resources }))),
+              rightsCell(grants),
             ],
           })),
           empty: 'The configuration gives no group rights here.',

@@ -154,8 +154,8 @@ const deleted: Page = {
   path: '/deleted',
   async show(visit) {
     const rows: Row[] = [];
+    const query = { limit: '100', deleted: 'true' };
     for (const type of resourceTypes) {
-      const query = { limit: '100', deleted: 'true' };
       const { body } = await ask<Listed<Summary & { deletedAt: string }>>({ ...visit, type }, 'list{many}', { query });
       for (const { slug, name, deletedAt } of body.items) {
         const params = { type, slug };
@@ -166,11 +166,21 @@ const deleted: Page = {
         });
       }
     }
+    const { body: sites } = await ask<Listed<{ slug: string; title: string; deletedAt: string }>>(visit, 'listSites', {
+      query,
+    });
+    for (const { slug, title, deletedAt } of sites.items)
+      rows.push({
+        cells: [{ text: title, more: `sites/${slug}` }, timeCell(deletedAt)],
+        actions: [{ text: 'Bring it back', href: here({ ...visit, params: { site: slug } }, '/sites/:site/undelete') }],
+      });
     return {
       eyebrow: `@${visit.org}`,
       title: 'Deleted',
       lead: 'What was deleted in the last 30 days can be brought back.',
-      sections: [{ title: 'Deleted resources', columns: ['Name', 'Deleted'], rows, empty: 'Nothing was deleted.' }],
+      sections: [
+        { title: 'Deleted resources and sites', columns: ['Name', 'Deleted'], rows, empty: 'Nothing was deleted.' },
+      ],
     };
   },
 };

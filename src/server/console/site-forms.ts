@@ -14,7 +14,8 @@ const visibility: Field = {
 /** Forms about documentation sites. */
 export const siteForms: readonly Form[] = [
   {
-    path: '/sites/new',
+    // Not below /sites/, where a site can have any name.
+    path: '/new-site',
     operation: 'createSite',
     title: 'New site',
     lead: ['A documentation site of pages in Markdown. Nothing is published yet.'],
@@ -148,12 +149,22 @@ export const siteForms: readonly Form[] = [
     path: '/sites/:site/delete',
     operation: 'deleteSite',
     title: ({ org, params }) => `Delete @${org}/sites/${params['site']}`,
-    lead: ['All its pages stop answering, and its drafts are lost. Its name can be used again.'],
+    lead: ['All its pages stop answering. You can bring it back for 30 days, until another site gets its name.'],
     submit: 'Delete the site',
     isDanger: true,
-    after: '/sites',
+    after: '/deleted',
     cancel: '/sites/:site',
-    done: 'The site is deleted.',
+    done: 'Deleted. Until its 30 days are over, you can bring it back here.',
+  },
+  {
+    path: '/sites/:site/undelete',
+    operation: 'undeleteSite',
+    title: ({ org, params }) => `Bring back @${org}/sites/${params['site']}`,
+    lead: ['Its pages answer again as they did. It has no connection to a repository then.'],
+    submit: 'Bring it back',
+    after: '/sites/:site',
+    cancel: '/deleted',
+    done: 'It is back.',
   },
   {
     path: '/sites/:site/remove',

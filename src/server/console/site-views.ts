@@ -53,7 +53,7 @@ const sites: Page = {
       title: 'Sites',
       lead: 'Documentation around your APIs: pages in Markdown, with references in them.',
       actions: may({ ...visit, type: null }, 'publish')
-        ? [{ text: 'New site', href: here(visit, '/sites/new'), isMain: true }]
+        ? [{ text: 'New site', href: here(visit, '/new-site'), isMain: true }]
         : [],
       sections: [
         {

@@ -1,4 +1,6 @@
 import { hexOf, digestOf } from '../../model/digest.ts';
+import type { LoginConfig } from '../../config/login-config.ts';
+import type { Grant } from '../../model/access.ts';
 import type { Registry } from '../../registry/registry.ts';
 
 /** A person of an organization as their last sign-in saw them: the value of a record that expires. */
@@ -26,6 +28,23 @@ export async function noteSignIn(
     const change = { actor: member.actor, origin: null, action: 'sign in' };
     await refs.update<Member>(name, () => ({ value: member, change }));
   }
+}
+
+/** A group whose members have rights in an organization. */
+export interface GroupHere {
+  /** `*`: everybody who signs in. */
+  group: string;
+  grants: readonly Grant[];
+}
+
+/** The groups that the configuration gives rights in an organization. Groups of others are not named here. */
+export function groupsIn({ organizations = {} }: LoginConfig, org: string): GroupHere[] {
+  return Object.entries(organizations).flatMap(([group, entries]) => {
+    const grants = entries.flatMap(({ organization, scopes, resources = null }) =>
+      organization === org ? [{ scopes, resources }] : [],
+    );
+    return grants.length === 0 ? [] : [{ group, grants }];
+  });
 }
 
 /** The people of an organization, last seen first. */

@@ -31,13 +31,13 @@ interface Kept {
 export function createSendListing(): SendListing {
   const kept = new WeakMap<readonly Resource[], Kept>();
 
-  async function pageFor(
+  function pageFor(
     { context, principal }: ReadRequest,
     org: string,
     type: ResourceType | null,
     resources: readonly Resource[],
-  ): Promise<PageBytes> {
-    const sites = type === null ? await publishedSites(context.site, principal, org) : [];
+    sites: readonly DocumentationSite[],
+  ): PageBytes {
     const known = kept.get(resources);
     if (known !== undefined && isSame(known.sites, sites)) return known.page;
     const page = bytesOf(organizationPage(context.site, org, type, resources, sites));
@@ -50,8 +50,9 @@ export function createSendListing(): SendListing {
     const { registry } = context;
     const isCurrent = unchangedOf(registry, org);
     const resources = await listReadable(registry, principal, { org, ...(type !== null && { type }) });
-    if (resources.length === 0 && !mayReadOrganization(principal, org))
-      throw new RegistryError('not_found', nothingHere);
+    const sites = type === null ? await publishedSites(context.site, principal, org) : [];
+    const isEmpty = resources.length === 0 && sites.length === 0;
+    if (isEmpty && !mayReadOrganization(principal, org)) throw new RegistryError('not_found', nothingHere);
     const visibility = principal.kind === 'anonymous' ? 'public' : 'private';
     if (answerMethod(read, visibility)) return;
     const keep: PageOptions['keep'] = (sent, bytes) => {
@@ -63,7 +64,7 @@ export function createSendListing(): SendListing {
         by: 'reader',
         keys: [organizationKey(org)],
       });
-      const page = await pageFor(read, org, type, resources);
+      const page = pageFor(read, org, type, resources, sites);
       return sendPage(read, registry.cache, page, { headers, keep });
     }
     const { items, next } = pageOf(resources, read.query, nameOf);

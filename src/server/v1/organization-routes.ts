@@ -6,7 +6,9 @@ import { readKeyUse } from '../../registry/keys.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Handler } from './call.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
-import { positionOf, sendPage } from './list-pages.ts';
+import { organizationsOf } from '../login/claims.ts';
+import { groupsIn, listMembers } from '../login/members.ts';
+import { isText, positionOf, sendPage } from './list-pages.ts';
 import { keyRecord } from './resource-records.ts';
 
 export const listAudit: Handler = async (call) => {
@@ -28,6 +30,31 @@ export const listAudit: Handler = async (call) => {
     entries,
     ({ entry }) => entry,
     ({ position: reached }) => reached,
+  );
+};
+
+/** The people of the organization as sign-in saw them, with what they may do as configured now. */
+export const listPeople: Handler = async (call) => {
+  const { registry, org } = call;
+  const { login } = registry.config;
+  const after = positionOf(call, isText);
+  const all = login === null ? [] : await listMembers(registry, org);
+  const named = new Set(login === null ? [] : groupsIn(login, org).map(({ group }) => group));
+  const shown = all
+    .map(({ actor, ...member }) => ({ ...member, id: actor.replace(/^user:/, '') }))
+    .filter(({ id }) => after === null || id > after)
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  return sendPage(
+    call,
+    shown,
+    ({ id, name, signedInAt, groups }) => ({
+      id,
+      name,
+      signedInAt,
+      groups: groups.filter((group) => named.has(group)),
+      rights: organizationsOf(login!, groups)[org] ?? [],
+    }),
+    ({ id }) => id,
   );
 };
 

@@ -59,14 +59,14 @@ export async function planBuild(
   }
   units.push(...(await planSites(site, { resources, sites }, inputs)));
   const listed = resources.filter(isPublished);
-  for (const [org, types] of organizationsIn(listed)) {
+  for (const [org, types] of organizationsIn(listed, sites)) {
     const own = listed.filter((resource) => resource.org === org);
     const pages = [`/@${org}`, ...types.map((type) => `/@${org}/${type}`)].flatMap(listingItems);
-    const items = [...pages, ...feedItems({ kind: 'organization', org })];
+    const feeds = types.length === 0 ? [] : feedItems({ kind: 'organization', org });
     units.push({
       name: `@${org}`,
       inputs: inputs(own, organizationTitle(site, org), namesOf(sites.filter((each) => each.org === org))),
-      items,
+      items: [...pages, ...feeds],
       again: null,
     });
   }
@@ -89,9 +89,9 @@ function feedItems(scope: FeedScope): Item[] {
   return (['atom', 'json'] as const).map((format) => discoveryItem(feedPath(scope, format)));
 }
 
-/** The organizations that have resources, each with its types. */
-function organizationsIn(resources: readonly Resource[]): Map<string, ResourceType[]> {
-  const found = new Map<string, Set<ResourceType>>();
+/** The organizations that have resources or sites, each with the types of its resources. */
+function organizationsIn(resources: readonly Resource[], sites: PublicSnapshot['sites']): Map<string, ResourceType[]> {
+  const found = new Map<string, Set<ResourceType>>(sites.map(({ org }) => [org, new Set()]));
   for (const { org, type } of resources) found.set(org, (found.get(org) ?? new Set()).add(type));
   return new Map([...found].map(([org, types]) => [org, resourceTypes.filter((type) => types.has(type))]));
 }

@@ -36,11 +36,14 @@ export async function homePage(site: Site, principal: Principal): Promise<string
     of.push(resource);
     byOrganization.set(resource.org, of);
   }
+  const sites = await publishedSites(site, principal);
+  const sitesOf = Map.groupBy(sites, ({ org }) => org);
+  for (const org of sitesOf.keys()) if (!byOrganization.has(org)) byOrganization.set(org, []);
   const organizations = [...byOrganization].map(([org, resources]) => ({
     name: organizationTitle(site, org),
     org,
     logo: site.logo(org),
-    kinds: kindsIn(resources),
+    kinds: resources.length > 0 ? kindsIn(resources) : countOf(sitesOf.get(org)!.length, 'site'),
     href: site.links.path(formatAddress({ kind: 'organization', org })),
     count: resources.length,
     resources: resources.slice(0, shown.home).map((resource) => rowOf(site, resource)),
@@ -64,7 +67,7 @@ export async function homePage(site: Site, principal: Principal): Promise<string
       },
     },
     organizations,
-    sites: siteRows(site, await publishedSites(site, principal)),
+    sites: siteRows(site, sites),
     changes: newestOf(site, all),
     example: exampleOf(site, all),
     feed: feed.href,

@@ -41,6 +41,21 @@ test('an administrator sees who signed in, what they may do and by which group, 
   expect(page).not.toContain('unmapped');
   expect(rows.some((row) => /payments publish: apis\/pay-\*/.test(row))).toBe(true);
   expect((await bob.request(`${url}/console/acme/members`)).status).toBe(403);
+  const headers = { 'stele-organization': 'acme' };
+  const { items } = JSON.parse((await ann.request(`${url}/v1/members`, { headers })).text) as { items: object[] };
+  expect(items).toHaveLength(3);
+  expect(items).toContainEqual({
+    id: `${provider.issuer}#bob`,
+    name: expect.any(String),
+    signedInAt: expect.any(String),
+    groups: ['payments'],
+    rights: [
+      { scopes: ['read'], resources: null },
+      { scopes: ['publish'], resources: ['apis/pay-*'] },
+    ],
+  });
+  expect(JSON.stringify(items)).not.toMatch(/strangers|unmapped/);
+  expect((await bob.request(`${url}/v1/members`, { headers })).status).toBe(403);
   const others = (await eve.request(`${url}/console/globex/members`)).text;
   expect(others).toContain('#eve');
   expect(others).not.toContain('#ann');

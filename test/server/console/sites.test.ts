@@ -9,7 +9,7 @@ beforeAll(async () => {
   server = await openConsole();
   writer = await server.signIn({ name: 'writer' });
   reader = await server.signIn({ name: 'reader', scopes: ['read'] });
-  await writer.send('/console/acme/sites/new', { '/title': 'The guide', '/slug': 'guide', '/visibility': 'public' });
+  await writer.send('/console/acme/new-site', { '/title': 'The guide', '/slug': 'guide', '/visibility': 'public' });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -66,7 +66,7 @@ describe('a site', () => {
 
   test('is previewed whole, at an address that its readers need no account for, and is not published', async () => {
     const plan = { '/title': 'Plan', '/slug': 'plan', '/visibility': 'public' };
-    await writer.send('/console/acme/sites/new', plan);
+    await writer.send('/console/acme/new-site', plan);
     const at = '/console/acme/sites/plan';
     await writer.send(`${at}/edit`, { '/path': 'index.md', '/text': page('Plan', 'Not yet.'), do: 'go' });
     expect((await writer.get(`${at}/edit?file=index.md`)).text).toContain(`href="${at}/preview"`);
@@ -80,7 +80,7 @@ describe('a site', () => {
 
   test('is connected to a folder, says how it is synced, and is disconnected', async () => {
     const at = '/console/acme/sites/linked';
-    await writer.send('/console/acme/sites/new', { '/title': 'Linked', '/slug': 'linked', '/visibility': 'public' });
+    await writer.send('/console/acme/new-site', { '/title': 'Linked', '/slug': 'linked', '/visibility': 'public' });
     expect((await writer.get(at)).text).toContain(`href="${at}/connection"`);
     const bad = { '/repository': 'https://github.com/acme/docs', '/folder': '../out' };
     const refused = await writer.send(`${at}/connection`, bad);
@@ -164,6 +164,39 @@ describe('a site', () => {
     expect((await writer.send(`${guide}/remove?file=old.md`)).status).toBe(303);
     expect((await writer.get(edit('old.md'))).status).toBe(404);
   });
+});
+
+test('a site may have any name, also that of an address of the console', async () => {
+  const made = await writer.send('/console/acme/new-site', {
+    '/title': 'Newest',
+    '/slug': 'new',
+    '/visibility': 'public',
+  });
+  expect(made.headers.get('location')).toMatch(/^\/console\/acme\/sites\/new\?/);
+  expect((await writer.get('/console/acme/sites/new')).text).toContain('<h1>Newest');
+});
+
+test('a site that was deleted comes back as it was served, and one that takes its name has nothing of it', async () => {
+  const form = { '/title': 'Lost', '/slug': 'lost', '/visibility': 'public' };
+  await writer.send('/console/acme/new-site', form);
+  const at = '/console/acme/sites/lost';
+  await writer.send(`${at}/edit`, { '/path': 'index.md', '/text': page('Lost', 'Found again.'), do: 'go' });
+  await writer.send(`${at}/publish`, { do: 'go' });
+  const seen = async () => (await createBrowser().request(`${server.url}/sites/acme/lost/`)).text;
+  const deleted = await writer.send(`${at}/delete`);
+  expect(deleted.headers.get('location')).toMatch(/^\/console\/acme\/deleted\?/);
+  expect(await seen()).not.toContain('Found again.');
+  expect((await writer.get('/console/acme/deleted')).text).toContain(`href="${at}/undelete"`);
+  const { token } = hiddenIn((await reader.get('/console/acme')).text) as { token: string };
+  expect((await reader.send(`${at}/undelete`, {}, { hidden: { token: token ?? '' } })).status).toBe(403);
+  expect((await writer.send(`${at}/undelete`)).status).toBe(303);
+  expect(await seen()).toContain('Found again.');
+  expect((await writer.get(at)).text).toContain('index.md');
+
+  await writer.send(`${at}/delete`);
+  expect((await writer.send('/console/acme/new-site', form)).status).toBe(303);
+  expect((await writer.get(at)).text).toContain('No pages yet.');
+  expect((await writer.send(`${at}/undelete`)).status).toBe(409);
 });
 
 describe('who may only read', () => {

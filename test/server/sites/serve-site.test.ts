@@ -154,6 +154,18 @@ describe('what somebody may not read', () => {
     expect((await get('/sites/acme/secrets/', asAcme())).headers.get('surrogate-key')).toBeNull();
   });
 
+  test('an organization that has only sites is on the front page for those who may read one', async () => {
+    const docs = { org: 'docs', slug: 'house' };
+    await writeSite(served.registry, { 'index.md': 'Words' }, { title: 'House rules' }, docs);
+    await deploy(served.registry, docs);
+    const front = async () => (await get('/')).text;
+    await expect.poll(front).toMatch(/href="\/@docs">docs<\/a> <span class="count">1 site</);
+    expect((await get('/@docs')).text).toContain('<a href="/sites/docs/house/">House rules</a>');
+    await changeSite(served.registry, docs, { visibility: 'private' }, author);
+    await expect.poll(front).not.toContain('/@docs');
+    expect((await get('/@docs')).status).toBe(404);
+  });
+
   test('becomes hidden within the next request when it is made private', async () => {
     await changeSite(served.registry, handbook, { visibility: 'private' }, author);
     expect((await get(at(''))).status).toBe(404);

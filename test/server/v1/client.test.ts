@@ -197,6 +197,10 @@ test('documentation sites', async () => {
   expect((await client.GET('/v1/sites/{site}/syncs/{run}', { params: one })).data).toEqual(run);
   await client.DELETE('/v1/sites/{site}/connection', { params: site });
   expect((await client.DELETE('/v1/sites/{site}', { params: site })).response.status).toBe(204);
+  const { data: gone } = await client.GET('/v1/sites', { params: { query: { deleted: true } } });
+  expect(gone!.items.map(({ id, deletedAt }) => [id, typeof deletedAt])).toEqual([['handbook', 'string']]);
+  const { data: back } = await client.POST('/v1/sites/{site}/undelete', { params: site });
+  expect([back!.current, back!.deletedAt]).toEqual(['4', undefined]);
 });
 
 test('webhook endpoints', async () => {
@@ -234,6 +238,7 @@ test('webhook endpoints', async () => {
 test('the organization, the limits and the description', async () => {
   const { data: audit } = await client.GET('/v1/audit', { params: { query: { limit: 5 } } });
   expect(audit!.items.length).toBeGreaterThan(0);
+  expect((await client.GET('/v1/members')).data).toEqual({ items: [], next: null });
   const { data: followed } = await client.GET('/v1/repositories', { params: { query: { state: 'synced' } } });
   expect(followed!.items.every(({ state }) => state === 'synced')).toBe(true);
   const { data: made } = await client.POST('/v1/repositories', {

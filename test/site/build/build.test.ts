@@ -5,6 +5,7 @@ import type { BuildManifest } from '../../../src/site/build/build-manifest.ts';
 import { openAnswers } from '../../../src/server/ask-in-process.ts';
 import { createPulls } from '../../../src/pulls/pulls.ts';
 import { createSyncQueue } from '../../../src/sync/queue.ts';
+import { deploy, writeSite } from '../../server/sites/site-world.ts';
 import { createTestRegistry, changeResource, publishVersion, setStatus } from '../../server/registry.ts';
 import { build, filesIn, openFolder, textOf } from './build-world.ts';
 import { isThorough, sampleOf } from '../../thorough.ts';
@@ -59,6 +60,16 @@ test('an empty registry builds a site, too', async () => {
   const built = await build(createTestRegistry(), join(folder.path, 'deep', 'site'));
   expect(built).toMatchObject({ outcome: 'built', resources: 0 });
   expect(await filesIn(join(folder.path, 'deep', 'site'))).toContain('index.html');
+});
+
+test('an organization that has only sites has its page, to which the front page leads', async () => {
+  await using out = await openFolder();
+  const registry = createTestRegistry();
+  await writeSite(registry, { 'index.md': 'Words' });
+  await deploy(registry);
+  await build(registry, out.path);
+  expect(await textOf(out.path, 'index.html')).toContain('href="/@acme"');
+  expect(await textOf(out.path, '@acme/index.html')).toContain('href="/sites/acme/handbook/"');
 });
 
 test('what has not changed is kept: the same file, not a copy', async () => {

@@ -6,7 +6,7 @@ import type { Generation } from '../../../store/generations.ts';
 /** A documentation site as described in the API. */
 export function siteRecord(url: string, { value: site, at }: Generation<DocumentationSite>): object {
   const { org, slug, title, description, visibility, blockOn, theme, navigation, redirects, versions } = site;
-  const { connection, current, createdAt } = site;
+  const { connection, current, createdAt, deletedAt } = site;
   return {
     id: slug,
     organization: org,
@@ -29,6 +29,7 @@ export function siteRecord(url: string, { value: site, at }: Generation<Document
     updatedAt: at,
     coordinate: formatSite(site),
     url: `${url}/sites/${org}/${slug}/`,
+    ...(deletedAt !== null && { deletedAt }),
   };
 }
 

@@ -2,10 +2,18 @@ import { isAllowed, type Scope } from '../../../model/access.ts';
 import { RegistryError } from '../../../model/errors.ts';
 import { describeBlocking } from '../../../model/problem.ts';
 import type { DocumentationSite, SiteName } from '../../../model/sites/documentation-site.ts';
-import { findReadableSite, listReadableSites } from '../../../registry/readable.ts';
+import { findReadableSite, listReadableSites, readReadableSite } from '../../../registry/readable.ts';
 import { publishAgain, publishDrafts } from '../../../registry/sites/publish-site.ts';
 import { previewDrafts } from '../../../registry/sites/site-preview.ts';
-import { changeSite, createSiteRecord, deleteSite, type SiteChange } from '../../../registry/sites/site-record.ts';
+import { isRestorable } from '../../../registry/change-resource.ts';
+import { forgetDrafts } from '../../../registry/sites/drafts.ts';
+import {
+  changeSite,
+  createSiteRecord,
+  deleteSite,
+  restoreSite,
+  type SiteChange,
+} from '../../../registry/sites/site-record.ts';
 import type { Generation } from '../../../store/generations.ts';
 import { nothingHere } from '../../nothing-here.ts';
 import { bodyOf, type Answer, type Call, type Handler } from '../call.ts';
@@ -43,9 +51,13 @@ export function requireSiteScope(
 export const listSites: Handler = async (call) => {
   const { registry, principal, org, context } = call;
   const after = positionOf(call, isText);
-  const all = await listReadableSites(registry, principal, org);
+  const isDeleted = call.query['deleted'] === true;
+  const all = await listReadableSites(registry, principal, org, isDeleted);
   const shown = all.filter(
-    ({ value }) => (after === null || value.slug > after) && matchesQuery(call, value.title, value.slug),
+    ({ value }) =>
+      (after === null || value.slug > after) &&
+      (!isDeleted || isRestorable(value, registry.now())) &&
+      matchesQuery(call, value.title, value.slug),
   );
   return sendPage(
     call,
@@ -60,6 +72,7 @@ export const createSite: Handler = async (call) => {
   const { slug, ...given } = bodyOf<SiteChange & { title: string; slug: string }>(call);
   const site = { org, slug };
   requireSiteScope({ principal, site }, 'publish');
+  await forgetDrafts(registry, site, author);
   const made = await createSiteRecord(registry, site, given, author);
   const headers = { Location: `${context.url}/v1/sites/${slug}`, ETag: etagOf(made.generation) };
   return { status: 201, headers, body: siteRecord(context.url, made) };
@@ -81,6 +94,16 @@ export const updateSite: SiteHandler = async (call) => {
 export const removeSite: SiteHandler = async (call) => {
   await deleteSite(call.registry, call.site, call.author, guardOf(call));
   return { status: 204 };
+};
+
+/** Brings a site back. What the asker may not read looks as if it had never been. */
+export const undeleteSite: Handler = async (call) => {
+  const { registry, principal, org, path, author, context } = call;
+  const site = { org, slug: path['site']! };
+  if ((await readReadableSite(registry, principal, site)) === null) throw new RegistryError('not_found', nothingHere);
+  requireSiteScope({ principal, site }, 'admin');
+  const found = await restoreSite(registry, site, author);
+  return { status: 200, headers: { ETag: etagOf(found.generation) }, body: siteRecord(context.url, found) };
 };
 
 export const deploySite: SiteHandler = async (call) => {
