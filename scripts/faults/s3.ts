@@ -70,6 +70,8 @@ for (let node = 0; node < 2; node++) {
   apis.push(await openApi(openBucketRegistry(bucket)));
 }
 const secret = await beginStore(apis[0]!);
+// Until then, the other server may answer that it does not know the key.
+await delay(seen);
 const before = Object.values(proxy.seen).reduce((sum, each) => sum + each, 0);
 proxy.choose = () => {
   counts.requests++;
