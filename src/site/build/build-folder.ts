@@ -1,7 +1,7 @@
 import { copyFile, cp, link, lstat, mkdir, readdir, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { RegistryError } from '../../model/errors.ts';
-import { manifestName, readBuildManifest, type BuildManifest } from './build-manifest.ts';
+import { manifestName, pathsOf, readBuildManifest, type BuildManifest } from './build-manifest.ts';
 
 /** The target folder of a build. */
 export interface BuildFolder {
@@ -58,7 +58,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
     const message = `${target} contains files that are not from a build. Choose a folder that is empty or does not exist.`;
     throw new RegistryError('conflict', message);
   }
-  const said = new Set(Object.values(manifest.units).flatMap(({ files }) => files.map(({ path }) => path)));
+  const said = new Set(Object.values(manifest.units).flatMap(pathsOf));
   const there = new Set<string>();
   for (const entry of entries) {
     if (entry.isDirectory()) continue;
@@ -69,7 +69,7 @@ async function inspect(target: string): Promise<BuildManifest | null> {
     }
     there.add(path);
   }
-  const whole = Object.entries(manifest.units).filter(([, { files }]) => files.every(({ path }) => there.has(path)));
+  const whole = Object.entries(manifest.units).filter(([, unit]) => pathsOf(unit).every((path) => there.has(path)));
   return { ...manifest, units: Object.fromEntries(whole) };
 }
 

@@ -14,6 +14,13 @@ export interface BuiltFile {
   digest?: Digest;
   /** Its own `Content-Security-Policy`. */
   policy?: string;
+  /** The file that holds it, if it is not one of its own. */
+  pack?: string;
+}
+
+/** The paths of the files that a unit consists of on the disk, each once. */
+export function pathsOf({ files }: Pick<BuiltUnit, 'files'>): string[] {
+  return [...new Set(files.map(({ path, pack }) => pack ?? path))];
 }
 
 /** Files with the same inputs, built again when those change. */
@@ -54,9 +61,12 @@ function parseBuildManifest(text: string): BuildManifest | null {
   }
 }
 
-function isBuiltFile({ path, size }: BuiltFile): boolean {
-  if (typeof path !== 'string' || typeof size !== 'number') return false;
-  return (
-    path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..') && !path.includes('\0')
-  );
+function isBuiltFile({ path, size, pack = path }: BuiltFile): boolean {
+  return typeof size === 'number' && [path, pack].every(isInside);
+}
+
+/** Whether a path stays in the folder of the build. */
+function isInside(path: unknown): boolean {
+  if (typeof path !== 'string' || path.includes('\0')) return false;
+  return path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
 }

@@ -5,7 +5,8 @@ import type { Answered, Answers, Asked } from '../answers.ts';
 import type { Beginnings } from './build-folder.ts';
 import { resourcesPerFile } from '../../search/ranking/shards.js';
 import { codingEndings, imageItems, partItems, shardItem, type Item, type Unit } from './build-items.ts';
-import type { BuiltFile, BuiltUnit, Fields } from './build-manifest.ts';
+import { pathsOf, type BuiltFile, type BuiltUnit, type Fields } from './build-manifest.ts';
+import { openPacks } from './build-pack.ts';
 import { decodeJson } from '../../model/json.ts';
 
 /** The context of a build. */
@@ -16,6 +17,8 @@ export interface Making {
   headers: Record<string, Fields>;
   /** The codings of each file besides the plain one. */
   codings: readonly Exclude<Coding, 'identity'>[];
+  /** Whether to write as few files as possible: packs, and nothing twice. */
+  isLean: boolean;
   signal: AbortSignal;
 }
 
@@ -24,6 +27,7 @@ const patience = 600;
 
 /** Builds all files of a unit. `former`: its previous files; unchanged documents are kept. */
 export async function makeUnit(making: Making, unit: Unit, former: BuiltUnit | null): Promise<BuiltUnit> {
+  if (making.isLean) return makePacked(making, unit);
   const files: BuiltFile[] = [];
   const known = new Map((former?.files ?? []).map((file) => [file.path, file]));
   for (const item of unit.items) files.push(...(await makeItem(making, item, known)));
@@ -31,9 +35,23 @@ export async function makeUnit(making: Making, unit: Unit, former: BuiltUnit | n
   return { inputs: unit.inputs, files };
 }
 
+/** Builds all files of a unit in packs. Only the function opens them, and it knows which version is latest. */
+async function makePacked(making: Making, unit: Unit): Promise<BuiltUnit> {
+  const packs = openPacks(making.beginnings);
+  const files: BuiltFile[] = [];
+  for (const item of unit.items)
+    files.push(...(await makeItem({ ...making, beginnings: packs.beginnings }, item, new Map())));
+  await packs.write();
+  const placed = files.map((file) => {
+    const pack = packs.packOf(file.path);
+    return pack === undefined ? file : { ...file, pack };
+  });
+  return { inputs: unit.inputs, files: placed };
+}
+
 /** Keeps all files of a unit. */
 export async function keepUnit({ beginnings, signal }: Making, former: BuiltUnit): Promise<BuiltUnit> {
-  for (const { path } of former.files) {
+  for (const path of pathsOf(former)) {
     signal.throwIfAborted();
     if (!(await beginnings.keep(path))) throw changed(path);
   }

@@ -6,7 +6,7 @@ import { takePublicSnapshot, type PublicSnapshot } from '../../registry/public-s
 import type { Registry } from '../../registry/registry.ts';
 import type { Answers } from '../answers.ts';
 import { openBuildFolder, type Beginnings, type BuildFolder } from './build-folder.ts';
-import { manifestName, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
+import { manifestName, pathsOf, type BuildManifest, type BuiltUnit } from './build-manifest.ts';
 import { programDigest } from './build-basis.ts';
 import { planBuild } from './build-plan.ts';
 import { siteAddress } from '../../model/sites/documentation-site.ts';
@@ -32,6 +32,8 @@ export interface BuildOptions {
   precompressed?: Precompressed;
   /** Adds a function that answers on this host as the registry does. */
   host?: EdgeHost | null;
+  /** Writes few files, which only that function can open. */
+  isLean?: boolean;
   /** Builds everything again. */
   isFresh: boolean;
   /** Called with the progress. */
@@ -106,12 +108,23 @@ async function buildOnce(folder: BuildFolder, snapshot: PublicSnapshot, options:
 /** The inputs of every file besides its content. */
 async function basisOf(
   { registry, url, assets }: Site,
-  { program, precompressed: packed = 'all', host = null }: BuildOptions,
+  { program, precompressed: packed = 'all', host = null, isLean = false }: BuildOptions,
 ): Promise<string> {
   const { config, compiler } = registry;
   const files = await programDigest(config.templates);
   const paths = assets.names().map((name) => assets.path(name));
-  return JSON.stringify([program, packed, host, files, paths, compiler.renderer, url, config.cache, config.sites]);
+  return JSON.stringify([
+    program,
+    packed,
+    host,
+    isLean,
+    files,
+    paths,
+    compiler.renderer,
+    url,
+    config.cache,
+    config.sites,
+  ]);
 }
 
 /** The kinds of problems. Each has a page. */
@@ -140,14 +153,15 @@ interface Work {
 async function write(
   { site, snapshot, answers, beginnings, old, problems }: Work,
   units: readonly Unit[],
-  { signal: stop, say, precompressed: packed = 'all', host = null }: BuildOptions,
+  { signal: stop, say, precompressed: packed = 'all', host = null, isLean = false }: BuildOptions,
 ): Promise<{ manifest: BuildManifest; made: number }> {
   const failed = new AbortController();
   const former = (unit: Unit): BuiltUnit | null => old?.units[unit.name] ?? null;
   const isKept = (unit: Unit) => former(unit)?.inputs === unit.inputs;
   const headers = units.some(isKept) ? { ...old!.headers } : {};
   const codings = precompressed[packed];
-  const making: Making = { codings, answers, beginnings, headers, signal: AbortSignal.any([stop, failed.signal]) };
+  const signal = AbortSignal.any([stop, failed.signal]);
+  const making: Making = { codings, isLean, answers, beginnings, headers, signal };
   const built: Record<string, BuiltUnit> = {};
   let made = 0;
   let done = 0;
@@ -156,7 +170,7 @@ async function write(
     if (isKept(unit)) built[unit.name] = await keepUnit(making, former(unit)!);
     else {
       built[unit.name] = await makeUnit(making, unit, former(unit));
-      made += built[unit.name]!.files.length;
+      made += pathsOf(built[unit.name]!).length;
     }
     done += 1;
     say(`Building: ${done} of ${units.length}`);
@@ -178,7 +192,7 @@ async function write(
   const sorted = Object.fromEntries(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1)));
   const inOrder = Object.fromEntries(units.map(({ name }) => [name, built[name]!]));
   const moved = await movedPaths(site, snapshot);
-  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems, moved }, host);
+  const rules = rulesFor({ site, snapshot, codings, headers: sorted, units: inOrder, problems, moved }, host, isLean);
   for (const [path, text] of Object.entries(rules)) await beginnings.write(path, text);
   const ruleFiles = Object.entries(rules).map(([path, text]) => ({ path, size: Buffer.byteLength(text) }));
   const { inputs } = units.at(-1)!;
@@ -219,7 +233,7 @@ function summarize(
   units: BuildManifest['units'],
   made: number,
 ): Built {
-  const files = Object.values(units).flatMap((unit) => unit.files);
-  const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  return { outcome, resources: resources.length, files: files.length, bytes, made };
+  const all = Object.values(units);
+  const bytes = all.flatMap(({ files }) => files).reduce((sum, { size }) => sum + size, 0);
+  return { outcome, resources: resources.length, files: all.flatMap(pathsOf).length, bytes, made };
 }

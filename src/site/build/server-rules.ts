@@ -5,9 +5,14 @@ import { serverRules } from './rules-nginx-server.ts';
 import { httpRules } from './rules-nginx.ts';
 import { rulesTable, type Written } from './rules-table.ts';
 
-/** The rules for each supported web server, by file. `host`: with an edge function for it. */
-export function rulesFor(written: Written, host: EdgeHost | null = null): Record<string, string> {
+/**
+ * The rules for each supported web server, by file. `host`: with an edge function for it. `isLean`:
+ * only that, because nothing else opens packs.
+ */
+export function rulesFor(written: Written, host: EdgeHost | null, isLean: boolean): Record<string, string> {
   const table = rulesTable(written);
+  const edge = host === null ? {} : edgeRules(table, host, isLean);
+  if (isLean) return edge;
   const files = fileRules(table);
   return {
     'rules/nginx-http.conf': httpRules(table),
@@ -17,6 +22,6 @@ export function rulesFor(written: Written, host: EdgeHost | null = null): Record
     _headers: files.headers,
     // GitHub Pages would leave out what starts with a dot or an underscore.
     '.nojekyll': '',
-    ...(host === null ? {} : edgeRules(table, host)),
+    ...edge,
   };
 }
