@@ -20,11 +20,14 @@
 //   media         <div>: one body: <code> of each media type, .type, then the schema and examples
 //   parts         <div> of an operation: everything but its title, .url and .samples
 //   base          <span>: the URL of the server, before the path
-//   samples       <div> of an operation: the request with curl, in <pre><code>; then .example of its body, and .answer
-//   answer        <details>: the body of a response, <pre><code>
+//   samples       <div> of an operation: the request with curl, in <pre><code>; then .example of its body, and .answers
+//   answers       <div>: bodies of responses, each an .answer, of which one is open at a time
+//   answer        <details>: the body of a response, <pre><code>; a <span> in its <summary> may be left out while it is closed
 //   example       <details>: one example, <pre><code>
 //   severity      <b> of a rule, with error, warn, info, hint or off beside it
-//   index         <ul> of the operations of a section, on the overview of a document with several pages; with names: of schemas
+//   index         <ul> of operations: of all on the first screen, of a section on the overview of a document with several pages;
+//                 also of tags; with names: of schemas
+//   count         <span>: how many operations a tag has
 //   more          <p>: says that something was cut, and how much
 //   nav           <ul>, nested: the table of contents; <details> fold the groups of long ones, <a> holds .method and text
 //

@@ -169,3 +169,48 @@ test.each([
   expect(html.split('<li>').length).toBeLessThan(1000);
 });
 const names = Array.from({ length: 40 }, (_, at) => `n${at}`);
+
+test('the bodies of responses are tabs, of which one is open', () => {
+  const json = (schema: object) => ({ 'application/json': { schema: { properties: schema } } });
+  const responses = {
+    400: { description: 'Bad', content: json({ why: text }) },
+    201: { description: 'Made', content: json({ id: text }) },
+  };
+  const paths = { '/orders': { post: { operationId: 'create', responses } } };
+  const { html } = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths }))!;
+  const tabs = [...html.matchAll(/<details class="answer" name="([^"]*)"( open)?><summary><b[^>]*>(\d+)/g)];
+  expect(tabs.map(([, group, open, status]) => [group, status, open !== undefined])).toEqual([
+    ['operation/create', '201', true],
+    ['operation/create', '400', false],
+  ]);
+});
+
+test('an operation without a summary is called by its id, in the text and in the table of contents', () => {
+  const paths = { '/orders': { get: { operationId: 'List orders' } }, '/health': { get: {} } };
+  const document = { openapi: '3.1.0', info: { title: 'x', version: '1' }, paths };
+  const { html, navigation } = renderDocument(published(document))!;
+  expect(html).toContain('<a href="#operation/List-orders">List orders</a></h3>');
+  expect(html).toContain('>GET /health</a></h3>');
+  expect(navigation).toMatch(/<\/b> List orders<\/a>.*<\/b> \/health<\/a>/s);
+});
+
+test('the first screen lists the operations, of many their tags, unless a long description stands there', () => {
+  const of = (count: number, description: string) => {
+    const all = Array.from({ length: count }, (_, at) => [`/p${at}`, { get: { tags: [at % 2 ? 'odd' : 'even'] } }]);
+    const info = { title: 'x', version: '1', description };
+    const { html } = renderDocument(
+      published({
+        openapi: '3.1.0',
+        info,
+        tags: [{ name: 'odd', description: 'Odd ones' }],
+        paths: Object.fromEntries(all),
+      }),
+    )!;
+    return /<h2>At a glance<\/h2><ul class="index">(.*?)<\/ul>/s.exec(html)?.[1] ?? null;
+  };
+  expect(of(2, '')?.match(/<li>/g)).toHaveLength(2);
+  expect(of(2, '')).toContain('<code>/p1</code></a>');
+  expect(of(60, '')?.match(/<li>/g)).toHaveLength(2);
+  expect(of(60, '')).toMatch(/>odd<\/a> <span class="count">30<\/span> .*Odd ones/);
+  expect(of(2, 'word '.repeat(400))).toBeNull();
+});

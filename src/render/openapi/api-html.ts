@@ -4,6 +4,7 @@ import { listOf, objectOf, textOf, entriesOf } from '../json-value.ts';
 import { createLong } from '../long.ts';
 import type { Pages } from '../../model/anchor.ts';
 import { pagesOf, type Section } from './api-pages.ts';
+import { glanceHtml } from './glance-html.ts';
 import { externalDocsOf } from './operation-view.ts';
 import { docsHtml, operationHtml, operationLine, outsideLink, securityHtml } from './operation-html.ts';
 import { serverUrls } from '../outline-document.ts';
@@ -101,6 +102,7 @@ function introHtml(page: Page, api: Api): Html {
   return markup`<section class="intro">
     ${page.descriptions.block(textOf(info['summary']), 3)}${page.descriptions.main(textOf(info['description']), 3)}${docsHtml(docs)}
     ${lengthOf(facts) === 0 ? nothing : markup`<dl>${facts}</dl>`}
+    ${glanceHtml(page, api, textOf(info['description']))}
     ${schemesHtml(page, api)}
   </section>`;
 }

@@ -1,7 +1,7 @@
 import { slugFrom } from '../../model/address.ts';
 import type { Pages, PagePart } from '../../model/anchor.ts';
 import { formatHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import { textOf } from '../json-value.ts';
+import { calledIn } from './list-operations.ts';
 import type { Page } from '../page.ts';
 import { nameText, shorten } from '../plain-text.ts';
 import type { NamedSchema, PlacedOperation } from './api-view.ts';
@@ -80,15 +80,17 @@ function nameFor(title: string, taken: Set<string>): string {
   return name;
 }
 
+/** An operation in a list: a link, and what it does. */
+export function operationLink({ operation: { method, path, value }, anchor }: PlacedOperation): Html {
+  const label = markup`${methodHtml(method)} <code>${nameText(path, 300)}</code>`;
+  const link = markup`<a href="#${anchor}">${value['deprecated'] === true ? markup`<s>${label}</s>` : label}</a>`;
+  return markup`${link} ${shorten(calledIn(value), 120)}`;
+}
+
 /** The heading of a section and a line for each of its operations or schemas. */
 function sectionIndex(page: Page, { title, anchor, description, operations, schemas }: Section): Html {
   const lines = [
-    ...operations.map(({ operation: { method, path, value }, anchor: place }) => {
-      const summary = shorten(textOf(value['summary']), 120);
-      const label = markup`${methodHtml(method)} <code>${path.slice(0, 300)}</code>`;
-      const link = markup`<a href="#${place}">${value['deprecated'] === true ? markup`<s>${label}</s>` : label}</a>`;
-      return markup`<li id="${place}">${link} ${summary}</li>`;
-    }),
+    ...operations.map((one) => markup`<li id="${one.anchor}">${operationLink(one)}</li>`),
     ...schemas.map(
       ({ name, anchor: place }) => markup`<li id="${place}"><a href="#${place}">${nameText(name, 100)}</a></li>`,
     ),

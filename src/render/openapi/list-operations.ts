@@ -14,6 +14,11 @@ export interface ApiOperation {
   value: JsonObject;
 }
 
+/** What an operation is called: its summary, or its id. Empty if it has neither. */
+export function calledIn(value: JsonObject): string {
+  return textOf(value['summary']).trim() || textOf(value['operationId']).trim();
+}
+
 const methods = new Set('get put post delete options head patch trace query'.split(' '));
 
 /** Most entries read from a list of a document. */

@@ -1,6 +1,6 @@
 import { examplesHtml } from '../schema/example-html.ts';
 import { isSafeLink, joinHtml, lengthOf, markup, nothing, type Html } from '../html.ts';
-import type { ApiOperation } from './list-operations.ts';
+import { calledIn, type ApiOperation } from './list-operations.ts';
 import type { Media } from './media-view.ts';
 import {
   callbacksOf,
@@ -27,22 +27,20 @@ export function operationHtml(page: Page, operation: ApiOperation, anchor: strin
     </h3>
     ${urlHtml(operation, baseOf(page.document, view))}
     <div class="parts">${partsHtml(page, operation, view)}</div>
-    ${samplesHtml(page, operation, view, securityOf(page, operation, view))}
+    ${samplesHtml(page, operation, view, { anchor, security: securityOf(page, operation, view) })}
   </section>`;
 }
 
 /** One operation as a single line, for documents that are too long. */
 export function operationLine(operation: ApiOperation, anchor: string): Html {
-  const { value } = operation;
-  const summary = typeof value['summary'] === 'string' ? value['summary'] : '';
   return markup`<section class="operation" id="${anchor}">
-    <h3>${titleOf(summary, operation)}</h3>
+    <h3>${titleOf('', operation)}</h3>
     ${urlHtml(operation, '')}
   </section>`;
 }
 
-function titleOf(summary: string, { method, path }: ApiOperation): string {
-  return shorten(summary, 300) || nameText(`${method} ${path}`, 300);
+function titleOf(summary: string, { method, path, value }: ApiOperation): string {
+  return shorten(summary || calledIn(value), 300) || nameText(`${method} ${path}`, 300);
 }
 
 export function methodHtml(method: string): Html {

@@ -1,7 +1,7 @@
 import { exampleText } from '../schema/example.ts';
 import type { Example } from '../schema/example-html.ts';
 import { isSmall, sampleOf } from '../schema/sample-value.ts';
-import { joinHtml, markup, nothing, type Html } from '../html.ts';
+import { markup, nothing, type Html } from '../html.ts';
 import type { Media } from './media-view.ts';
 import type { OperationView, Requirement, Response } from './operation-view.ts';
 import type { ApiOperation } from './list-operations.ts';
@@ -17,13 +17,13 @@ const mostAnswers = 20;
 
 /**
  * Samples of one operation: a request with curl, the other examples of its body, and the bodies of
- * its responses. Scripts write the request in other languages.
+ * its responses, one of which is open at a time. Scripts write the request in other languages.
  */
 export function samplesHtml(
   { schemas }: Page,
   operation: ApiOperation,
   view: OperationView,
-  security: readonly Requirement[],
+  { anchor, security }: { anchor: string; security: readonly Requirement[] },
 ): Html {
   const request = operation.isWebhook
     ? nothing
@@ -31,29 +31,45 @@ export function samplesHtml(
   const bodies = (view.body?.media ?? []).flatMap((media) => bodyExamples(media));
   // The first is in the request already, if it is small.
   const others = bodies.filter(({ example }, at) => operation.isWebhook || at > 0 || !isSmall(example.value));
-  const main = view.responses.find(({ status }) => status.startsWith('2'));
-  const answers = view.responses
-    .flatMap((response) => answersOf(schemas, response, response === main))
-    .slice(0, mostAnswers);
+  const answers = view.responses.flatMap((response) => answersOf(schemas, response)).slice(0, mostAnswers);
   if (operation.isWebhook && others.length + answers.length === 0) return nothing;
-  return markup`<div class="samples">${request}${others
-    .slice(0, mostExamples)
-    .map(({ example, media }) =>
-      exampleHtml(
-        markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`,
-        example.value,
-        'example',
-        false,
-      ),
-    )}${joinHtml(answers)}</div>`;
+  const examples = others.slice(0, mostExamples).map(({ example, media }) => {
+    const title = markup`Body: ${example.name.slice(0, 300) || nameText(media.types[0] ?? '', 100)}`;
+    return markup`<details class="example">${exampleHtml(title, example.value)}</details>`;
+  });
+  return markup`<div class="samples">${request}${examples}${answersHtml(answers, anchor)}</div>`;
 }
 
 function bodyExamples(media: Media): { media: Media; example: Example }[] {
   return media.examples.map((example) => ({ media, example }));
 }
 
+/** The body of a response. */
+interface Answer {
+  status: string;
+  title: string;
+  value: unknown;
+  /** Whether no other of the same status is before it, so that the status is enough to tell it. */
+  isFirst: boolean;
+}
+
+/** The bodies of responses, as tabs: the first of a success is open. */
+function answersHtml(answers: readonly Answer[], anchor: string): Html {
+  if (answers.length === 0) return nothing;
+  const main = answers.find(({ status }) => status.startsWith('2')) ?? answers[0];
+  const tabs = answers.map((answer) => {
+    const { status, title, value, isFirst } = answer;
+    const label = isFirst ? markup`<span>${title}</span>` : title;
+    const inside = exampleHtml(markup`${statusHtml(status)} ${label}`, value);
+    return answer === main
+      ? markup`<details class="answer" name="${anchor}" open>${inside}</details>`
+      : markup`<details class="answer" name="${anchor}">${inside}</details>`;
+  });
+  return markup`<div class="answers">${tabs}</div>`;
+}
+
 /** The examples of a response; without any, one made from its schema. */
-function answersOf(schemas: Page['schemas'], { status, media }: Response, isMain: boolean): Html[] {
+function answersOf(schemas: Page['schemas'], { status, media }: Response): Answer[] {
   return media.flatMap((one, index) => {
     const examples =
       one.examples.length > 0
@@ -61,7 +77,7 @@ function answersOf(schemas: Page['schemas'], { status, media }: Response, isMain
         : generated(schemas, one);
     return examples.map(({ name, value }, at) => {
       const title = name === '' ? nameText(one.types[0] ?? '', 100) : name.slice(0, 300);
-      return exampleHtml(markup`${statusHtml(status)} ${title}`, value, 'answer', isMain && index + at === 0);
+      return { status, title, value, isFirst: index + at === 0 };
     });
   });
 }
@@ -86,14 +102,11 @@ function generated(schemas: Page['schemas'], media: Media): Example[] {
   return value === null || typeof value !== 'object' ? [] : [{ name: '', value }];
 }
 
-function exampleHtml(title: Html, value: unknown, kind: 'example' | 'answer', isOpen: boolean): Html {
+function exampleHtml(title: Html, value: unknown): Html {
   const { text, left } = exampleText(value);
   const more = left === 0 ? nothing : markup`<p class="more">${left} more characters not shown.</p>`;
   // It scrolls in its box, which the keyboard must reach.
-  const inside = markup`<summary>${title}</summary><pre tabindex="0"><code>${text}</code></pre>${more}`;
-  return isOpen
-    ? markup`<details class="${kind}" open>${inside}</details>`
-    : markup`<details class="${kind}">${inside}</details>`;
+  return markup`<summary>${title}</summary><pre tabindex="0"><code>${text}</code></pre>${more}`;
 }
 
 /** The status of a response, with its class: 2 to 5, or x for a name such as `default`. */
