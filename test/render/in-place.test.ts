@@ -171,10 +171,9 @@ test.each([
 const names = Array.from({ length: 40 }, (_, at) => `n${at}`);
 
 test('the bodies of responses are tabs, of which one is open', () => {
-  const json = (schema: object) => ({ 'application/json': { schema: { properties: schema } } });
   const responses = {
-    400: { description: 'Bad', content: json({ why: text }) },
-    201: { description: 'Made', content: json({ id: text }) },
+    400: { description: 'Bad', ...json({ properties: { why: text } }) },
+    201: { description: 'Made', ...json({ properties: { id: text } }) },
   };
   const paths = { '/orders': { post: { operationId: 'create', responses } } };
   const { html } = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths }))!;
