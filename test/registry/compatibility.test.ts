@@ -47,10 +47,14 @@ async function check(
     compatibility = 'semver',
     comparison = changed(change),
     exemptions = [],
-  }: { compatibility?: Compatibility; comparison?: Comparison; exemptions?: Exemption[] } = {},
+    latest = labels.at(-1) ?? null,
+  }: { compatibility?: Compatibility; comparison?: Comparison; exemptions?: Exemption[]; latest?: string | null } = {},
 ) {
-  const versions = labels.map((one) => ({ label: one, manifest: digestOf(manifest), status: { state: 'active' } }));
-  const resource = { org: 'acme', latest: labels.at(-1) ?? null, versions } as unknown as Resource;
+  const versions = labels.map((one) => {
+    const [name, state = 'active'] = one.split(' ');
+    return { label: name, manifest: digestOf(manifest), status: { state } };
+  });
+  const resource = { org: 'acme', latest, versions } as unknown as Resource;
   const registry = {
     objects: { get: async (digest: string) => objects.get(digest as ReturnType<typeof digestOf>) ?? null },
     compiler: { compare: async () => comparison },
@@ -83,6 +87,46 @@ describe('a breaking change', () => {
   ])('of %j as %s under %s: allowed is %s', async (labels, label, compatibility, isAllowed) => {
     const report = await check(labels, label, { compatibility });
     expect(report.counts.error).toBe(isAllowed ? 0 : 1);
+  });
+
+  const pinned = ['1.4.0', '1.5.0', '2.0.0'];
+  it.each<[string, string[], string | null, string, Compatibility, string | null]>([
+    ['a pin does not move it', pinned, '1.4.0', '1.6.0', 'semver', '1.5.0'],
+    ['under strict it is the pinned version', pinned, '1.4.0', '3.0.0', 'strict', '1.4.0'],
+    [
+      'yanked and withdrawn versions are passed over',
+      ['1.4.0', '1.5.0 yanked', '1.6.0 withdrawn'],
+      '1.4.0',
+      '1.6.1',
+      'semver',
+      '1.4.0',
+    ],
+    ['deprecated ones are not', ['1.4.0', '1.5.0 deprecated'], '1.5.0', '1.6.0', 'semver', '1.5.0'],
+    ['pre-releases promise nothing', ['1.4.0', '1.5.0-rc.1'], '1.4.0', '1.5.0', 'semver', '1.4.0'],
+    ['after pre-releases alone there is none', ['1.0.0-rc.1'], '1.0.0-rc.1', '1.0.0', 'semver', null],
+    ['where all are withdrawn there is none', ['1.0.0 withdrawn'], null, '1.0.1', 'semver', null],
+    ['below all others there is none', ['1.0.0'], '1.0.0', '0.9.0', 'semver', null],
+    ['labels without an order follow the latest', ['2026-01'], '2026-01', '1.0.0', 'semver', '2026-01'],
+  ])('is one against the version before: %s', async (_, labels, latest, label, compatibility, before) => {
+    const { problems } = await check(labels, label, { compatibility, latest });
+    const against = problems.find(({ rule }) => rule === 'compatibility')?.message;
+    if (before === null) expect(against).toBeUndefined();
+    else expect(against).toContain(`breaks clients of version ${before}. `);
+  });
+
+  it('is to be approved again where the version that it was approved for is withdrawn', async () => {
+    expect((await check(['1.4.0', '1.5.0'], '1.5.1', { comparison: changed() })).counts.error).toBe(0);
+    expect((await check(['1.4.0', '1.5.0 withdrawn'], '1.5.1', { latest: '1.4.0' })).counts.error).toBe(1);
+  });
+
+  it.each<[string, string, Compatibility, string]>([
+    ['1.4.0', '1.5.0', 'semver', 'Give it a higher major version than 1.4.0 instead of 1.5.0, or exempt each'],
+    ['0.4.0', '0.4.1', 'semver', 'Give it a higher minor or major version than 0.4.0'],
+    ['2026-01', '2026-02', 'semver', 'Only semantic versions such as 2.0.0 can announce a break, and 2026-01 is none.'],
+    ['1.4.0', '1.5.0', 'strict', 'Undo it, or exempt each change in stele.yaml.'],
+  ])('of %s as %s under %s says what to do', async (before, label, compatibility, text) => {
+    const { problems } = await check([before], label, { compatibility });
+    expect(problems.find(({ rule }) => rule === 'compatibility')?.message).toContain(text);
   });
 
   it('is an error with its code and place, and what to do', async () => {

@@ -45,31 +45,42 @@ export async function checkCompatibility(
   const all = [...(report.exempted ?? []), ...exempted];
   const passed = all.length === 0 ? report : { ...report, exempted: all };
   if (left.length === 0) return passed;
-  const needs =
-    compatibility === 'semver'
-      ? `${label} must have a higher ${parseSemanticVersion(before.label)?.core[0] === 0n ? 'minor or major' : 'major'} version than ${before.label}`
-      : 'breaking changes need an exemption';
-  const message = `The document breaks clients of version ${before.label}: ${needs}. Else exempt each change in stele.yaml.`;
+  const message = `The document breaks clients of version ${before.label}. ${remedy(compatibility, before.label, label)}`;
   const whole = createReport([...report.problems, ...left, problemAtFile('compatibility', entry, message, 'info')]);
   // Where a gate lets errors of its ruleset pass, the breaking changes still block.
   const blocking = report.blocking === undefined ? {} : { blocking: report.blocking + left.length };
   return { ...passed, ...whole, ...blocking, truncated: whole.truncated || report.truncated || comparison.truncated };
 }
 
+/** What to do about a break. */
+function remedy(compatibility: Compatibility, before: string, label: string): string {
+  const exempting = 'exempt each change in stele.yaml';
+  const old = parseSemanticVersion(before);
+  if (compatibility === 'strict') return `Undo it, or ${exempting}.`;
+  if (old === null || parseSemanticVersion(label) === null)
+    return `Only semantic versions such as 2.0.0 can announce a break, and ${old === null ? before : label} is none. Undo it, or ${exempting}.`;
+  const higher = old.core[0] === 0n ? 'minor or major' : 'major';
+  return `Give it a higher ${higher} version than ${before} instead of ${label}, or ${exempting}.`;
+}
+
 /**
- * The version that a new one follows: under `semver` the highest stable one that is not above it, so
- * that an old line can go on, and a revision follows what it revises; else the latest.
+ * The version that a new one follows, of those that are not yanked or withdrawn: under `semver` the
+ * highest stable one that is not above it, so that an old line can go on, and a revision follows what
+ * it revises; the latest under `strict` and where labels have no order. Null: no clients to break.
  */
 function versionBefore(resource: Resource, label: string, compatibility: Compatibility): Version | null {
   const latest = resource.latest === null ? null : findVersion(resource, resource.latest);
   const next = parseSemanticVersion(label);
   if (compatibility === 'strict' || next === null) return latest;
-  const below = resource.versions.flatMap((version) => {
+  const offered = resource.versions.flatMap((version) => {
     const parsed = parseSemanticVersion(version.label);
     const isOffered = version.status.state === 'active' || version.status.state === 'deprecated';
-    const isBelow = parsed !== null && compareSemanticVersions(parsed, next) <= 0;
-    return isOffered && isBelow && parsed.prerelease.length === 0 ? [{ version, parsed }] : [];
+    return isOffered && parsed !== null ? [{ version, parsed }] : [];
   });
+  if (offered.length === 0) return latest;
+  const below = offered.filter(
+    ({ parsed }) => parsed.prerelease.length === 0 && compareSemanticVersions(parsed, next) <= 0,
+  );
   return below.sort((a, b) => compareSemanticVersions(a.parsed, b.parsed)).at(-1)?.version ?? null;
 }
 
