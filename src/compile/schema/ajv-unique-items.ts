@@ -8,7 +8,9 @@ import uniqueItems from 'ajv/dist/vocabularies/validation/uniqueItems.js';
  * definition, those in libraries too.
  */
 export function findTwinsByText(): void {
-  const definition: CodeKeywordDefinition = uniqueItems.default;
+  // Vitest resolves the default export of a CommonJS module one step further than Node.
+  const { default: definition = uniqueItems as unknown as CodeKeywordDefinition }: { default?: CodeKeywordDefinition } =
+    uniqueItems;
   definition.$data = false;
   definition.code = code;
 }
