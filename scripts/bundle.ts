@@ -59,13 +59,13 @@ await bundle('cli.js', 'bundle/', (id) => id === 'commander' || id === 'lru-cach
 await writeFile(`${dist}cli.js`, "#!/usr/bin/env node\nimport './bundle/cli.js';\n");
 
 /**
- * Bundles the program of a sandbox into one CommonJS file, which is what a startup snapshot is made of
+ * Bundles a program of sandboxes into one CommonJS file, which is what a startup snapshot is made of
  * (`make-snapshot.ts`). In its own place: sandboxes are started by its path.
  */
-async function bundleWorker(): Promise<void> {
+async function bundleWorker(name: string): Promise<void> {
   const folder = `${dist}compile/sandbox/`;
   const made = await rolldown({
-    input: `${folder}worker.js`,
+    input: `${folder}${name}.js`,
     platform: 'node',
     plugins: [keepUrls(folder), withoutModules],
     // Asked once, since a closed sandbox cannot ask (`close-process.ts`).
@@ -73,11 +73,12 @@ async function bundleWorker(): Promise<void> {
     logLevel: 'warn',
   });
   const banner = "const bundleUrl = require('node:url').pathToFileURL(__filename).href;";
-  await made.write({ file: `${folder}worker.cjs`, format: 'cjs', codeSplitting: false, banner, minify });
+  await made.write({ file: `${folder}${name}.cjs`, format: 'cjs', codeSplitting: false, banner, minify });
   await made.close();
-  // The validator reads its schemas from the folder that it is in.
-  const validator = fileURLToPath(import.meta.resolve('@seriousme/openapi-schema-validator'));
-  await cp(join(dirname(validator), 'schemas'), `${folder}schemas`, { recursive: true });
 }
 
-await bundleWorker();
+await bundleWorker('worker');
+await bundleWorker('code-worker');
+// The validator reads its schemas from the folder that it is in.
+const validator = fileURLToPath(import.meta.resolve('@seriousme/openapi-schema-validator'));
+await cp(join(dirname(validator), 'schemas'), `${dist}compile/sandbox/schemas`, { recursive: true });

@@ -14,7 +14,7 @@ export type Trade = 'all' | 'code';
 /** The programs of sandboxes. */
 export const scripts: Readonly<Record<Trade, string>> = {
   all: join(dirname(here), isBuilt ? 'worker.cjs' : 'worker.ts'),
-  code: join(dirname(here), isBuilt ? 'code-worker.js' : 'code-worker.ts'),
+  code: join(dirname(here), isBuilt ? 'code-worker.cjs' : 'code-worker.ts'),
 };
 
 export interface ForkOptions extends Omit<SandboxFiles, 'also'> {

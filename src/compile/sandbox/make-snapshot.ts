@@ -1,17 +1,28 @@
-// Makes the startup snapshot of a sandbox (`start-snapshot.ts`) and tries it. The argument is its file.
+// Makes the startup snapshot of a sandbox (`start-snapshot.ts`) and tries it. The arguments are what
+// the sandbox does and the file.
 import { execFile } from 'node:child_process';
 import { chmod, readdir, rename, rm, stat } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { CompileLimits } from '../compile.ts';
 import { startChild } from './child.ts';
-import { scripts } from './fork-sandbox.ts';
+import { scripts, type Trade } from './fork-sandbox.ts';
 import { languageArguments } from './isolation.ts';
 
 const seconds = 60;
-const memoryMegabytes = 1000;
+const limits: CompileLimits = {
+  fileBytes: 0,
+  bundleBytes: 0,
+  files: 0,
+  depth: 0,
+  aliases: 0,
+  nodes: 0,
+  seconds,
+  memoryMegabytes: 1000,
+};
 
-const [file = ''] = process.argv.slice(2);
+const [trade, file] = process.argv.slice(2) as [Trade, string];
 const draft = `${file}.draft`;
 
 setPriority(10);
@@ -19,7 +30,7 @@ process.umask(0o077);
 if (!(await isBeingMade())) {
   try {
     const options = { env: {}, cwd: '/', timeout: seconds * 1000 };
-    const build = [...languageArguments, '--snapshot-blob', draft, '--build-snapshot', scripts.all];
+    const build = [...languageArguments, '--snapshot-blob', draft, '--build-snapshot', scripts[trade]];
     await promisify(execFile)(process.execPath, build, options);
     await chmod(draft, 0o600);
     if (await works()) {
@@ -39,9 +50,13 @@ async function isBeingMade(): Promise<boolean> {
 
 /** Whether a sandbox starts from it and does a job. */
 async function works(): Promise<boolean> {
-  const child = startChild(memoryMegabytes, { kind: 'node', reason: 'It gets no documents.' }, { snapshot: draft });
+  const child = startChild(
+    limits.memoryMegabytes,
+    { kind: 'node', reason: 'It gets no documents.' },
+    { trade, snapshot: draft },
+  );
   const load = () => Promise.resolve([]);
-  const outcome = await child.run({ type: 'ignored', patterns: [], paths: [] }, { seconds, load, signal: undefined });
+  const outcome = await child.run({ type: 'pages', pages: [], limits }, { seconds, load, signal: undefined });
   child.kill();
   return 'answer' in outcome;
 }
@@ -50,6 +65,8 @@ async function works(): Promise<boolean> {
 async function removeOlder(): Promise<void> {
   const folder = dirname(file);
   const names = await readdir(folder);
-  const older = names.filter((name) => /^start-.*\.blob$/.test(name) && name !== basename(file));
+  const older = names.filter(
+    (name) => name.startsWith(`${trade}-`) && name.endsWith('.blob') && name !== basename(file),
+  );
   for (const name of older) await rm(join(folder, name), { force: true });
 }

@@ -62,8 +62,8 @@ export function createPool({
   trade = 'all',
 }: PoolOptions): Pool {
   const queue = createFairQueue(children);
-  const compiledCode = openCodeCache(codeFolder, { fills: hasSpare });
-  const snapshot = openStartSnapshot(codeFolder, { makesNow: hasSpare });
+  const compiledCode = openCodeCache(trade === 'all' ? codeFolder : null, { fills: hasSpare });
+  const snapshot = openStartSnapshot(codeFolder, { makesNow: hasSpare, trade });
   const idle: Child[] = [];
   let working = 0;
   const workingFor = new Map<string, number>();

@@ -44,7 +44,7 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
   const { run, prepare, close } = createPool({ children, hasSpare, isForeground, mode, codeFolder });
   let renderer: string | undefined;
   // Started when the first page with code comes.
-  const code = createPool({ children, hasSpare: false, isForeground, mode, codeFolder: null, trade: 'code' });
+  const code = createPool({ children, hasSpare: false, isForeground, mode, codeFolder, trade: 'code' });
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cachedDataVersionTag } from 'node:v8';
 import { digestOf, hexOf } from '../../model/digest.ts';
-import { isBuilt, scripts } from './fork-sandbox.ts';
+import { isBuilt, scripts, type Trade } from './fork-sandbox.ts';
 
 /**
  * The startup snapshot of a build: the memory of a sandbox that has loaded its program, so that others
@@ -19,13 +19,16 @@ export interface StartSnapshot {
 }
 
 /** Opens the snapshot in a folder; null for none. `makesNow`: does not wait until it is closed. */
-export function openStartSnapshot(root: string | null, { makesNow }: { makesNow: boolean }): StartSnapshot {
+export function openStartSnapshot(
+  root: string | null,
+  { makesNow, trade }: { makesNow: boolean; trade: Trade },
+): StartSnapshot {
   let found: string | null = null;
   let missed: string | null = null;
   let isMaking = false;
 
   async function look(folder: string): Promise<string | null> {
-    const file = join(folder, `start-${await snapshotKey()}.blob`);
+    const file = join(folder, `${trade}-${await snapshotKey(trade)}.blob`);
     if (await isOurs(file)) return file;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     if (await isOurs(folder)) missed = file;
@@ -39,7 +42,7 @@ export function openStartSnapshot(root: string | null, { makesNow }: { makesNow:
     const script = join(dirname(fileURLToPath(import.meta.url)), 'make-snapshot.js');
     // Detached, since a command ends before it is made.
     const options = { cwd: '/', detached: true, env: {}, stdio: 'ignore' } as const;
-    spawn(process.execPath, [script, missed], options)
+    spawn(process.execPath, [script, trade, missed], options)
       .on('error', () => undefined)
       .unref();
   }
@@ -61,9 +64,9 @@ async function isOurs(path: string): Promise<boolean> {
 }
 
 /** Changes with the program, with Node and with what V8 knows of the processor. */
-async function snapshotKey(): Promise<string> {
+async function snapshotKey(trade: Trade): Promise<string> {
   // Packages keep no times of their files, so it is the time of their installation.
-  const { size, ctimeMs } = await stat(scripts.all);
-  const key = [process.version, process.arch, cachedDataVersionTag(), scripts.all, size, ctimeMs];
+  const { size, ctimeMs } = await stat(scripts[trade]);
+  const key = [process.version, process.arch, cachedDataVersionTag(), scripts[trade], size, ctimeMs];
   return hexOf(digestOf(JSON.stringify(key))).slice(0, 16);
 }
