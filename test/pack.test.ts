@@ -62,7 +62,8 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
   }
 
   async function start(file: string, args: string[], cwd: string): Promise<Outcome> {
-    const env = { ...process.env, HOME: home, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
+    const own = { HOME: home, NODE_COMPILE_CACHE: undefined };
+    const env = { ...process.env, ...own, PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` };
     return run(file, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }).then(
       ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
       (error: ExecFileException) => ({
@@ -108,7 +109,7 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
   test('has a sandbox that starts from a snapshot after the first time, unless another user can write it', async () => {
     const kept = join(home, '.cache', 'stele', 'code', 'sandbox');
     const blobs = async () => (await readdir(kept)).filter((name) => /^all-.*\.blob$/.test(name));
-    await expect.poll(blobs, { timeout: 120_000, interval: 200 }).toHaveLength(1);
+    await expect.poll(blobs, { timeout: 300_000, interval: 200 }).toHaveLength(1);
     const blob = join(kept, (await blobs())[0]!);
     expect((await stat(blob)).mode & 0o777).toBe(0o600);
     const before = await stele('lint', '--json', 'bad.yaml');

@@ -27,6 +27,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { publishedAs } from '../../src/registry/changes/compare-versions.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { createUpload } from '../../src/source/upload.ts';
+import { waitForSnapshots } from './wait-for-snapshot.ts';
 
 const corpus = resolve(String(argv._[0] ?? '../shared/corpus'));
 const rounds = Number(argv['rounds'] ?? 3);
@@ -86,6 +87,9 @@ interface Times {
 
 try {
   await writeFile(join(folder, 'limits.config.mjs'), "export default { limits: { seconds: 120 }, sandbox: 'node' };\n");
+  await writeFile(join(folder, 'small.yaml'), 'openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\npaths: {}\n');
+  await quiet`${process.execPath} ${built} lint small.yaml`;
+  await waitForSnapshots(folder, ['all']);
   if (only.includes('redocly')) await againstRedocly();
   if (only.includes('spectral')) await againstSpectral();
   if (only.includes('diff')) await diffs();

@@ -3,6 +3,7 @@
  * blocks in six languages, tables and links. First all pages, then again after one page has changed.
  *
  *   npm install --prefix /tmp/peers-site @11ty/eleventy @11ty/eleventy-plugin-syntaxhighlight vitepress@1
+ *   npm run build
  *   node scripts/bench/site.ts [--peers /tmp/peers-site] [--pages 1000] [--seed 1] [--only stele,eleventy]
  *
  * Stele publishes the folder (`stele sites publish`, which renders, checks and stores it) and writes it as files (`stele build`, without
@@ -11,16 +12,19 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { argv } from 'zx';
+import { waitForSnapshots } from './wait-for-snapshot.ts';
 
 const peers = resolve(String(argv['peers'] ?? '/tmp/peers-site'));
 const count = Number(argv['pages'] ?? 1000);
 const only = argv['only'] === undefined ? null : String(argv['only']).split(',');
-const cli = new URL('../../src/cli.ts', import.meta.url).pathname;
+const cli = new URL('../../dist/cli.js', import.meta.url).pathname;
+if (!existsSync(cli)) throw new Error('There is no build. Run npm run build first.');
 const folder = await mkdtemp(join(tmpdir(), 'stele-bench-site-'));
 const docs = join(folder, 'docs');
 
@@ -119,7 +123,14 @@ const tools: Record<string, { cwd: string; commands: string[][]; prepare(): Prom
       [execPath, cli, 'sites', 'publish', '@acme/sites/handbook', docs, '--public', '--config', 'config.mjs'],
       [execPath, cli, 'build', '--out', 'site', '--precompressed', 'none', '--config', 'config.mjs'],
     ],
-    prepare: () => writeFile(join(stele, 'config.mjs'), `export default { url: 'https://bench.test' };`),
+    async prepare() {
+      await writeFile(join(stele, 'config.mjs'), `export default { url: 'https://bench.test' };`);
+      await mkdir(join(stele, 'small'));
+      await writeFile(join(stele, 'small', 'index.md'), '# Small\n\n```json\n{}\n```\n');
+      const other = ['@acme/sites/other', 'small', '--config', 'config.mjs', '--data', 'other'];
+      await run([[execPath, cli, 'sites', 'publish', ...other]], stele);
+      await waitForSnapshots(homedir(), ['code']);
+    },
   },
   eleventy: {
     cwd: join(folder, 'eleventy'),
