@@ -1,7 +1,7 @@
 // Makes the startup snapshot of a sandbox (`start-snapshot.ts`) and tries it. The arguments are what
 // the sandbox does and the file.
 import { execFile } from 'node:child_process';
-import { chmod, readdir, rename, rm, stat } from 'node:fs/promises';
+import { chmod, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -28,6 +28,7 @@ const draft = `${file}.draft`;
 setPriority(10);
 process.umask(0o077);
 if (!(await isBeingMade())) {
+  let isMade = false;
   try {
     const options = { env: {}, cwd: '/', timeout: seconds * 1000 };
     const build = [...languageArguments, '--snapshot-blob', draft, '--build-snapshot', scripts[trade]];
@@ -35,10 +36,12 @@ if (!(await isBeingMade())) {
     await chmod(draft, 0o600);
     if (await works()) {
       await rename(draft, file);
+      isMade = true;
       await removeOlder();
     }
   } finally {
     await rm(draft, { force: true });
+    if (!isMade) await writeFile(`${file}.failed`, '');
   }
 }
 
@@ -66,7 +69,7 @@ async function removeOlder(): Promise<void> {
   const folder = dirname(file);
   const names = await readdir(folder);
   const older = names.filter(
-    (name) => name.startsWith(`${trade}-`) && name.endsWith('.blob') && name !== basename(file),
+    (name) => name.startsWith(`${trade}-`) && /\.(?:blob|failed)$/.test(name) && name !== basename(file),
   );
   for (const name of older) await rm(join(folder, name), { force: true });
 }

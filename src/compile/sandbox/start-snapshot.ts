@@ -31,7 +31,7 @@ export function openStartSnapshot(
     const file = join(folder, `${trade}-${await snapshotKey(trade)}.blob`);
     if (await isOurs(file)) return file;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (await isOurs(folder)) missed = file;
+    if ((await isOurs(folder)) && !(await failedLately(file))) missed = file;
     if (makesNow) make();
     return null;
   }
@@ -55,6 +55,14 @@ export function openStartSnapshot(
     },
     close: make,
   };
+}
+
+/** How long it is not tried again where it could not be made. */
+const pauseHours = 24;
+
+async function failedLately(file: string): Promise<boolean> {
+  const failed = await stat(`${file}.failed`).catch(() => null);
+  return failed !== null && Date.now() - failed.mtimeMs < pauseHours * 3_600_000;
 }
 
 /** Whether only this user can have written it. */
