@@ -51,7 +51,7 @@ export interface Wire {
   /** Runs `stele` with the data of this benchmark. */
   stele(...args: string[]): Promise<string>;
   /** Starts `stele serve` with it. */
-  serveStele(options?: { cores?: string; args?: readonly string[] }): Promise<Server>;
+  serveStele(options?: { cores?: string; args?: readonly string[]; env?: NodeJS.ProcessEnv }): Promise<Server>;
   stop(server: Server): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -99,10 +99,10 @@ export async function openWire(config: object): Promise<Wire> {
     async stele(...args) {
       return (await run`${process.execPath} ${cli} ${args} ${common}`).stdout;
     },
-    async serveStele({ cores, args = [] } = {}) {
+    async serveStele({ cores, args = [], env = {} } = {}) {
       const port = await freePort();
       const command = [process.execPath, cli, 'serve', '--port', String(port), ...common, ...args];
-      return serve('stele', command, `http://127.0.0.1:${port}/readyz`, cores === undefined ? {} : { cores });
+      return serve('stele', command, `http://127.0.0.1:${port}/readyz`, { env, ...(cores !== undefined && { cores }) });
     },
     async [Symbol.asyncDispose]() {
       for (const pid of running.keys()) await stop({ name: '', url: '', pids: [pid] });
@@ -122,7 +122,7 @@ export async function measure(
   const { stdout } = await $({
     quiet: true,
   })`taskset -c ${cores} wrk -t1 -c${connections} -d${seconds}s --latency ${more} ${url}`;
-  const used = (await ownSeconds(pids)) - before;
+  const used = sumSince(before, await ownSeconds(pids));
   if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`${name}, ${url}: ${stdout}`);
   const requests = Number(/(\d+) requests in/.exec(stdout)![1]);
   const [, half, unit] = /50%\s+([\d.]+)(us|ms|s)/.exec(stdout)!;
@@ -133,13 +133,21 @@ export async function measure(
   };
 }
 
-/** Processor time that processes have used, of user and system (proc(5), `stat`: hundredths of a second). */
-async function ownSeconds(pids: readonly number[]): Promise<number> {
-  const each = pids.map(async (pid) => {
-    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  });
-  return (await Promise.all(each)).reduce((sum, seconds) => sum + seconds, 0);
+/** Processor time that each process has used, of user and system (proc(5), `stat`: hundredths of a second). */
+async function ownSeconds(pids: readonly number[]): Promise<Map<number, number>> {
+  const found = new Map<number, number>();
+  for (const pid of pids) {
+    // A sandbox that nobody needs any more has ended.
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+    const fields = stat?.replace(/^.*\) /s, '').split(' ');
+    if (fields) found.set(pid, (Number(fields[11]) + Number(fields[12])) / 100);
+  }
+  return found;
+}
+
+/** Of the processes that still run. */
+function sumSince(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
+  return [...after].reduce((sum, [pid, seconds]) => sum + seconds - before.get(pid)!, 0);
 }
 
 export function mediansOf(rates: readonly Rate[]): Rate {

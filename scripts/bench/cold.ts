@@ -1,0 +1,82 @@
+/**
+ * How fast documents are read for the first time: by a `stele serve` that has just started, which verifies what it reads, and by nginx, the same bytes
+ * from files. Before each round the files are dropped from the page cache (`dd iflag=nocache`, posix_fadvise). One reader asks for one document after
+ * the other.
+ *
+ *   node scripts/bench/cold.ts [--documents 60] [--bytes 100000] [--rounds 3]
+ *
+ * The goal is half of nginx's rate.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { argv } from 'zx';
+import { freePort } from '../../test/servers/ports.ts';
+import { quantile } from '../load/quantile.ts';
+import { judge, note } from './history.ts';
+import { makeDocument, openWire } from './wire.ts';
+
+const documents = Number(argv['documents'] ?? 60);
+const bytes = Number(argv['bytes'] ?? 100_000);
+const rounds = Number(argv['rounds'] ?? 3);
+const numbers = Array.from({ length: documents }, (_, n) => n);
+const pathOf = (n: number) => `/@bench/apis/of-${n}@1.0.0`;
+
+await using wire = await openWire({ organizations: { bench: { defaults: { visibility: 'public' } } } });
+const files = join(wire.folder, 'files');
+const sources = join(wire.folder, 'sources');
+await mkdir(sources);
+for (const n of numbers) await writeFile(join(sources, `of-${n}.json`), makeDocument(bytes, `Document ${n}`));
+await publishAll();
+const port = await freePort();
+const config = join(wire.folder, 'nginx.conf');
+const lines = [
+  `daemon off; master_process off; pid ${wire.folder}/nginx.pid; error_log ${wire.folder}/nginx.log;`,
+  `events {} http { access_log off; sendfile on; default_type application/json; server { listen 127.0.0.1:${port}; root ${files}; } }`,
+];
+await writeFile(config, lines.join('\n'));
+const rates: { stele: number[]; nginx: number[] } = { stele: [], nginx: [] };
+for (let round = 0; round < rounds; round++) {
+  rates.stele.push(await rateOf(() => wire.serveStele()));
+  const command = ['nginx', '-c', config];
+  rates.nginx.push(await rateOf(() => wire.serve('nginx', command, `http://127.0.0.1:${port}${pathOf(0)}`)));
+}
+const [stele, nginx] = [quantile(rates.stele, 0.5), quantile(rates.nginx, 0.5)];
+const seen = `${Math.round(stele)}/s, nginx ${Math.round(nginx)}/s (${(stele / nginx).toFixed(2)})`;
+const table = [judge(`cold read of ${bytes} bytes, verified`, seen, 'at least 0.5 ×', stele >= nginx / 2)];
+console.table(table);
+await note('cold', table);
+
+/** Publishes the documents, and writes what Stele answers to the files of nginx. */
+async function publishAll(): Promise<void> {
+  for (const n of numbers)
+    await wire.stele(
+      'publish',
+      join(sources, `of-${n}.json`),
+      pathOf(n).slice(1).split('@1')[0]!,
+      '--version',
+      '1.0.0',
+    );
+  const server = await wire.serveStele();
+  await mkdir(join(files, '@bench/apis'), { recursive: true });
+  for (const n of numbers) await wire.run`curl -sf -o ${files}${pathOf(n)} ${server.url}${pathOf(n)}`;
+  await wire.stop(server);
+}
+
+/** Documents in a second of a server that has just started and whose files are not in memory. */
+async function rateOf(start: () => ReturnType<typeof wire.serveStele>): Promise<number> {
+  const server = await start();
+  // Code that was never run, and connections, are not what is measured.
+  await read(server.url, 0);
+  await wire.run`find ${wire.folder}/data ${files} -type f -exec dd if={} iflag=nocache count=0 status=none ';'`;
+  const startedAt = performance.now();
+  for (const n of numbers.slice(1)) await read(server.url, n);
+  const rate = (documents - 1) / ((performance.now() - startedAt) / 1000);
+  await wire.stop(server);
+  return rate;
+}
+
+async function read(url: string, n: number): Promise<void> {
+  const answer = await fetch(url + pathOf(n), { headers: { 'accept-encoding': 'identity' } });
+  if (!answer.ok) throw new Error(`${url}${pathOf(n)}: ${answer.status}`);
+  await answer.arrayBuffer();
+}

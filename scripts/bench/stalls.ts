@@ -1,0 +1,166 @@
+/**
+ * What readers feel of large work on the same server: the 99th percentile of reads that come 500 times a second, alone and while the largest document
+ * is published, lists of 10,000 resources are asked for, and the audit log of 100,000 changes is read, and the longest delay of the server's event
+ * loop meanwhile. Also the same document again, which nothing compiles.
+ *
+ *   node scripts/bench/stalls.ts [--seconds 6] [--resources 10000] [--changes 100000] [--corpus ../shared/corpus/openapi]
+ *
+ * The goals: at most twice the quiet reads, and no delay over 30 ms. Where other work takes the cores, the first row says what that costs.
+ */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { Agent, get } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { argv, retry } from 'zx';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { openRegistry } from '../../src/open.ts';
+import { resourceRef, type Resource } from '../../src/model/resource.ts';
+import { newResource } from '../../src/registry/create-resource.ts';
+import { quantile } from '../load/quantile.ts';
+import { fillOrganization } from './fill.ts';
+import { judge, note } from './history.ts';
+import { makeDocument, openWire, root } from './wire.ts';
+
+const seconds = Number(argv['seconds'] ?? 6);
+const resources = Number(argv['resources'] ?? 10_000);
+const changes = Number(argv['changes'] ?? 100_000);
+const corpus = String(argv['corpus'] ?? join(root, '../shared/corpus/openapi'));
+/** Milliseconds between two reads. */
+const every = 2;
+const longestDelay = 30;
+/** Milliseconds between two pieces of work: what a busy core costs is not what is measured. */
+const pause = 50;
+
+await using wire = await openWire({
+  organizations: { bench: { defaults: { visibility: 'public', validation: 'lenient' } }, many: {} },
+  rateLimit: { address: 1_000_000, key: 1_000_000 },
+});
+await writeFile(join(wire.folder, 'document.json'), makeDocument(5e3));
+for (const slug of ['small', 'large', 'again'])
+  await wire.stele('publish', 'document.json', `@bench/apis/${slug}`, '--version', '1.0.0');
+const [publishKey, adminKey] = await Promise.all([keyOf('bench', 'publish'), keyOf('many', 'admin')]);
+await fillStore();
+const file = join(wire.folder, 'delay');
+const server = await wire.serveStele({
+  cores: '0,1',
+  env: { DELAY_FILE: file, NODE_OPTIONS: `--import ${join(import.meta.dirname, 'report-delay.ts')}` },
+});
+const large = gunzipSync(await readFile(join(corpus, 'huge/api.github.com.json.gz'))).toString();
+const megabyte = makeDocument(1e6);
+
+let serial = 1;
+/** Each does one piece of work, again and again. */
+const works: Record<string, () => Promise<unknown>> = {
+  'nothing else': async () => undefined,
+  'the largest document is published': () => publish('large', `{"version":"2.0.${++serial}","document":${large}}`),
+  [`lists of ${resources}`]: () => Promise.all([ask('/@many?limit=100'), ask('/@many', 'text/html'), ask('/')]),
+  [`the audit log of ${changes}`]: () => ask('/v1/audit?limit=100', '*/*', adminKey),
+};
+const table: object[] = [];
+let quiet = Number.NaN;
+for (const work of Object.values(works)) await work();
+for (const [name, work] of Object.entries(works)) {
+  await longest();
+  const p99 = await readsDuring(work);
+  const stall = await longest();
+  if (Number.isNaN(quiet)) quiet = p99;
+  const ratio = p99 / quiet;
+  const seen = `p99 ${p99.toFixed(1)} ms (${ratio.toFixed(1)} ×), longest delay ${stall.toFixed(0)} ms`;
+  table.push(judge(name, seen, `at most 2 ×, ${longestDelay} ms`, ratio <= 2 && stall <= longestDelay));
+}
+const body = `{"version":"2.0.0","document":${megabyte}}`;
+await publish('again', body);
+const repeats: number[] = [];
+for (let round = 0; round < 9; round++) {
+  const startedAt = performance.now();
+  await publish('again', body);
+  repeats.push(performance.now() - startedAt);
+}
+const again = quantile(repeats, 0.5);
+table.push(judge('1 MB again, with its upload', `${again.toFixed(0)} ms`, 'at most 20 ms', again <= 20));
+console.table(table);
+await note('stalls', table);
+
+async function keyOf(org: string, scope: string): Promise<string> {
+  const printed = await wire.stele('keys', 'create', '--org', org, '--name', 'bench', '--scope', scope, '--json');
+  return /stele_\w+/.exec(printed)![0];
+}
+
+async function fillStore(): Promise<void> {
+  const registry = await openRegistry(
+    await loadConfig(join(wire.folder, 'config.mjs'), join(wire.folder, 'data')),
+    () => undefined,
+  );
+  const make = (slug: string) =>
+    newResource(registry, { org: 'many', type: 'apis', slug }, { name: slug, visibility: 'public' });
+  await fillOrganization(registry.refs, make, { resources, versions: 1 });
+  const change = { actor: 'operator:bench', origin: null, action: 'fill' };
+  for (let from = resources; from < changes; from += 1000) {
+    const some = Array.from({ length: 1000 }, (_, index) => {
+      const coordinate = make(`api-${String((from + index) % resources).padStart(6, '0')}`);
+      return registry.refs.update<Resource>(resourceRef(coordinate), (current) => ({
+        value: { ...current!.value, description: `After change ${from + index}.` },
+        change,
+      }));
+    });
+    await Promise.all(some);
+  }
+  await registry.close();
+}
+
+/** The 99th percentile of reads in milliseconds while the work is done. */
+async function readsDuring(work: () => Promise<unknown>): Promise<number> {
+  const agent = new Agent({ keepAlive: true });
+  const times: number[] = [];
+  const reads: Promise<void>[] = [];
+  let isOver = false;
+  const working = (async () => {
+    while (!isOver) {
+      await work();
+      await delay(pause);
+    }
+  })();
+  const startedAt = performance.now();
+  for (let due = startedAt; due < startedAt + seconds * 1000; due += every) {
+    const left = due - performance.now();
+    if (left > 0) await delay(left);
+    reads.push(readOnce(agent).then((milliseconds) => void times.push(milliseconds)));
+  }
+  await Promise.all(reads);
+  isOver = true;
+  await working;
+  agent.destroy();
+  return quantile(times, 0.99);
+}
+
+function readOnce(agent: Agent): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const startedAt = performance.now();
+  get(`${server.url}/@bench/apis/small@1.0.0`, { agent }, (response) => {
+    response.resume().on('end', () => resolve(performance.now() - startedAt));
+  }).on('error', reject);
+  return promise;
+}
+
+async function ask(path: string, accept = '*/*', key: string | null = null): Promise<void> {
+  const headers = { accept, ...(key !== null && { authorization: `Bearer ${key}` }) };
+  const answer = await fetch(server.url + path, { headers });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  await answer.arrayBuffer();
+}
+
+/** Sends a document from a process of its own, so that this one can read meanwhile. */
+async function publish(slug: string, text: string): Promise<void> {
+  const sent = join(wire.folder, `${slug}.body`);
+  await writeFile(sent, text);
+  const fields = ['-H', `Authorization: Bearer ${publishKey}`, '-H', 'Content-Type: application/json'];
+  await wire.run`curl -sS --fail-with-body -o ${sent}.answer ${fields} --data-binary @${sent} ${server.url}/v1/apis/${slug}/spec`;
+}
+
+/** The longest delay of the server's event loop since the last call, in milliseconds. */
+async function longest(): Promise<number> {
+  await rm(file, { force: true });
+  process.kill(server.pids[0]!, 'SIGUSR2');
+  return retry(100, '100ms', async () => Number(await readFile(file, 'utf8')));
+}
