@@ -72,7 +72,13 @@ async function bundleWorker(name: string): Promise<void> {
     transform: { define: { 'import.meta.url': 'bundleUrl' } },
     logLevel: 'warn',
   });
-  const banner = "const bundleUrl = require('node:url').pathToFileURL(__filename).href;";
+  const banner = `const bundleUrl = require('node:url').pathToFileURL(__filename).href;
+globalThis.closeRequire = () => {
+  delete globalThis.closeRequire;
+  require = (name) => {
+    throw new Error('The sandbox loads nothing more: ' + JSON.stringify(name) + '.');
+  };
+};`;
   await made.write({ file: `${folder}${name}.cjs`, format: 'cjs', codeSplitting: false, banner, minify });
   await made.close();
 }

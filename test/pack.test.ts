@@ -1,4 +1,4 @@
-import { execFile, type ExecFileException } from 'node:child_process';
+import { execFile, fork, type ExecFileException } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type * as isolation from '../src/compile/sandbox/isolation.ts';
 import { isThorough, unlessThorough } from './thorough.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -121,6 +122,34 @@ describe.skipIf(!isThorough)(`the tarball${unlessThorough}`, () => {
     await chmod(blob, 0o666);
     expect(await stele('lint', '--json', 'bad.yaml')).toEqual(before);
   });
+
+  test.each(['worker', 'code-worker'])(
+    'has a %s in which not even the bundle loads anything once it is closed',
+    async (name) => {
+      const sandbox = join(folder, 'node_modules', 'stele', 'dist', 'compile', 'sandbox');
+      const probe = await readFile(join(root, 'test', 'fixtures', 'compile', 'bundle-probe.cjs'), 'utf8');
+      const bundle = await readFile(join(sandbox, `${name}.cjs`), 'utf8');
+      const script = join(sandbox, `${name}-probe.cjs`);
+      await writeFile(
+        script,
+        bundle.replace('var __create', () => `${probe}var __create`),
+      );
+      const { languageArguments, sandboxCommand } = (await import(join(sandbox, 'isolation.js'))) as typeof isolation;
+      const snapshot = join(home, `${name}.blob`);
+      const build = [...languageArguments, '--snapshot-blob', snapshot, '--build-snapshot', script];
+      await run(process.execPath, build, { cwd: '/', env: {} });
+      for (const from of [null, snapshot]) {
+        const command = sandboxCommand({ kind: 'node', reason: '' }, 1000, { also: [script], snapshot: from });
+        const child = fork(script, [], { ...command, cwd: sandbox, env: {}, serialization: 'advanced', silent: true });
+        const opened = await new Promise((resolve, reject) => {
+          child.once('exit', () => reject(new Error('It ended before it said anything.')));
+          child.on('message', (message: { type?: string }) => message.type === 'opened' && resolve(message));
+        });
+        child.kill('SIGKILL');
+        expect(opened).toEqual({ type: 'opened', opened: [], chdir: false });
+      }
+    },
+  );
 
   test('publishes into a store and reads its history', async () => {
     expect(await stele('publish', 'good.json', '@acme/apis/good')).toMatchObject({ code: 0 });

@@ -89,6 +89,8 @@ function closeModules(): void {
     empty(exports);
   }
   Object.assign(fs, { existsSync, readFileSync });
+  // A bundle's own, which no hook sees (`scripts/bundle.ts`).
+  (globalThis as { closeRequire?: () => void }).closeRequire?.();
   syncBuiltinESMExports();
 }
 
