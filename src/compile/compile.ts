@@ -58,6 +58,8 @@ export interface CompileInput {
   /** How the ruleset's findings decide. Default: errors block. */
   gate?: CompileGate;
   limits: CompileLimits;
+  /** Then there is no artifact. */
+  reportOnly?: boolean;
 }
 
 /** How the findings of a ruleset decide about a document. */
@@ -92,16 +94,14 @@ export interface Artifact {
   representations: Representation[];
 }
 
-/**
- * A file that was read or requested. `blob` and `bytes` are null when it is missing or rejected.
- */
+/** A file that was read or requested. `blob` and `bytes` are null when it is missing or rejected. */
 export interface CollectedFile {
   path: string;
   blob: string | null;
   bytes: Uint8Array | null;
 }
 
-/** `artifact` is null exactly when the report blocks. */
+/** `artifact` is null exactly when the report blocks or was all that was wanted. */
 export interface Compiled {
   artifact: Artifact | null;
   report: Report;

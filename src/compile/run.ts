@@ -87,6 +87,7 @@ async function compileEntry(
         `The bundled document has ${bytes} bytes; the limit is ${limits.bundleBytes}.`,
       ),
     ]);
+  if (input.reportOnly) return { artifact: null, report };
   // The caller keeps what was loaded. Images are not looked at here.
   const images = shownImages(files, isUsed).slice(0, Math.max(0, limits.files - files.size - 2));
   if (images.length > 0) await load(images);

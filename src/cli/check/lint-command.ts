@@ -59,6 +59,7 @@ async function lint(
   const { blockOn, exemptions = [] } = settings ?? {};
   const gate = { blockOn: blockOn ?? 'error', exemptions, today, known: null };
   const validation = lenient ? 'lenient' : (settings?.validation ?? 'strict');
-  const input = { type: null, entry, validation, ruleset, ...(ruleset !== null && { gate }), limits };
+  const asked = { type: null, entry, validation, ruleset, ...(ruleset !== null && { gate }) };
+  const input = { ...asked, limits, reportOnly: true };
   return withProgress(`Checking ${entry}`, () => compiler.compile(input, (paths) => snapshot.read(paths)));
 }

@@ -1,22 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import type { LoadedFile } from '../collect.ts';
-import type { CompileInput } from '../compile.ts';
 import { forkSandbox, scripts, workerOf, type Trade, type Worker } from './fork-sandbox.ts';
 import type { Isolation, SandboxFiles } from './isolation.ts';
 import { giveWay } from './priority.ts';
-import { readChildMessage, type ChildMessage, type ParentMessage } from './sandbox-messages.ts';
+import { answerTo, type Answer, type Job } from './sandbox-jobs.ts';
+import { readChildMessage, type ParentMessage } from './sandbox-messages.ts';
 import { readTitle } from './process-usage.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
-
-export type Answer = Extract<
-  ChildMessage,
-  {
-    type: 'compiled' | 'detected' | 'ignored' | 'settings' | 'version' | 'outlined' | 'rendered' | 'paged' | 'compared';
-  }
->;
-
-/** The files of a compilation are asked of `load`. */
-export type Job = Exclude<ParentMessage, { type: 'files' | 'compile' }> | { type: 'compile'; input: CompileInput };
 
 /**
  * How a job ended: with an answer, at one of its limits (`title`: of its process then), or without a
@@ -236,7 +226,7 @@ function runJob(
       const message = readChildMessage(raw);
       if (message === null || message.type === 'ready') stop(null);
       else if (message.type === 'load') void answerLoad(message.paths);
-      else if (message.type === answers[job.type]) end(() => resolve({ answer: message }));
+      else if (message.type === answerTo(job)) end(() => resolve({ answer: message }));
       else stop(null);
     }
     async function answerLoad(paths: string[]): Promise<void> {
@@ -258,19 +248,6 @@ function runJob(
     child.send(job);
   });
 }
-
-/** The valid answer to each job. A sandbox that sends anything else is not trusted any more. */
-const answers: Readonly<Record<Job['type'], Answer['type']>> = {
-  compile: 'compiled',
-  detect: 'detected',
-  ignored: 'ignored',
-  settings: 'settings',
-  version: 'version',
-  outline: 'outlined',
-  render: 'rendered',
-  pages: 'paged',
-  compare: 'compared',
-};
 
 /**
  * V8 aborts a process whose heap is full. If the machine has no memory for the heap, that is a

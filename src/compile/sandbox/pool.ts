@@ -4,10 +4,11 @@ import type { LoadedFile } from '../collect.ts';
 import type { CompileLimits, Turn } from '../compile.ts';
 import { sandboxLost } from '../sandbox-lost.ts';
 import { openCodeCache } from './code-cache.ts';
-import { startChild, type Child, type Job, type JobOptions, type Outcome } from './child.ts';
+import { startChild, type Child, type JobOptions, type Outcome } from './child.ts';
 import type { Trade } from './fork-sandbox.ts';
 import { openStartSnapshot } from './start-snapshot.ts';
 import { findIsolation, type Isolation, type SandboxMode } from './isolation.ts';
+import type { Job } from './sandbox-jobs.ts';
 
 /** How long a job with a waiting client may wait for a sandbox. */
 const patienceMilliseconds = 60_000;

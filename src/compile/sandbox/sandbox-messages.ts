@@ -31,7 +31,6 @@ import type {
 
 /** Messages from the parent to the sandbox. */
 export type ParentMessage =
-  /** With the entry, which every compilation needs first. */
   | { type: 'compile'; input: CompileInput; files: LoadedFile[] }
   | { type: 'detect'; files: { path: string; bytes: Uint8Array }[]; limits: CompileLimits }
   | { type: 'ignored'; patterns: readonly string[]; paths: readonly string[] }
@@ -48,6 +47,7 @@ export type ChildMessage =
   | { type: 'ready' }
   | { type: 'load'; paths: string[] }
   | { type: 'compiled'; artifact: Artifact | null; report: Report; rss: number }
+  | { type: 'checked'; report: Report; rss: number }
   | { type: 'detected'; detected: Detected[]; rss: number }
   | { type: 'ignored'; by: number[]; rss: number }
   | { type: 'settings'; settings: Settings | null; report: Report; rss: number }
@@ -109,6 +109,7 @@ export function readChildMessage(value: unknown): ChildMessage | null {
     if (report === null || (settings === null) !== isBlocking(report)) return null;
     return { type: 'settings', settings, report, rss };
   }
+  if (value['type'] === 'checked') return report && { type: 'checked', report, rss };
   if (value['type'] !== 'compiled') return null;
   const artifact = value['artifact'] === null ? null : readArtifact(value['artifact']);
   if (report === null || (artifact === null) !== isBlocking(report)) return null;

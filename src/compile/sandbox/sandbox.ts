@@ -64,6 +64,8 @@ export function openCompiler(options: CompilerOptions = {}): SandboxCompiler {
       const files = [...read.values()].sort((a, b) => rank(a, input) - rank(b, input) || (a.path < b.path ? -1 : 1));
       if ('answer' in outcome && outcome.answer.type === 'compiled')
         return { artifact: outcome.answer.artifact, report: outcome.answer.report, files };
+      if ('answer' in outcome && outcome.answer.type === 'checked')
+        return { artifact: null, report: outcome.answer.report, files };
       return { artifact: null, report: createReport([diedProblem(outcome, input)]), files } satisfies Compiled;
     },
 

@@ -63,6 +63,7 @@ async function receive(message: ParentMessage): Promise<void> {
   beginRounds();
   sayNoRule();
   const result = await runCompile(message.input, startingWith(message.files));
+  if (message.input.reportOnly) return send({ type: 'checked', report: result.report, rss: rss() });
   send({ type: 'compiled', ...result, rss: rss() });
 }
 

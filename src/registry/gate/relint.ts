@@ -35,7 +35,7 @@ export async function relint(
       }),
     );
   const { limits } = registry.config;
-  const input = { type, entry: provenance.path, validation, ruleset, gate, limits };
+  const input = { type, entry: provenance.path, validation, ruleset, gate, limits, reportOnly: true };
   return (await registry.compiler.compile(input, load, { org, ...turn })).report;
 }
 

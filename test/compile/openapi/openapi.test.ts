@@ -36,6 +36,13 @@ describe('a document in one file', () => {
     });
   });
 
+  it('has no artifact where only its report is wanted, and the same report', async () => {
+    const files = { 'a.yaml': 'openapi: 3.1.0\ninfo: {title: A, version: "1"}\npaths:\n  /a/{b}: {get: {}}\n' };
+    const [whole, alone] = [await run(files), await run(files, { reportOnly: true })];
+    expect(whole.artifact).not.toBeNull();
+    expect(alone).toMatchObject({ artifact: null, report: whole.report });
+  });
+
   it('is stored in every coding', async () => {
     const { artifact, json, yaml } = await run({
       'a.json': '{"openapi": "3.0.3", "info": {"title": "x", "version": "1"}, "paths": {}}',

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { startChild, type Job } from '../../../src/compile/sandbox/child.ts';
+import { startChild } from '../../../src/compile/sandbox/child.ts';
 import { findIsolation } from '../../../src/compile/sandbox/isolation.ts';
+import type { Job } from '../../../src/compile/sandbox/sandbox-jobs.ts';
 import { limits } from '../limits.ts';
 
 const hasSessions = existsSync('/proc/self/autogroup');

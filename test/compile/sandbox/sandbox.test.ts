@@ -8,7 +8,7 @@ import { openCompiler } from '../../../src/compile/sandbox/sandbox.ts';
 import { isSandboxLost } from '../../../src/compile/sandbox-lost.ts';
 import { digestOf } from '../../../src/model/digest.ts';
 import { isRegistryError } from '../../../src/model/errors.ts';
-import { formatProblem } from '../../../src/model/problem.ts';
+import { createReport, formatProblem, problemAtFile } from '../../../src/model/problem.ts';
 import { isThorough, sampleOf, unlessThorough } from '../../thorough.ts';
 import { limits } from '../limits.ts';
 import { inputOf, memoryLoad } from './memory-load.ts';
@@ -341,6 +341,10 @@ describe('what a sandbox says', () => {
     [
       'an unknown severity',
       { type: 'compiled', artifact: null, report: { ...report, problems: [{ severity: 'fatal' }] }, rss: 1 },
+    ],
+    [
+      'an artifact beside a report that blocks',
+      { type: 'compiled', artifact, report: createReport([problemAtFile('rule', 'a.yaml', 'No.')]), rss: 1 },
     ],
     [
       'an entry of stele.yaml without its place',
