@@ -15,7 +15,7 @@ import type { Author, Registry } from '../registry.ts';
 import { watchPurges } from '../purge.ts';
 import { bundle, readPlace } from './bundles.ts';
 import { kindOfFile } from './file-kind.ts';
-import { findSite } from './site-record.ts';
+import { assertSettings, createSiteRecord, findSite, type SiteChange } from './site-record.ts';
 
 /** A page as its parts. `api`: the coordinate of a resource that it shows after its text. */
 export interface PageParts {
@@ -132,15 +132,23 @@ export async function deleteDraft(
   });
 }
 
-/** Forgets the files of a deleted site, before another one gets its name. */
-export async function forgetDrafts(registry: Registry, site: SiteName, author: Author): Promise<void> {
+/** `createSiteRecord`, without the files that a deleted site of this name left. */
+export async function createSite(
+  registry: Registry,
+  site: SiteName,
+  given: SiteChange & { title: string },
+  author: Author,
+): Promise<Generation<DocumentationSite>> {
+  // Before anything is forgotten: the deleted site may still come back.
+  assertSettings(given);
   const found = await registry.refs.readFresh<DocumentationSite>(siteRef(site));
-  if (found === null || found.value.deletedAt === null) return;
-  for (const { path } of await listDrafts(registry, site))
-    await registry.refs.update<Draft>(draftRef(site, path), () => ({
-      value: { file: null },
-      change: { ...author, action: `delete ${path}` },
-    }));
+  if (found !== null && found.value.deletedAt !== null)
+    for (const { path } of await listDrafts(registry, site))
+      await registry.refs.update<Draft>(draftRef(site, path), () => ({
+        value: { file: null },
+        change: { ...author, action: `delete ${path}` },
+      }));
+  return createSiteRecord(registry, site, given, author);
 }
 
 /** Throws `conflict` if the files of a site come from a repository. */

@@ -24,7 +24,7 @@ export type SiteChange = Partial<SiteSettings> & { visibility?: Visibility; bloc
 const most = { items: 2_000, depth: 6, redirects: 5_000 };
 
 /** Throws `malformed` if the settings cannot be those of a site. Says which and why. */
-function assertSettings({ theme, navigation, redirects, versions }: Partial<SiteSettings>): void {
+export function assertSettings({ theme, navigation, redirects, versions }: Partial<SiteSettings>): void {
   const faults = [
     ...(theme === undefined ? [] : faultsIn(theme)),
     ...themeFiles.flatMap((name) => {

@@ -4,7 +4,7 @@ import { fsck } from '../../../src/registry/fsck.ts';
 import { tooLarge } from '../../../src/registry/sites/check-site.ts';
 import type { DeployedPage as Page } from '../../../src/model/sites/deployment.ts';
 import type { Outline } from '../../../src/model/outline.ts';
-import { deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/registry/sites/drafts.ts';
+import { createSite, deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/registry/sites/drafts.ts';
 import { publishAgain } from '../../../src/registry/sites/publish-site.ts';
 import { findPage, grantSite, openPage } from '../../../src/registry/sites/read-site.ts';
 import { changeSite, createSiteRecord, deleteSite, findSite } from '../../../src/registry/sites/site-record.ts';
@@ -48,6 +48,17 @@ describe('publishing a site', () => {
     expect(again).toMatchObject({ outcome: 'published', deployment: { label: '3', again: '1' } });
     expect(first.outcome === 'published' && first.deployment.manifest).toBe(again.deployment.manifest);
     await expect(publishAgain(registry, handbook, '9', author)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('a site that is not made takes no file from the deleted one whose name it wants', async () => {
+    const registry = createTestRegistry();
+    await writeSite(registry, { 'index.md': 'one' });
+    await deleteSite(registry, handbook, author);
+    const asked = { title: 'Again', redirects: { a: 'https://elsewhere.test/' } };
+    await expect(createSite(registry, handbook, asked, author)).rejects.toMatchObject({ code: 'malformed' });
+    expect(await listDrafts(registry, handbook)).toHaveLength(1);
+    await createSite(registry, handbook, { title: 'Again' }, author);
+    expect(await listDrafts(registry, handbook)).toEqual([]);
   });
 
   test('one of two at the same time is first, and the other is not lost', async () => {

@@ -6,14 +6,8 @@ import { findReadableSite, listReadableSites, readReadableSite } from '../../../
 import { publishAgain, publishDrafts } from '../../../registry/sites/publish-site.ts';
 import { previewDrafts } from '../../../registry/sites/site-preview.ts';
 import { isRestorable } from '../../../registry/change-resource.ts';
-import { forgetDrafts } from '../../../registry/sites/drafts.ts';
-import {
-  changeSite,
-  createSiteRecord,
-  deleteSite,
-  restoreSite,
-  type SiteChange,
-} from '../../../registry/sites/site-record.ts';
+import { createSite as create } from '../../../registry/sites/drafts.ts';
+import { changeSite, deleteSite, restoreSite, type SiteChange } from '../../../registry/sites/site-record.ts';
 import type { Generation } from '../../../store/generations.ts';
 import { nothingHere } from '../../nothing-here.ts';
 import { bodyOf, type Answer, type Call, type Handler } from '../call.ts';
@@ -72,8 +66,7 @@ export const createSite: Handler = async (call) => {
   const { slug, ...given } = bodyOf<SiteChange & { title: string; slug: string }>(call);
   const site = { org, slug };
   requireSiteScope({ principal, site }, 'publish');
-  await forgetDrafts(registry, site, author);
-  const made = await createSiteRecord(registry, site, given, author);
+  const made = await create(registry, site, given, author);
   const headers = { Location: `${context.url}/v1/sites/${slug}`, ETag: etagOf(made.generation) };
   return { status: 201, headers, body: siteRecord(context.url, made) };
 };
