@@ -117,7 +117,8 @@ describe.skipIf(executablePath === undefined || !isThorough)(
         // Nothing that is folded is wider, either.
         await page.evaluate(`for (const each of document.querySelectorAll('details')) each.open = true`);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-        expect(await seriousFindings(page)).toEqual([]);
+        // Whatever else is shown, axe-core sees in `pages.test.ts` and beside it.
+        if (kind === pay) expect(await seriousFindings(page)).toEqual([]);
       },
     );
   },
