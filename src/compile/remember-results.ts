@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { digestOf } from '../model/digest.ts';
+import { isBlocking } from '../model/problem.ts';
 import type { SnapshotFile } from '../source/snapshot.ts';
 import type { Artifact, CompileInput, Compiled, Compiler, Load } from './compile.ts';
 
@@ -43,8 +44,7 @@ export function rememberResults(
         },
         turn,
       );
-      const { artifact } = compiled;
-      if (artifact !== null) results.set(key, withOwnBytes({ read: [...read.values()], compiled }, artifact));
+      if (!isBlocking(compiled.report)) results.set(key, withOwnBytes({ read: [...read.values()], compiled }));
       return compiled;
     },
   };
@@ -88,7 +88,7 @@ function withFiles(compiled: Compiled, files: ReadonlyMap<string, SnapshotFile>)
  * The same with bytes that keep no others in memory. Those of an artifact are parts of the message
  * that it came in, and those of small files of a pool.
  */
-function withOwnBytes({ read, compiled }: Remembered, artifact: Artifact): Remembered {
+function withOwnBytes({ read, compiled }: Remembered): Remembered {
   const copies = new Map<Uint8Array, Uint8Array>();
   const own = (bytes: Uint8Array): Uint8Array => {
     if (bytes.buffer.byteLength === bytes.byteLength) return bytes;
@@ -97,11 +97,14 @@ function withOwnBytes({ read, compiled }: Remembered, artifact: Artifact): Remem
     copies.set(bytes, copy);
     return copy;
   };
-  const representations = artifact.representations.map((made) => ({ ...made, bytes: own(made.bytes) }));
+  const ownArtifact = ({ representations, ...about }: Artifact): Artifact => ({
+    ...about,
+    representations: representations.map((made) => ({ ...made, bytes: own(made.bytes) })),
+  });
   const files = compiled.files.map((file) => (file.bytes === null ? file : { ...file, bytes: own(file.bytes) }));
   return {
     read: read.map((file) => (file.found ? { ...file, bytes: own(file.bytes) } : file)),
-    compiled: { ...compiled, artifact: { ...artifact, representations }, files },
+    compiled: { ...compiled, artifact: compiled.artifact && ownArtifact(compiled.artifact), files },
   };
 }
 

@@ -1,5 +1,4 @@
-import type { Check, PullComment } from '../model/check.ts';
-import type { PullCheck } from '../model/check.ts';
+import type { Check, PullCheck, PullComment } from '../model/check.ts';
 import { code, plain, wholeCheck } from '../sync/checks.ts';
 
 const signs = { success: '✅', failure: '❌', neutral: '➖', cancelled: '➖', running: '⏳' } as const;

@@ -1,7 +1,6 @@
 import { digestOf } from '../model/digest.ts';
 import { isRegistryError, type ErrorCode } from '../model/errors.ts';
-import type { Check, CheckState } from '../model/check.ts';
-import type { PullCheck } from '../model/check.ts';
+import type { Check, CheckState, PullCheck } from '../model/check.ts';
 import type { Repository } from '../model/connection.ts';
 import { hostOf } from '../registry/host-of.ts';
 import type { Registry } from '../registry/registry.ts';

@@ -28,12 +28,12 @@ const load: Load = async (paths) =>
 
 /** Reads the entry, then two more, and answers with all that it read. */
 const slow = {
-  async compile(_input: CompileInput, read: Load): Promise<Compiled> {
+  async compile(input: CompileInput, read: Load): Promise<Compiled> {
     compiles++;
     const loaded = [...(await read(['a.json'])), ...(await read(['b.json', 'c.json']))];
     const collected = loaded.map((file) => ({ blob: null, bytes: null, ...file }));
     const wrong = files['b.json'] === 'wrong' ? [problemAtFile('struct', 'a.json', 'It is wrong.')] : [];
-    const artifact = wrong.length > 0 ? null : ({ representations: [] } as unknown as Artifact);
+    const artifact = wrong.length > 0 || input.reportOnly ? null : ({ representations: [] } as unknown as Artifact);
     return { artifact, report: createReport(wrong), files: collected };
   },
 } as Partial<Compiler> as Compiler;
@@ -49,6 +49,15 @@ test('the same input, from the same organization, is compiled once', async () =>
   expect(await compile()).toEqual(first);
   expect(compiles).toBe(1);
   await compile({}, 'other');
+  expect(compiles).toBe(2);
+});
+
+test('a report that is all that was asked for is remembered, apart from the whole result', async () => {
+  const compile = compiler();
+  const first = await compile({ reportOnly: true });
+  expect(await compile({ reportOnly: true })).toEqual(first);
+  expect(compiles).toBe(1);
+  expect((await compile()).artifact).not.toBeNull();
   expect(compiles).toBe(2);
 });
 

@@ -1,4 +1,4 @@
-import { digestOf } from '../../model/digest.ts';
+import { digestOf, hexOf } from '../../model/digest.ts';
 import type { Beginnings } from './build-folder.ts';
 
 /**
@@ -52,7 +52,7 @@ const packed = /^(@[^/]+\/[^/]+\/[^/]+?)(\.json|\.yaml|\/.*)$/;
 function packOf(members: readonly [rest: string, bytes: Uint8Array][]): Uint8Array {
   let start = 0;
   const index = members.map(([rest, bytes]) => {
-    const place = [start, bytes.byteLength, digestOf(bytes).slice('sha256:'.length, 'sha256:'.length + 16)];
+    const place = [start, bytes.byteLength, hexOf(digestOf(bytes)).slice(0, 16)];
     start += bytes.byteLength;
     return [rest, place];
   });
