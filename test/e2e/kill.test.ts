@@ -15,7 +15,7 @@ import {
 } from '../../src/registry/read.ts';
 import { openFsBucket } from '../../src/store/fs.ts';
 import { createWorld } from '../registry/world.ts';
-import { isThorough, sampleOf } from '../thorough.ts';
+import { isEverything, sampleOf } from '../thorough.ts';
 
 const child = new URL('./kill-child.ts', import.meta.url).pathname;
 const coordinate = { org: 'acme', type: 'apis', slug: 'kill' } as const;
@@ -30,9 +30,9 @@ function runUntilKilled(folder: string, round: number, step: number, moment: str
   });
 }
 
-// Each of the first 25 writes, twice; else every eighth, once.
+// Each of the first 25 writes, twice when everything is tested; else every eighth.
 const steps = sampleOf(
-  Array.from({ length: isThorough ? 50 : 25 }, (_, at) => at % 25),
+  Array.from({ length: isEverything ? 50 : 25 }, (_, at) => at % 25),
   8,
   1,
 );

@@ -4,7 +4,7 @@ import { testSnapshot } from '../contract/snapshot.ts';
 import { testHistory } from '../contract/history.ts';
 import { testMerge } from '../contract/merge.ts';
 import { testSource, type SourceWorld } from '../contract/source.ts';
-import { isThorough } from '../thorough.ts';
+import { isEverything } from '../thorough.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -22,7 +22,7 @@ describe('a source over http', () => {
   }
   testSource(open);
   // Past the transport they are the same as in a local repository.
-  if (isThorough) {
+  if (isEverything) {
     testHistory(open);
     testMerge(open);
   }
@@ -45,7 +45,7 @@ describe('a source of local repositories', () => {
   testHistory(open);
   testMerge(open);
   // What leads to it is asked for over HTTP.
-  if (isThorough) testSource(open);
+  if (isEverything) testSource(open);
 });
 
 describe('a source of a server that knows no filter, and hands out tips alone', () => {
