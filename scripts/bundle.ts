@@ -7,6 +7,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown, type Plugin } from 'rolldown';
+import { parse } from 'yaml';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 
@@ -29,6 +30,18 @@ const withoutModules: Plugin = {
   name: 'without-modules',
   resolveId: (id, importer) => (id === 'node:module' && importer?.includes('@redocly') ? '\0no-modules' : null),
   load: (id) => (id === '\0no-modules' ? 'export default {};' : null),
+};
+
+/**
+ * Assigns the fields of markdown-it's tokens and states. The package defines each with a helper, which takes a third of
+ * the time in which Markdown is read.
+ */
+const assignedFields: Plugin = {
+  name: 'assigned-fields',
+  transform: (code, id) =>
+    id.endsWith('/markdown-it.mjs')
+      ? code.replaceAll(/_defineProperty\(\s*this,\s*(?:\/\*[^]*?\*\/\s*)?"(\w+)",\s*([^;]*?)\s*\);/g, 'this.$1 = $2;')
+      : null,
 };
 
 // Less to read at each start. Names stay, so that a stack trace can be read.
@@ -67,7 +80,7 @@ async function bundleWorker(name: string): Promise<void> {
   const made = await rolldown({
     input: `${folder}${name}.js`,
     platform: 'node',
-    plugins: [keepUrls(folder), withoutModules],
+    plugins: [keepUrls(folder), withoutModules, assignedFields],
     // Asked once, since a closed sandbox cannot ask (`close-process.ts`).
     transform: { define: { 'import.meta.url': 'bundleUrl' } },
     logLevel: 'warn',
@@ -88,3 +101,6 @@ await bundleWorker('code-worker');
 // The validator reads its schemas from the folder that it is in.
 const validator = fileURLToPath(import.meta.resolve('@seriousme/openapi-schema-validator'));
 await cp(join(dirname(validator), 'schemas'), `${dist}compile/sandbox/schemas`, { recursive: true });
+
+const management = await readFile(fileURLToPath(new URL('../content/apis/management.yaml', import.meta.url)), 'utf8');
+await writeFile(`${dist}server/v1/management.json`, JSON.stringify(parse(management)));

@@ -88,11 +88,13 @@ interface Run {
   seconds: number;
   /** Seconds of processor time of the process and all that it started and waited for. */
   cpu: number;
+  /** The same for each command, if there were several. */
+  parts?: Run[];
 }
 
 /** Runs commands one after the other. Throws if one fails. */
 async function run(commands: readonly (readonly string[])[], cwd: string): Promise<Run> {
-  const total = { seconds: 0, cpu: 0 };
+  const parts: Run[] = [];
   for (const [command, ...args] of commands) {
     const times = join(folder, 'times');
     const started = performance.now();
@@ -105,12 +107,13 @@ async function run(commands: readonly (readonly string[])[], cwd: string): Promi
       },
     );
     const [status] = (await once(child, 'exit')) as [number];
-    total.seconds += (performance.now() - started) / 1000;
+    const seconds = (performance.now() - started) / 1000;
     if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${await readFile(join(folder, 'out'), 'utf8')}`);
     const [user, system] = (await readFile(times, 'utf8')).trim().split(' ').map(Number);
-    total.cpu += user! + system!;
+    parts.push({ seconds, cpu: user! + system! });
   }
-  return total;
+  const sum = (of: (part: Run) => number) => parts.reduce((total, part) => total + of(part), 0);
+  return { seconds: sum(({ seconds }) => seconds), cpu: sum(({ cpu }) => cpu), ...(parts.length > 1 && { parts }) };
 }
 
 const { execPath } = process;
@@ -244,7 +247,10 @@ async function writePages(to: string, changed: number | null = null): Promise<vo
 
 const pages = new Map(Array.from({ length: count }, (_, number) => [pathOf(number), pageText(number)] as const));
 pages.set('index.md', '# Handbook\n\nStart [here](part-0/page-0.md).\n');
-const show = ({ seconds, cpu }: Run) => `${seconds.toFixed(2)} s, ${cpu.toFixed(2)} s of processor time`;
+const show = ({ seconds, cpu, parts = [] }: Run): string =>
+  [`${seconds.toFixed(2)} s, ${cpu.toFixed(2)} s of processor time`, ...parts.map((part) => `  ${show(part)}`)].join(
+    '\n',
+  );
 try {
   await writePages(docs);
   const first: Record<string, Run> = {};
@@ -258,7 +264,7 @@ try {
     await writePages(own);
     first[name] = await run(commands, cwd);
     const files = (await readdir(out, { recursive: true })).filter((path) => path.endsWith('.html'));
-    console.log(`${name}: ${show(first[name])} (${files.length} pages)`);
+    console.log(`${name}, ${files.length} pages: ${show(first[name])}`);
     await writePages(own, 7);
     again[name] = name === 'stele' ? await publishChange() : await run(commands, cwd);
     console.log(`${name}, one page changed: ${show(again[name])}`);

@@ -1,6 +1,5 @@
 import { Agent, createServer, request as send, type IncomingMessage } from 'node:http';
 import { duplexPair } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import type { Registry } from '../registry/registry.ts';
 import type { Answered, Answers, Asked } from '../site/answers.ts';
 import type { CommandText } from '../site/docs/docs-commands.ts';
@@ -47,6 +46,7 @@ async function ask(agent: Agent, { path, method = 'GET', accept, coding = 'ident
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     send({ agent, host: 'registry.invalid', path, method, headers }, resolve).once('error', reject).end();
   });
-  const body = await buffer(response);
+  // `stream/consumers` would make a Blob of it first.
+  const body = Buffer.concat(await response.toArray());
   return { status: response.statusCode!, headers: response.headers as Answered['headers'], body };
 }

@@ -12,16 +12,48 @@ export interface NavigationEntry {
   items: NavigationEntry[];
 }
 
-const made = new WeakMap<DeploymentContents, NavigationEntry[]>();
+/** What the pages of a deployment need of its navigation. */
+interface Navigation {
+  entries: NavigationEntry[];
+  /** The pages in order, each once. */
+  order: string[];
+  /** Where each page is in `order`. */
+  places: Map<string, number>;
+  /** The entries that lead to each page, from the top. */
+  trails: Map<string, NavigationEntry[]>;
+  /** Whether each page shows all entries. */
+  isSmall: boolean;
+}
 
-/** The navigation of a deployment: as the site says, else the tree of its pages. */
-export function navigationOf(contents: DeploymentContents): NavigationEntry[] {
+/** Pages of which a site shows all entries everywhere. Of more, each page shows its own branch. */
+const fewPages = 150;
+
+const made = new WeakMap<DeploymentContents, Navigation>();
+
+/** The navigation of a deployment: as the site says, else the tree of its pages. Made once. */
+function navigationOf(contents: DeploymentContents): Navigation {
   const known = made.get(contents);
   if (known !== undefined) return known;
   const { pages, settings } = contents;
-  const found = settings.navigation === null ? treeOf(pages, '') : stated(pages, settings.navigation);
-  made.set(contents, found);
-  return found;
+  const entries = settings.navigation === null ? treeOf(pages, '') : stated(pages, settings.navigation);
+  const order = [...new Set(pagesIn(entries))];
+  const trails = new Map<string, NavigationEntry[]>();
+  for (const trail of trailsIn(entries, [])) {
+    const { page } = trail.at(-1)!;
+    if (page !== null && !trails.has(page)) trails.set(page, trail);
+  }
+  const places = new Map(order.map((page, index) => [page, index]));
+  const navigation = { entries, order, places, trails, isSmall: Object.keys(pages).length <= fewPages };
+  made.set(contents, navigation);
+  return navigation;
+}
+
+function* trailsIn(entries: readonly NavigationEntry[], above: NavigationEntry[]): Generator<NavigationEntry[]> {
+  for (const entry of entries) {
+    const trail = [...above, entry];
+    yield trail;
+    yield* trailsIn(entry.items, trail);
+  }
 }
 
 /** Entries whose page is missing are left out, with their title kept for what is below them. */
@@ -75,15 +107,20 @@ function wordsOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-const ordered = new WeakMap<DeploymentContents, string[]>();
-
 /** The pages in the order of navigation, each once. */
 export function readingOrder(contents: DeploymentContents): readonly string[] {
-  const known = ordered.get(contents);
-  if (known !== undefined) return known;
-  const order = [...new Set(pagesIn(navigationOf(contents)))];
-  ordered.set(contents, order);
-  return order;
+  return navigationOf(contents).order;
+}
+
+/** The pages before and after a page in the order of navigation. Null: there is none, or navigation does not name the page. */
+export function neighboursOf(
+  contents: DeploymentContents,
+  page: string,
+): { previous: string | null; next: string | null } {
+  const { order, places } = navigationOf(contents);
+  const place = places.get(page);
+  if (place === undefined) return { previous: null, next: null };
+  return { previous: order[place - 1] ?? null, next: order[place + 1] ?? null };
 }
 
 function* pagesIn(entries: readonly NavigationEntry[]): Generator<string> {
@@ -94,13 +131,8 @@ function* pagesIn(entries: readonly NavigationEntry[]): Generator<string> {
 }
 
 /** The entries that lead to a page, from the top. Empty if navigation does not name it. */
-export function trailTo(entries: readonly NavigationEntry[], page: string): NavigationEntry[] {
-  for (const entry of entries) {
-    if (entry.page === page) return [entry];
-    const below = trailTo(entry.items, page);
-    if (below.length > 0) return [entry, ...below];
-  }
-  return [];
+export function trailTo(contents: DeploymentContents, page: string): readonly NavigationEntry[] {
+  return navigationOf(contents).trails.get(page) ?? [];
 }
 
 /** What the navigation of a page shows: its own branch open, and of the others the first page. */
@@ -112,13 +144,9 @@ export interface ShownEntry {
   items: ShownEntry[];
 }
 
-/** Pages of which a site shows all entries everywhere. Of more, each page shows its own branch. */
-const fewPages = 150;
-
 export function shownNavigation(contents: DeploymentContents, page: string, base: string): ShownEntry[] {
-  const entries = navigationOf(contents);
-  const trail = new Set(trailTo(entries, page));
-  const isSmall = Object.keys(contents.pages).length <= fewPages;
+  const { entries, isSmall } = navigationOf(contents);
+  const trail = new Set(trailTo(contents, page));
   const show = (entry: NavigationEntry): ShownEntry => {
     const target = entry.page ?? (entry.href === null ? firstPage(entry) : null);
     const isOpen = isSmall || trail.has(entry);

@@ -8,7 +8,7 @@ import type { Site } from '../site.ts';
 import { showEmbed, type Embedded } from './embedded.ts';
 import { searchSite } from './site-search.ts';
 import { placeInRegistry, registryLink, type Placed } from './placed.ts';
-import { navigationOf, readingOrder, shownNavigation, trailTo } from './site-navigation.ts';
+import { neighboursOf, shownNavigation, trailTo } from './site-navigation.ts';
 
 /** A page's text, and whether everybody who may read the site gets the same. */
 export interface SitePage {
@@ -35,14 +35,11 @@ export async function sitePage(
   const { base, url } = placed;
   const content = await openPage(site.registry, granted, page);
   const embeds = await showAll(site, granted, placed, reader, page);
-  const order = readingOrder(contents);
-  const at = order.indexOf(path);
-  const neighbour = (index: number) => {
-    const other = at < 0 ? undefined : order[index];
-    return other === undefined ? null : { title: contents.pages[other]!.facts.title, href: base + routeOf(other) };
-  };
+  const { previous, next } = neighboursOf(contents, path);
+  const neighbour = (other: string | null) =>
+    other === null ? null : { title: contents.pages[other]!.facts.title, href: base + routeOf(other) };
   const isHidden = placed.expires !== undefined || granted.site.visibility === 'private' || facts.hidden;
-  const trail = trailTo(navigationOf(contents), path).slice(0, -1);
+  const trail = trailTo(contents, path).slice(0, -1);
   const text = site.page('documentation', {
     title: path === 'index.md' ? settings.title : `${facts.title} · ${settings.title}`,
     description: facts.description || (path === 'index.md' ? settings.description : ''),
@@ -71,8 +68,8 @@ export async function sitePage(
     references: embeds.flatMap(({ shown }) => (shown && shown.navigation !== '' ? [shown.navigation] : [])),
     languages: embeds.some(({ shown }) => shown !== null),
     versions: await versionsOf(site, granted, placed, reader, path),
-    previous: neighbour(at - 1),
-    next: neighbour(at + 1),
+    previous: neighbour(previous),
+    next: neighbour(next),
     expires: placed.expires ?? null,
     styles,
     scripts: embeds.some(({ shown }) => shown !== null) ? ['reference.js'] : [],

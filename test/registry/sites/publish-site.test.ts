@@ -2,14 +2,15 @@ import { describe, expect, test, vi } from 'vitest';
 import { collectGarbage } from '../../../src/registry/keep/gc.ts';
 import { fsck } from '../../../src/registry/fsck.ts';
 import { tooLarge } from '../../../src/registry/sites/check-site.ts';
-import type { DeployedPage as Page } from '../../../src/model/sites/deployment.ts';
+import { digestOf } from '../../../src/model/digest.ts';
+import type { DeployedPage as Page, DeploymentContents } from '../../../src/model/sites/deployment.ts';
 import type { Outline } from '../../../src/model/outline.ts';
 import { createSite, deleteDraft, listDrafts, putDraft, putDraftPage } from '../../../src/registry/sites/drafts.ts';
 import { publishAgain } from '../../../src/registry/sites/publish-site.ts';
 import { findPage, grantSite, openPage } from '../../../src/registry/sites/read-site.ts';
 import { changeSite, createSiteRecord, deleteSite, findSite } from '../../../src/registry/sites/site-record.ts';
 import { anonymous } from '../../../src/model/access.ts';
-import { readingOrder } from '../../../src/site/documentation/site-navigation.ts';
+import { neighboursOf, readingOrder, shownNavigation } from '../../../src/site/documentation/site-navigation.ts';
 import { createTestRegistry, publishVersion } from '../../server/registry.ts';
 import { author, deploy, handbook, png, writeSite } from '../../server/sites/site-world.ts';
 
@@ -255,5 +256,20 @@ describe('reading a site', () => {
     const after = looks;
     readingOrder(contents);
     expect(looks).toBe(after);
+  });
+
+  test('does not list all its pages again for each page that is shown', () => {
+    let lists = 0;
+    const facts = { title: 'A', description: '', order: null, hidden: false, headings: [], links: [], embeds: [] };
+    const page = { source: 'x', facts, bundle: digestOf('x'), at: 0, size: 0 };
+    const pages = new Proxy({ 'index.md': page, 'a.md': page, 'b.md': page } as DeploymentContents['pages'], {
+      ownKeys: (target) => (lists++, Reflect.ownKeys(target)),
+    });
+    const contents = { pages, settings: { navigation: null } } as unknown as DeploymentContents;
+    const show = (path: string) => [shownNavigation(contents, path, '/'), neighboursOf(contents, path)];
+    show('a.md');
+    const once = lists;
+    expect(show('b.md')[1]).toEqual({ previous: 'a.md', next: null });
+    expect(lists).toBe(once);
   });
 });
