@@ -1,11 +1,11 @@
 import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { Webhook as Signer } from 'standardwebhooks';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Event } from '../model/event.ts';
 import type { Attempt, Webhook } from '../model/webhook.ts';
-import { isPublicAddress, lookup, type Lookup } from '../source/allowed-address.ts';
+import { isPublicAddress, lookup, lookupAmong, type Lookup } from '../source/allowed-address.ts';
 import { hostOf, readEndpointUrl } from './endpoint-url.ts';
 import type { Registry } from '../registry/registry.ts';
 import { secretsAt } from './endpoints.ts';
@@ -124,15 +124,6 @@ function post(
       settle(new RegistryError('unreachable', 'The endpoint closed the connection without an answer.'));
     send(url, options, answered).on('error', settle).on('close', closed).end(body);
   });
-}
-
-/** A lookup that returns only these addresses, so that only checked addresses are connected to. */
-function lookupAmong(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map((address) => ({ address, family: isIP(address) }));
-  return (_host, options, answer) => {
-    if (options.all) answer(null, all);
-    else answer(null, all[0]!.address, all[0]!.family);
-  };
 }
 
 function refusalOf(status: number): string {

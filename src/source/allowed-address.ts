@@ -1,5 +1,5 @@
 import { lookup as lookupAddress } from 'node:dns/promises';
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { RegistryError } from '../model/errors.ts';
 import type { Location } from './location.ts';
 
@@ -66,6 +66,15 @@ export async function resolveHost(location: Exclude<Location, { kind: 'local' }>
     );
   }
   return addresses;
+}
+
+/** A lookup that returns only these addresses, so that only checked addresses are connected to. */
+export function lookupAmong(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_host, options, answer) => {
+    if (options.all) answer(null, all);
+    else answer(null, all[0]!.address, all[0]!.family);
+  };
 }
 
 function unresolved(host: string, url: string, cause: unknown): never {

@@ -3,9 +3,14 @@ import { isNoRepository, noRepository, notGit } from './explain.ts';
 import type { Tag, Tip } from './source.ts';
 import type { Transport } from './transport.ts';
 
+const isId = /^[0-9a-f]{40}$/;
+
 /** Asks a remote for the commit of a ref. `folder` is the working directory of git. */
 export async function askTip(transport: Transport, folder: string, ref: string): Promise<Tip> {
   const { location, hasCredential } = transport;
+  const quick = (await transport.refs(ref))?.find((one) => one.ref === ref);
+  const id = quick?.peeled ?? quick?.oid ?? '';
+  if (isId.test(id)) return { found: true, commit: id };
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { ok, stdout } = await transport.run({
     folder,

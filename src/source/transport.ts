@@ -1,11 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
+import type { ServerRef } from 'isomorphic-git';
 import type { Credential } from './source.ts';
 import { RegistryError } from '../model/errors.ts';
 import { runGit, type GitResult } from './command.ts';
 import { explainFailure, isNoRepository, isRedirect } from './explain.ts';
 import { resolveHost, type Lookup } from './allowed-address.ts';
 import type { Location } from './location.ts';
+import { askServerRefs } from './server-refs.ts';
 
 /** A connection to a repository for one call. Ends with its signal. */
 export interface Transport {
@@ -17,6 +19,11 @@ export interface Transport {
    * `explainFailure` says, unless the caller `expects` the failure.
    */
   run(request: NetworkRequest): Promise<GitResult>;
+  /**
+   * The refs whose names begin with a prefix, asked for without a process. Null: git must be asked,
+   * as for what is not reached over http, and for every answer that needs an explanation.
+   */
+  refs(prefix: string): Promise<ServerRef[] | null>;
   /**
    * Whether the answer is really git's. Over http, git takes a page of one line for an empty
    * repository (its older, "dumb" protocol), and a repository served as plain files for a real one.
@@ -67,6 +74,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   if (location.kind === 'local') await assertFolder(location.url);
   if (credential !== null) assertFits(location, credential);
   const access = accessOf(location, addresses, options);
+  const authorization = credential?.kind === 'token' ? `Basic ${basic(credential)}` : null;
   const secrets = credential?.kind === 'token' ? [credential.token, basic(credential)] : [];
   // A file URL, because git cannot fetch single objects from a remote whose name begins with a
   // slash.
@@ -101,6 +109,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   }
 
   const hasCredential = credential !== null;
+  const isHttp = location.kind === 'http' || location.kind === 'https';
   return {
     location,
     signal,
@@ -124,8 +133,12 @@ export async function createTransport(options: TransportOptions): Promise<Transp
       if (result.ok || request.expects?.(result.stderr)) return result;
       throw explainFailure({ stderr: result.stderr, location, hasCredential, secrets });
     },
+    async refs(prefix) {
+      if (!isHttp) return null;
+      return askServerRefs({ url, addresses, authorization, prefix, signal });
+    },
     async isGit(folder) {
-      if (location.kind !== 'http' && location.kind !== 'https') return true;
+      if (!isHttp) return true;
       return (await header(folder, 'content-type')) === 'application/x-git-upload-pack-advertisement';
     },
   };

@@ -238,10 +238,10 @@ describe('a server', () => {
   });
 
   test('is left alone when the caller stops, and nothing of git stays behind', async () => {
-    world.createRepository().commit({ files: { 'a.yaml': 'a: 1\n' } });
+    const commit = world.createRepository().commit({ files: { 'a.yaml': 'a: 1\n' } });
     world.server.behaviour.delay = 60_000;
     const controller = new AbortController();
-    const work = world.openSource().tip(world.remote(), controller.signal);
+    const work = world.openSource().snapshot(world.remote(), commit, controller.signal);
     expect(await eventually(() => processesOf(world).length > 0)).toBe(true);
     controller.abort(new Error('stop'));
     await expect(work).rejects.toThrow('stop');

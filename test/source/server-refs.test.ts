@@ -1,0 +1,70 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askServerRefs } from '../../src/source/server-refs.ts';
+import { openWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world[Symbol.asyncDispose]());
+
+test('the tip of a repository over http is found without a process', async () => {
+  const commit = world.createRepository('quick.git').commit({ files: { 'a.yaml': 'a: 1\n' } });
+  const searchPath = join(world.folder, 'programs');
+  mkdirSync(searchPath);
+  writeFileSync(join(searchPath, 'git'), '#!/bin/sh\n[ "$1" = version ] && echo git version 2.50.0\n');
+  chmodSync(join(searchPath, 'git'), 0o755);
+  const source = world.openSource({ searchPath });
+  expect(await source.tip(world.remote('quick.git', 'main'))).toEqual({ found: true, commit });
+  expect(await source.tip(world.remote('quick.git'))).toEqual({ found: true, commit });
+});
+
+describe('an answer that is not plainly a list of refs is left to git', () => {
+  const id = 'a'.repeat(40);
+  const line = (text: string) => (text.length + 4).toString(16).padStart(4, '0') + text;
+  const refs = `${line('# service=git-upload-pack\n')}0000${line(`${id} refs/heads/main\0agent=x\n`)}`;
+  const type = 'application/x-git-upload-pack-advertisement';
+  const answer =
+    (body: string, contentType = type, status = 200): RequestListener =>
+    (_request, response) =>
+      void response.writeHead(status, { 'content-type': contentType, location: '/elsewhere' }).end(body);
+
+  test.for<[string, RequestListener, string | null]>([
+    ['it is one', answer(`${refs}0000`), id],
+    ['it was cut off', answer(refs), null],
+    ['it is a page', answer('<html>', 'text/html'), null],
+    ['its type is another', answer(`${refs}0000`, 'text/plain'), null],
+    ['it asks for a password', answer(`${refs}0000`, type, 401), null],
+    ['it leads elsewhere', answer(`${refs}0000`, type, 301), null],
+    ['it has no end', answer(`${refs}${line(`${id} refs/heads/other\n`).repeat(8000)}0000`), null],
+    ['it is nonsense', answer('zzzz0000'), null],
+    ['the connection is closed', (request) => void request.socket.destroy(), null],
+  ])('%s', async ([, listener, expected]) => {
+    const server = createServer(listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const asked = { addresses: ['127.0.0.1'], authorization: null, prefix: 'refs/heads/main' };
+    const signal = new AbortController().signal;
+    const found = await askServerRefs({ ...asked, url: `http://127.0.0.1:${port}/a.git`, signal });
+    expect(found?.find(({ ref }) => ref === 'refs/heads/main')?.oid ?? null).toBe(expected);
+    server.close();
+  });
+
+  test('one that never comes ends with the call', async () => {
+    const server = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const stop = new AbortController();
+    const asked = { addresses: ['127.0.0.1'], authorization: null, prefix: 'HEAD', signal: stop.signal };
+    const asking = askServerRefs({ ...asked, url: `http://127.0.0.1:${port}/a.git` });
+    stop.abort(new Error('too slow'));
+    await expect(asking).rejects.toThrow('too slow');
+    server.closeAllConnections();
+    server.close();
+  });
+});
