@@ -13,7 +13,7 @@ import { given } from '../test/compile/given.ts';
 import { findingsOf, readCase } from '../test/compile/openapi/redocly-case.ts';
 import { excluded, refused } from '../test/compile/ruleset/redocly-cases.ts';
 import { notCompared, scenarios } from '../test/compile/ruleset/spectral/scenarios.ts';
-import { checks, left } from '../test/diff/oasdiff.ts';
+import { catalogue, checks, left } from '../test/diff/oasdiff.ts';
 
 const corpus = join(process.argv[2] ?? '../shared/corpus', 'rulesets');
 const page = new URL('../docs/rulesets.md', import.meta.url).pathname;
@@ -27,7 +27,7 @@ const tables = [
   "## Spectral's own scenarios\n",
   spectralScenarios(),
   "## oasdiff's catalogue\n",
-  catalogue(),
+  oasdiffChecks(),
 ];
 const [above] = readFileSync(page, 'utf8').split(begin);
 const text = `${above}${begin}\n\n${tables.join('\n')}\n`;
@@ -98,10 +98,11 @@ function spectralScenarios(): string {
   return table(['scenario', 'findings (line, severity, rule)', 'why'], [...rows, ...out]);
 }
 
-function catalogue(): string {
-  const differing = checks.filter((check) => check[6] !== undefined);
+function oasdiffChecks(): string {
+  const theirs = checks.filter(([name]) => catalogue.has(name));
+  const differing = theirs.filter((check) => check[6] !== undefined);
   return [
-    `${checks.length - differing.length} of ${checks.length + left.length} checks have the same verdict, ${differing.length} another one for a reason, and ${left.length} have no counterpart.\n`,
+    `${theirs.length - differing.length} of ${theirs.length + left.length} checks have the same verdict, ${differing.length} another one for a reason, and ${left.length} have no counterpart.\n`,
     table(
       ['check', 'oasdiff', 'Stele', 'why'],
       differing.map(([name, level, , , , told, why]) => [`\`${name}\``, level, told, why!]),

@@ -53,6 +53,30 @@ describe('what real APIs change', () => {
     ]);
   });
 
+  test('a change behind a reference in a restriction is not passed over', () => {
+    for (const restriction of ['not', 'contains', 'contentSchema']) {
+      const schema = { [restriction]: { $ref: '#/components/schemas/A' } };
+      const given = (A: Json) => taking(schema, { components: { schemas: { A } } });
+      const { changes } = compare(given({ type: 'string' }), given({ type: 'integer' }));
+      expect(changes.map(({ verdict, code }) => `${verdict} ${code}`)).toContain(
+        `unknown request-body-${restriction === 'contentSchema' ? 'content-schema' : restriction}-changed`,
+      );
+    }
+  });
+
+  test('each condition and dependency is judged by itself', () => {
+    const given = (...names: string[]) => taking({ type: 'object', dependentRequired: { a: names } });
+    expect(only(compare(given('b'), given('b', 'c')))).toMatchObject({
+      verdict: 'breaking',
+      message: 'The request body requires "c" where "a" is present.',
+      pointers: { after: expect.stringMatching(/dependentRequired\/a$/) as string },
+    });
+    expect(only(compare(given('b', 'c'), given('b')))).toMatchObject({
+      verdict: 'safe',
+      message: 'The request body no longer requires "c" where "a" is present.',
+    });
+  });
+
   test('anyOf allows all that oneOf allows', () => {
     const [one, any] = [{ oneOf: scalars }, { anyOf: scalars }];
     expect(told(compare(taking(one), taking(any)))).toEqual(['safe request-body-union-kind-changed']);
@@ -160,7 +184,7 @@ describe('a comparison', () => {
       'unknown request-body-my-keyword-changed',
     ]);
     const conditional = (limit: number) => taking({ if: { maxLength: limit }, else: false });
-    expect(told(compare(conditional(1), conditional(2)))).toEqual(['unknown request-body-if-changed']);
+    expect(told(compare(conditional(1), conditional(2)))).toEqual(['unknown request-body-condition-changed']);
   });
 
   test('turns directions around for webhooks and callbacks', () => {

@@ -1,8 +1,11 @@
-// The checks of oasdiff's catalogue, each with a pair of documents that it is about.
+// The checks of oasdiff's catalogue, each with a pair of documents that it is about. A table, so it
+// is long; the names alone are in `oasdiff-checks.txt`, and families of keywords in `oasdiff-keywords.ts`.
 //
 // Names and levels: oasdiff's documentation (`messages.yaml`, and the severity law of its changes model, in which what narrows a
 // request or widens a response is an error, what cannot be decided a warning, and all else information). The documents are ours.
+import { readFileSync } from 'node:fs';
 import { api, giving, taking, type Json } from './given.ts';
+import { keywordChecks } from './oasdiff-keywords.ts';
 
 type Make = (part: never) => Json;
 
@@ -31,6 +34,14 @@ const responses = (statuses: string[]): Json =>
   api({ responses: Object.fromEntries(statuses.map((status) => [status, { description: status }])) });
 const inTypes = (types: string[]): Json =>
   api({ requestBody: { content: Object.fromEntries(types.map((type) => [type, {}])) } });
+const media = (given: Json): Json => api({ requestBody: { content: { 'application/json': given } } });
+const outMedia = (given: Json): Json =>
+  api({ responses: { 200: { description: 'Done.', content: { 'application/json': given } } } });
+const xml = (schema: unknown): Json => api({ requestBody: { content: { 'application/xml': { schema } } } });
+const outXml = (schema: unknown): Json =>
+  api({ responses: { 200: { description: 'Done.', content: { 'application/xml': { schema } } } } });
+const header = (schema: unknown): Json => headers({ H: { schema } });
+const webhooks = (all: Json): Json => api({}, { webhooks: all });
 const outTypes = (types: string[]): Json =>
   api({ responses: { 200: { description: 'Done.', content: Object.fromEntries(types.map((type) => [type, {}])) } } });
 const paths = (all: Json): Json => ({ ...api(), paths: all });
@@ -60,6 +71,21 @@ const union = (kind: string, ...branches: Json[]): Json => ({ [kind]: branches }
 const tag = (discriminator: Json | undefined): Json => ({ type: 'object', ...(discriminator && { discriminator }) });
 const object = (required: string[], properties: Json): Json => ({ type: 'object', required, properties });
 
+const allLimits = [
+  'max',
+  'min',
+  'exclusive-max',
+  'exclusive-min',
+  'max-length',
+  'min-length',
+  'max-items',
+  'min-items',
+  'max-properties',
+  'min-properties',
+];
+
+const textually =
+  'Schemas are compared apart from media types, as one often serves several. In JSON the change breaks.';
 const announced =
   'Removing it still breaks whoever calls it, and semantic versioning asks for a major version. No day is known here.';
 const policy =
@@ -69,6 +95,13 @@ const ignored = 'OpenAPI does not say whether unknown parameters and properties 
 const lost = 'Readers that use it find it missing, although it was optional.';
 const behaves = 'Requests without it are treated in another way.';
 const pairs = 'A hint for code generators; values are told apart as before.';
+
+/** The names of all their checks. Some rows below are not theirs: the other actions of a limit. */
+export const catalogue: ReadonlySet<string> = new Set(
+  readFileSync(new URL('oasdiff-checks.txt', import.meta.url), 'utf8')
+    .trim()
+    .split('\n'),
+);
 
 export const checks: readonly Check[] = [
   // Operations
@@ -492,6 +525,8 @@ export const checks: readonly Check[] = [
   ...limits('request-parameter', param, 'request-parameter', [
     'max',
     'min',
+    'exclusive-max',
+    'exclusive-min',
     'max-length',
     'min-length',
     'max-items',
@@ -557,10 +592,12 @@ export const checks: readonly Check[] = [
     { enum: ['a'] },
     'breaking request-body-enum-value-removed',
   ],
-  ...limits('request-body', body, 'request-body', ['max', 'min', 'max-length', 'min-length', 'min-items']),
-  ...limits('request-property', prop, 'request-property', ['max', 'min', 'max-length', 'min-length', 'min-items']),
+  ...limits('request-body', body, 'request-body', allLimits),
+  ...limits('request-property', prop, 'request-property', allLimits),
   ...schemaChecks('request', 'body', body, 'request-body'),
+  ...keywordChecks('request', 'request-body', body),
   ...schemaChecks('request', 'property', prop, 'request-property'),
+  ...keywordChecks('request', 'request-property', prop),
 
   // Properties of requests
   [
@@ -883,10 +920,12 @@ export const checks: readonly Check[] = [
     { enum: ['a'] },
     'safe response-body-enum-value-removed',
   ],
-  ...limits('response-body', out, 'response-body', ['max', 'min', 'max-length', 'min-length', 'min-items']),
-  ...limits('response-property', outProp, 'response-property', ['max', 'min', 'max-length', 'min-length', 'min-items']),
+  ...limits('response-body', out, 'response-body', allLimits),
+  ...limits('response-property', outProp, 'response-property', allLimits),
   ...schemaChecks('response', 'body', out, 'response-body'),
+  ...keywordChecks('response', 'response-body', out),
   ...schemaChecks('response', 'property', outProp, 'response-property'),
+  ...keywordChecks('response', 'response-property', outProp),
 
   // Properties of responses
   [
@@ -1100,16 +1139,358 @@ export const checks: readonly Check[] = [
     {},
     'safe response-property-became-not-read-only',
   ],
+
+  // Deprecation
+  [
+    'endpoint-deprecated-with-sunset',
+    'info',
+    op,
+    {},
+    { deprecated: true, 'x-sunset': '2999-01-01' },
+    'safe operation-deprecated; safe operation-sunset-set',
+  ],
+  ['request-property-deprecated', 'info', prop, string, { ...string, deprecated: true }, 'safe property-deprecated'],
+  [
+    'request-property-deprecated-with-sunset',
+    'info',
+    prop,
+    string,
+    { ...string, deprecated: true, 'x-sunset': '2999-01-01' },
+    'docs property-extension-changed; safe property-deprecated',
+  ],
+  ['request-property-reactivated', 'info', prop, { ...string, deprecated: true }, string, 'safe property-reactivated'],
+  [
+    'response-property-deprecated',
+    'info',
+    outProp,
+    string,
+    { ...string, deprecated: true },
+    'safe property-deprecated',
+  ],
+  [
+    'response-property-deprecated-with-sunset',
+    'info',
+    outProp,
+    string,
+    { ...string, deprecated: true, 'x-sunset': '2999-01-01' },
+    'docs property-extension-changed; safe property-deprecated',
+  ],
+  [
+    'response-property-reactivated',
+    'info',
+    outProp,
+    { ...string, deprecated: true },
+    string,
+    'safe property-reactivated',
+  ],
+
+  // Webhooks
+  ['webhook-added', 'info', webhooks, {}, { done: get }, 'safe webhook-added'],
+  ['webhook-removed', 'error', webhooks, { done: get }, {}, 'breaking webhook-removed'],
+
+  // Values of parameters and headers
+  [
+    'request-parameter-became-nullable',
+    'info',
+    param,
+    string,
+    { type: ['string', 'null'] },
+    'safe request-parameter-became-nullable',
+  ],
+  [
+    'request-parameter-became-not-nullable',
+    'error',
+    param,
+    { type: ['string', 'null'] },
+    string,
+    'breaking request-parameter-became-not-nullable',
+  ],
+  [
+    'request-parameter-property-became-nullable',
+    'info',
+    paramProp,
+    string,
+    { type: ['string', 'null'] },
+    'safe request-property-became-nullable',
+  ],
+  [
+    'request-parameter-property-became-not-nullable',
+    'error',
+    paramProp,
+    { type: ['string', 'null'] },
+    string,
+    'breaking request-property-became-not-nullable',
+  ],
+  [
+    'request-parameter-property-enum-value-removed',
+    'error',
+    paramProp,
+    { enum: ['a', 'b'] },
+    { enum: ['a'] },
+    'breaking request-property-enum-value-removed',
+  ],
+  [
+    'request-parameter-property-enum-value-added',
+    'info',
+    paramProp,
+    { enum: ['a'] },
+    { enum: ['a', 'b'] },
+    'safe request-property-enum-value-added',
+  ],
+  [
+    'request-parameter-list-of-types-widened',
+    'info',
+    param,
+    { type: 'boolean' },
+    { type: ['boolean', 'integer'] },
+    'safe request-parameter-type-generalized',
+  ],
+  [
+    'request-parameter-list-of-types-narrowed',
+    'error',
+    param,
+    { type: ['boolean', 'integer'] },
+    { type: 'boolean' },
+    'breaking request-parameter-type-narrowed',
+  ],
+  [
+    'request-parameter-property-list-of-types-widened',
+    'info',
+    paramProp,
+    string,
+    { type: ['string', 'integer'] },
+    'safe request-property-type-generalized',
+  ],
+  [
+    'request-parameter-property-list-of-types-narrowed',
+    'error',
+    paramProp,
+    { type: ['string', 'integer'] },
+    string,
+    'breaking request-property-type-narrowed',
+  ],
+  ['response-header-added', 'info', headers, {}, { H: { schema: string } }, 'safe response-header-added'],
+  [
+    'response-header-became-nullable',
+    'error',
+    header,
+    string,
+    { type: ['string', 'null'] },
+    'breaking response-header-became-nullable',
+  ],
+  [
+    'response-header-became-not-nullable',
+    'info',
+    header,
+    { type: ['string', 'null'] },
+    string,
+    'safe response-header-became-not-nullable',
+  ],
+  [
+    'response-header-type-changed',
+    'error',
+    header,
+    { type: 'boolean' },
+    { type: 'integer' },
+    'breaking response-header-type-changed',
+  ],
+  [
+    'response-header-type-generalized',
+    'error',
+    header,
+    { type: 'integer' },
+    { type: 'number' },
+    'breaking response-header-type-generalized',
+  ],
+  [
+    'response-header-type-specialized',
+    'info',
+    header,
+    { type: 'number' },
+    { type: 'integer' },
+    'safe response-header-type-narrowed',
+  ],
+  [
+    'response-header-type-compatible',
+    'info',
+    header,
+    string,
+    { type: 'integer' },
+    'safe response-header-type-narrowed',
+  ],
+
+  // Media types
+  ['request-body-media-type-schema-added', 'error', media, {}, { schema: string }, 'breaking request-body-type-set'],
+  ['request-body-media-type-schema-removed', 'info', media, { schema: string }, {}, 'safe request-body-type-unset'],
+  ['response-body-media-type-schema-added', 'info', outMedia, {}, { schema: string }, 'safe response-body-type-set'],
+  [
+    'response-body-media-type-schema-removed',
+    'error',
+    outMedia,
+    { schema: string },
+    {},
+    'breaking response-body-type-unset',
+  ],
+  [
+    'request-body-media-type-item-schema-added',
+    'error',
+    media,
+    {},
+    { itemSchema: string },
+    'breaking request-body-type-set',
+  ],
+  [
+    'request-body-media-type-item-schema-removed',
+    'info',
+    media,
+    { itemSchema: string },
+    {},
+    'safe request-body-type-unset',
+  ],
+  [
+    'response-body-media-type-item-schema-added',
+    'info',
+    outMedia,
+    {},
+    { itemSchema: string },
+    'safe response-body-type-set',
+  ],
+  [
+    'response-body-media-type-item-schema-removed',
+    'error',
+    outMedia,
+    { schema: {}, itemSchema: string },
+    { schema: {} },
+    'breaking response-body-type-unset',
+  ],
+  [
+    'response-body-media-type-item-schema-removed-untyped',
+    'error',
+    outMedia,
+    { itemSchema: string },
+    {},
+    'breaking response-body-type-unset',
+  ],
+  [
+    'request-body-type-compatible',
+    'info',
+    xml,
+    { type: 'integer' },
+    string,
+    'breaking request-body-type-changed',
+    textually,
+  ],
+  [
+    'request-property-type-compatible',
+    'info',
+    xml,
+    object([], { p: { type: 'integer' } }),
+    object([], { p: string }),
+    'breaking request-property-type-changed',
+    textually,
+  ],
+  [
+    'response-body-type-compatible',
+    'info',
+    outXml,
+    string,
+    { type: 'integer' },
+    'breaking response-body-type-changed',
+    textually,
+  ],
+  [
+    'response-property-type-compatible',
+    'info',
+    outXml,
+    object([], { p: string }),
+    object([], { p: { type: 'integer' } }),
+    'breaking response-property-type-changed',
+    textually,
+  ],
+
+  // A body that becomes one of several
+  [
+    'request-body-wrapped-in-one-of',
+    'error',
+    body,
+    cat,
+    union('oneOf', dog, string),
+    'breaking request-body-one-of-removed; docs body-title-changed; unknown request-body-one-of-added',
+  ],
+  [
+    'request-body-wrapped-in-one-of-original-preserved',
+    'warning',
+    body,
+    cat,
+    union('oneOf', cat, dog),
+    'docs body-title-changed; unknown request-body-one-of-added',
+  ],
+  [
+    'response-body-wrapped-in-one-of',
+    'error',
+    out,
+    cat,
+    union('oneOf', dog, string),
+    'breaking response-body-one-of-added; docs body-title-changed; safe response-body-one-of-removed',
+  ],
+  [
+    'response-body-wrapped-in-one-of-original-preserved',
+    'error',
+    out,
+    cat,
+    union('oneOf', cat, dog),
+    'breaking response-body-one-of-added; docs body-title-changed',
+  ],
+
+  // What is read only is not sent
+  [
+    'request-read-only-property-exclusive-max-decreased',
+    'info',
+    prop,
+    { readOnly: true, exclusiveMaximum: 5 },
+    { readOnly: true, exclusiveMaximum: 4 },
+    '',
+  ],
+  [
+    'request-read-only-property-max-items-decreased',
+    'info',
+    prop,
+    { readOnly: true, maxItems: 5 },
+    { readOnly: true, maxItems: 4 },
+    '',
+  ],
+  [
+    'request-read-only-property-max-properties-decreased',
+    'info',
+    prop,
+    { readOnly: true, maxProperties: 5 },
+    { readOnly: true, maxProperties: 4 },
+    '',
+  ],
+  [
+    'request-read-only-property-exclusive-min-increased',
+    'info',
+    prop,
+    { readOnly: true, exclusiveMinimum: 5 },
+    { readOnly: true, exclusiveMinimum: 6 },
+    '',
+  ],
 ];
 
 /** Limits: set, unset, increased and decreased. Theirs and ours differ in names only. */
 function limits(theirs: string, make: Make, ours: string, kinds: readonly string[]): Check[] {
-  const keywords: Record<string, string> = { max: 'maximum', min: 'minimum' };
+  const keywords: Record<string, string> = {
+    max: 'maximum',
+    min: 'minimum',
+    'exclusive-max': 'exclusiveMaximum',
+    'exclusive-min': 'exclusiveMinimum',
+  };
+  const codes: Record<string, string> = { ...keywords, 'exclusive-max': 'maximum', 'exclusive-min': 'minimum' };
   return kinds.flatMap((kind): Check[] => {
     const keyword = keywords[kind] ?? kind.replace(/-./, (letters) => letters[1]!.toUpperCase());
-    const name = `${ours}-${keywords[kind] ?? kind}`;
+    const name = `${ours}-${codes[kind] ?? kind}`;
     const isRequest = theirs.startsWith('request');
-    const isUpper = kind.startsWith('max');
+    const isUpper = kind.includes('max');
     const judge = (isNarrower: boolean) =>
       isNarrower === isRequest ? (['error', 'breaking'] as const) : (['info', 'safe'] as const);
     const check = (action: string, before: Json, after: Json, isNarrower: boolean): Check => {
@@ -1274,17 +1655,28 @@ export const left: readonly [name: string, why: string][] = [
     'api-deprecated-sunset-parse',
     'api-path-sunset-parse',
     'api-sunset-date-too-small',
+    'request-parameter-deprecated-sunset-missing',
+    ...['parse', 'date-too-small', 'deleted', 'date-changed-too-small'].map(
+      (name) => `request-parameter-sunset-${name}`,
+    ),
+    ...['request', 'response'].flatMap((side) =>
+      ['deprecated-sunset-missing', 'deprecated-sunset-invalid', 'sunset-date-too-small'].map(
+        (name) => `${side}-property-${name}`,
+      ),
+    ),
   ].map((name): [string, string] => [name, policy]),
-  ...['missing', 'parse', 'too-small', 'deleted', 'changed-too-small'].map((name): [string, string] => [
-    `request-parameter-sunset-${name}`,
-    policy,
-  ]),
-  ...['api-stability-decreased', 'api-invalid-stability-level'].map((name): [string, string] => [
-    name,
-    'An extension of that tool. Changes of extensions are shown as texts.',
-  ]),
+  ...['api', 'request-property', 'response-property']
+    .flatMap((what) => [`${what}-stability-decreased`, `${what}-stability-increased`])
+    .concat('api-invalid-stability-level')
+    .map((name): [string, string] => [name, 'An extension of that tool. Changes of extensions are shown as texts.']),
   ...['added', 'removed'].map((name): [string, string] => [
     `api-security-component-${name}`,
     'Schemes are compared where operations need them.',
   ]),
+  ...['api-version-not-bumped', 'api-version-decreased', 'api-major-version-not-bumped'].map(
+    (name): [string, string] => [
+      name,
+      'About the label of a version, not its document: `compatibility: semver` checks it when a version is published.',
+    ],
+  ),
 ];

@@ -95,14 +95,9 @@ function compareMedia(
   after: Media,
   { direction, subject, role }: Where,
 ): void {
-  if (before.schema === null && after.schema === null && walk.same(before.place.value, after.place.value)) return;
-  const [old, current] = [before, after].map(
-    ({ schema, place }) => schema ?? { value: true, pointer: `${place.pointer}/schema` },
-  );
-  const label = { role, text: subject };
-  walk.before.labels.set(old!.pointer, label);
-  walk.after.labels.set(current!.pointer, label);
-  compareSchemas(walk, parent, direction, [old!], [current!]);
+  compareAllowed(walk, parent, before, after, { direction, subject, role }, 'schema');
+  if (before.items !== null || after.items !== null)
+    compareAllowed(walk, parent, before, after, { direction, subject: `each item of ${subject}`, role }, 'items');
   const texts = [
     memberOf(walk.before, before.place, 'encoding'),
     memberOf(walk.after, after.place, 'encoding'),
@@ -136,6 +131,25 @@ function compareMedia(
       at,
     });
   }
+}
+
+/** Compares a schema of two media types. Without one, anything is allowed. */
+function compareAllowed(
+  walk: Walk,
+  parent: Unit,
+  before: Media,
+  after: Media,
+  { direction, subject, role }: Where,
+  key: 'schema' | 'items',
+): void {
+  const keyword = key === 'items' ? 'itemSchema' : key;
+  const [old, current] = [before, after].map(
+    (media): Place => media[key] ?? { value: true, pointer: `${media.place.pointer}/${keyword}` },
+  );
+  const label = { role, text: subject };
+  walk.before.labels.set(old!.pointer, label);
+  walk.after.labels.set(current!.pointer, label);
+  compareSchemas(walk, parent, direction, [old!], [current!]);
 }
 
 function essence(type: string): string {

@@ -22,6 +22,8 @@ export type Content = ReadonlyMap<string, Media>;
 export interface Media {
   place: Place;
   schema: Place | null;
+  /** The schema of each item of a stream (`itemSchema` of 3.2). */
+  items: Place | null;
 }
 
 export interface Body {
@@ -110,7 +112,7 @@ function swaggerBody(side: Side, operation: Operation): Body | null {
   const body = all.findLast((place) => textAt(side, place, 'in') === 'body');
   const isRequired = (place: Place) => objectOf(place.value)['required'] === true;
   if (body !== undefined) {
-    const media = { place: body, schema: memberOf(side, body, 'schema') };
+    const media = { place: body, schema: memberOf(side, body, 'schema'), items: null };
     const types = mediaTypes(side, operation, 'consumes', ['application/json']);
     return { place: body, isRequired: isRequired(body), content: new Map(types.map((type) => [type, media])) };
   }
@@ -127,7 +129,7 @@ function swaggerBody(side: Side, operation: Operation): Body | null {
     hasFile ? 'multipart/form-data' : 'application/x-www-form-urlencoded',
   ]);
   const place: Place = { value: schema, pointer: `${operation.place.pointer}/parameters` };
-  const content = new Map(types.map((type): [string, Media] => [type, { place, schema: place }]));
+  const content = new Map(types.map((type): [string, Media] => [type, { place, schema: place, items: null }]));
   return { place, isRequired: schema.required.length > 0, content };
 }
 
@@ -168,14 +170,14 @@ function responseContent(side: Side, operation: Operation, place: Place): Conten
   const schema = memberOf(side, place, 'schema');
   if (schema === null) return new Map();
   const types = mediaTypes(side, operation, 'produces', ['application/json']);
-  return new Map(types.map((type) => [type, { place, schema }]));
+  return new Map(types.map((type) => [type, { place, schema, items: null }]));
 }
 
 function contentOf(side: Side, content: Place | null): Content {
   return new Map(
     membersOf(side, content).map(([type, written]): [string, Media] => {
       const place = resolvePlace(side, written) ?? written;
-      return [type, { place, schema: memberOf(side, place, 'schema') ?? memberOf(side, place, 'itemSchema') }];
+      return [type, { place, schema: memberOf(side, place, 'schema'), items: memberOf(side, place, 'itemSchema') }];
     }),
   );
 }

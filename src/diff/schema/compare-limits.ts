@@ -41,6 +41,9 @@ export function compareLimits(pair: Pair): void {
 }
 
 function compareLimit(pair: Pair, kind: Kind): void {
+  const isContains = kind.name.endsWith('-contains');
+  // These count what "contains" matches. Without it they demand nothing, and it is a change of its own.
+  if (isContains && !(pair.before.keywords.has('contains') && pair.after.keywords.has('contains'))) return;
   const [old, current] = [limitOf(pair.before, kind), limitOf(pair.after, kind)];
   const at = { before: old?.pointer ?? pair.before.pointer, after: current?.pointer ?? pair.after.pointer };
   const said = { before: old && `${old.value}`, after: current && `${current.value}`, at };
@@ -66,8 +69,10 @@ function compareLimit(pair: Pair, kind: Kind): void {
   report(pair, { effect, name, says: `has ${text(current)} instead of ${instead}`, ...said });
 }
 
-function limitOf({ flat, side, types, keywords }: SchemaView, { keyword, exclusive, isUpper }: Kind): Limit | null {
-  if (!keywords.has(keyword) && (exclusive === null || !keywords.has(exclusive))) return null;
+function limitOf(view: SchemaView, { keyword, exclusive, isUpper }: Kind): Limit | null {
+  const { flat, side, types, keywords } = view;
+  if (!keywords.has(keyword) && (exclusive === null || !keywords.has(exclusive)))
+    return keyword === 'minContains' ? { keyword, value: 1, isExclusive: false, pointer: view.pointer } : null;
   const { hasExclusiveFlags } = side.dialect;
   const found: Limit[] = statedIn(flat.parts, keyword).flatMap(({ value, pointer }) =>
     typeof value === 'number' ? [{ keyword, value, isExclusive: false, pointer }] : [],

@@ -1,10 +1,11 @@
+import { compareDemands, demandKeywords, isSameValue } from './compare-demands.ts';
 import { textKeywords } from './compare-texts.ts';
 import { report, type Effect, type Below, type Pair } from '../report.ts';
-import type { SchemaView } from './read-schema.ts';
+import { statedIn, type SchemaView } from './read-schema.ts';
 import { memberOf } from '../side.ts';
 
 /** Keywords that only restrict: to set one narrows, to drop it widens, to change it may do both. */
-const restrictions = new Set(['not', 'contains', 'dependentRequired', 'dependentSchemas', 'dependencies']);
+const restrictions = new Set(['contains', 'contentSchema']);
 
 /** Keywords whose value says how a text is written. */
 const encodings = new Set(['contentEncoding', 'contentMediaType']);
@@ -21,17 +22,19 @@ const ofParameters = new Set(['in', 'name', 'collectionFormat', 'allowEmptyValue
 export function compareOthers(pair: Pair, below: Below): void {
   const { before, after } = pair;
   for (const keyword of before.keywords.union(after.keywords)) {
-    if (compared.has(keyword) || textKeywords.has(keyword) || keyword.startsWith('x-')) continue;
+    if (compared.has(keyword) || demandKeywords.has(keyword) || textKeywords.has(keyword) || keyword.startsWith('x-'))
+      continue;
     if (pair.walk.before.dialect.name === '2.0' && ofParameters.has(keyword)) continue;
     if (pair.walk.after.dialect.name === '2.0' && ofParameters.has(keyword)) continue;
     compareKeyword(pair, keyword);
   }
+  compareDemands(pair);
   comparePropertyNames(pair, below);
 }
 
 function compareKeyword(pair: Pair, keyword: string): void {
   const [before, after] = [pair.before.all(keyword), pair.after.all(keyword)];
-  if (before?.value === after?.value) return;
+  if (before?.value === after?.value && isSameBelow(pair, keyword)) return;
   const at = { before: before?.pointer ?? pair.before.pointer, after: after?.pointer ?? pair.after.pointer };
   const said = { before: before?.value ?? null, after: after?.value ?? null, at };
   const isSet = before === null;
@@ -49,6 +52,12 @@ function compareKeyword(pair: Pair, keyword: string): void {
   const verb = isSet ? `has ${keyword}; it had none` : isUnset ? `no longer has ${keyword}` : `has another ${keyword}`;
   const says = effect === 'unknown' ? `${verb}; what that means cannot be judged` : verb;
   report(pair, { effect, name: `${kebab(keyword)}-${isSet ? 'set' : isUnset ? 'unset' : 'changed'}`, says, ...said });
+}
+
+/** Whether what the values of a keyword refer to is the same, too. */
+function isSameBelow({ walk, before, after }: Pair, keyword: string): boolean {
+  const [old, current] = [statedIn(before.flat.parts, keyword), statedIn(after.flat.parts, keyword)];
+  return old.every(({ value }, at) => isSameValue(walk, value, current[at]?.value));
 }
 
 function comparePropertyNames(pair: Pair, below: Below): void {

@@ -24,7 +24,7 @@ export function compareTypes(pair: Pair): boolean {
   }
   const types = { before: before.types.value, after: after.types.value };
   compareNull(pair, types.before.has('null'), types.after.has('null'), values);
-  const isText = pair.direction === 'request' && isSentAsText(pair);
+  const isText = isSentAsText(pair);
   const isWider = covers(types.after, types.before, isText);
   const isNarrower = covers(types.before, types.after, isText);
   if (isWider && isNarrower) return true;
@@ -58,7 +58,7 @@ function compareNull(
   else report(pair, { effect: 'narrows', name: 'became-not-nullable', says: 'no longer allows null', ...values });
 }
 
-/** Parameters and headers are sent as text, so a text parameter takes whatever a number took. */
+/** Parameters and headers are sent as text, so a text may be what a number may be. */
 function isSentAsText({ walk, after }: Pair): boolean {
   const { role, isProperty } = describePlace(walk.after, after.pointer);
   return !isProperty && (role === 'parameter' || role === 'header');

@@ -105,10 +105,11 @@ function compareUnion(pair: Pair, old: Union, current: Union, below: Below): voi
   }
   if (added.length > 0) {
     const names = named(walk.after, added);
+    const mayOverlap = pair.direction !== 'response' && !isOldUnion && overlaps(pair, old.branches[0]!, current, added);
     report(pair, {
-      effect: 'widens',
+      effect: mayOverlap ? 'unknown' : 'widens',
       name: `${kind}-added`,
-      says: `also allows the alternative ${names}`,
+      says: `also allows the alternative ${names}${mayOverlap ? '; oneOf refuses values that match several alternatives, which cannot be judged' : ''}`,
       after: names,
       at,
     });
@@ -122,6 +123,12 @@ function compareUnion(pair: Pair, old: Union, current: Union, below: Below): voi
       after: current.kind,
       at,
     });
+}
+
+/** Whether a schema may allow the same values as what stands beside it in a new `oneOf`. */
+function overlaps({ walk, after }: Pair, one: Place, { kind }: Union, others: readonly Place[]): boolean {
+  if (kind !== 'oneOf' || after.first('discriminator') !== null) return false;
+  return others.some((other) => haveTypeInCommon(walk.before, walk.after, one, other));
 }
 
 /**
