@@ -1,7 +1,7 @@
 import MarkdownIt from 'markdown-it';
 import type { ShownImage } from '../model/images/image.ts';
 import { escapeText, formatHtml, imageHtml, markup, isSafeLink, nothing, trustHtml, type Html } from './html.ts';
-import { shorten } from './plain-text.ts';
+import { firstParagraph, shorten } from './plain-text.ts';
 import { foldTokens } from './fold-tokens.ts';
 import { tagsToMarkdown } from './tags-to-markdown.ts';
 
@@ -16,11 +16,17 @@ export interface Descriptions {
   main(text: string, level: number): Html;
   /** For a list item: a single plain paragraph has no wrapper. */
   brief(text: string): Html;
+  /**
+   * The text on one line, without links, for a place that is itself clicked; of a long text its first
+   * paragraph without marks. `isWhole`: whether nothing is missing.
+   */
+  line(text: string): { html: Html; isWhole: boolean };
 }
 
 /** Longest description, in characters. The rest is cut. */
 const blockLength = 60_000;
 const briefLength = 4_000;
+const lineLength = 200;
 
 /** A heading of the text that introduces a document. */
 export interface Heading {
@@ -93,9 +99,22 @@ export function createDescriptions(around: Around, headings: readonly Heading[] 
     return text.trim() === '' ? nothing : markup`<div class="description">${render(text, level, blockLength)}</div>`;
   }
 
+  function line(text: string): { html: Html; isWhole: boolean } {
+    const words = text.trim();
+    if (isPlain(words) || words === '')
+      return { html: markup`${shorten(words, lineLength)}`, isWhole: words.length <= lineLength };
+    const source = tagsToMarkdown(words);
+    // A cut could go through a code span, and blocks have no place on a line.
+    if (words.length > lineLength || /[\n\uE001-\uE003]/.test(source))
+      return { html: markup`${firstParagraph(words, lineLength)}`, isWhole: false };
+    const env = { isWhole: true };
+    return { html: trustHtml(markdown.renderInline(source, env)), isWhole: env.isWhole };
+  }
+
   return {
     block,
     main,
+    line,
     brief: (text) => (text.trim() === '' ? nothing : render(text.trim(), 6, briefLength)),
   };
 }
@@ -111,6 +130,7 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
   markdown.validateLink = () => true;
   markdown.core.ruler.push('stele', (state) => {
     const { level = 3, headings = [] } = state.env as { level?: number; headings?: Heading[] };
+    if (state.inlineMode) return leaveWords(state);
     foldTokens(state);
     for (const [at, token] of state.tokens.entries()) {
       if (token.type === 'heading_open' && token.level === 0 && headings.length > 0) {
@@ -126,6 +146,19 @@ function createMarkdown({ anchorOf, imageOf }: Around) {
 
   type State = Parameters<Parameters<typeof markdown.core.ruler.push>[1]>[0];
   type Tokens = NonNullable<State['tokens'][number]['children']>;
+
+  /** Of links and images only the words stay: what is itself clicked holds nothing else to click. */
+  function leaveWords(state: State): void {
+    for (const inline of state.tokens) {
+      const children = inline.children ?? [];
+      inline.children = children.flatMap((token) => {
+        if (token.type === 'image') return [Object.assign(new state.Token('text', '', 0), { content: token.content })];
+        return token.type === 'link_open' || token.type === 'link_close' ? [] : [token];
+      });
+      const env = state.env as { isWhole: boolean };
+      env.isWhole &&= !children.some(({ type }) => type === 'image' || type === 'link_open');
+    }
+  }
 
   function safeChildren(state: State, children: Tokens): Tokens {
     const open: boolean[] = [];

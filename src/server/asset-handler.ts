@@ -35,7 +35,7 @@ export async function sendAsset(
   if (found === null) throw new RegistryError('not_found', nothingHere);
   const { bytes, mediaType } = found.asset;
   const lifetime = lifetimes[found.isCurrent ? 'current' : 'other'];
-  const page = { digest: digestOf(bytes), size: bytes.byteLength, open: async () => bytes };
+  const page = { digest: digestOf(bytes), size: bytes.byteLength, isLasting: true, open: async () => bytes };
   const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding', ...pageHeaders() };
   await sendPage({ request, response }, registry.cache, page, { mediaType, headers });
 }

@@ -14,6 +14,8 @@ import { RegistryError } from '../model/errors.ts';
 export interface PageBytes {
   digest: Digest;
   size: number;
+  /** Whether the same bytes are sent until the next update: they are worth compressing further. */
+  isLasting?: boolean;
   open(): Promise<Uint8Array>;
 }
 

@@ -58,16 +58,16 @@ function wordsOf(text) {
   return words;
 }
 
-/** The languages of samples: the name that people read, and the function that writes a request in it. */
+/** The functions that write a request. `reference.js` has the names that people read. */
 export const languages = {
-  curl: ['curl', curl],
-  javascript: ['JavaScript', javascript],
-  python: ['Python', python],
-  go: ['Go', go],
-  java: ['Java', java],
-  csharp: ['C#', csharp],
-  php: ['PHP', php],
-  ruby: ['Ruby', ruby],
+  curl,
+  javascript,
+  python,
+  go,
+  java,
+  csharp,
+  php,
+  ruby,
 };
 
 function curl({ method, url, headers, body }) {

@@ -1,12 +1,24 @@
 // What the reference of an API can do with JavaScript and is readable without: samples in other languages, copying, colours, links to
 // fields, unfolding all of an operation.
 
-const page = document.querySelector('[data-languages]:has(.samples)');
-const { languages, parseCurl } = page === null ? { languages: {} } : await import(page.dataset.languages);
+/** The languages of samples, as people read their names. `languages.js` writes them; it is loaded when one of them is chosen. */
+const languages = {
+  curl: 'curl',
+  javascript: 'JavaScript',
+  python: 'Python',
+  go: 'Go',
+  java: 'Java',
+  csharp: 'C#',
+  php: 'PHP',
+  ruby: 'Ruby',
+};
+let writers = null;
 
 const kept = 'stele-language';
 let chosen = read() ?? 'curl';
 const shown = new Set();
+/** Settled when every sample is in the language that was chosen last. */
+let written = Promise.resolve();
 
 whenNear('.operation', prepare);
 whenNear('.description pre code, .schema pre code', colour);
@@ -14,6 +26,11 @@ addFieldLinks();
 addUnfoldAll();
 goToField();
 addEventListener('hashchange', goToField);
+
+function loadWriters() {
+  writers ??= import(document.querySelector('[data-languages]').dataset.languages);
+  return writers;
+}
 
 function read() {
   try {
@@ -97,39 +114,41 @@ function openTry(form, method, path) {
 /** The request: a choice of language and example, and a button that copies. */
 function addRequest(samples, code) {
   const curl = code.textContent;
-  const request = parseCurl(curl);
-  const own = request.body;
+  // The first option after the headers says what the body is.
+  const isJsonBody = / \\\n  (-d|--data-\w+|--form-string|-F) '/.exec(curl)?.[1] === '-d';
   const bodies = [...samples.querySelectorAll(':scope > .example')].filter(
-    (example) => own?.kind === 'json' && isJson(example.querySelector('code').textContent),
+    (example) => isJsonBody && isJson(example.querySelector('code').textContent),
   );
+  let body = null;
   const tools = document.createElement('div');
   tools.className = 'tools';
-  const language = select(
-    'Language',
-    Object.entries(languages).map(([key, [name]]) => [key, name]),
-  );
+  const language = select('Language', Object.entries(languages));
   language.value = chosen;
+  language.addEventListener('focus', loadWriters);
   language.addEventListener('change', () => choose(language.value));
   tools.append(language);
   if (bodies.length > 0) {
     const names = bodies.map((example, at) => [String(at), example.querySelector('summary').textContent.slice(6)]);
-    const body = select('Example', [['', 'Example'], ...names]);
-    body.addEventListener('change', () => {
-      const example = bodies[Number(body.value)];
-      request.body = body.value === '' ? own : { kind: 'json', text: example.querySelector('code').textContent };
-      show();
+    const example = select('Example', [['', 'Example'], ...names]);
+    example.addEventListener('change', () => {
+      body = example.value === '' ? null : bodies[Number(example.value)].querySelector('code').textContent;
+      written = show();
     });
-    tools.append(body);
-    for (const example of bodies) example.hidden = true;
+    tools.append(example);
+    for (const one of bodies) one.hidden = true;
   }
-  function show() {
-    const isWritten = chosen === 'curl' && request.body === own;
-    code.textContent = isWritten ? curl : languages[chosen][1](request);
+  async function show() {
     language.value = chosen;
+    if (chosen !== 'curl' || body !== null) {
+      const writer = await loadWriters();
+      const request = writer.parseCurl(curl);
+      if (body !== null) request.body = { kind: 'json', text: body };
+      code.textContent = writer.languages[chosen](request);
+    } else code.textContent = curl;
     colour(code);
   }
   shown.add(show);
-  show();
+  written = Promise.all([written, show()]);
   code.parentElement.before(tools);
   addCopy(code.parentElement, code);
 }
@@ -157,7 +176,7 @@ function choose(language) {
   } catch {
     // The choice is for this page then.
   }
-  for (const show of shown) show();
+  written = Promise.all([...shown].map((show) => show()));
 }
 
 function addCopy(pre, code) {
@@ -167,6 +186,7 @@ function addCopy(pre, code) {
   button.textContent = 'Copy';
   button.addEventListener('click', async () => {
     try {
+      await written;
       await navigator.clipboard.writeText(code.textContent);
       button.textContent = 'Copied';
     } catch {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { curlOf } from '../../src/render/openapi/sample-code.ts';
@@ -16,7 +17,7 @@ interface Parsed {
 /** What the page's script does, in this process. */
 const { languages, parseCurl } = (await import(
   new URL('../../templates/assets/languages.js', import.meta.url).href
-)) as { languages: Record<string, [string, (request: Parsed) => string]>; parseCurl(text: string): Parsed };
+)) as { languages: Record<string, (request: Parsed) => string>; parseCurl(text: string): Parsed };
 
 /** What a document can say in a sample: `curlOf` writes no control characters but line breaks. */
 const texts = [
@@ -72,13 +73,19 @@ test('a curl command is read back as the request that it was written from, and w
     );
     expect(parsed.body?.kind === 'json' ? JSON.parse(parsed.body.text) : null).toEqual(json);
     expect(parsed.body?.kind === 'form' ? parsed.body.fields : null).toEqual(form);
-    expect(languages['curl']![1](parsed)).toBe(text);
+    expect(languages['curl']!(parsed)).toBe(text);
   }
+});
+
+test('every language that the page offers is written', () => {
+  const script = readFileSync(new URL('../../templates/assets/reference.js', import.meta.url), 'utf8');
+  const [, offered = ''] = /^const languages = \{\n(.*?)^\};/ms.exec(script)!;
+  expect([...offered.matchAll(/^  (\w+):/gm)].map(([, name]) => name)).toEqual(Object.keys(languages));
 });
 
 test('JavaScript sends what the document says, as text', async () => {
   for (const request of requests) {
-    const code = languages['javascript']![1](parseCurl(curlOf(request)));
+    const code = languages['javascript']!(parseCurl(curlOf(request)));
     const calls: [string, { method?: string; headers?: Record<string, string>; body?: unknown }?][] = [];
     const fetch = (...call: (typeof calls)[number]) => {
       calls.push(call);
@@ -120,7 +127,7 @@ const hasPython = spawnSync('python3', ['-c', '']).status === 0;
 
 describe.skipIf(!hasPython)(`Python${hasPython ? '' : ' (skipped: there is no python3)'}`, () => {
   test('sends what the document says, as text', () => {
-    const codes = requests.map((request) => languages['python']![1](parseCurl(curlOf(request))));
+    const codes = requests.map((request) => languages['python']!(parseCurl(curlOf(request))));
     const output = execFileSync('python3', ['-'], {
       input: `${stub}\n${codes.join('\n')}\n`,
       encoding: 'utf8',
@@ -147,7 +154,7 @@ const partsWith = (text: string) => [
 ];
 
 test.each(['go', 'java', 'csharp', 'php', 'ruby'])('%s: the text of a document stays in its literals', (name) => {
-  const [, write] = languages[name]!;
+  const write = languages[name]!;
   for (const [kind, body] of Object.entries(bodies)) {
     const plain = shapeOf(name, write(parseCurl(curlOf(requestWith('text', body)))));
     for (const text of texts)

@@ -47,6 +47,21 @@ test('the variables of a server are shown, with their values', () => {
   expect(html).toMatch(/<code>port<\/code>.*default <code>443<\/code>/s);
 });
 
+test('what a response says on its line is Markdown without links; below it stands what the line leaves out', () => {
+  const responses = {
+    200: { description: 'The `id` of *one* order' },
+    400: { description: 'See [the `code`](https://x.example/codes) <script>' },
+    500: { description: `Wrong:\n\n- \`first\`\n- second` },
+  };
+  const paths = { '/orders': { get: { responses } } };
+  const html = pageOf({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths });
+  expect(html).toContain('>200</b> The <code>id</code> of <em>one</em> order</p>');
+  expect(html).toMatch(
+    /400<\/b> See the <code>code<\/code> &lt;script&gt;<\/summary>.*<a href="https:\/\/x\.example\/codes"/s,
+  );
+  expect(html).toMatch(/500<\/b> Wrong:<\/summary>.*<li><code>first<\/code><\/li>/s);
+});
+
 test('a tree that is too large is cut in its depth: what stands first does not use up what all may have', () => {
   const wide = (depth: number): object =>
     depth === 0

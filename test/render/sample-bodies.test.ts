@@ -21,7 +21,7 @@ import { checkPage } from './strict-html.ts';
 type Code = (request: unknown) => string;
 const { languages, parseCurl } = (await import(
   new URL('../../templates/assets/languages.js', import.meta.url).href
-)) as { languages: Record<string, [string, Code]>; parseCurl(text: string): unknown };
+)) as { languages: Record<string, Code>; parseCurl(text: string): unknown };
 
 const pet = {
   type: 'object',
@@ -153,7 +153,7 @@ describe('samples, sent to a server', () => {
   }
 
   async function send(name: string, request: SampleRequest): Promise<Awaited<typeof received>> {
-    const code = languages[name]![1](parseCurl(curlOf(request)));
+    const code = languages[name]!(parseCurl(curlOf(request)));
     if (name === 'javascript')
       await (new Function('console', `return (async () => { ${code} })()`) as (log: object) => Promise<void>)({
         log: () => undefined,

@@ -121,7 +121,7 @@ function serversHtml({ document, descriptions }: Page): Html {
   return markup`<dt>Servers</dt>
     ${urls.map((url, at) => {
       const { description, variables } = written[at] ?? {};
-      return markup`<dd><code>${url.slice(0, 500)}</code> ${shorten(textOf(description), 300)}${variablesHtml(descriptions, variables)}</dd>`;
+      return markup`<dd><code>${url.slice(0, 500)}</code> ${descriptions.line(textOf(description)).html}${variablesHtml(descriptions, variables)}</dd>`;
     })}`;
 }
 

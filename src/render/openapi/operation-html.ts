@@ -233,9 +233,9 @@ function responseHtml(page: Page, response: Response, isOpen: boolean, room: Roo
 
 function wholeResponseHtml(page: Page, response: Response, isOpen: boolean, room: Room, part: number): Html {
   const { status, description, headers, media, links } = response;
-  const brief = shorten(description, 200);
-  const start = markup`${statusHtml(status)} ${brief}`;
-  const rest = brief === description.trim() ? nothing : page.descriptions.block(description, 5);
+  const { html: words, isWhole } = page.descriptions.line(description);
+  const start = markup`${statusHtml(status)} ${words}`;
+  const rest = isWhole ? nothing : page.descriptions.block(description, 5);
   const list =
     headers.length === 0
       ? nothing
@@ -245,7 +245,7 @@ function wholeResponseHtml(page: Page, response: Response, isOpen: boolean, room
     .slice(0, 50)
     .map(
       ({ name, target, description: text }) =>
-        markup`<p>Link ${name}: <code>${target.slice(0, 500)}</code> ${shorten(text, 300)}</p>`,
+        markup`<p>Link ${name}: <code>${target.slice(0, 500)}</code> ${page.descriptions.line(text).html}</p>`,
     );
   const parts = markup`${rest}${list}${mediaHtml(page, media, room, part, 'writeOnly')}${linked}`;
   if (lengthOf(parts) === 0) return markup`<p class="response">${start}</p>`;

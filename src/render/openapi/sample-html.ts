@@ -61,6 +61,7 @@ function answersHtml(answers: readonly Answer[], anchor: string): Html {
     const { status, title, value, isFirst } = answer;
     const label = isFirst ? markup`<span>${title}</span>` : title;
     const inside = exampleHtml(markup`${statusHtml(status)} ${label}`, value);
+    if (answers.length === 1) return markup`<details class="answer" open>${inside}</details>`;
     return answer === main
       ? markup`<details class="answer" name="${anchor}" open>${inside}</details>`
       : markup`<details class="answer" name="${anchor}">${inside}</details>`;

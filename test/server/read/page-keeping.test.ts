@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { brotliDecompressSync } from 'node:zlib';
 import { runInNewContext } from 'node:vm';
@@ -114,6 +115,19 @@ test('a small page is compressed once for all its readers', async () => {
   expect(second).toBe(first);
   expect(brotliDecompressSync(first!).equals(bytes)).toBe(true);
   expect(opened).toBe(1);
+});
+
+test('what stays the same until the next update is compressed further than a page', async () => {
+  const bytes = readFileSync(new URL('../../../templates/assets/reference.js', import.meta.url));
+  const size = bytes.byteLength;
+  const [page, lasting] = await Promise.all(
+    [false, true].map((isLasting) => {
+      const digest = digestOf(Buffer.concat([bytes, Buffer.from(String(isLasting))]));
+      return codedPage(createMemoryCache(), { digest, size, isLasting }, 'br', async () => bytes);
+    }),
+  );
+  expect(lasting!.byteLength).toBeLessThan(0.95 * page!.byteLength);
+  expect(brotliDecompressSync(lasting!).equals(bytes)).toBe(true);
 });
 
 test('a ruleset is not put together again for each reader', async () => {
