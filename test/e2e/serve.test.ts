@@ -194,46 +194,52 @@ test.skipIf(!hasThreadNames)(
   },
 );
 
-test('commands work beside a running server, and check what it wrote', async () => {
-  const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
-  const stele = await serve(repository.folder);
-  await synced(stele, commit);
-  const options = { cwd: folder };
-  expect(await runHere(['verify', '@local/apis/pay@1.0.0', ...data], options)).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^same @local\/apis\/pay@1\.0\.0 sha256:[0-9a-f]{64}\n$/) as string,
-  });
-  expect(await runHere(['log', '@local/apis/pay', ...data], options)).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^1\t\S+\tsync:local\trun:\w+\tpublish 1\.0\.0\n$/) as string,
-  });
-  const made = ['keys', 'create', '--org', 'local', '--name', 'log', '--scope', 'admin', ...data];
-  const env = { STELE_KEY: (await runHere(made, options)).stdout.trim() };
-  // Whichever way it is asked, it says how the connection stands.
-  for (const where of [data, ['--registry', stele.url]])
-    await expect
-      .poll(async () => (await runHere(['log', '@local/apis/pay', ...where], { ...options, env })).stderr)
-      .toMatch(/^connection synced since \S+\n$/);
-  await writeFile(join(folder, 'mine.yaml'), api('Mine', '2.0.0'));
-  await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {}\n');
-  const published = await runHere(['publish', 'mine.yaml', '@local/apis/mine', '--public', ...data], options);
-  expect(published).toMatchObject({ code: 0, stdout: '@local/apis/mine@2.0.0\n' });
-  await expect.poll(async () => (await get(`${stele.url}/@local/apis/mine`)).status).toBe(200);
-  const named = await runHere(['publish', 'mine.yaml', '@local/apis/mine', '--version', '3.0.0', ...data], options);
-  expect(named).toMatchObject({ code: 0, stdout: '@local/apis/mine@3.0.0\n' });
-  const refused = await runHere(['publish', 'bad.yaml', '@local/apis/bad', ...data], options);
-  expect(refused.code).toBe(1);
-  expect(refused.stderr).toMatch(/bad\.yaml:2:/);
-  const linted = await runHere(['lint', 'bad.yaml', '--format', 'github'], options);
-  expect(linted).toMatchObject({ code: 1, stdout: expect.stringMatching(/^::error file=bad\.yaml,line=2,/) as string });
-  expect(await runHere(['fsck', ...data], options)).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/: 0 damaged\n$/) as string,
-  });
-  expect((await runHere(['publish', 'mine.yaml', 'nonsense', ...data], options)).code).toBe(2);
-  expect((await runHere(['frobnicate'], options)).code).toBe(2);
-  expect(await stele.stop()).toBe(0);
-});
+test.skipIf(!isThorough)(
+  `commands work beside a running server, and check what it wrote${unlessThorough}`,
+  async () => {
+    const commit = repository.commit({ files: { 'pay.yaml': api('Pay', '1.0.0') } });
+    const stele = await serve(repository.folder);
+    await synced(stele, commit);
+    const options = { cwd: folder };
+    expect(await runHere(['verify', '@local/apis/pay@1.0.0', ...data], options)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^same @local\/apis\/pay@1\.0\.0 sha256:[0-9a-f]{64}\n$/) as string,
+    });
+    expect(await runHere(['log', '@local/apis/pay', ...data], options)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^1\t\S+\tsync:local\trun:\w+\tpublish 1\.0\.0\n$/) as string,
+    });
+    const made = ['keys', 'create', '--org', 'local', '--name', 'log', '--scope', 'admin', ...data];
+    const env = { STELE_KEY: (await runHere(made, options)).stdout.trim() };
+    // Whichever way it is asked, it says how the connection stands.
+    for (const where of [data, ['--registry', stele.url]])
+      await expect
+        .poll(async () => (await runHere(['log', '@local/apis/pay', ...where], { ...options, env })).stderr)
+        .toMatch(/^connection synced since \S+\n$/);
+    await writeFile(join(folder, 'mine.yaml'), api('Mine', '2.0.0'));
+    await writeFile(join(folder, 'bad.yaml'), 'openapi: 3.1.0\ninfo: {}\n');
+    const published = await runHere(['publish', 'mine.yaml', '@local/apis/mine', '--public', ...data], options);
+    expect(published).toMatchObject({ code: 0, stdout: '@local/apis/mine@2.0.0\n' });
+    await expect.poll(async () => (await get(`${stele.url}/@local/apis/mine`)).status).toBe(200);
+    const named = await runHere(['publish', 'mine.yaml', '@local/apis/mine', '--version', '3.0.0', ...data], options);
+    expect(named).toMatchObject({ code: 0, stdout: '@local/apis/mine@3.0.0\n' });
+    const refused = await runHere(['publish', 'bad.yaml', '@local/apis/bad', ...data], options);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/bad\.yaml:2:/);
+    const linted = await runHere(['lint', 'bad.yaml', '--format', 'github'], options);
+    expect(linted).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^::error file=bad\.yaml,line=2,/) as string,
+    });
+    expect(await runHere(['fsck', ...data], options)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/: 0 damaged\n$/) as string,
+    });
+    expect((await runHere(['publish', 'mine.yaml', 'nonsense', ...data], options)).code).toBe(2);
+    expect((await runHere(['frobnicate'], options)).code).toBe(2);
+    expect(await stele.stop()).toBe(0);
+  },
+);
 
 test.skipIf(!isThorough)(
   `it says at the start what documents are parsed in, and refuses to start without the walls it is to have${unlessThorough}`,
