@@ -15,6 +15,8 @@ import { readDescription } from '../src/server/v1/api-description.ts';
 import { readDocLink, readDocs } from '../src/site/docs/docs.ts';
 import { renderDoc } from '../src/site/docs/docs-html.ts';
 import { fillParts } from '../src/site/docs/docs-parts.ts';
+import { readHistory, type Noted } from '../scripts/bench/history.ts';
+import { fillPage, plots } from '../scripts/bench/history-figures.ts';
 import { limits } from './compile/limits.ts';
 import { run } from './compile/run.ts';
 
@@ -258,6 +260,32 @@ describe('examples', () => {
       const body = /--json '([^']*)'/.exec(line)?.[1];
       if (body !== undefined) expect(() => JSON.parse(body) as unknown, line).not.toThrow();
     }
+  });
+});
+
+describe('figures of benchmarks', () => {
+  const page = read('docs/performance.md');
+  const note = (row: Noted['row'], value: number, x?: number): Noted => {
+    const noted: Noted = { row, value, seen: '', commit: 'abc', date: '2026-01-01', machine: 'any' };
+    return x === undefined ? noted : { ...noted, x };
+  };
+
+  test('are those of the history', () => {
+    expect(fillPage(page, readHistory())).toBe(page);
+    for (const { name, svg } of plots(readHistory())) expect(read(`docs/bench/${name}.svg`)).toBe(svg);
+  });
+
+  test('are the newest ones, with the goal that they meet or miss', () => {
+    const history = [note('cold', 0.6), note('cold', 0.4), note('help', 80)];
+    const rows = fillPage(page, history).split('\n');
+    expect(rows.find((row) => row.includes('`cold`'))).toContain('| ≥ 0.5 | 0.40 | **missed** | abc |');
+    expect(rows.find((row) => row.includes('`help`'))).toContain('| ≤ 150 | 80.0 | met | abc |');
+  });
+
+  test('of a curve are points of a picture', () => {
+    const history = [10, 1000].map((x) => note('curve publish by versions', 2, x));
+    expect(fillPage(page, history)).toContain('](bench/publish-by-versions.svg)');
+    expect(plots(history)[0]!.svg.match(/<circle /g)).toHaveLength(2);
   });
 });
 

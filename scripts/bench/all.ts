@@ -1,37 +1,78 @@
 /**
- * All benchmarks whose peers are installed with Stele or the machine, one after the other; each prints its table, and appends it with its commit to
- * `history.jsonl`. Takes about half an hour. Run it where nothing else runs.
+ * Runs the benchmarks one after the other, prints each bar with its goal, and appends the values with their commit to
+ * `docs/bench/history.jsonl`. Takes some 25 minutes. Run it where nothing else runs, after `npm run build`.
  *
- *   npm run bench [-- --only read,lists]
+ *   npm run bench                              everything
+ *   npm run bench -- --quick                   in some 6 minutes, with fewer rounds, and without a note in the history
+ *   npm run bench -- --only 304-nginx,cold     some bars (`bars.ts`), or all of a script: --only read
+ *   npm run bench -- --verdaccio FOLDER        a folder with node_modules that has Verdaccio; its bar is left out without
  *
- * Those that need peers of their own are run by name: `registries.ts`, `lint.ts`, `site.ts`, `pages.ts`.
+ * A script that fails does not stop the others; the exit code says so at the end.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { argv } from 'zx';
+import { $, argv } from 'zx';
+import { bars, scripts, type BarName } from './bars.ts';
+import { historyFile, isBar, type Measured } from './history.ts';
+import { printMeasured } from './results.ts';
 
-const benchmarks: Readonly<Record<string, readonly string[]>> = {
-  read: ['read.ts', '--seconds', '1'],
-  cold: ['cold.ts'],
-  lists: ['lists.ts'],
-  stalls: ['stalls.ts'],
-  log: ['log.ts'],
-  clients: ['clients.ts'],
-  publish: ['publish.ts'],
-  push: ['push.ts'],
-  build: ['build.ts'],
-};
-const only = argv['only'] === undefined ? Object.keys(benchmarks) : String(argv['only']).split(',');
-
+const names = Object.keys(bars) as BarName[];
+const only = argv['only'] === undefined ? null : String(argv['only']).split(',');
+for (const name of only ?? [])
+  if (!Object.hasOwn(bars, name) && !Object.hasOwn(scripts, name))
+    throw new Error(
+      `There is no bar and no script ${name}. There are: ${[...names, ...Object.keys(scripts)].join(', ')}`,
+    );
+const isQuick = argv['quick'] === true;
+const folder = await mkdtemp(join(tmpdir(), 'stele-bench-'));
+const results = join(folder, 'results.jsonl');
 const failed: string[] = [];
-for (const name of only) {
-  const [script, ...args] = benchmarks[name] ?? [];
-  if (script === undefined)
-    throw new Error(`There is no benchmark ${name}. There are: ${Object.keys(benchmarks).join(', ')}`);
-  console.log(`\n${name}`);
-  const child = spawn(process.execPath, [join(import.meta.dirname, script), ...args, '--note'], { stdio: 'inherit' });
+const commit = (await $({ quiet: true })`git describe --always --dirty`).stdout.trim();
+const began = performance.now();
+
+for (const [script, args] of Object.entries(scripts)) {
+  const wanted = names.filter((name) => bars[name].script === script && isWanted(script, name));
+  // Curves are no bars.
+  if (wanted.length === 0 && !(script === 'curves' && isWanted(script, script))) continue;
+  const startedAt = performance.now();
+  console.log(`\n${script}`);
+  const given = `${isQuick ? args.quick : args.full}`.split(' ').filter(Boolean);
+  const peers = argv['verdaccio'] === undefined ? [] : ['--verdaccio', String(argv['verdaccio'])];
+  const all = [
+    `${join(import.meta.dirname, script)}.ts`,
+    ...given,
+    ...peers,
+    '--bars',
+    wanted.join(),
+    '--results',
+    results,
+  ];
+  const child = spawn(process.execPath, all, { stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) failed.push(name);
+  if (code !== 0) failed.push(script);
+  console.log(`${script}: ${Math.round((performance.now() - startedAt) / 1000)} s`);
 }
+
+const lines = (await readFile(results, 'utf8').catch(() => '')).split('\n').filter(Boolean);
+await rm(folder, { recursive: true });
+const measured = lines.map((line) => JSON.parse(line) as Measured);
+const date = new Date().toISOString().slice(0, 10);
+const processors = cpus();
+const machine = `${processors.length} × ${processors[0]!.model}`;
+if (!isQuick)
+  await appendFile(
+    historyFile,
+    measured.map((one) => `${JSON.stringify({ commit, date, machine, ...one })}\n`).join(''),
+  );
+console.log(`\nCommit ${commit}, ${machine}, ${Math.round((performance.now() - began) / 60_000)} minutes`);
+printMeasured(measured.filter(({ row }) => isBar(row)));
+const missing = names.filter((name) => isWanted(bars[name].script, name) && !measured.some(({ row }) => row === name));
+if (missing.length > 0) console.log(`Not measured: ${missing.join(', ')}`);
 if (failed.length > 0) throw new Error(`These benchmarks failed: ${failed.join(', ')}`);
+
+function isWanted(script: string, name: string): boolean {
+  return only === null || only.includes(script) || only.includes(name);
+}

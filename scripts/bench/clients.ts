@@ -13,6 +13,7 @@ import { openRegistry } from '../../src/open.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { childrenTime } from '../load/processor-time.ts';
+import { reportResults } from './results.ts';
 
 const atOnce = Number(argv['clients'] ?? 16);
 const each = Number(argv['each'] ?? 10);
@@ -63,14 +64,18 @@ for (let round = 0; round < most; round++) {
 await registry.close();
 const of = (member: keyof (typeof rounds)[number]) => median(rounds.map((round) => round[member]));
 const perSecond = (member: 'ours' | 'bare') => ((1000 * count) / of(member)).toFixed(0);
-console.log(
-  `${atOnce} clients: ${perSecond('ours')} publishes a second, ${perSecond('bare')} by bare writes of the same files ` +
-    `(${(written.length / count).toFixed(2)} files each)`,
-);
-console.log(`  … ratio (goal 0.5): ${median(rounds.map(({ ours, bare }) => bare / ours)).toFixed(2)}`);
-console.log(
-  `  … CPU of one (goal 8 ms in all): ${of('own').toFixed(1)} ms in this process, ${of('sandboxes').toFixed(1)} ms in sandboxes`,
-);
+await reportResults([
+  {
+    row: 'publish-cpu',
+    value: of('own') + of('sandboxes'),
+    seen: `${of('own').toFixed(1)} ms in the server, ${of('sandboxes').toFixed(1)} ms in sandboxes`,
+  },
+  {
+    row: 'publish-clients',
+    value: median(rounds.map(({ ours, bare }) => bare / ours)),
+    seen: `${perSecond('ours')} publishes a second, ${perSecond('bare')} by bare writes of ${(written.length / count).toFixed(1)} files each`,
+  },
+]);
 await rm(folder, { recursive: true, force: true });
 process.exit(0);
 

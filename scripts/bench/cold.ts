@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { argv } from 'zx';
 import { freePort } from '../../test/servers/ports.ts';
 import { quantile } from '../load/quantile.ts';
-import { judge, note } from './history.ts';
+import { reportResults } from './results.ts';
 import { makeDocument, openWire } from './wire.ts';
 
 const documents = Number(argv['documents'] ?? 60);
@@ -41,10 +41,9 @@ for (let round = 0; round < rounds; round++) {
   rates.nginx.push(await rateOf(() => wire.serve('nginx', command, `http://127.0.0.1:${port}${pathOf(0)}`)));
 }
 const [stele, nginx] = [quantile(rates.stele, 0.5), quantile(rates.nginx, 0.5)];
-const seen = `${Math.round(stele)}/s, nginx ${Math.round(nginx)}/s (${(stele / nginx).toFixed(2)})`;
-const table = [judge(`cold read of ${bytes} bytes, verified`, seen, 'at least 0.5 ×', stele >= nginx / 2)];
-console.table(table);
-await note('cold', table);
+await reportResults([
+  { row: 'cold', value: stele / nginx, seen: `${Math.round(stele)}/s, nginx ${Math.round(nginx)}/s, ${bytes} bytes` },
+]);
 
 /** Publishes the documents, and writes what Stele answers to the files of nginx. */
 async function publishAll(): Promise<void> {

@@ -1,19 +1,35 @@
-import { appendFile } from 'node:fs/promises';
-import { $, argv } from 'zx';
+/** `docs/bench/history.jsonl`: what `npm run bench` measured, one value a line. */
+import { readFileSync } from 'node:fs';
+import { bars, type BarName } from './bars.ts';
 
-const file = new URL('history.jsonl', import.meta.url);
+export const historyFile = new URL('../../docs/bench/history.jsonl', import.meta.url);
 
-/** With `--note`, appends a benchmark's table to the history, with the commit that it was measured at. */
-export async function note(benchmark: string, table: readonly object[]): Promise<void> {
-  if (argv['note'] !== true) return;
-  const { stdout } = await $({ quiet: true })`git describe --always --dirty`;
-  await appendFile(
-    file,
-    `${JSON.stringify({ benchmark, commit: stdout.trim(), at: new Date().toISOString(), table })}\n`,
-  );
+/** A measured value: of a bar, or of a curve at `x`. */
+export interface Measured {
+  row: BarName | `curve ${string}`;
+  value: number;
+  /** The figures behind it. */
+  seen: string;
+  x?: number;
 }
 
-/** A row of a table: what was measured beside its goal. */
-export function judge(what: string, seen: string, goal: string, holds: boolean): object {
-  return { what, seen, goal, holds: holds ? 'yes' : 'NO' };
+export interface Noted extends Measured {
+  commit: string;
+  date: string;
+  /** Its processors. */
+  machine: string;
+}
+
+export function isBar(row: Measured['row']): row is BarName {
+  return Object.hasOwn(bars, row);
+}
+
+export function readHistory(): Noted[] {
+  const lines = readFileSync(historyFile, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Noted);
+}
+
+/** The last value of each row, in the order of the history. */
+export function newest(history: readonly Noted[]): Noted[] {
+  return [...new Map(history.map((one) => [`${one.row} ${one.x ?? ''}`, one])).values()];
 }

@@ -3,7 +3,7 @@
  * search over the APIs of the corpus, with the time until the first answer after a start. One core serves, and wrk has another. No peers: each row
  * has a goal.
  *
- *   node scripts/bench/lists.ts [--rounds 3] [--seconds 2] [--resources 10000] [--apis 300] [--only page|list|search] [--corpus ../shared/corpus/openapi]
+ *   node scripts/bench/lists.ts [--rounds 3] [--seconds 2] [--resources 10000] [--apis 300] [--bars page,search] [--corpus ../shared/corpus/openapi]
  *
  * Publishing the corpus takes about a minute, and is not measured.
  */
@@ -16,7 +16,9 @@ import { newResource } from '../../src/registry/create-resource.ts';
 import { publish } from '../../src/registry/publish.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { fillOrganization } from './fill.ts';
-import { judge, note } from './history.ts';
+import type { BarName } from './bars.ts';
+import type { Measured } from './history.ts';
+import { isAsked, reportResults } from './results.ts';
 import {
   makeDocument,
   measure,
@@ -34,24 +36,20 @@ const seconds = Number(argv['seconds'] ?? 2);
 const resources = Number(argv['resources'] ?? 10_000);
 const apis = Number(argv['apis'] ?? 300);
 const corpus = String(argv['corpus'] ?? join(root, '../shared/corpus/openapi'));
-const only = argv['only'] === undefined ? null : String(argv['only']);
 /** Bytes of the largest document that is published for the search. */
 const largest = 1_000_000;
 /** As browsers ask. */
 const html = ['Accept: text/html', 'Accept-Encoding: br'];
 
 interface Row {
-  name: string;
+  bar: BarName;
   ask: Ask;
-  /** Requests a second. */
-  goal: number;
 }
 
-const table: object[] = [];
-if (only === null || only === 'page' || only === 'list') await measureLists();
-if (only === null || only === 'search') await measureSearch();
-console.table(table);
-await note('lists', table);
+const results: Measured[] = [];
+if (isAsked('page', 'list', 'list-end')) await measureLists();
+if (isAsked('search', 'search-new', 'search-first')) await measureSearch();
+await reportResults(results);
 process.exit(0);
 
 async function measureLists(): Promise<void> {
@@ -66,14 +64,11 @@ async function measureLists(): Promise<void> {
   const server = await wire.serveStele();
   const to = (path: string) => server.url + path;
   const last = await cursorAfter(to('/@many'), resources - 200);
-  const rows: Row[] = [
-    { name: 'page of a small API', ask: { url: to('/@bench/apis/small'), headers: html }, goal: 10_000 },
-    { name: 'list of 100 of 10,000', ask: { url: to('/@many?limit=100') }, goal: 2000 },
-    { name: 'list of 100, the last', ask: { url: to(`/@many?limit=100&cursor=${last}`) }, goal: 2000 },
-    { name: 'page of an organization', ask: { url: to('/@many'), headers: html }, goal: 2000 },
-    { name: 'home page', ask: { url: to('/'), headers: html }, goal: 2000 },
-  ];
-  await measureAll(server, only === 'page' ? rows.slice(0, 1) : rows);
+  await measureAll(server, [
+    { bar: 'page', ask: { url: to('/@bench/apis/small'), headers: html } },
+    { bar: 'list', ask: { url: to('/@many?limit=100') } },
+    { bar: 'list-end', ask: { url: to(`/@many?limit=100&cursor=${last}`) } },
+  ]);
 }
 
 async function cursorAfter(url: string, count: number): Promise<string> {
@@ -97,7 +92,7 @@ async function measureSearch(): Promise<void> {
   const server = await wire.serveStele();
   first.push(await timeOf(`${server.url}/search?q=invoice`));
   const median = first.sort((a, b) => a - b)[first.length >> 1]!;
-  table.push(judge('first search after a start', `${Math.round(median)} ms`, 'at most 300 ms', median <= 300));
+  if (isAsked('search-first')) results.push({ row: 'search-first', value: median, seen: `${first.length} starts` });
   while (!((await (await fetch(`${server.url}/search?q=invoice`)).json()) as { complete: boolean }).complete);
   const queries = (await readFile(join(root, 'test/fixtures/search/queries.tsv'), 'utf8')).trim().split('\n');
   const texts = queries.map((line) => `"/search?q=${encodeURIComponent(line.split('\t')[0]!)}"`);
@@ -110,8 +105,8 @@ async function measureSearch(): Promise<void> {
     `${list}function request() n = n + 1; return wrk.format("GET", paths[n % #paths + 1] .. "+x" .. n) end\n`,
   );
   await measureAll(server, [
-    { name: `search over ${apis} APIs, 40 queries`, ask: { url: server.url, script: known }, goal: 500 },
-    { name: 'search, each query another', ask: { url: server.url, script: fresh }, goal: 500 },
+    { bar: 'search', ask: { url: server.url, script: known } },
+    { bar: 'search-new', ask: { url: server.url, script: fresh } },
   ]);
 }
 
@@ -121,7 +116,8 @@ async function timeOf(url: string): Promise<number> {
   return performance.now() - startedAt;
 }
 
-async function measureAll(server: Server, rows: readonly Row[]): Promise<void> {
+async function measureAll(server: Server, all: readonly Row[]): Promise<void> {
+  const rows = all.filter(({ bar }) => isAsked(bar));
   // A page is made when it is first asked for.
   for (const { ask } of rows)
     await retry(50, '200ms', async () => {
@@ -131,9 +127,9 @@ async function measureAll(server: Server, rows: readonly Row[]): Promise<void> {
   const measured = rows.map((): Rate[] => []);
   for (let round = 0; round < rounds; round++)
     for (const [index, { ask }] of rows.entries()) measured[index]!.push(await measure(server, ask, { seconds }));
-  for (const [index, { name, goal }] of rows.entries()) {
+  for (const [index, { bar }] of rows.entries()) {
     const rate = mediansOf(measured[index]!);
-    table.push(judge(name, showRate(rate), `at least ${goal}/s`, rate.wall >= goal));
+    results.push({ row: bar, value: rate.wall, seen: showRate(rate) });
   }
 }
 

@@ -1,9 +1,11 @@
 /**
  * From a push to what readers see, through a hook and a local git server.
  *
- *   node scripts/bench/push.ts                       200 pushes, one after the other, beside a bare `git fetch` of the same commit
- *   node scripts/bench/push.ts --bytes 20000         the same with documents of 20 KB
- *   node scripts/bench/push.ts --repositories 200    200 followed repositories, 50 hooks a second for 30 s: is one lost?
+ *   node scripts/bench/push.ts [--pushes 40] [--repositories 200] [--bars push-20kb,push-1mb,pushes]
+ *   node scripts/bench/push.ts --hooks 50 --seconds 30 [--repositories 200]     so many hooks a second: is one lost?
+ *
+ * `push-…`: pushes of a document, one after the other, beside a bare `git fetch` of the same commit. `pushes`: one push to each repository, all at
+ * once, until the last is visible.
  */
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -15,43 +17,64 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { argv } from 'zx';
 import { serveStele } from '../../test/e2e/stele.ts';
-import { createFixtureRepository } from '../../test/servers/fixture-repository.ts';
+import { createFixtureRepository, type FixtureRepository } from '../../test/servers/fixture-repository.ts';
 import { openGitServer } from '../../test/servers/git-http.ts';
 import { quantile } from '../load/quantile.ts';
+import type { Measured } from './history.ts';
+import { isAsked, reportResults } from './results.ts';
 
 const run = promisify(execFile);
-const count = Number(argv['repositories'] ?? 1);
-const pushes = Number(argv['pushes'] ?? 200);
-const rate = Number(argv['rate'] ?? 50);
+const many = Number(argv['repositories'] ?? 200);
+const pushes = Number(argv['pushes'] ?? 40);
+const rate = Number(argv['hooks'] ?? 0);
 const seconds = Number(argv['seconds'] ?? 30);
-/** Bytes of a document, about. */
-const size = Number(argv['bytes'] ?? 0);
 /** Bytes that each path of a document has. */
 const bytesOfPath = 190;
 const secret = 'a secret that only this benchmark has';
 
-const root = await mkdtemp(join(tmpdir(), 'stele-push-'));
-await using server = await openGitServer({ root });
-const repositories = Array.from({ length: count }, (_, n) => createFixtureRepository(join(root, 'acme', `r${n}.git`)));
-const versions = repositories.map(() => 0);
-for (const n of repositories.keys()) push(n);
-const config = join(root, 'config.mjs');
-const followed = repositories.map((_, n) => ({ url: `${server.url}/acme/r${n}.git`, visibility: 'public' }));
-const settings = {
-  organizations: { acme: { repositories: followed } },
-  hosts: { gitea: { url: server.url, webhookSecret: { env: 'HOOK_SECRET' } } },
-  sync: { interval: 0, concurrency: 4 },
-  rateLimit: { address: 100_000 },
-};
-await writeFile(config, `export default ${JSON.stringify(settings)};`);
-const stele = await serveStele(['--data', join(root, 'data'), '--config', config], { env: { HOOK_SECRET: secret } });
-try {
-  await untilTrue(async () => (await Promise.all(repositories.map((_, n) => isVisible(n)))).every(Boolean), 300);
-  if (count === 1) await measureOne();
-  else await measureMany();
-} finally {
-  await stele.stop();
-  await rm(root, { recursive: true, force: true });
+let root: string;
+let stele: Awaited<ReturnType<typeof serveStele>>;
+let gitUrl: string;
+let repositories: FixtureRepository[];
+let versions: number[];
+/** Bytes of a document, about. */
+let size = 0;
+
+const results: Measured[] = [];
+if (rate > 0) await following(many, 0, measureHooks);
+else {
+  if (isAsked('push-20kb')) await following(1, 2e4, () => measureOne('push-20kb'));
+  if (isAsked('push-1mb')) await following(1, 1e6, () => measureOne('push-1mb'));
+  if (isAsked('pushes')) await following(many, 0, measureAtOnce);
+}
+await reportResults(results);
+
+/** Starts a registry that follows so many repositories with documents of so many bytes, and waits until all are published. */
+async function following(count: number, bytes: number, measure: () => Promise<void>): Promise<void> {
+  root = await mkdtemp(join(tmpdir(), 'stele-push-'));
+  size = bytes;
+  await using server = await openGitServer({ root });
+  gitUrl = server.url;
+  repositories = Array.from({ length: count }, (_, n) => createFixtureRepository(join(root, 'acme', `r${n}.git`)));
+  versions = repositories.map(() => 0);
+  for (const n of repositories.keys()) push(n);
+  const config = join(root, 'config.mjs');
+  const followed = repositories.map((_, n) => ({ url: `${server.url}/acme/r${n}.git`, visibility: 'public' }));
+  const settings = {
+    organizations: { acme: { repositories: followed } },
+    hosts: { gitea: { url: server.url, webhookSecret: { env: 'HOOK_SECRET' } } },
+    sync: { interval: 0, concurrency: 4 },
+    rateLimit: { address: 100_000 },
+  };
+  await writeFile(config, `export default ${JSON.stringify(settings)};`);
+  stele = await serveStele(['--data', join(root, 'data'), '--config', config], { env: { HOOK_SECRET: secret } });
+  try {
+    await untilTrue(areVisible, 300);
+    await measure();
+  } finally {
+    await stele.stop();
+    await rm(root, { recursive: true, force: true });
+  }
 }
 
 /** Commits the next version of a repository's document, as a push would. */
@@ -88,6 +111,11 @@ async function isVisible(n: number): Promise<boolean> {
   return response.status === 200;
 }
 
+async function areVisible(): Promise<boolean> {
+  for (const n of repositories.keys()) if (!(await isVisible(n))) return false;
+  return true;
+}
+
 async function untilTrue(question: () => Promise<boolean>, limit: number): Promise<void> {
   const end = Date.now() + limit * 1000;
   while (!(await question())) {
@@ -96,30 +124,40 @@ async function untilTrue(question: () => Promise<boolean>, limit: number): Promi
   }
 }
 
-async function measureOne(): Promise<void> {
+async function measureOne(row: 'push-20kb' | 'push-1mb'): Promise<void> {
   const clone = join(root, 'clone');
-  await run('git', ['clone', '--quiet', `${server.url}/acme/r0.git`, clone]);
-  const visible: number[] = [];
-  const answered: number[] = [];
-  const fetched: number[] = [];
+  await run('git', ['clone', '--quiet', `${gitUrl}/acme/r0.git`, clone]);
+  const [visible, fetched]: [number[], number[]] = [[], []];
   for (let n = 0; n < pushes; n++) {
     push(0);
     const started = performance.now();
-    answered.push(await hook(0));
+    await hook(0);
     await untilTrue(() => isVisible(0), 60);
     visible.push(performance.now() - started);
     const begun = performance.now();
     await run('git', ['fetch', '--quiet', 'origin', 'main'], { cwd: clone });
     fetched.push(performance.now() - begun);
   }
-  print('hook answered', answered);
-  print('push to visible', visible);
-  print('bare git fetch', fetched);
-  const ratio = quantile(visible, 0.5) / quantile(fetched, 0.5);
-  console.log(`push to visible is ${ratio.toFixed(1)} times a bare git fetch (medians)`);
+  const [p50, p95, bare] = [quantile(visible, 0.5), quantile(visible, 0.95), quantile(fetched, 0.5)];
+  const seen = `p95 ${p95.toFixed(0)} ms; git fetch of the same commit ${bare.toFixed(0)} ms`;
+  results.push({ row, value: p50, seen });
 }
 
-async function measureMany(): Promise<void> {
+/** One push to each repository, and all hooks at once. */
+async function measureAtOnce(): Promise<void> {
+  for (const n of repositories.keys()) push(n);
+  const started = performance.now();
+  await Promise.all(repositories.keys().map(hook));
+  await untilTrue(areVisible, 240);
+  const took = (performance.now() - started) / 1000;
+  results.push({
+    row: 'pushes',
+    value: repositories.length / took,
+    seen: `${repositories.length} in ${took.toFixed(1)} s`,
+  });
+}
+
+async function measureHooks(): Promise<void> {
   const answered: number[] = [];
   const samples: string[] = [];
   const sending: Promise<void>[] = [];
@@ -127,7 +165,7 @@ async function measureMany(): Promise<void> {
   const started = Date.now();
   for (let n = 0; n < total; n++) {
     await delay(Math.max(0, started + (n * 1000) / rate - Date.now()));
-    const which = (n * 7919) % count;
+    const which = (n * 7919) % repositories.length;
     push(which);
     sending.push(hook(which).then((time) => void answered.push(time)));
     if (n % (rate * 5) === 0) samples.push(await sample());
@@ -135,11 +173,11 @@ async function measureMany(): Promise<void> {
   await Promise.all(sending);
   const pushed = (Date.now() - started) / 1000;
   samples.push(await sample());
-  await untilTrue(async () => (await Promise.all(repositories.map((_, n) => isVisible(n)))).every(Boolean), 240);
+  await untilTrue(areVisible, 240);
   const caught = (Date.now() - started) / 1000 - pushed;
   samples.push(await sample());
   console.log(
-    `${total} hooks for ${count} repositories in ${pushed.toFixed(1)} s: all ${count} tips are published, none lost`,
+    `${total} hooks for ${repositories.length} repositories in ${pushed.toFixed(1)} s: all ${repositories.length} tips are published, none lost`,
   );
   console.log(`the last was there ${caught.toFixed(1)} s after the last push`);
   print('hook answered', answered);

@@ -1,10 +1,10 @@
 /**
- * How fast documents are read: `stele serve` beside nginx with the same bytes in files, and beside Node's own HTTP server with the same bytes and headers. The servers
- * share core 0, where one is asked at a time, and wrk has core 1. Alternating rounds; prints medians of
+ * How fast documents are read: `stele serve` beside nginx with the same bytes in files, with and without sendfile, and beside Node's own HTTP server
+ * with the same bytes and headers. The servers share core 0, where one is asked at a time, and wrk has core 1. Alternating rounds; prints medians of
  * requests in a second, and of the server's own processor time for each request, which tells more
  * where the machine is busy with other things.
  *
- *   node scripts/bench/read.ts [--rounds 5] [--seconds 2] [--only 5KB]
+ *   node scripts/bench/read.ts [--rounds 5] [--seconds 2] [--bars 304-nginx,latest]
  *
  * Needs wrk, nginx and taskset. Run it where nothing else runs.
  */
@@ -12,13 +12,17 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { argv } from 'zx';
 import { freePort } from '../../test/servers/ports.ts';
-import { note } from './history.ts';
+import type { Measured } from './history.ts';
+import { isAsked, reportResults } from './results.ts';
+import type { BarName } from './bars.ts';
 import type { Recorded } from './plain-server.ts';
 import { makeDocument, measure, mediansOf, openWire, root, showRate, type Rate, type Server } from './wire.ts';
 
 /** A request whose rate is measured on each server. */
 interface Row {
   name: string;
+  /** The bars that need it. */
+  bars: readonly BarName[];
   path: string;
   coding?: string;
   /** The entity tag to send. */
@@ -35,44 +39,58 @@ await using wire = await openWire({
   organizations: { bench: { defaults: { visibility: 'public' } }, closed: {} },
 });
 const pinned = (size: string) => `/@bench/apis/of-${size}@1.0.0`;
+/** What others are compared with. */
+const small = '5 KB';
 const all: Row[] = [
-  { name: '5KB', path: pinned('5kb') },
-  { name: '100KB br', path: pinned('100kb'), coding: 'br' },
-  { name: '100KB', path: pinned('100kb') },
-  { name: '1MB', path: pinned('1mb') },
-  { name: '304 of 5KB', path: pinned('5kb'), tag: '' },
-  { name: '304 of 10MB', path: pinned('10mb'), tag: '' },
-  { name: '5KB, latest', path: '/@bench/apis/of-5kb' },
-  { name: '5KB, YAML', path: `${pinned('5kb')}.yaml` },
-  { name: '5KB, private with a key', path: '/@closed/apis/of-5kb@1.0.0', authorization: '' },
-  { name: '5KB, one connection', path: pinned('5kb'), connections: 1 },
+  { name: small, path: pinned('5kb'), bars: ['5kb-plain', '5kb-nginx', 'latest', 'yaml', 'private'] },
+  { name: '100 KB br', path: pinned('100kb'), coding: 'br', bars: ['100kb-br-plain', '100kb-br-nginx'] },
+  { name: '100 KB', path: pinned('100kb'), bars: ['100kb-nginx', '100kb-copying'] },
+  { name: '1 MB', path: pinned('1mb'), bars: ['1mb-nginx', '1mb-copying'] },
+  { name: '304 of 5 KB', path: pinned('5kb'), tag: '', bars: ['304-nginx', '304-large'] },
+  { name: '304 of 10 MB', path: pinned('10mb'), tag: '', bars: ['304-large'] },
+  { name: 'latest', path: '/@bench/apis/of-5kb', bars: ['latest'] },
+  { name: 'YAML', path: `${pinned('5kb')}.yaml`, bars: ['yaml'] },
+  { name: 'private', path: '/@closed/apis/of-5kb@1.0.0', authorization: '', bars: ['private'] },
+  { name: 'one connection', path: pinned('5kb'), connections: 1, bars: ['one-connection'] },
 ];
-const rows = all.filter(({ name }) => argv['only'] === undefined || name.includes(String(argv['only'])));
+const rows = all.filter((row) => isAsked(...row.bars));
 const stele = await startStele();
-const peers = [stele, await startNginx(), await startPlain()];
+const peers = [stele, await startNginx('nginx', true), await startPlain(), await startNginx('copying', false)];
 const measured = new Map<string, Rate[]>();
 for (let round = 0; round < rounds; round++)
   for (const row of rows)
     for (const server of peers) {
+      if (server.name === 'copying' && !row.bars.some((bar) => bar.endsWith('copying'))) continue;
       const name = `${row.name} ${server.name}`;
       measured.set(name, [...(measured.get(name) ?? []), await ask(server, row)]);
     }
-const table = rows.map(({ name }) => {
-  const medians = peers.map((peer) => mediansOf(measured.get(`${name} ${peer.name}`)!));
-  const [ours, nginx, plain] = medians as [Rate, Rate, Rate];
-  const ratio = (other: Rate) =>
-    `${(ours.wall / other.wall).toFixed(2)} (own time ${(other.own / ours.own).toFixed(2)})`;
-  return {
-    what: name,
-    stele: showRate(ours),
-    nginx: showRate(nginx),
-    plain: showRate(plain),
-    'to nginx': ratio(nginx),
-    'to plain': ratio(plain),
-  };
-});
-console.table(table);
-await note('read', table);
+const rateOf = (row: string, server = 'stele') => mediansOf(measured.get(`${row} ${server}`)!);
+const speed = ({ wall }: Rate) => wall;
+const results: Measured[] = [
+  compare('5kb-plain', small, 'plain'),
+  compare('5kb-nginx', small, 'nginx'),
+  compare('100kb-br-plain', '100 KB br', 'plain'),
+  compare('100kb-br-nginx', '100 KB br', 'nginx'),
+  compare('100kb-nginx', '100 KB', 'nginx'),
+  compare('100kb-copying', '100 KB', 'copying'),
+  compare('1mb-nginx', '1 MB', 'nginx'),
+  compare('1mb-copying', '1 MB', 'copying'),
+  compare('304-nginx', '304 of 5 KB', 'nginx'),
+  compare('304-large', '304 of 10 MB', 'stele', '304 of 5 KB'),
+  compare('latest', 'latest', 'stele', small),
+  compare('yaml', 'YAML', 'stele', small),
+  compare('private', 'private', 'stele', small),
+  compare('one-connection', 'one connection', 'nginx', undefined, ({ half }) => half),
+].flat();
+await reportResults(results);
+
+/** Stele's median of a row to a peer's of the same, or of another, row. */
+function compare(bar: BarName, row: string, peer: string, other = row, figure = speed): Measured[] {
+  if (!isAsked(bar)) return [];
+  const [ours, its] = [rateOf(row), rateOf(other, peer)];
+  const seen = `${showRate(ours)}, ${peer === 'stele' ? other : peer} ${showRate(its)}`;
+  return [{ row: bar, value: figure(ours) / figure(its), seen }];
+}
 
 /** Publishes the documents of the rows and serves them. */
 async function startStele(): Promise<Server> {
@@ -93,7 +111,7 @@ async function startStele(): Promise<Server> {
 }
 
 /** Serves what Stele answers, row by row, from files. */
-async function startNginx(): Promise<Server> {
+async function startNginx(name: string, sendfile: boolean): Promise<Server> {
   const files = join(wire.folder, 'files');
   for (const row of rows) {
     const file = join(files, nginxPath(row));
@@ -101,19 +119,19 @@ async function startNginx(): Promise<Server> {
     await wire.run`curl -sf ${curlOf({ ...row, tag: undefined })} -o ${file} ${stele.url}${row.path}`;
   }
   const port = await freePort();
-  const config = join(wire.folder, 'nginx.conf');
+  const config = join(wire.folder, `${name}.conf`);
   // nginx makes the entity tags of files from their size and time.
   const lines = [
-    `daemon off; master_process off; worker_processes 1; pid ${wire.folder}/nginx.pid; error_log ${wire.folder}/nginx.log;`,
+    `daemon off; master_process off; worker_processes 1; pid ${wire.folder}/${name}.pid; error_log ${wire.folder}/${name}.log;`,
     'events { worker_connections 1024; }',
     'http {',
-    '  access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; open_file_cache max=100;',
+    `  access_log off; sendfile ${sendfile ? 'on' : 'off'}; tcp_nopush on; keepalive_requests 1000000000; open_file_cache max=100;`,
     '  default_type application/json;',
     `  server { listen 127.0.0.1:${port}; root ${files}; add_header Cache-Control "public, max-age=3600, immutable"; }`,
     '}',
   ];
   await writeFile(config, lines.join('\n'));
-  return wire.serve('nginx', ['nginx', '-c', config], `http://127.0.0.1:${port}${nginxPath(rows[0]!)}`);
+  return wire.serve(name, ['nginx', '-c', config], `http://127.0.0.1:${port}${nginxPath(rows[0]!)}`);
 }
 
 /** Serves what Stele answers, with the same headers, from Node's own HTTP server. */
@@ -158,14 +176,18 @@ function curlOf(row: Row): string[] {
 }
 
 async function ask(server: Server, row: Row): Promise<Rate> {
-  const url = `${server.url}${server.name === 'nginx' ? nginxPath(row) : row.path}`;
-  const tag = row.tag !== undefined && server.name === 'nginx' ? await tagAt(url) : row.tag;
+  const url = `${server.url}${isNginx(server) ? nginxPath(row) : row.path}`;
+  const tag = row.tag !== undefined && isNginx(server) ? await tagAt(url) : row.tag;
   const headers = fieldsOf({ ...row, ...(tag !== undefined && { tag }) });
   return measure(
     server,
     { url, headers, ...(row.connections !== undefined && { connections: row.connections }) },
     { seconds },
   );
+}
+
+function isNginx({ name }: Server): boolean {
+  return name === 'nginx' || name === 'copying';
 }
 
 async function tagAt(url: string): Promise<string> {

@@ -2,16 +2,17 @@
  * How fast a pinned document of 5 KB is read, beside registries that others run: Verdaccio (the metadata of a package of that size) and Docker's
  * registry (a blob of that size). Also one worker beside two, of Stele and of nginx, where servers and wrk share both cores.
  *
- *   node scripts/bench/registries.ts --verdaccio FOLDER [--rounds 5] [--seconds 2]
+ *   node scripts/bench/registries.ts [--verdaccio FOLDER] [--rounds 5] [--seconds 2]
  *
- * FOLDER has node_modules with Verdaccio. Needs docker-registry, nginx, wrk and taskset. Run it where nothing else runs.
+ * FOLDER has node_modules with Verdaccio; without it, Verdaccio is left out. Needs docker-registry, nginx, wrk and taskset. Run it where nothing else runs.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { argv } from 'zx';
 import { freePort } from '../../test/servers/ports.ts';
-import { note } from './history.ts';
+import type { Measured } from './history.ts';
+import { isAsked, reportResults } from './results.ts';
 import { makeDocument, measure, mediansOf, openWire, showRate, type Ask, type Rate, type Server } from './wire.ts';
 
 const rounds = Number(argv['rounds'] ?? 5);
@@ -24,43 +25,48 @@ await wire.stele('publish', 'document.json', '@bench/apis/small', '--version', '
 
 const one = await wire.serveStele();
 const body = Buffer.from(await (await fetch(one.url + path)).arrayBuffer());
-const singles: [Server, Ask][] = [
-  [one, { url: one.url + path }],
-  await startVerdaccio(resolve(String(argv['verdaccio']))),
-  await startDockerRegistry(),
-];
-const peers = await compare(singles, '1');
+const results: Measured[] = [];
+const singles: [Server, Ask][] = [[one, { url: one.url + path }]];
+if (argv['verdaccio'] !== undefined && isAsked('verdaccio'))
+  singles.push(await startVerdaccio(resolve(String(argv['verdaccio']))));
+if (isAsked('docker-registry')) singles.push(await startDockerRegistry());
+if (singles.length > 1) {
+  const [ours, ...others] = await compare(singles, '1');
+  for (const { name, rate } of others)
+    results.push({
+      row: name as 'verdaccio' | 'docker-registry',
+      value: ours!.rate.wall / rate.wall,
+      seen: `${showRate(ours!.rate)}, ${name} ${showRate(rate)}`,
+    });
+}
 for (const [server] of singles) await wire.stop(server);
 
 const both = '0,1';
-const single = await wire.serveStele({ cores: both });
-const double = await wire.serveStele({ cores: both, args: ['--workers', '2'] });
-const workers = await compare(
-  [
-    [{ ...single, name: 'stele, 1 worker' }, { url: single.url + path }],
-    [{ ...double, name: 'stele, 2 workers' }, { url: double.url + path }],
-    await startNginx(1),
-    await startNginx(2),
-  ],
-  both,
-);
-const table = [...peers, ...workers];
-console.table(table);
-await note('registries', table);
+if (isAsked('workers')) {
+  const single = await wire.serveStele({ cores: both });
+  const double = await wire.serveStele({ cores: both, args: ['--workers', '2'] });
+  const workers = await compare(
+    [
+      [{ ...single, name: 'one' }, { url: single.url + path }],
+      [{ ...double, name: 'two' }, { url: double.url + path }],
+      await startNginx(1),
+      await startNginx(2),
+    ],
+    both,
+  );
+  const [alone, two] = workers;
+  const seen = workers.map(({ name, rate }) => `${name} ${showRate(rate)}`).join(', ');
+  results.push({ row: 'workers', value: two!.rate.wall / alone!.rate.wall, seen });
+}
+await reportResults(results);
 
-/** The medians of alternating rounds, each with its ratio to the first. `cores`: those of wrk. */
-async function compare(servers: readonly [Server, Ask][], cores: string): Promise<object[]> {
+/** The medians of alternating rounds. `cores`: those of wrk. */
+async function compare(servers: readonly [Server, Ask][], cores: string): Promise<{ name: string; rate: Rate }[]> {
   const rates = new Map<string, Rate[]>();
   for (let round = 0; round < rounds; round++)
     for (const [server, ask] of servers)
       rates.set(server.name, [...(rates.get(server.name) ?? []), await measure(server, ask, { seconds, cores })]);
-  const medians = [...rates].map(([what, all]) => ({ what, rate: mediansOf(all) }));
-  const first = medians[0]!.rate;
-  return medians.map(({ what, rate }) => ({
-    what,
-    rate: showRate(rate),
-    'to the first': (rate.wall / first.wall).toFixed(3),
-  }));
+  return [...rates].map(([name, all]) => ({ name, rate: mediansOf(all) }));
 }
 
 async function startVerdaccio(folder: string): Promise<[Server, Ask]> {
@@ -133,5 +139,5 @@ async function startNginx(count: number): Promise<[Server, Ask]> {
   );
   const url = `http://127.0.0.1:${port}/small`;
   const server = await wire.serve('nginx', ['nginx', '-c', config], url, { cores: both });
-  return [{ ...server, name: `nginx, ${count} worker${count === 1 ? '' : 's'}` }, { url }];
+  return [{ ...server, name: `nginx with ${count}` }, { url }];
 }

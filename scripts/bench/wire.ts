@@ -145,6 +145,11 @@ async function ownSeconds(pids: readonly number[]): Promise<Map<number, number>>
   return found;
 }
 
+/** Processor time that these processes have used, in seconds. */
+export async function processorSeconds(pids: readonly number[]): Promise<number> {
+  return sumSince(new Map(pids.map((pid) => [pid, 0])), await ownSeconds(pids));
+}
+
 /** Of the processes that still run. */
 function sumSince(before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>): number {
   return [...after].reduce((sum, [pid, seconds]) => sum + seconds - before.get(pid)!, 0);
