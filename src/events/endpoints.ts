@@ -22,6 +22,7 @@ export interface WebhookChange {
   url?: string;
   description?: string;
   events?: EventType[] | null;
+  resources?: string[] | null;
   state?: Webhook['state'];
 }
 

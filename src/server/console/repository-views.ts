@@ -7,6 +7,9 @@ interface FollowedRecord {
   id: string;
   repository: string;
   branch: string | null;
+  path: string | null;
+  visibility: string | null;
+  versions: string | null;
   state: string;
   detail: string | null;
   commit: string | null;
@@ -72,6 +75,8 @@ const one: Page = {
           facts: facts([
             ['State', stateOf(body)],
             ['Branch', body.branch ?? "the repository's default branch"],
+            ['Folder', body.visibility === null ? null : (body.path ?? 'the whole repository')],
+            ['Publishes', body.visibility === null ? 'what is connected to it' : publishes(body)],
             ['Documents', documentsOf(body)],
             ['Commit', body.commit === null ? null : { text: body.commit.slice(0, 12), isCode: true }],
             ['Last sync', timeCell(body.syncedAt)],
@@ -106,6 +111,10 @@ function at(visit: Visit, repository: string): string {
 
 function stateOf({ state, detail }: FollowedRecord) {
   return { text: state, tag: tones[state] ?? ('bad' as const), ...(detail !== null && { more: detail }) };
+}
+
+function publishes({ visibility, versions }: FollowedRecord): string {
+  return `${visibility} resources, from ${versions === 'tags' ? 'release tags' : 'the branch'}`;
 }
 
 function documentsOf({ documents: { published, rejected } }: FollowedRecord) {

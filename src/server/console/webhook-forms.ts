@@ -57,6 +57,7 @@ export const webhookForms: readonly Form[] = [
     submit: 'Save',
     fields: async () => [
       ...fields(),
+      resourcesField,
       {
         name: '/state',
         label: 'State',

@@ -36,16 +36,9 @@ export const listAll: Handler = async (call) => {
 };
 
 export const createOne: Handler = async (call) => {
-  const { registry, principal, org, author, context } = call;
+  const { registry, org, author, context } = call;
   const given = bodyOf<NewWebhook>(call);
-  // An endpoint receives events only of resources that the key covers.
-  const resources = given.resources ?? partOf(principal, org, 'admin')?.slice() ?? null;
-  if (!isCovered(call, { resources })) {
-    throw new RegistryError(
-      'forbidden',
-      'This key is limited to some resources. `resources` may contain only globs of the key.',
-    );
-  }
+  const resources = coveredBy(call, given.resources);
   const made = await createWebhook(registry, org, { ...given, resources }, author);
   const { headers, body } = await describe(call, made.webhook);
   const location = `${context.url}/v1/webhooks/${made.webhook.value.id}`;
@@ -57,7 +50,8 @@ export const getOne: Handler = async (call) => describe(call, await findCovered(
 export const updateOne: Handler = async (call) => {
   const { registry, org, author } = call;
   const { id } = (await findCovered(call)).value;
-  const change = bodyOf<WebhookChange>(call);
+  const given = bodyOf<WebhookChange>(call);
+  const change = given.resources === undefined ? given : { ...given, resources: coveredBy(call, given.resources) };
   return describe(call, await changeWebhook(registry, org, id, change, author, guardOf(call)));
 };
 
@@ -102,6 +96,19 @@ export const redeliverOne: Handler = async (call) => {
   const { value } = await redeliver(registry, org, id, path['event']!, author);
   return { status: 202, body: deliveryRecord(value) };
 };
+
+/**
+ * The resources of an endpoint: an endpoint receives events only of those that the key covers. Throws `forbidden` if
+ * others are asked for.
+ */
+function coveredBy(call: Call, given: string[] | null | undefined): string[] | null {
+  const resources = given ?? partOf(call.principal, call.org, 'admin')?.slice() ?? null;
+  if (isCovered(call, { resources })) return resources;
+  throw new RegistryError(
+    'forbidden',
+    'This key is limited to some resources. `resources` may contain only globs of the key.',
+  );
+}
 
 /**
  * The endpoint in the path. Throws `not_found` if it does not exist, or receives events of

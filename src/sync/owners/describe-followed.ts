@@ -16,6 +16,14 @@ export interface FollowedRepository {
   branch: string | null;
   /** The id of the owner among whose repositories it was found, or null. */
   owner: string | null;
+  /** The folder in which documents are looked for. Null: the whole repository. */
+  path: string | null;
+  /** Of what is published from it. These are null if only connections use the repository. */
+  visibility: Repository['visibility'] | null;
+  validation: Repository['validation'] | null;
+  versions: 'branch' | 'tags' | null;
+  /** Name of a credential in the configuration. */
+  credential: string | null;
   state: ConnectionState;
   detail: string | null;
   since: string | null;
@@ -50,14 +58,34 @@ function keyOf({ repository, id }: FollowedRepository): string {
 }
 
 function describe(repository: Repository, hasNews: (org: string, id: string) => boolean): FollowedRepository {
-  const { org, url, branch, owner = null, commit, syncedAt } = repository;
+  const { org, url, branch, owner = null, credential, commit, syncedAt } = repository;
   const id = repositoryId(url, branch);
   const { state, detail, since } = connectionState(repository, null, hasNews(org, id));
   const documents = Object.values(repository.documents);
   const published = documents.filter(isWell).length;
   const rejected = documents.filter(({ outcome }) => outcome === 'rejected' || outcome === 'conflict').length;
-  const where = { id, repository: repositoryName(url), branch, owner, state, detail: publicDetail(url, detail) };
-  return { ...where, since, commit, syncedAt, documents: { published, rejected } };
+  return {
+    id,
+    repository: repositoryName(url),
+    branch,
+    owner,
+    ...howFollowed(repository),
+    credential,
+    state,
+    detail: publicDetail(url, detail),
+    since,
+    commit,
+    syncedAt,
+    documents: { published, rejected },
+  };
+}
+
+function howFollowed(
+  repository: Repository,
+): Pick<FollowedRepository, 'path' | 'visibility' | 'validation' | 'versions'> {
+  const { discover, visibility, validation, versions } = repository;
+  if (discover === null) return { path: null, visibility: null, validation: null, versions: null };
+  return { path: discover || null, visibility, validation, versions: versions ?? 'branch' };
 }
 
 /** The owners whose repositories an organization follows, in the order of the configuration. */

@@ -51,7 +51,8 @@ test('the followed repositories of the organization, page by page, by state and 
   await using _ = api;
   const { json } = await api.call('GET', '/v1/repositories?limit=1');
   const documents = { published: 0, rejected: 0 };
-  const rest = { branch: null, owner: id, since: null, commit: 'c'.repeat(40), syncedAt: null, documents };
+  const how = { path: null, visibility: 'private', validation: 'strict', versions: 'branch', credential: null };
+  const rest = { ...how, branch: null, owner: id, since: null, commit: 'c'.repeat(40), syncedAt: null, documents };
   const one = 'https://github.com/acme/one.git';
   const two = 'https://github.com/acme/two.git';
   const first = { id: repositoryId(one, null), repository: one, state: 'synced', detail: null, ...rest };

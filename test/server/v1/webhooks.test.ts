@@ -92,6 +92,11 @@ test('a narrowed key has endpoints of what it covers, and sees no other', async 
   expect(own.json['resources']).toEqual(['apis/pay-*', 'schemas/*']);
   expect((await make(narrow, ['schemas/*'])).json['resources']).toEqual(['schemas/*']);
   expect((await make(narrow, ['apis/*'])).status).toBe(403);
+  const change = (resources: string[] | null) =>
+    api.call('PATCH', `/v1/webhooks/${String(own.json['id'])}`, { key: narrow, body: { resources } });
+  expect((await change(['apis/*'])).status).toBe(403);
+  expect((await change(['schemas/*'])).json['resources']).toEqual(['schemas/*']);
+  expect((await change(null)).json['resources']).toEqual(['apis/pay-*', 'schemas/*']);
   const whole = await make(api.admin);
   await make(api.admin, ['apis/ledger']);
   const count = async (key: string) => ((await api.call('GET', '/v1/webhooks', { key })).json['items'] as []).length;
