@@ -179,6 +179,41 @@ describe('a Spectral ruleset is refused before all of its paths are read', () =>
   });
 });
 
+describe('a Spectral ruleset is refused before all of its options are compiled', () => {
+  const withRules = (count: number, name: string, functionOptions: object) => {
+    const step = Object.fromEntries([
+      ['given', '$'],
+      ['th'.concat('en'), { function: name, functionOptions }],
+    ]);
+    return { rules: Object.fromEntries(Array.from({ length: count }, (_, at) => [`r${at}`, step])) };
+  };
+  const members = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, true]));
+  test.each([
+    ['patterns', 60, 'pattern', { match: '(a{1,50}){1,20}' }, '/rules/r48/then/functionOptions/match', '100009 steps'],
+    [
+      'schemas',
+      8,
+      'schema',
+      { schema: { properties: members(1998) } },
+      '/rules/r5/then/functionOptions/schema',
+      '12000 values',
+    ],
+  ] as const)('%s', async (_name, count, name, options, pointer, said) => {
+    const { report, artifact } = await run(
+      { 'a.json': JSON.stringify(withRules(count, name, options)) },
+      { type: 'rulesets' },
+    );
+    expect(artifact).toBeNull();
+    expect(report.problems).toMatchObject([{ rule: 'limit-rules', pointer, message: expect.stringContaining(said) }]);
+  });
+
+  test('of one pattern with repetitions of repetitions', async () => {
+    const ruleset = withRules(1, 'pattern', { match: '(a{1,50}){1,20}(b{1,50}){1,20}' });
+    const { lines } = await run({ 'a.json': JSON.stringify(ruleset) }, { type: 'rulesets' });
+    expect(lines).toEqual([expect.stringContaining('it has 4080 steps; the limit is 3000')]);
+  });
+});
+
 test('a document of ten thousand foreign members is refused without comparing their names with others', async () => {
   const members = Array.from({ length: 10_001 }, (_, n) => [`a${n}`, 'x'.repeat(30)]);
   const document = { openapi: '3.0.3', ...Object.fromEntries(members) };

@@ -7,11 +7,11 @@ import { isObject } from '../schema/schema-dialect.ts';
 import { cannotExtend, isRulesetCoordinate } from './ruleset-files.ts';
 import { builtInRulesets } from './spectral/built-in.ts';
 import { knownFormats as formats } from './spectral/formats.ts';
-import { coreFunctions, createTools } from './spectral/functions.ts';
+import { createOptionsCheck, failureOf, type OptionsCheck } from './spectral/check-options.ts';
+import { coreFunctions } from './spectral/functions.ts';
 import { builtInFunctions } from './spectral/oas-functions.ts';
 import { filesProblem } from './spectral/overrides.ts';
 import { parsePath } from './spectral/json-path.ts';
-import { compilePattern } from './spectral/pattern.ts';
 import {
   effectiveRules,
   expandAliases,
@@ -45,10 +45,11 @@ export async function checkSpectralRuleset(
   const aliases = aliasesOf([...extendsOf(ruleset).map(([base]) => baseOf(base, find)), ruleset, ...parts]);
   const known = namesIn(ruleset, find);
   const paths = createPathCheck(aliases);
-  problems.push(...checkPart(entry, '', ruleset, { paths, known, find }));
+  const options = createOptionsCheck(entry);
+  problems.push(...checkPart(entry, '', ruleset, { paths, options, known, find }));
   parts.forEach((part, at) => {
     const more = namesIn(part, find);
-    const own = { paths, known: known && more && new Set([...known, ...more]), find };
+    const own = { paths, options, known: known && more && new Set([...known, ...more]), find };
     const base = joinPointer('/overrides', at);
     problems.push(
       ...checkPart(entry, base, part, own),
@@ -70,6 +71,7 @@ const mostPathText = 1_000_000;
 
 interface Known {
   paths: PathCheck;
+  options: OptionsCheck;
   /** The names of all rules that are defined. Null if something that is extended is not known. */
   known: ReadonlySet<string> | null;
   find: FindRuleset;
@@ -143,7 +145,7 @@ function checkPart(entry: ParsedFile, base: string, part: Record<string, unknown
   }
   for (const [name, rule] of Object.entries(objectOf(part['rules']))) {
     const at = joinPointer(base, 'rules', name);
-    if (isObject(rule)) problems.push(...checkRule(entry, at, rule, paths));
+    if (isObject(rule)) problems.push(...checkRule(entry, at, rule, given));
     else if (known !== null && !known.has(name)) {
       const message = `${JSON.stringify(name)} is not a rule of this ruleset or of what it extends.${closest(name, known)} Define the rule or remove it.`;
       problems.push(problemAt(entry, at, 'ruleset-rule', message, { on: 'key' }));
@@ -174,24 +176,24 @@ function checkFormats(entry: ParsedFile, at: string, value: unknown): Problem[] 
   });
 }
 
-function checkRule(entry: ParsedFile, at: string, rule: Record<string, unknown>, paths: PathCheck): Problem[] {
+function checkRule(entry: ParsedFile, at: string, rule: Record<string, unknown>, known: Known): Problem[] {
   const problems = [
-    ...checkPaths(entry, joinPointer(at, 'given'), rule['given'], paths),
+    ...checkPaths(entry, joinPointer(at, 'given'), rule['given'], known.paths),
     ...checkFormats(entry, joinPointer(at, 'formats'), rule['formats']),
   ];
   const { then } = rule;
   const steps: [unknown, string][] = Array.isArray(then)
     ? then.map((step: unknown, index) => [step, joinPointer(at, 'then', index)])
     : [[then, joinPointer(at, 'then')]];
-  for (const [step, pointer] of steps) if (isObject(step)) problems.push(...checkThen(entry, pointer, step, paths));
+  for (const [step, pointer] of steps) if (isObject(step)) problems.push(...checkThen(entry, pointer, step, known));
   return problems;
 }
 
-function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>, paths: PathCheck): Problem[] {
+function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>, known: Known): Problem[] {
   const { field, function: name } = step;
   if (typeof name !== 'string') return [];
   const problems: Problem[] = [];
-  const fieldProblem = typeof field === 'string' && field.startsWith('$') ? paths.problemOf(field) : null;
+  const fieldProblem = typeof field === 'string' && field.startsWith('$') ? known.paths.problemOf(field) : null;
   if (fieldProblem !== null) problems.push(problemAt(entry, joinPointer(at, 'field'), 'ruleset-path', fieldProblem));
   const isOwn = name.startsWith('oas') && builtInFunctions.has(name);
   if (!functionNames.has(name) && !isOwn) {
@@ -199,39 +201,7 @@ function checkThen(entry: ParsedFile, at: string, step: Record<string, unknown>,
     return [...problems, problemAt(entry, joinPointer(at, 'function'), 'ruleset-refused', message)];
   }
   const options = objectOf(step['functionOptions']);
-  const inside = joinPointer(at, 'functionOptions');
-  for (const key of name === 'pattern' ? ['match', 'notMatch'] : []) {
-    const failure = typeof options[key] === 'string' ? failureOf(() => compilePattern(String(options[key]))) : null;
-    if (failure === null) continue;
-    const message = `This pattern is not a regular expression that can be matched: ${failure}.`;
-    problems.push(problemAt(entry, joinPointer(inside, key), 'ruleset-pattern', message));
-  }
-  // References to other files are reported as such.
-  const schema = name === 'schema' && !refersElsewhere(options['schema']) ? options : null;
-  const failure = schema === null ? null : failureOf(() => createTools().schema(schema));
-  if (failure !== null) {
-    const message = `This JSON Schema cannot be used: ${failure}.`;
-    problems.push(problemAt(entry, joinPointer(inside, 'schema'), 'ruleset-schema', message));
-  }
-  return problems;
-}
-
-function refersElsewhere(schema: unknown): boolean {
-  if (Array.isArray(schema)) return schema.some(refersElsewhere);
-  if (!isObject(schema)) return false;
-  const reference = schema['$ref'];
-  return (typeof reference === 'string' && !reference.startsWith('#')) || Object.values(schema).some(refersElsewhere);
-}
-
-/** The message of the error that a function throws, without its full stop, or null. */
-function failureOf(run: () => unknown): string | null {
-  try {
-    run();
-    return null;
-  } catch (error) {
-    if (error instanceof Error) return error.message.replace(/\.$/, '');
-    throw error;
-  }
+  return [...problems, ...known.options.problemsOf(name, options, joinPointer(at, 'functionOptions'))];
 }
 
 interface PathCheck {

@@ -4,10 +4,16 @@ export interface Budget {
   spend(units: number): void;
 }
 
-/** What looking through a text costs in work: matching takes some ten nanoseconds for a character. */
-export function costOfText(text: string): number {
-  return 1 + (text.length >> 3);
+/**
+ * What matching a text costs in work. It takes some ten nanoseconds for a character; at worst, which
+ * is counted where both are long, thirty for each step of the pattern as well.
+ */
+export function costOfMatch(length: number, steps: number): number {
+  return length * steps > longMatch ? (length * steps) / 4 : 1 + (length >> 3);
 }
+
+/** At worst a second and a half. */
+const longMatch = 50_000_000;
 
 /** The error when a ruleset takes too much work. `rule`: one that was at work then. */
 export class TooMuchWork extends Error {

@@ -1,4 +1,4 @@
-import { compileRegex } from './pattern.ts';
+import { compileRegex, type Matches } from './pattern.ts';
 
 const cases: Readonly<Record<string, (digits: string) => string>> = {
   flat: (d) => `[a-z][a-z${d}]*`,
@@ -11,14 +11,14 @@ const cases: Readonly<Record<string, (digits: string) => string>> = {
 };
 
 /** Prepares the options of `casing`: a case, whether digits are allowed, and a separator. */
-export function caseCheck(options: Readonly<Record<string, unknown>>): (text: string) => boolean {
+export function caseCheck(options: Readonly<Record<string, unknown>>): Matches {
   const word = (cases[String(options['type'])] ?? cases['flat']!)(options['disallowDigits'] === true ? '' : '0-9');
   const separator = (options['separator'] ?? {}) as { char?: string; allowLeading?: boolean };
-  if (separator.char === undefined) return compileRegex(`^${word}$`, '');
+  if (separator.char === undefined) return compileRegex(`^${word}$`, '').matches;
   const between = `[${separator.char.replace(/[\\\]^-]/g, String.raw`\$&`)}]`;
-  const matches = compileRegex(
+  const { matches } = compileRegex(
     `^${separator.allowLeading === true ? `${between}?` : ''}${word}(?:${between}${word})*$`,
     '',
   );
-  return (text) => (separator.allowLeading === true && text === separator.char) || matches(text);
+  return (text, budget) => (separator.allowLeading === true && text === separator.char) || matches(text, budget);
 }

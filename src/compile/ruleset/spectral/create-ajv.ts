@@ -5,6 +5,7 @@ import ajv04 from 'ajv-draft-04';
 import addFormats from 'ajv-formats';
 import { isObject } from '../../schema/schema-dialect.ts';
 import { parsePointer } from '../../text/pointer.ts';
+import type { Budget } from './budget.ts';
 import type { Failure, Tools } from './core-function.ts';
 import { compileRegex } from './pattern.ts';
 
@@ -18,7 +19,7 @@ const dialects: Readonly<Record<string, typeof Ajv>> = {
 const mostFailures = 50;
 
 /** Creates the check, with validators of its own for each run: schemas may have the same `$id`. */
-export function createSchemaCheck(spendOn: (text: string) => void): Tools['schema'] {
+export function createSchemaCheck(budget?: Budget): Tools['schema'] {
   const compiled = new Map<unknown, ValidateFunction>();
   const instances = new Map<string, Ajv>();
   return (options) => {
@@ -27,7 +28,7 @@ export function createSchemaCheck(spendOn: (text: string) => void): Tools['schem
     if (validate === undefined) {
       const dialect = dialectNameOf(options);
       const name = `${dialect} ${String(options['allErrors'] === true)}`;
-      const ajv = instances.get(name) ?? createAjv(dialect, options['allErrors'] === true, spendOn);
+      const ajv = instances.get(name) ?? createAjv(dialect, options['allErrors'] === true, budget);
       instances.set(name, ajv);
       validate = ajv.compile(isObject(schema) ? withoutDialect(schema) : schema !== false);
       compiled.set(schema, validate);
@@ -39,18 +40,14 @@ export function createSchemaCheck(spendOn: (text: string) => void): Tools['schem
 
 /**
  * Creates a validator that follows no references to elsewhere and matches patterns in linear time.
- * `spendOn` is called with each text that is matched.
+ * Matching is paid from the budget.
  */
-export function createAjv(dialect: string, allErrors: boolean, spendOn?: (text: string) => void): Ajv {
+export function createAjv(dialect: string, allErrors: boolean, budget?: Budget): Ajv {
   const Dialect = dialects[dialect] ?? Ajv;
   const regExp = Object.assign(
     (source: string) => {
-      const matches = compileRegex(source, '');
-      const test = (text: string) => {
-        spendOn?.(text);
-        return matches(text);
-      };
-      return { test };
+      const { matches } = compileRegex(source, '');
+      return { test: (text: string) => matches(text, budget) };
     },
     { code: 'none' },
   ) as unknown as NonNullable<Options['code']>['regExp'];

@@ -1,6 +1,6 @@
 import { isObject } from '../../schema/schema-dialect.ts';
-import { costOfText, type Budget } from './budget.ts';
-import { compileRegex } from './pattern.ts';
+import type { Budget } from './budget.ts';
+import { compileRegex, type Matches } from './pattern.ts';
 
 /** What a filter can read: the tested node, its key, and the container. */
 export interface FilterScope {
@@ -211,11 +211,9 @@ function compileCall(node: Record<string, unknown>, inner: (child: unknown) => E
   );
 }
 
-function applyTo(subject: unknown, matches: (text: string) => boolean, { budget }: FilterScope): unknown {
+function applyTo(subject: unknown, matches: Matches, { budget }: FilterScope): unknown {
   const text = textOf(subject);
-  if (text === null) return nothing;
-  budget.spend(costOfText(text));
-  return matches(text);
+  return text === null ? nothing : matches(text, budget);
 }
 
 /** Of two texts, the one that a comparison reads at most; else null. */
@@ -234,9 +232,9 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 }
 
-function regexOf(node: unknown): (text: string) => boolean {
+function regexOf(node: unknown): Matches {
   const value = isObject(node) ? node['value'] : null;
-  if (value instanceof RegExp) return compileRegex(value.source, value.flags);
-  if (typeof value === 'string') return compileRegex(value, '');
+  if (value instanceof RegExp) return compileRegex(value.source, value.flags).matches;
+  if (typeof value === 'string') return compileRegex(value, '').matches;
   throw new UnsupportedExpression('match and test need a regular expression that is written out');
 }

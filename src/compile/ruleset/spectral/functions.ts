@@ -2,7 +2,7 @@ import { isObject } from '../../schema/schema-dialect.ts';
 import type { Check, Context, CoreFunction, Failure, Tools } from './core-function.ts';
 import { joinPointer } from '../../text/pointer.ts';
 import { pointerOf, type Graph, type Node } from './graph.ts';
-import { costOfText, type Budget } from './budget.ts';
+import type { Budget } from './budget.ts';
 import { caseCheck } from './casing.ts';
 import { compilePattern, type Matches } from './pattern.ts';
 import { createSchemaCheck } from './create-ajv.ts';
@@ -10,24 +10,17 @@ import { createSchemaCheck } from './create-ajv.ts';
 /** Prepares what functions share. Without a budget, for checking a ruleset alone. */
 export function createTools(budget?: Budget): Tools {
   const patterns = new Map<string, Matches>();
-  const spendOn = (text: string) => budget?.spend(costOfText(text));
   return {
     pattern(written) {
-      const matches = patterns.get(written) ?? compilePattern(written);
+      const matches = patterns.get(written) ?? compilePattern(written).matches;
       patterns.set(written, matches);
-      return (text) => {
-        spendOn(text);
-        return matches(text);
-      };
+      return (text) => matches(text, budget);
     },
     casing(options) {
       const isCased = caseCheck(options);
-      return (text) => {
-        spendOn(text);
-        return isCased(text);
-      };
+      return (text) => isCased(text, budget);
     },
-    schema: createSchemaCheck(spendOn),
+    schema: createSchemaCheck(budget),
   };
 }
 

@@ -82,7 +82,7 @@ export function lintWithSpectral(
     for (const kind of ['resolved', 'unresolved'] as const) matchers[kind].run(graphs[kind], graphs[kind].root, budget);
   } catch (error) {
     if (!(error instanceof TooMuchWork)) throw error;
-    const why = 'it takes too much work on this document. Make its "given" more specific';
+    const why = 'it takes too much work on this document. Make its "given" more specific, or its patterns simpler';
     return [failedRule(entry, name, error.rule, why)];
   }
   return [...problems, ...cutFindings(entry, name, found)];

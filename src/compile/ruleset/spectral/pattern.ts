@@ -1,11 +1,21 @@
 import { RE2JS, RE2JSException } from 're2js';
+import { costOfMatch, type Budget } from './budget.ts';
 
-/** Whether a text matches a regular expression, somewhere. */
-export type Matches = (text: string) => boolean;
+/** Whether a text matches a regular expression, somewhere. Looking through it is paid from the budget. */
+export type Matches = (text: string, budget?: Budget) => boolean;
+
+/** A compiled pattern. `steps`: what it was compiled to, with its repetitions written out. */
+export interface Pattern {
+  matches: Matches;
+  steps: number;
+}
 
 /** The longest pattern, in characters, and the most places that one with a lookahead is tried at. */
 const longest = 2000;
 const mostPlaces = 2000;
+
+/** The most steps of a pattern. In the rulesets that we know, the largest has 547. */
+const mostSteps = 3000;
 
 /**
  * Compiles a pattern of a ruleset, plain or as `/…/flags`, for matching in linear time (RE2), so
@@ -13,32 +23,37 @@ const mostPlaces = 2000;
  * start, or exclude a text as `((?!text).)*`, and are matched as patterns of their own. Throws a
  * `SyntaxError` for invalid patterns and everything else that RE2 lacks.
  */
-export function compilePattern(written: string): Matches {
+export function compilePattern(written: string): Pattern {
   const [, source = written, letters = ''] = /^\/(.+)\/([a-z]*)$/s.exec(written) ?? [];
   return compileRegex(source, letters);
 }
 
 /** Compiles the source and flags of a regular expression. Throws a `SyntaxError`. */
-export function compileRegex(source: string, letters: string): Matches {
+export function compileRegex(source: string, letters: string): Pattern {
   if (source.length > longest) throw new SyntaxError(`it is longer than ${longest} characters`);
   const excluded = /^\^\(\(\?!((?:[^()[\]\\]|\\.)*)\)\.\)\*\$$/s.exec(source)?.[1];
   if (excluded !== undefined && excluded !== '') {
-    const found = compileRegex(excluded, letters);
-    return (text) => !/[\n\r\u2028\u2029]/.test(text) && !found(text);
+    const { matches, steps } = compileRegex(excluded, letters);
+    return { steps, matches: (text, budget) => !/[\n\r\u2028\u2029]/.test(text) && !matches(text, budget) };
   }
   const { isAnchored, aheads, rest } = splitLookaheads(source);
   if (aheads.length === 0) return compilePlain(source, letters);
-  const conditions = aheads.map(({ not, body }) => ({ not, matches: compilePlain(`^(?:${body})`, letters) }));
+  const conditions = aheads.map(({ not, body }) => ({ not, ...compilePlain(`^(?:${body})`, letters) }));
   const tail = compilePlain(`^(?:${rest})`, letters);
-  const holdsAt = (text: string) => conditions.every(({ not, matches }) => matches(text) !== not) && tail(text);
-  if (isAnchored) return holdsAt;
-  return (text) => {
-    for (let at = 0; at <= Math.min(text.length, mostPlaces); at++) if (holdsAt(text.slice(at))) return true;
-    return false;
+  const steps = conditions.reduce((sum, condition) => sum + condition.steps, tail.steps);
+  const holdsAt: Matches = (text, budget) =>
+    conditions.every(({ not, matches }) => matches(text, budget) !== not) && tail.matches(text, budget);
+  if (isAnchored) return { steps, matches: holdsAt };
+  return {
+    steps,
+    matches(text, budget) {
+      for (let at = 0; at <= Math.min(text.length, mostPlaces); at++) if (holdsAt(text.slice(at), budget)) return true;
+      return false;
+    },
   };
 }
 
-function compilePlain(source: string, letters: string): Matches {
+function compilePlain(source: string, letters: string): Pattern {
   // Rejects what JavaScript would reject: RE2 has syntax of its own.
   RegExp(source, letters);
   const flags =
@@ -47,7 +62,14 @@ function compilePlain(source: string, letters: string): Matches {
     (letters.includes('m') ? RE2JS.MULTILINE : 0);
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(source), flags);
-    return (text) => compiled.test(text);
+    const steps = compiled.programSize();
+    if (steps > mostSteps)
+      throw new SyntaxError(`with its repetitions written out it has ${steps} steps; the limit is ${mostSteps}`);
+    const matches: Matches = (text, budget) => {
+      budget?.spend(costOfMatch(text.length, steps));
+      return compiled.test(text);
+    };
+    return { matches, steps };
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     throw new SyntaxError(`${error.message.replace('error parsing regexp: ', '')} (lookaheads only at the start)`);

@@ -248,6 +248,32 @@ describe('matching long texts is work', () => {
   });
 });
 
+describe('matching costs work at each place, and for each step of a large pattern', () => {
+  test.each([
+    ['a lookahead that is tried everywhere', '(?=(a+)+$)b', 20_000],
+    ['many lookaheads at the start', `^${'(?=.*a)'.repeat(250)}b`, 20_000],
+    ['a large pattern', '(a.{1,100}b){5}c', 60_000],
+  ])('%s', (_, match, length) => {
+    const steps = [{ field: 'title', function: 'pattern', functionOptions: { match } }];
+    const ruleset = {
+      rules: {
+        slow: Object.fromEntries([
+          ['given', '$.info'],
+          ['th'.concat('en'), steps],
+        ]),
+      },
+    };
+    const run = (size: number) => {
+      const long = { ...document, info: { title: 'a'.repeat(size), version: '1' } };
+      return lines(
+        lintWithSpectral(given({ 'a.json': long }, 'apis'), { ruleset, name: 'r', find: () => null, work: 400_000 }),
+      );
+    };
+    expect(run(length)).toEqual([expect.stringContaining('The rule "slow" of the ruleset r cannot be applied')]);
+    expect(run(200)).not.toContainEqual(expect.stringContaining('ruleset-failed'));
+  });
+});
+
 test('a rule that takes too much work is named, and blocks', () => {
   const ruleset = parse(`
 rules:
@@ -260,6 +286,6 @@ rules:
     work: 40,
   });
   expect(lines(found)).toEqual([
-    'a.json:1:1 error ruleset-failed: The rule "slow" of the ruleset r cannot be applied: it takes too much work on this document. Make its "given" more specific.',
+    'a.json:1:1 error ruleset-failed: The rule "slow" of the ruleset r cannot be applied: it takes too much work on this document. Make its "given" more specific, or its patterns simpler.',
   ]);
 });

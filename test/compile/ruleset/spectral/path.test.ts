@@ -168,7 +168,7 @@ describe('patterns', () => {
     ['(?=a)(?!ab)a.', ['ac', 'abac'], ['ab']],
     ['\\{\\}', ['/{}'], ['/{a}']],
   ])('%s', (pattern, matching, others) => {
-    const matches = compilePattern(pattern);
+    const { matches } = compilePattern(pattern);
     expect(matching.filter((text) => !matches(text))).toEqual([]);
     expect(others.filter((text) => matches(text))).toEqual([]);
     const [, source = pattern, flags = ''] = /^\/(.+)\/([a-z]*)$/.exec(pattern) ?? [];
@@ -181,7 +181,7 @@ describe('patterns', () => {
   });
 
   test('no pattern takes more than linear time', () => {
-    expect(compilePattern('^(a+)+$')(`${'a'.repeat(50_000)}b`)).toBe(false);
+    expect(compilePattern('^(a+)+$').matches(`${'a'.repeat(50_000)}b`)).toBe(false);
   });
 });
 

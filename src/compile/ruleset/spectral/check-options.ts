@@ -1,0 +1,85 @@
+import type { Problem } from '../../../model/problem.ts';
+import { problemAt } from '../../kind.ts';
+import { isObject } from '../../schema/schema-dialect.ts';
+import type { ParsedFile } from '../../text/parse.ts';
+import { joinPointer } from '../../text/pointer.ts';
+import { createTools } from './functions.ts';
+import { compilePattern } from './pattern.ts';
+
+/**
+ * The most steps of all patterns of a ruleset, and the most values of all its JSON Schemas. Compiling
+ * so many takes half a second. In the rulesets that we know, the most are 2,061 and 176.
+ */
+export const mostSteps = 100_000;
+export const mostSchemaValues = 10_000;
+
+/** Checks the options of functions in one ruleset. What exceeds a limit is refused before it is compiled. */
+export interface OptionsCheck {
+  /** `at`: where the options are. */
+  problemsOf(name: string, options: Record<string, unknown>, at: string): Problem[];
+}
+
+export function createOptionsCheck(entry: ParsedFile): OptionsCheck {
+  const tools = createTools();
+  let steps = 0;
+  let values = 0;
+
+  function patternProblems(pattern: string, at: string): Problem[] {
+    if (steps > mostSteps) return [];
+    const failure = failureOf(() => void (steps += compilePattern(pattern).steps));
+    if (failure !== null) {
+      const message = `This pattern is not a regular expression that can be matched: ${failure}.`;
+      return [problemAt(entry, at, 'ruleset-pattern', message)];
+    }
+    if (steps <= mostSteps) return [];
+    const message = `The patterns of this ruleset up to this one have ${steps} steps, with their repetitions written out; the limit is ${mostSteps}. Split the ruleset, or repeat less.`;
+    return [problemAt(entry, at, 'limit-rules', message)];
+  }
+
+  function schemaProblems(options: Record<string, unknown>, at: string): Problem[] {
+    if (values > mostSchemaValues) return [];
+    values += countValues(options['schema']);
+    if (values > mostSchemaValues) {
+      const message = `The JSON Schemas of this ruleset up to this one have ${values} values; the limit is ${mostSchemaValues}. Split the ruleset, or check less in each rule.`;
+      return [problemAt(entry, at, 'limit-rules', message)];
+    }
+    const failure = failureOf(() => tools.schema(options));
+    if (failure === null) return [];
+    return [problemAt(entry, at, 'ruleset-schema', `This JSON Schema cannot be used: ${failure}.`)];
+  }
+
+  return {
+    problemsOf(name, options, at) {
+      if (name === 'pattern')
+        return ['match', 'notMatch'].flatMap((key) =>
+          typeof options[key] === 'string' ? patternProblems(options[key], joinPointer(at, key)) : [],
+        );
+      // References to other files are reported as such.
+      const isAlone = name === 'schema' && !refersElsewhere(options['schema']);
+      return isAlone ? schemaProblems(options, joinPointer(at, 'schema')) : [];
+    },
+  };
+}
+
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, child: unknown) => sum + countValues(child), 1);
+}
+
+function refersElsewhere(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(refersElsewhere);
+  if (!isObject(schema)) return false;
+  const reference = schema['$ref'];
+  return (typeof reference === 'string' && !reference.startsWith('#')) || Object.values(schema).some(refersElsewhere);
+}
+
+/** The message of the error that a function throws, without its full stop, or null. */
+export function failureOf(run: () => unknown): string | null {
+  try {
+    run();
+    return null;
+  } catch (error) {
+    if (error instanceof Error) return error.message.replace(/\.$/, '');
+    throw error;
+  }
+}
