@@ -10,8 +10,8 @@ import { compilePattern } from './pattern.ts';
  * The most steps of all patterns of a ruleset, and the most values of all its JSON Schemas. Compiling
  * so many takes half a second. In the rulesets that we know, the most are 2,061 and 176.
  */
-export const mostSteps = 100_000;
-export const mostSchemaValues = 10_000;
+const mostSteps = 100_000;
+const mostSchemaValues = 10_000;
 
 /** Checks the options of functions in one ruleset. What exceeds a limit is refused before it is compiled. */
 export interface OptionsCheck {
