@@ -1,9 +1,10 @@
 /**
- * Two servers on one store. In each round one of them stops (SIGSTOP) at a random file call while writers work through both, and clocks jump by an
- * hour; then it goes on. Checks that one writer wins each contested version, that nothing acknowledged is lost or changed, that no server's latest
- * goes back, and that what was made private through one is not served by the other a second later, nor at once by one that wakes up after that.
+ * Three servers on one store. In each round one of them stops (SIGSTOP) at a random file call while writers work through all, and the clock of one
+ * jumps by an hour; then it goes on. Checks that one writer wins each contested version, that nothing acknowledged is lost or changed, that no
+ * server's latest goes back, and that what was made private through one is not served by the others a second later, nor at once by one that wakes up
+ * after that.
  *
- *   node scripts/faults/pauses.ts [--rounds 20] [--seed 1]
+ *   node scripts/faults/pauses.ts [--rounds 20] [--nodes 3] [--seed 1]
  *
  * Exit code 1: one of that did not hold. The same seed stops at the same calls.
  */
@@ -27,6 +28,7 @@ import {
 } from './operations.ts';
 
 const rounds = Number(argv['rounds'] ?? 20);
+const count = Number(argv['nodes'] ?? 3);
 const random = createRandom(Number(argv['seed'] ?? 1));
 const folder = tmpdir();
 const program = fileURLToPath(new URL('../../test/server/v1/child.ts', import.meta.url));
@@ -46,7 +48,7 @@ async function start(): Promise<Node> {
 }
 
 const secret = await makeStore(folder);
-const nodes = [await start(), await start()] as const;
+const nodes = await Promise.all(Array.from({ length: count }, start));
 const wrong: string[] = [];
 const history: History = new Map();
 const hidden: { slug: string; by: Node; at: number }[] = [];
@@ -90,9 +92,9 @@ async function readLatest(node: Node): Promise<void> {
 }
 
 async function playRound(round: number): Promise<void> {
-  const victim = nodes[random(2) - 1]!;
+  const victim = nodes[random(count) - 1]!;
   const pause = 500 + random(2500);
-  nodes[random(2) - 1]!.child.send({ clock: (random(3) - 2) * 3_600_000 });
+  nodes[random(count) - 1]!.child.send({ clock: (random(3) - 2) * 3_600_000 });
   victim.child.send({ stopAfter: random(250) });
   let isOver = false;
   const wake = async (): Promise<void> => {
@@ -111,7 +113,7 @@ async function playRound(round: number): Promise<void> {
       await delay(50);
     }
   };
-  const watching = [wake(), watch(nodes[0]), watch(nodes[1])];
+  const watching = [wake(), ...nodes.map(watch)];
   await Promise.all(nodes.flatMap((node, n) => [0, 1].map((w) => write(node, `r${round}n${n}w${w}`, round))));
   await delay(seen);
   await Promise.all(nodes.map(readHidden));
@@ -128,6 +130,6 @@ for (const { child } of nodes) child.kill('SIGKILL');
 wrong.push(...(await checkStore(folder, history)));
 const seconds = Math.round((performance.now() - startedAt) / 1000);
 conclude(
-  `${rounds} rounds, ${stops} stops, ${history.size} operations, ${checks} looks at what is private, in ${seconds} s`,
+  `${count} servers, ${rounds} rounds, ${stops} stops, ${history.size} operations, ${checks} looks at what is private, in ${seconds} s`,
   wrong,
 );
