@@ -34,6 +34,9 @@ export interface Objects {
   delete(digest: Digest): Promise<void>;
 }
 
+/** How often bytes are written that somebody deletes at once. */
+const attempts = 3;
+
 /** Returns the bucket key of an object: `objects/sha256/ab/cdef…`. */
 export function objectKey(digest: Digest): string {
   return keyIn('objects', digest);
@@ -67,15 +70,19 @@ export function createObjects(
 
   /** Writes the bytes, or returns what is stored under the key. */
   async function store(key: string, bytes: Uint8Array): Promise<Uint8Array | null> {
-    const answer = await bucket.putIfAbsent(key, bytes).catch((error: unknown) => ({ error }));
-    if (answer === 'created') return null;
-    const cause = typeof answer === 'object' ? answer.error : undefined;
-    if (isRegistryError(cause)) throw cause;
-    const stored = await bucket.get(key).catch((error: unknown) => {
-      throw notStored(error);
-    });
-    if (stored === null) throw notStored(cause);
-    return stored;
+    let cause: unknown;
+    // What was there may be deleted before it is read: by garbage collection, or with a withdrawn version.
+    for (let attempt = 0; attempt < attempts && cause === undefined; attempt++) {
+      const answer = await bucket.putIfAbsent(key, bytes).catch((error: unknown) => ({ error }));
+      if (answer === 'created') return null;
+      if (typeof answer === 'object') cause = answer.error;
+      if (isRegistryError(cause)) throw cause;
+      const stored = await bucket.get(key).catch((error: unknown) => {
+        throw notStored(error);
+      });
+      if (stored !== null) return stored;
+    }
+    throw notStored(cause);
   }
 
   async function put(bytes: Uint8Array | string): Promise<Digest> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
-import { createObjects } from '../../src/store/objects.ts';
+import { createObjects, type Objects } from '../../src/store/objects.ts';
 import { objectsContract } from '../contract/objects.ts';
 import { localBuckets } from './buckets.ts';
 
@@ -36,6 +36,27 @@ describe('objects on a failing bucket', () => {
     bucket.fault('putIfAbsent', 'lose', { rival: Buffer.from('not x') });
     await expect(createObjects(bucket).put('x')).rejects.toMatchObject({ code: 'corrupt' });
   });
+
+  test.each(['object', 'pack'])(
+    'bytes that are deleted while they are stored again are written once more: %s',
+    async (kind) => {
+      const bucket = createMemoryBucket();
+      const put = (to: Objects) => (kind === 'pack' ? to.putPack(Buffer.from('x'), []) : to.put('x'));
+      await put(createObjects(bucket));
+      let deleted = false;
+      const deleting = createObjects({
+        ...bucket,
+        async get(key) {
+          if (!deleted) await bucket.delete(key);
+          deleted = true;
+          return bucket.get(key);
+        },
+      });
+      await put(deleting);
+      expect(deleted).toBe(true);
+      expect(await bucket.list('')).toHaveLength(1);
+    },
+  );
 
   test('an object that cannot be read is not reported as absent', async () => {
     const bucket = createMemoryBucket();
