@@ -59,6 +59,8 @@ export interface Config {
   embedOrigins: string[];
   /** Maximum number of open connections to the server. */
   connections: number;
+  /** Seconds in which a server that is to stop still answers, and reports that it is not ready. */
+  drain: number;
   /** Days for which kinds of records that expire are kept after their last change. */
   retention: Partial<Record<string, number>>;
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { isLocalUrl } from '../config/organization-config.ts';
 import { openDeliveries } from '../events/deliveries.ts';
@@ -90,6 +91,10 @@ async function serveOnce(
   announce(server.url, server.signInUrl());
   const next = await Promise.race(changes === null ? [stopped] : [stopped, changes.configuration]);
   await changes?.close();
+  if (dev === null) {
+    server.drain();
+    await delay(config.drain * 1000);
+  }
   // Browsers keep idle connections open; do not wait long for them in development.
   await server.close(dev === null ? undefined : 500);
   await background?.close();

@@ -64,6 +64,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
       | 'proxies'
       | 'embedOrigins'
       | 'connections'
+      | 'drain'
       | 'retention'
       | 'webhooks'
       | 'pulls'
@@ -91,6 +92,7 @@ export function checkConfig(value: unknown, { base, data }: { base: string; data
     proxies: given.proxies,
     embedOrigins: given.embedOrigins,
     connections: given.connections,
+    drain: given.drain,
     retention: given.retention,
     log: given.log,
   };

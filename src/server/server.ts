@@ -26,9 +26,11 @@ export interface Server {
   signInUrl(): string | null;
   /** Reloads templates and documentation. Throws, and keeps the old ones, if they are invalid. */
   reload(): void;
+  /** Reports not ready, and ends what waits for news. Everything else is answered until `close`. */
+  drain(): void;
   /**
-   * Reports not ready, stops accepting, and waits at most `deadline` milliseconds for running
-   * requests, as `Listening` does.
+   * Drains, stops accepting, and waits at most `deadline` milliseconds for running requests, as
+   * `Listening` does.
    */
   close(deadline?: number): Promise<void>;
 }
@@ -90,6 +92,7 @@ export async function openServer(
     await listening.close(0);
     throw error;
   }
+  const drain = (): void => void (isReady = false);
   return {
     url: listening.url,
     signInUrl: () =>
@@ -97,8 +100,9 @@ export async function openServer(
     reload() {
       app = open();
     },
+    drain,
     async close(deadline) {
-      isReady = false;
+      drain();
       await listening.close(deadline);
     },
   };

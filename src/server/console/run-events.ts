@@ -33,7 +33,7 @@ export async function streamRun(visit: Visit, read: () => Promise<RunRecord>): P
   response.flushHeaders();
   try {
     let sent = '';
-    while (!closed.aborted && monotonic() < end) {
+    while (!closed.aborted && monotonic() < end && context.isReady()) {
       const state = JSON.stringify([run.state, run.progress, run.documents.length]);
       if (state !== sent) response.write(`event: change\ndata: ${state}\n\n`);
       sent = state;

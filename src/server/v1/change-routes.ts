@@ -13,13 +13,14 @@ const waiting = { all: 0, byKey: new Map<string, number>() };
 
 /** Answers with the changes after a cursor, oldest first. Waits for the first one if that is asked for. */
 export const listChanges: Handler = async (call) => {
-  const { registry, principal, org, query, asker } = call;
+  const { context, registry, principal, org, query, asker } = call;
   const limit = query['limit'] as number;
   const read = (position: AuditPosition | null) => readChanges(registry, principal, org, position, limit);
   const end = registry.monotonic() + (query['wait'] as number) * 1000;
   const closed = asker.closed();
   let page = await read(positionIn(call));
-  const mayWait = () => page.entries.length === 0 && registry.monotonic() < end && !closed.aborted;
+  const isOver = () => closed.aborted || registry.monotonic() >= end || !context.isReady();
+  const mayWait = () => page.entries.length === 0 && !isOver();
   if (mayWait() && begin(principal.id)) {
     try {
       while (mayWait()) {

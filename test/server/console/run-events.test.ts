@@ -4,8 +4,8 @@ import { streamRun } from '../../../src/server/console/run-events.ts';
 import type { RunRecord } from '../../../src/server/console/run-view.ts';
 import type { Visit } from '../../../src/server/console/visit.ts';
 
-test('a stream ends with its session', async () => {
-  const sessions = [{}, {}];
+test.each(['session', 'server'])('a stream ends with its %s', async (which) => {
+  const left = { session: which === 'session' ? 2 : 99, server: which === 'server' ? 2 : 99 };
   const sent: string[] = [];
   let reads = 0;
   const response = Object.assign(new EventEmitter(), {
@@ -14,12 +14,12 @@ test('a stream ends with its session', async () => {
     write: (text: string) => sent.push(text),
     end: () => sent.push('closed'),
   });
-  const login = { readSession: async () => sessions.pop() ?? null };
-  const context = { registry: { monotonic: () => 0 }, login };
+  const login = { readSession: async () => (left.session-- > 0 ? {} : null) };
+  const context = { registry: { monotonic: () => 0 }, isReady: () => left.server-- > 0, login };
   const session = { principal: { id: 'k1' } };
   const visit = { request: {}, response, context, session } as unknown as Visit;
   const read = async () => {
-    if (++reads > 5) throw new Error('The stream goes on without a session.');
+    if (++reads > 5) throw new Error('The stream goes on.');
     return { state: 'running', progress: reads, documents: [] } as unknown as RunRecord;
   };
   await streamRun(visit, read);
