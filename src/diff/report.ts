@@ -100,20 +100,36 @@ function ownerIn(lacking: SchemaView, having: SchemaView, pointer: string): stri
 
 const longestMessage = 600;
 const longestValue = 200;
+const longestQuote = 80;
 
 /** Adds a change, with its texts shortened. */
 export function addFact(unit: Unit, fact: Fact): void {
-  unit.facts.push({
-    ...fact,
-    message: capitalize(cut(fact.message, longestMessage)),
-    before: fact.before === null ? null : cut(fact.before, longestValue),
-    after: fact.after === null ? null : cut(fact.after, longestValue),
-  });
+  const [before, after] = cutBoth(fact.before, fact.after, longestValue);
+  unit.facts.push({ ...fact, message: capitalize(cut(fact.message, longestMessage)), before, after });
+}
+
+/** The end of a sentence about a text for people that changed. Null: absent. */
+export function describeText(keyword: string, before: string | null, after: string | null): string {
+  const [from, to] = cutBoth(before, after, longestQuote);
+  if (from === null) return `has ${keyword} ${to}`;
+  if (to === null) return `no longer has ${keyword} ${from}`;
+  return `has ${keyword === 'examples' ? 'other' : 'another'} ${keyword}: ${to} instead of ${from}`;
 }
 
 /** A value in a sentence, shortened. */
 export function quote(value: string): string {
-  return cut(value, 80);
+  return cut(value, longestQuote);
+}
+
+/** Shortens two values. Long ones are shown from shortly before where they differ. */
+function cutBoth(before: string | null, after: string | null, most: number): [string | null, string | null] {
+  if (before === null || after === null || (before.length <= most && after.length <= most))
+    return [before && cut(before, most), after && cut(after, most)];
+  let same = 0;
+  while (same < before.length && before[same] === after[same]) same++;
+  const start = same - 20;
+  const from = (value: string) => cut(start > 0 ? `…${value.slice(start)}` : value, most);
+  return [from(before), from(after)];
 }
 
 function cut(text: string, most: number): string {

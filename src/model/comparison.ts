@@ -68,6 +68,19 @@ export const mostChanges = 1000;
 /** The most operations that one change names. */
 export const mostOperations = 1000;
 
+/**
+ * The changes for people: those that say the same are one, with all the operations that they reach.
+ * One change at several places, such as the bodies of one response in two media types, reads once.
+ */
+export function mergeAlike(changes: readonly Change[]): Change[] {
+  const groups = Map.groupBy(changes, ({ verdict, code, message }) => `${verdict} ${code} ${message}`);
+  return [...groups.values()].map((alike) => {
+    const operations = [...new Set(alike.flatMap((change) => change.operations))];
+    const reach = Math.max(operations.length, ...alike.map((change) => change.reach));
+    return { ...alike[0]!, operations, reach };
+  });
+}
+
 /** No changes of any verdict. */
 export function noCounts(): Record<Verdict, number> {
   return { breaking: 0, unknown: 0, risky: 0, safe: 0, docs: 0 };

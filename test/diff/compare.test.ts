@@ -64,6 +64,17 @@ describe('what real APIs change', () => {
     }
   });
 
+  test('long texts are shown from where they differ', () => {
+    const long = 'This API finds train trips in all of Europe, and it books them for you. '.repeat(9);
+    const given = (end: string) => taking({ description: long + end });
+    expect(only(compare(given('Soon.'), given('Now.')))).toMatchObject({
+      message:
+        'The request body has another description: …books them for you. Now." instead of …books them for you. Soon.".',
+      before: '…books them for you. Soon."',
+      after: '…books them for you. Now."',
+    });
+  });
+
   test('each condition and dependency is judged by itself', () => {
     const given = (...names: string[]) => taking({ type: 'object', dependentRequired: { a: names } });
     expect(only(compare(given('b'), given('b', 'c')))).toMatchObject({

@@ -1,4 +1,4 @@
-import type { Change, Comparison } from '../../model/comparison.ts';
+import { mergeAlike, type Change, type Comparison } from '../../model/comparison.ts';
 import { comparisonMarkdown, comparisonTitle } from '../../sync/changes/describe-changes.ts';
 import { formatJson } from '../output.ts';
 import { findingsInComparison } from './finding.ts';
@@ -27,7 +27,7 @@ export function formatDiff(
 function formatText(comparison: Comparison): string {
   const { changes, reason, truncated } = comparison;
   const rest = truncated ? ['Only the first changes are shown, the worst first.'] : [];
-  return [...changes.map(formatChange), ...rest, reason ?? `${comparisonTitle(comparison)}.`].join('\n');
+  return [...mergeAlike(changes).map(formatChange), ...rest, reason ?? `${comparisonTitle(comparison)}.`].join('\n');
 }
 
 function formatChange({ verdict, code, message, operations, reach }: Change): string {

@@ -1,6 +1,6 @@
 import type { Direction, Verdict } from '../../model/comparison.ts';
 import { entriesOf } from '../../render/json-value.ts';
-import { addFact, quote, rule, type Effect, type Pointers } from '../report.ts';
+import { addFact, describeText, rule, type Effect, type Pointers } from '../report.ts';
 import { textOfValue } from '../schema/read-schema.ts';
 import { memberOf, type Place } from '../side.ts';
 import type { Unit, Walk } from '../walk.ts';
@@ -52,18 +52,12 @@ export function reportTexts(
     const [old, current] = [memberOf(walk.before, before, key), memberOf(walk.after, after, key)];
     const [from, to] = [old && textOfValue(old.value), current && textOfValue(current.value)];
     if (from === to) continue;
-    const says =
-      from === null
-        ? `has ${key} ${quote(to!)}`
-        : to === null
-          ? `no longer has ${key} ${quote(from)}`
-          : `has another ${key}: ${quote(to)} instead of ${quote(from)}`;
     const name = key.startsWith('x-') ? 'extension' : key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const at = { before: old?.pointer ?? before.pointer, after: current?.pointer ?? after.pointer };
     addFact(unit, {
       verdict: 'docs',
       code: `${role}-${name}-changed`,
-      message: `${subject} ${says}.`,
+      message: `${subject} ${describeText(key, from, to)}.`,
       before: from,
       after: to,
       pointers: at,

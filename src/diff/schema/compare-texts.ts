@@ -1,4 +1,4 @@
-import { quote, report, type Pair } from '../report.ts';
+import { describeText, quote, report, type Pair } from '../report.ts';
 import { textOfValue } from './read-schema.ts';
 
 /** Keywords that are only for people. `xml` says how a value is written as XML. */
@@ -20,16 +20,10 @@ function compareText(pair: Pair, keyword: string): void {
   const [old, current] = [before && textOfValue(before.value), after && textOfValue(after.value)];
   if (old === current) return;
   const at = { before: before?.pointer ?? pair.before.pointer, after: after?.pointer ?? pair.after.pointer };
-  const says =
-    old === null
-      ? `has ${keyword} ${quote(current!)}`
-      : current === null
-        ? `no longer has ${keyword} ${quote(old)}`
-        : `has another ${keyword}: ${quote(current)} instead of ${quote(old)}`;
   const name = keyword.startsWith('x-')
     ? 'extension-changed'
     : `${keyword === 'externalDocs' ? 'external-docs' : keyword.replace('$', '')}-changed`;
-  report(pair, { verdict: 'docs', name, says, before: old, after: current, at });
+  report(pair, { verdict: 'docs', name, says: describeText(keyword, old, current), before: old, after: current, at });
 }
 
 function compareDeprecated(pair: Pair): void {
