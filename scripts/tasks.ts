@@ -91,6 +91,25 @@ const tasks: [string, () => Promise<void>][] = [
     },
   ],
   [
+    'see everything of it',
+    async () => {
+      const folded = operation.locator('.parts details:not([open])');
+      must((await folded.count()) > 0, 'find something folded');
+      await click(operation.getByRole('button', { name: 'Expand all' }));
+      must((await folded.count()) === 0, 'unfold everything');
+    },
+  ],
+  [
+    'find something from anywhere',
+    async () => {
+      await page.keyboard.press('ControlOrMeta+k');
+      await press('ticket');
+      await page.locator('.anywhere .suggestions a', { hasText: '/tickets' }).first().waitFor();
+      await page.keyboard.press('Escape');
+      keys++;
+    },
+  ],
+  [
     'send one',
     async () => {
       await click(operation.getByRole('button', { name: 'Try it' }));

@@ -100,6 +100,13 @@ type WithAxe = typeof globalThis & { axe: { run(options: object): Promise<{ viol
 
 /** What axe-core finds serious or critical, one line each. */
 export async function seriousFindings(page: Page): Promise<string[]> {
+  return (await allFindings(page))
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ line }) => line);
+}
+
+/** Everything that axe-core finds. */
+export async function allFindings(page: Page): Promise<{ impact: string; line: string }[]> {
   await page.evaluate(axe.source);
   const violations = await page.evaluate(async () => {
     const result = await (globalThis as WithAxe).axe.run({ resultTypes: ['violations'] });
@@ -109,9 +116,7 @@ export async function seriousFindings(page: Page): Promise<string[]> {
       nodes: nodes.slice(0, 3).map(({ target, failureSummary }) => ({ target, failureSummary })),
     }));
   });
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ target, failureSummary }) => `${id}: ${String(target)} ${failureSummary}`),
-    );
+  return violations.flatMap(({ id, impact, nodes }) =>
+    nodes.map(({ target, failureSummary }) => ({ impact, line: `${id}: ${String(target)} ${failureSummary}` })),
+  );
 }
