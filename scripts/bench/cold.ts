@@ -10,6 +10,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { argv } from 'zx';
+import { publish } from '../../src/registry/publish.ts';
+import { createUpload } from '../../src/source/upload.ts';
 import { freePort } from '../../test/servers/ports.ts';
 import { quantile } from '../load/quantile.ts';
 import { reportResults } from './results.ts';
@@ -23,9 +25,6 @@ const pathOf = (n: number) => `/@bench/apis/of-${n}@1.0.0`;
 
 await using wire = await openWire({ organizations: { bench: { defaults: { visibility: 'public' } } } });
 const files = join(wire.folder, 'files');
-const sources = join(wire.folder, 'sources');
-await mkdir(sources);
-for (const n of numbers) await writeFile(join(sources, `of-${n}.json`), makeDocument(bytes, `Document ${n}`));
 await publishAll();
 const port = await freePort();
 const config = join(wire.folder, 'nginx.conf');
@@ -47,14 +46,20 @@ await reportResults([
 
 /** Publishes the documents, and writes what Stele answers to the files of nginx. */
 async function publishAll(): Promise<void> {
-  for (const n of numbers)
-    await wire.stele(
-      'publish',
-      join(sources, `of-${n}.json`),
-      pathOf(n).slice(1).split('@1')[0]!,
-      '--version',
-      '1.0.0',
-    );
+  await wire.inRegistry(async (registry) => {
+    for (const n of numbers)
+      await publish(registry, {
+        coordinate: { org: 'bench', type: 'apis', slug: `of-${n}` },
+        snapshot: createUpload('a.json', Buffer.from(makeDocument(bytes, `Document ${n}`))),
+        entry: 'a.json',
+        version: '1.0.0',
+        onConflict: 'reject',
+        latest: true,
+        dryRun: false,
+        create: {},
+        author: { actor: 'operator:bench', origin: null },
+      });
+  });
   const server = await wire.serveStele();
   await mkdir(join(files, '@bench/apis'), { recursive: true });
   for (const n of numbers) await wire.run`curl -sf -o ${files}${pathOf(n)} ${server.url}${pathOf(n)}`;

@@ -10,10 +10,9 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { argv, retry } from 'zx';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { openRegistry } from '../../src/open.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
 import { publish } from '../../src/registry/publish.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { createUpload } from '../../src/source/upload.ts';
 import { fillOrganization } from './fill.ts';
 import type { BarName } from './bars.ts';
@@ -56,7 +55,7 @@ async function measureLists(): Promise<void> {
   await using wire = await openWire({ organizations: { bench: { defaults: { visibility: 'public' } } } });
   await writeFile(join(wire.folder, 'document.json'), makeDocument(5e3));
   await wire.stele('publish', 'document.json', '@bench/apis/small', '--version', '1.0.0');
-  await inRegistry(wire.folder, async (registry) => {
+  await wire.inRegistry(async (registry) => {
     const make = (slug: string) =>
       newResource(registry, { org: 'many', type: 'apis', slug }, { name: slug, visibility: 'public' });
     await fillOrganization(registry.refs, make, { resources, versions: 1 });
@@ -82,7 +81,7 @@ async function cursorAfter(url: string, count: number): Promise<string> {
 
 async function measureSearch(): Promise<void> {
   await using wire = await openWire({ organizations: { corpus: {} } });
-  await inRegistry(wire.folder, publishCorpus);
+  await wire.inRegistry(publishCorpus);
   const first: number[] = [];
   for (let round = 1; round < rounds; round++) {
     const server = await wire.serveStele();
@@ -131,15 +130,6 @@ async function measureAll(server: Server, all: readonly Row[]): Promise<void> {
     const rate = mediansOf(measured[index]!);
     results.push({ row: bar, value: rate.wall, seen: showRate(rate) });
   }
-}
-
-type Registry = Awaited<ReturnType<typeof openRegistry>>;
-
-async function inRegistry(folder: string, work: (registry: Registry) => Promise<void>): Promise<void> {
-  const config = await loadConfig(join(folder, 'config.mjs'), join(folder, 'data'));
-  const registry = await openRegistry(config, () => undefined);
-  await work(registry);
-  await registry.close();
 }
 
 /** Publishes the APIs of the corpus, each title once. */

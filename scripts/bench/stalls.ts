@@ -13,10 +13,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { argv, retry } from 'zx';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { openRegistry } from '../../src/open.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { quantile } from '../load/quantile.ts';
 import { fillOrganization } from './fill.ts';
 import type { BarName } from './bars.ts';
@@ -120,10 +119,13 @@ async function keyOf(org: string, scope: string): Promise<string> {
 }
 
 async function fillStore(): Promise<void> {
-  const registry = await openRegistry(
-    await loadConfig(join(wire.folder, 'config.mjs'), join(wire.folder, 'data')),
-    () => undefined,
-  );
+  await wire.inRegistry(fillMany);
+  await mkdir(join(wire.folder, 'docs'));
+  await writeFile(join(wire.folder, 'docs/index.md'), '# Handbook\n');
+  await wire.stele('sites', 'publish', '@many/sites/handbook', 'docs', '--public');
+}
+
+async function fillMany(registry: Registry): Promise<void> {
   const make = (slug: string) =>
     newResource(registry, { org: 'many', type: 'apis', slug }, { name: slug, visibility: 'public' });
   await fillOrganization(registry.refs, make, { resources, versions: 1 });
@@ -138,10 +140,6 @@ async function fillStore(): Promise<void> {
     });
     await Promise.all(some);
   }
-  await registry.close();
-  await mkdir(join(wire.folder, 'docs'));
-  await writeFile(join(wire.folder, 'docs/index.md'), '# Handbook\n');
-  await wire.stele('sites', 'publish', '@many/sites/handbook', 'docs', '--public');
 }
 
 /** The 99th percentile of reads in milliseconds while the work is done. */

@@ -11,9 +11,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { $, argv } from 'zx';
-import { loadConfig } from '../../src/config/load-config.ts';
 import { resourceRef, type Resource } from '../../src/model/resource.ts';
-import { openRegistry } from '../../src/open.ts';
 import { newResource } from '../../src/registry/create-resource.ts';
 import { quantile } from '../load/quantile.ts';
 import { fillOrganization } from './fill.ts';
@@ -91,13 +89,12 @@ async function isComplete(url: string): Promise<boolean> {
   return answer.ok && ((await answer.json()) as { complete: boolean }).complete;
 }
 
-async function fillStore(): Promise<void> {
-  const config = await loadConfig(join(wire.folder, 'config.mjs'), join(wire.folder, 'data'));
-  const registry = await openRegistry(config, () => undefined);
-  const small = { org: 'bench', type: 'apis', slug: 'small' } as const;
-  const published = await registry.refs.read<Resource>(resourceRef(small));
-  const make = (slug: string) =>
-    newResource(registry, { org: 'many', type: 'apis', slug }, { name: slug, visibility: 'public' });
-  await fillOrganization(registry.refs, make, { resources, versions, like: published!.value.versions[0]! });
-  await registry.close();
+function fillStore(): Promise<void> {
+  return wire.inRegistry(async (registry) => {
+    const small = { org: 'bench', type: 'apis', slug: 'small' } as const;
+    const published = await registry.refs.read<Resource>(resourceRef(small));
+    const make = (slug: string) =>
+      newResource(registry, { org: 'many', type: 'apis', slug }, { name: slug, visibility: 'public' });
+    await fillOrganization(registry.refs, make, { resources, versions, like: published!.value.versions[0]! });
+  });
 }

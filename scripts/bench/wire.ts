@@ -5,6 +5,9 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $, retry } from 'zx';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { openRegistry } from '../../src/open.ts';
+import type { Registry } from '../../src/registry/registry.ts';
 import { freePort } from '../../test/servers/ports.ts';
 
 export interface Server {
@@ -50,6 +53,8 @@ export interface Wire {
   ): Promise<Server>;
   /** Runs `stele` with the data of this benchmark. */
   stele(...args: string[]): Promise<string>;
+  /** Opens the registry with it here, and closes it after the work. */
+  inRegistry(work: (registry: Registry) => Promise<void>): Promise<void>;
   /** Starts `stele serve` with it. */
   serveStele(options?: { cores?: string; args?: readonly string[]; env?: NodeJS.ProcessEnv }): Promise<Server>;
   stop(server: Server): Promise<void>;
@@ -98,6 +103,11 @@ export async function openWire(config: object): Promise<Wire> {
     stop,
     async stele(...args) {
       return (await run`${process.execPath} ${cli} ${args} ${common}`).stdout;
+    },
+    async inRegistry(work) {
+      const registry = await openRegistry(await loadConfig(file, join(folder, 'data')), () => undefined);
+      await work(registry);
+      await registry.close();
     },
     async serveStele({ cores, args = [], env = {} } = {}) {
       const port = await freePort();
