@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * Identifies immutable bytes: `sha256:` and 64 lower-case hexadecimal digits (OCI image
@@ -10,7 +10,7 @@ const pattern = /^sha256:[0-9a-f]{64}$/;
 
 /** The digest of the bytes. A string is hashed as UTF-8. */
 export function digestOf(bytes: Uint8Array | string): Digest {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  return `sha256:${hash('sha256', bytes)}`;
 }
 
 /** Whether the text is a digest in canonical form. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
-import { decodePack, dividePieces, encodePack, isWholePack, type Pieces } from './pack.ts';
+import { decodePack, dividePieces, encodePack, isWholePack, splitPack } from './pack.ts';
 import { bringBack, quarantineKey } from './quarantine.ts';
 
 /** Immutable bytes under their digest (design §5). */
@@ -57,12 +57,18 @@ function keyIn(folder: string, digest: Digest): string {
   return `${folder}/sha256/${hex.slice(0, 2)}/${hex.slice(2)}`;
 }
 
-/** Creates objects on a bucket, with an LRU cache of `cacheBytes` of verified bytes. */
+/** A pack that was read. A piece is hashed when somebody needs it first. */
+interface OpenPack {
+  pieces: ReadonlyMap<Digest, Uint8Array>;
+  checked: Set<Digest>;
+}
+
+/** Creates objects on a bucket, with an LRU cache of `cacheBytes`. What `get` returns was hashed once after it was read. */
 export function createObjects(
   bucket: Bucket,
   { cacheBytes = 64 * 1024 * 1024 } = {},
 ): Objects & { use: () => { bytes: number; limit: number } } {
-  const cache = new LRUCache<string, Uint8Array | Pieces>({
+  const cache = new LRUCache<string, Uint8Array | OpenPack>({
     maxSize: Math.max(cacheBytes, 1),
     maxEntrySize: Math.max(cacheBytes / 4, 1),
     sizeCalculation: (value) => Math.max(sizeOf(value), 1),
@@ -99,17 +105,30 @@ export function createObjects(
     return (await bucket.get(key)) ?? bringBack(bucket, key);
   }
 
-  async function openPack(root: Digest): Promise<Pieces | null> {
+  async function openPack(root: Digest): Promise<OpenPack | null> {
     const key = packKey(root);
     const cached = cache.get(key);
-    if (cached instanceof Map) return cached;
+    if (cached !== undefined && !(cached instanceof Uint8Array)) return cached;
     const bytes = await read(key);
     if (bytes === null) return null;
-    const pieces = decodePack(root, bytes);
+    const pieces = splitPack(root, bytes);
     if (pieces === null) throw damaged(root);
-    // A damaged one may be repaired.
-    if (pieces.values().every((piece) => piece !== null)) cache.set(key, pieces);
-    return pieces;
+    const pack = { pieces, checked: new Set<Digest>() };
+    cache.set(key, pack);
+    return pack;
+  }
+
+  async function openPiece(digest: Digest, root: Digest): Promise<Uint8Array | null> {
+    const pack = await openPack(root);
+    const piece = pack?.pieces.get(digest);
+    if (!pack || piece === undefined) return null;
+    if (!pack.checked.has(digest) && digestOf(piece) !== digest) {
+      // It may be repaired.
+      cache.delete(packKey(root));
+      throw damaged(digest);
+    }
+    pack.checked.add(digest);
+    return piece;
   }
 
   async function open(digest: Digest): Promise<Uint8Array | null> {
@@ -139,8 +158,7 @@ export function createObjects(
       return digest;
     },
     async get(digest, pack) {
-      const found = pack && (await openPack(pack))?.get(digest);
-      if (found === null) throw damaged(digest);
+      const found = pack && (await openPiece(digest, pack));
       return found ?? open(digest);
     },
     list: () => digestsIn(bucket, 'objects'),
@@ -161,9 +179,9 @@ async function* digestsIn(bucket: Bucket, folder: string): AsyncGenerator<Digest
   for await (const key of listAll(bucket, prefix)) yield digestInKey(key);
 }
 
-function sizeOf(value: Uint8Array | Pieces): number {
+function sizeOf(value: Uint8Array | OpenPack): number {
   if (value instanceof Uint8Array) return value.byteLength;
-  return value.values().reduce((sum, bytes) => sum + (bytes?.byteLength ?? 0) + 200, 0);
+  return value.pieces.values().reduce((sum, { byteLength }) => sum + byteLength + 200, 0);
 }
 
 function damaged(digest: Digest): RegistryError {

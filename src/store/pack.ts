@@ -31,21 +31,31 @@ export function encodePack(root: Uint8Array, pieces: readonly Uint8Array[]): Uin
   return Buffer.concat([Buffer.from(`${JSON.stringify({ pieces: index })}\n`), ...unique.values()]);
 }
 
-/** Takes a pack apart and hashes each piece. Null if it is not a pack of this root. */
-export function decodePack(root: Digest, bytes: Uint8Array): Pieces | null {
+/**
+ * Takes a pack apart by its index. The pieces are not checked against their digests. Null if it is not a pack of this
+ * root.
+ */
+export function splitPack(root: Digest, bytes: Uint8Array): ReadonlyMap<Digest, Uint8Array> | null {
   const end = bytes.indexOf(10);
   const index = end === -1 ? undefined : (parseJson(bytes.subarray(0, end)) as { pieces?: unknown } | undefined);
   if (!Array.isArray(index?.pieces)) return null;
-  const pieces = new Map<Digest, Uint8Array | null>();
+  const pieces = new Map<Digest, Uint8Array>();
   let at = end + 1;
   for (const piece of index.pieces as unknown[]) {
     const { digest, size } = (piece ?? {}) as { digest?: unknown; size?: unknown };
     if (typeof digest !== 'string' || !isDigest(digest) || !Number.isSafeInteger(size)) return null;
-    const found = bytes.subarray(at, at + (size as number));
-    pieces.set(digest, digestOf(found) === digest ? found : null);
+    pieces.set(digest, bytes.subarray(at, at + (size as number)));
     at += size as number;
   }
   return pieces.has(root) && at === bytes.byteLength ? pieces : null;
+}
+
+/** As `splitPack`, and hashes each piece. */
+export function decodePack(root: Digest, bytes: Uint8Array): Pieces | null {
+  const pieces = splitPack(root, bytes);
+  return (
+    pieces && new Map(pieces.entries().map(([digest, found]) => [digest, digestOf(found) === digest ? found : null]))
+  );
 }
 
 /** Whether a pack is as it was written. */

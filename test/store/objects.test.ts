@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { digestOf } from '../../src/model/digest.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
-import { createObjects, type Objects } from '../../src/store/objects.ts';
+import { createObjects, packKey, type Objects } from '../../src/store/objects.ts';
 import { objectsContract } from '../contract/objects.ts';
 import { localBuckets } from './buckets.ts';
 
@@ -71,5 +71,26 @@ describe('objects on a failing bucket', () => {
     const digest = await objects.put('x');
     for (let index = 0; index < 5; index++) await objects.get(digest);
     expect(bucket.calls().get).toBe(1);
+  });
+
+  test('a damaged piece of a pack fails alone, and is served once it is repaired', async () => {
+    const bucket = createMemoryBucket();
+    const [root, good, bad] = ['the root', 'a good piece', 'a bad piece'].map((text) => Buffer.from(text));
+    const pack = await createObjects(bucket).putPack(root!, [good!, bad!]);
+    const whole = (await bucket.get(packKey(pack)))!;
+    const damaged = Uint8Array.from(whole);
+    damaged[damaged.length - 1]! ^= 1;
+    await replace(damaged);
+    const objects = createObjects(bucket);
+    expect(Buffer.from((await objects.get(pack, pack))!)).toEqual(root);
+    expect(Buffer.from((await objects.get(digestOf(good!), pack))!)).toEqual(good);
+    await expect(objects.get(digestOf(bad!), pack)).rejects.toMatchObject({ code: 'corrupt' });
+    await replace(whole);
+    expect(Buffer.from((await objects.get(digestOf(bad!), pack))!)).toEqual(bad);
+
+    async function replace(bytes: Uint8Array): Promise<void> {
+      await bucket.delete(packKey(pack));
+      await bucket.putIfAbsent(packKey(pack), bytes);
+    }
   });
 });
