@@ -103,9 +103,9 @@ function onDeath(pid: number, how: string): void {
 function announcer(json: boolean): (url: string, signIn?: string | null) => void {
   let announced = false;
   return (url, signIn = null) => {
+    if (json && !announced) printJson({ url });
     if (!json) print(`stele listening on ${url}`);
-    if (!json && signIn !== null) print(`sign in, once, at ${signIn}`);
-    else if (!announced) printJson({ url });
+    if (!json && signIn !== null) print(`To sign in as the operator, open this link (it works once): ${signIn}`);
     announced = true;
   };
 }

@@ -203,8 +203,8 @@ export function sectionsOf(visit: Visit): { text: string; href: string; isHere: 
   const pathname = visit.site.links.path(splitTarget(visit.request.originalUrl).path);
   return all.flatMap(([text, path, isOpen]) => {
     const href = here(visit, path);
-    return isOpen
-      ? [{ text, href, isHere: pathname === href || (path !== '' && pathname.startsWith(`${href}/`)) }]
-      : [];
+    // Resources are part of the overview.
+    const isBelow = path === '' ? visit.type !== null : pathname.startsWith(`${href}/`);
+    return isOpen ? [{ text, href, isHere: pathname === href || isBelow }] : [];
   });
 }

@@ -91,13 +91,11 @@ function send(visit: Visit, typed: Typed | null, found: Found): void {
 export const publishedPage: Page = {
   path: '/:type/:slug/published/:version',
   async show(visit) {
-    const { body } = await ask<{ url: string; coordinate: string }>(visit, 'get{one}Version');
+    const { body } = await ask<{ url: string; coordinate: string; version: string }>(visit, 'get{one}Version');
     const { visibility } = (await ask<{ visibility: string }>(visit, 'get{one}')).body;
-    const key = visibility === 'private' ? ' -H "Authorization: Bearer $STELE_KEY"' : '';
-    const generator = visit.type === 'apis' ? `\nnpx openapi-typescript ${body.url} -o types.ts` : '';
     return {
-      eyebrow: visibility,
-      title: `${body.coordinate} is published`,
+      eyebrow: body.coordinate,
+      title: `Version ${body.version} is published`,
       lead: 'This URL answers with the same bytes for ever, as JSON, as YAML, and as a page.',
       tags: [{ text: visibility, tag: visibility === 'public' ? 'good' : '' }],
       actions: [
@@ -105,7 +103,15 @@ export const publishedPage: Page = {
         { text: 'To the resource', href: here(visit, '/:type/:slug') },
         { text: 'Connect a repository', href: here(visit, '/:type/:slug/connection') },
       ],
-      sections: [{ title: 'Use it', snippet: `curl ${body.url}${key}${generator}` }],
+      sections: [{ title: 'Use it', snippet: snippetOf(visit, body.url, visibility) }],
     };
   },
 };
+
+/** Commands that read the version. What needs a key is read to a file first: generators send none. */
+function snippetOf({ type, params }: Visit, url: string, visibility: string): string {
+  const file = `${params['slug']}.json`;
+  const isPublic = visibility === 'public';
+  const read = isPublic ? `curl ${url}` : `curl ${url} -H "Authorization: Bearer $STELE_KEY" -o ${file}`;
+  return type === 'apis' ? `${read}\nnpx openapi-typescript ${isPublic ? url : file} -o types.ts` : read;
+}

@@ -27,6 +27,8 @@ export interface ShownForm {
   verdict?: { text: string; tone: 'good' | 'bad' } | null;
   /** The heading of what the check found. Default: `Report`. */
   findings?: string;
+  /** Stands there until something was checked. */
+  waiting?: string;
   /** Safe HTML of the page that would be published. */
   preview?: string | null;
   /** More stylesheets. */
@@ -101,6 +103,7 @@ export function formPage(visit: Visit, form: ShownForm): string {
     note: null,
     preview: null,
     findings: 'Report',
+    waiting: 'The report appears here, before anything is published.',
     ...form,
     ...frame(visit, form.title, form.eyebrow),
     styles: ['console.css', ...(form.styles ?? [])],

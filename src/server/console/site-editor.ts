@@ -44,7 +44,11 @@ export async function showEditor(visit: Visit, typed: Typed | null = null, error
   if (typed !== null) return send(visit, typed, { error }, typed['etag']?.[0] ?? null);
   await ask(visit, 'getSite');
   const file = visit.query.get('file');
-  if (file === null) return send(visit, null, {}, null);
+  if (file === null) {
+    const { body } = await ask<{ items: unknown[] }>(visit, 'listSitePages', { query: { limit: '1' } });
+    const first: Typed = { '/path': ['index.md'], '/text': [newPage] };
+    return send(visit, body.items.length === 0 ? first : null, {}, null);
+  }
   const { text, etag } = await readPage(visit, file);
   send(visit, { '/text': [text] }, {}, etag);
 }
@@ -117,7 +121,7 @@ async function previewOf({ context, org }: Visit, path: string, bytes: Buffer): 
   const html = page.content.html.flatMap((part, index) => {
     const embed = index === 0 ? undefined : page.facts.embeds[index - 1];
     return [
-      ...(embed ? [`<p class="empty">The reference of ${escapeHtml(embed.coordinate)} stands here.</p>`] : []),
+      ...(embed ? [`<p class="empty">The reference of ${escapeHtml(embed.coordinate)} appears here.</p>`] : []),
       part,
     ];
   });
@@ -133,6 +137,7 @@ function send(visit: Visit, typed: Typed | null, found: Found, etag: string | nu
     submit: 'Save',
     check: 'Preview',
     findings: 'Preview',
+    waiting: 'The page appears here as readers will see it.',
     styles: ['docs.css', 'documentation.css'],
     cancel: here(visit, '/sites/:site'),
     note: {

@@ -8,6 +8,7 @@ import { accountPage } from '../../site/pages/message-pages.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
+import { isOnThisMachine } from '../login/secure-url.ts';
 import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Login } from '../server-context.ts';
@@ -51,6 +52,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
       who: session?.name ?? null,
       organizations: session === null ? [] : await organizationsFor(session.principal),
       takesKeys: login?.takesKeys ?? false,
+      hasLink: login?.signInLink !== undefined && isOnThisMachine(site.url),
       hasFailed: failed === 'key',
       returnTo: typeof returnTo === 'string' ? returnTo : site.links.path('/account'),
     });

@@ -37,6 +37,8 @@ export interface AccountView {
   organizations: { org: string; rights: string }[];
   /** Whether people sign in with a key. */
   takesKeys: boolean;
+  /** Whether the server printed a link that signs in whoever runs it. */
+  hasLink: boolean;
   hasFailed: boolean;
   /** Path to return to after sign-in. */
   returnTo: string;
