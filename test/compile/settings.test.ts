@@ -38,6 +38,13 @@ resources:
     expect(second!.at).toMatchObject({ line: 7, column: 9 });
   });
 
+  test('has no navigation that is part of itself', async () => {
+    const loop = 'sites:\n  - path: docs\n    title: Docs\n    navigation: &all\n      - { title: A, items: *all }\n';
+    const { settings, lines } = await read(loop);
+    expect(settings).toBe(null);
+    expect(lines).toEqual([expect.stringContaining('all')]);
+  });
+
   test('names owners and topics', async () => {
     const { settings, lines } = await read('defaults: { owner: Team A }\nresources: [{ path: a.yaml, topics: [pay] }]');
     expect(lines).toEqual([]);

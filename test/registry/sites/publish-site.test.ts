@@ -70,6 +70,32 @@ describe('publishing a site', () => {
     expect(both.map(({ outcome }) => outcome).sort()).toEqual(['published', 'unchanged']);
   });
 
+  test('a page that is saved while the site is rendered is in the next deployment, and not half in this one', async () => {
+    const plain = createTestRegistry();
+    await writeSite(plain, { 'index.md': '[A](a.md)', 'a.md': 'Old.' });
+    const { compiler } = plain;
+    const registry = {
+      ...plain,
+      compiler: {
+        ...compiler,
+        renderer: compiler.renderer,
+        async renderPages(...given: Parameters<typeof compiler.renderPages>) {
+          await writeSite(plain, { 'a.md': 'New.', 'b.md': 'More.' });
+          return compiler.renderPages(...given);
+        },
+      },
+    };
+    const htmlOf = async () => {
+      const { contents, ...granted } = (await grantSite(plain, anonymous, handbook))!;
+      const page = contents.pages['a.md']!;
+      return [Object.keys(contents.pages), (await openPage(plain, { contents, ...granted }, page)).html];
+    };
+    expect(await deploy(registry)).toMatchObject({ outcome: 'published', deployment: { label: '1' } });
+    expect(await htmlOf()).toEqual([['a.md', 'index.md'], ['<p>Old.</p>\n']]);
+    expect(await deploy(plain)).toMatchObject({ deployment: { label: '2' }, rendered: 2 });
+    expect(await htmlOf()).toEqual([['a.md', 'b.md', 'index.md'], ['<p>New.</p>\n']]);
+  });
+
   test('keeps its bytes through garbage collection, and fsck finds nothing', async () => {
     const registry = createTestRegistry();
     await writeSite(registry, { 'index.md': '# Home', 'big.md': 'word '.repeat(60_000), 'logo.png': png });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteResource, restoreResource } from '../../../src/registry/change-resource.ts';
+import { changeResource, deleteResource, restoreResource } from '../../../src/registry/change-resource.ts';
 import { revokeKey } from '../../../src/registry/keys.ts';
 import { createWorld } from '../../registry/world.ts';
 import { createTestRegistry, publishVersion } from '../registry.ts';
@@ -57,6 +57,23 @@ describe('the first run', () => {
     expect(published.headers.get('location')).toBe('/console/acme/apis/pay-ments/published/1.2.0');
     const stranger = await createBrowser().request(`${empty.url}/@acme/apis/pay-ments@1.2.0.json`);
     expect(stranger.text).toBe(typed['/document']);
+    expect((await createBrowser().open(`${empty.url}/account`)).text).toContain('it printed a link');
+
+    // A generator sends no key, so what is private is read to a file first.
+    const snippet = async () => {
+      const { text } = await browser.request(empty.url + published.headers.get('location')!);
+      expect(text).toContain('Version 1.2.0 is published');
+      return /npx openapi-typescript \S+/.exec(text)![0];
+    };
+    expect(await snippet()).toBe(`npx openapi-typescript ${empty.url}/@acme/apis/pay-ments@1.2.0`);
+    const coordinate = { org: 'acme', type: 'apis', slug: 'pay-ments' } as const;
+    await changeResource(
+      empty.registry,
+      coordinate,
+      { visibility: 'private' },
+      { actor: 'operator:test', origin: null },
+    );
+    expect(await snippet()).toBe('npx openapi-typescript pay-ments.json');
   });
 
   test('what cannot be published is shown with its report, and makes nothing', async () => {

@@ -28,7 +28,9 @@ async function readerSees(path: string): Promise<string> {
 
 describe('a site', () => {
   test('is written, checked, published, changed, and published again as it was', async () => {
+    expect((await writer.get(`${guide}/edit`)).text).toContain('value="index.md"');
     await write('index.md', page('Home', 'First words, and [a link](guide/start.md).'));
+    expect((await writer.get(`${guide}/edit`)).text).not.toContain('value="index.md"');
     const checked = await writer.get(`${guide}/publish`);
     expect(checked.text).toContain('guide/start.md');
     await write('guide/start.md', page('Start', 'Begin here.'));
