@@ -111,6 +111,8 @@ test('the page shows what broke first, with links to the operations of both vers
   expect(body).toContain('href="/@acme/apis/shop@1.0.0#operation/get-c"');
   expect(body).toContain('href="/@acme/apis/shop@2.0.0#operation/get-b"');
   expect(body).not.toContain('<b>new</b>');
+  // Without a column, the text touches the edge of the window.
+  expect(body).toContain('<main id="content" class="column wide">');
 });
 
 test('Markdown names the verdicts', async () => {

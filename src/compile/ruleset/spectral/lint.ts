@@ -20,7 +20,7 @@ import {
   type FindRuleset,
   type Level,
 } from './effective-rules.ts';
-import { targetsOf } from './targets.ts';
+import { targetsOf, type Target } from './targets.ts';
 
 /** A Spectral ruleset that a document is checked against. */
 export interface SpectralRuleset {
@@ -137,7 +137,7 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
         else sayRuleSometimes(rule.name);
         const subject = subjectOf(target.property);
         for (const failure of check(target.node.value, { graph, formats, node: target.node, subject }))
-          report(run, target.node, target.property, failure);
+          report(run, target, failure);
       }
   };
   const takeAsRule = (node: Node): void => {
@@ -160,10 +160,10 @@ function checkOf(step: Record<string, unknown>, tools: Tools): Check {
   return known(isObject(step['functionOptions']) ? step['functionOptions'] : {}, tools);
 }
 
-function report(run: RuleRun, target: Node, property: string | number, failure: Failure): void {
+function report(run: RuleRun, target: Target, failure: Failure): void {
   const { rule, graph, problems, found, overridden, budget } = run;
   budget.spend(findingWork);
-  const { node, missing } = walk(graph, target, failure.keys ?? []);
+  const { node, missing } = walk(graph, target.node, failure.keys ?? []);
   const { file } = node.place;
   const pointer = pointerOf(node.place);
   const written = overridden.severityAt(rule.name, pointer);
@@ -173,7 +173,7 @@ function report(run: RuleRun, target: Node, property: string | number, failure: 
   // Each severity by itself, so that many hints do not hide an error.
   if (++found[severity] > mostFindings) return;
   const values = {
-    property: failure.keys === undefined ? property : (missing ?? keysOf(node.place).at(-1) ?? ''),
+    property: failure.keys === undefined ? target.property : (missing ?? keysOf(node.place).at(-1) ?? ''),
     error: failure.message,
     path: `#${pointer}`,
     description: textOf(rule.definition['description']),
@@ -187,7 +187,7 @@ function report(run: RuleRun, target: Node, property: string | number, failure: 
   const isScalar = node.value !== undefined && (typeof node.value !== 'object' || node.value === null);
   const problem = problemAt(file, pointer, rule.name, message, {
     severity,
-    on: isScalar ? 'value' : 'key',
+    on: isScalar && target.isKey !== true ? 'value' : 'key',
   });
   problems.push(rule.documentationUrl === null ? problem : { ...problem, documentationUrl: rule.documentationUrl });
 }

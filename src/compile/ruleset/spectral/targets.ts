@@ -8,6 +8,8 @@ export interface Target {
   node: Node;
   /** The name for messages: of the value, or of what is missing with the names around it. */
   property: string | number;
+  /** Whether it is the name of a member, and not its value. */
+  isKey?: boolean;
 }
 
 /** The work of preparing a path expression for one value. */
@@ -48,7 +50,7 @@ function isContainer(value: unknown): value is object {
 function keysIn({ value, place }: Node, graph: Graph): Target[] {
   return Object.entries(value as object).map(([key, child]) => {
     const own = Array.isArray(value) ? Number(key) : key;
-    return { node: { value: key, place: graph.child(place, own, child).place }, property: own };
+    return { node: { value: key, place: graph.child(place, own, child).place }, property: own, isKey: true };
   });
 }
 

@@ -35,7 +35,7 @@ describe('core functions', () => {
     [
       '$.paths',
       '{field: "@key", function: pattern, functionOptions: {match: "^[^A-Z]*$"}}',
-      ['8:14 "/Pets" must match the pattern "^[^A-Z]*$"'],
+      ['8:5 "/Pets" must match the pattern "^[^A-Z]*$"'],
     ],
     ['$..operationId', '{function: casing, functionOptions: {type: camel}}', ['10:24 must be camel case']],
     ['$..operationId', '{function: casing, functionOptions: {type: flat, separator: {char: _}}}', []],
