@@ -11,9 +11,9 @@ export interface Bar {
 
 /** The scripts, in the order in which they run, and their arguments: a whole run, and a quick one. */
 export const scripts = {
-  read: { full: '--seconds 1', quick: '--rounds 2 --seconds 0.5' },
+  read: { full: '--seconds 1', quick: '--rounds 1 --seconds 1' },
   head: { full: '', quick: '--rounds 3 --requests 5000' },
-  registries: { full: '--seconds 1', quick: '--rounds 2 --seconds 0.5' },
+  registries: { full: '--seconds 1', quick: '--rounds 1 --seconds 1' },
   cold: { full: '', quick: '--documents 20' },
   lists: { full: '', quick: '--rounds 1 --seconds 1 --apis 60' },
   stalls: { full: '', quick: '--seconds 2 --changes 20000' },
