@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { checkLog } from '../../src/store/log/check-log.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
+import { frameSize } from '../../src/store/log/summary.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects } from '../../src/store/objects.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
@@ -179,6 +180,29 @@ describe('a summary', () => {
   });
 });
 
+test('a log is read in frames, whatever its entries and its checkpoint weigh, so that others are answered meanwhile', async () => {
+  const bucket = createMemoryBucket();
+  const sizes: number[] = [];
+  const refs = open({
+    ...bucket,
+    putIfAbsent(key, bytes) {
+      if (key.startsWith('log/')) sizes.push(bytes.byteLength);
+      return bucket.putIfAbsent(key, bytes);
+    },
+  });
+  const value = 'x'.repeat(8 * 1024);
+  const names = Array.from({ length: 250 }, (_, index) => `repositories/acme/r${index}`);
+  await Promise.all(names.map((name) => refs.update(name, () => ({ value, change: changeOf('set') }))));
+  expect(Math.max(...sizes)).toBeLessThan(frameSize + 2 * value.length);
+  const readWhole = async () => expect(await open(bucket).all('repositories/acme/')).toHaveLength(names.length);
+  expect(await mostParsedInOneTurn(readWhole)).toBeLessThan(2 * frameSize + 2 * value.length);
+  for (let index = 0; index < 256; index++) await increment(refs, 'connections/acme/apis/one');
+  // Makes a checkpoint, and names it.
+  await increment(open(bucket), 'connections/acme/apis/one');
+  expect(await reads(bucket, readWhole)).toBeLessThan(20);
+  expect(await mostParsedInOneTurn(readWhole)).toBeLessThan(2 * frameSize + 2 * value.length);
+});
+
 describe('a stray entry', () => {
   test('far after the newest one is not looked for one by one', async () => {
     const bucket = createMemoryBucket();
@@ -206,6 +230,25 @@ test('an entry that stands in the place of one of another log is found', async (
   expect(await damagesIn(bucket, '@acme')).toContain(keys[0]);
   expect(await damagesIn(bucket, '@beta')).toContain(keys[1]);
 });
+
+/** Characters of JSON that the work parses at most before the event loop goes on. */
+async function mostParsedInOneTurn(work: () => Promise<unknown>): Promise<number> {
+  let [most, parsed, isOver] = [0, 0, false];
+  const { parse } = JSON;
+  using spy = vi.spyOn(JSON, 'parse');
+  spy.mockImplementation((text, reviver) => {
+    parsed += text.length;
+    most = Math.max(most, parsed);
+    return parse(text, reviver) as unknown;
+  });
+  const turns = (async () => {
+    for (; !isOver; parsed = 0) await new Promise(setImmediate);
+  })();
+  await work();
+  isOver = true;
+  await turns;
+  return most;
+}
 
 /** Takes entries of logs only. */
 function refusingObjects(bucket: Bucket): Bucket['putIfAbsent'] {

@@ -2,6 +2,7 @@ import { isRegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../bucket.ts';
 import type { Objects } from '../objects.ts';
 import { decodeEntry, entryKey, logFolder, parseEntryKey, type SealedEntry } from './entry.ts';
+import { generationOf } from './held.ts';
 import { createState, type State } from './state.ts';
 import { createPacer, readEntries, readFrames, readIndex, readSegment } from './summary.ts';
 
@@ -22,6 +23,16 @@ export async function openState(bucket: Bucket, objects: Objects, partition: str
     if (!isRegistryError(error, 'corrupt')) throw error;
   }
   return state;
+}
+
+/** Makes, in frames, what the first list of all records would make in one go. */
+export async function prepareLists(state: State): Promise<void> {
+  const pace = createPacer();
+  for (const [name, held] of state.records()) {
+    generationOf(held);
+    await pace(name.length * (1 + held.items.length));
+  }
+  state.names('');
 }
 
 /** The numbers of the entries, newest first. */

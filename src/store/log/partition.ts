@@ -9,10 +9,11 @@ import type { UpdateOptions } from '../records.ts';
 import { decodeEntry, encodeEntry, entryKey, type Change, type Entry } from './entry.ts';
 import { changesTo, generationOf, type Held } from './held.ts';
 import { historyOf } from './value-history.ts';
-import { openState } from './open-state.ts';
+import { openState, prepareLists } from './open-state.ts';
 import { createPrefixLists } from './prefix-lists.ts';
 import { recordsAfter } from './state.ts';
 import { createSummaries } from './summaries.ts';
+import { frameSize } from './summary.ts';
 import { createTrail, type Noted } from './trail.ts';
 
 /** One log and the state that it leads to (design §5). */
@@ -80,8 +81,8 @@ interface Draft {
 
 const attempts = 200;
 const longestBatch = 256;
-/** Characters of an entry's changes after which it takes no more. */
-const largestBatch = 1024 * 1024;
+/** Characters of an entry's changes after which it takes no more: an entry is parsed in one go. */
+const largestBatch = frameSize;
 /** Milliseconds after another process's entry for which appends leave gaps for it. */
 const courtesy = 1000;
 /** Bytes of a change in the trail, and of a log without records, roughly. */
@@ -97,6 +98,7 @@ export async function openPartition(
 ): Promise<Partition> {
   let checkedAt = monotonic();
   const state = await openState(bucket, objects, partition);
+  await prepareLists(state);
   const trail = createTrail(bucket, objects, partition, state);
   const lists = createPrefixLists(state);
   const summaries = createSummaries(bucket, objects, partition, state, failed);

@@ -17,8 +17,11 @@ export const segmentLength = 256;
 export const segmentSize = 1024 * 1024;
 /** Segments after which a new checkpoint is made. */
 export const segmentsPerCheckpoint = 64;
-/** Bytes of JSON in one frame of a checkpoint: parsing one keeps the event loop for some milliseconds. */
-const frameSize = 256 * 1024;
+/**
+ * Bytes of JSON that are parsed or written before the event loop goes on: it waits some milliseconds.
+ * A frame of a checkpoint has as many, and so has an entry, unless one value is larger.
+ */
+export const frameSize = 256 * 1024;
 /** Entries and frames that are read at once. */
 const atOnce = 16;
 
