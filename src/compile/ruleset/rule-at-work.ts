@@ -7,6 +7,7 @@ let setTitle: ((title: string) => void) | null = null;
 let calls = 0;
 
 const beginning = 'rule ';
+const many = 'rules ';
 const longestName = 60;
 const often = 256;
 
@@ -15,14 +16,14 @@ export function sayRules(set: (title: string) => void): void {
   setTitle = set;
 }
 
-/** Says that a rule begins a call that may be long. It takes two microseconds. */
+/** Says that a rule begins a call that may be long. It takes two microseconds. `sayNoRule` says its end. */
 export function sayRule(rule: string): void {
   setTitle?.(beginning + rule.slice(0, longestName));
 }
 
 /** Says it now and then, for short calls: where they are too many, it is some rule that makes many. */
 export function sayRuleSometimes(rule: string): void {
-  if (++calls % often === 0) sayRule(rule);
+  if (++calls % often === 0) setTitle?.(many + rule.slice(0, longestName));
 }
 
 /** Says that no rule is at work. */
@@ -32,11 +33,17 @@ export function sayNoRule(): void {
 
 /** The rule that the title of a process names, or null. */
 export function ruleIn(title: string): string | null {
-  if (!title.startsWith(beginning)) return null;
+  const said = [beginning, many].find((start) => title.startsWith(start));
+  if (said === undefined) return null;
   // A sandbox is not trusted.
   const name = title
-    .slice(beginning.length)
+    .slice(said.length)
     .replace(/[^\p{L}\p{N}\p{P}\p{S} ]/gu, '')
     .trim();
   return name === '' ? null : name;
+}
+
+/** Whether the title of a process says that it is inside a call that may be long. */
+export function isInCall(title: string): boolean {
+  return title.startsWith(beginning);
 }

@@ -1,6 +1,6 @@
 import type { Config } from '@redocly/openapi-core';
 import { isObject } from '../schema/schema-dialect.ts';
-import { sayRule, sayRuleSometimes } from './rule-at-work.ts';
+import { sayNoRule, sayRule, sayRuleSometimes } from './rule-at-work.ts';
 
 type Assertions = (options: Record<string, unknown>) => unknown[];
 type Call = (...given: unknown[]) => unknown;
@@ -25,20 +25,24 @@ function saying(assertions: Assertions): Assertions {
     const each = Object.values(options).filter(isObject);
     return assertions(options).map((visitor, at) => {
       const name = String(each[at]?.['assertionId'] ?? '');
-      return wrap(visitor, mayBacktrack(each[at]) ? () => sayRule(name) : () => sayRuleSometimes(name));
+      return mayBacktrack(each[at])
+        ? wrap(visitor, () => sayRule(name), sayNoRule)
+        : wrap(visitor, () => sayRuleSometimes(name));
     });
   };
 }
 
-/** The visitor with `say` before each of its functions. */
-function wrap(visitor: unknown, say: () => void): unknown {
+/** The visitor with `before` and `after` around each of its functions. */
+function wrap(visitor: unknown, before: () => void, after?: () => void): unknown {
   if (typeof visitor === 'function')
     return (...given: unknown[]) => {
-      say();
-      return (visitor as Call)(...given);
+      before();
+      const result = (visitor as Call)(...given);
+      after?.();
+      return result;
     };
   if (!isObject(visitor)) return visitor;
-  return Object.fromEntries(Object.entries(visitor).map(([key, inner]) => [key, wrap(inner, say)]));
+  return Object.fromEntries(Object.entries(visitor).map(([key, inner]) => [key, wrap(inner, before, after)]));
 }
 
 /** Whether a rule has a text with two quantifiers, as every slow regular expression has. */

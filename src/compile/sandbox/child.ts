@@ -9,13 +9,13 @@ import { readTitle } from './process-usage.ts';
 import { watchLimits, type Breach } from './watch-limits.ts';
 
 /**
- * How a job ended: with an answer, at one of its limits (`title`: of its process then), or without a
- * sandbox. `lost` says why, for the log: something else killed it, it failed, or, with `isStalled`,
+ * How a job ended: with an answer, at one of its limits (`title`: of its process then; `isRule`: the
+ * limit for rules), or without a sandbox. `lost` says why, for the log: something else killed it, it failed, or, with `isStalled`,
  * it stopped working.
  */
 export type Outcome =
   | { answer: Answer }
-  | { died: 'sandbox-timeout' | 'sandbox-memory'; title: string }
+  | { died: 'sandbox-timeout' | 'sandbox-memory'; title: string; isRule?: boolean }
   | { lost: string; isStalled: boolean };
 
 export interface JobOptions {
@@ -262,7 +262,7 @@ function explainDeath(
   title: string,
   errors: string,
 ): Outcome {
-  if (breach === 'processor') return { died: 'sandbox-timeout', title };
+  if (breach === 'processor' || breach === 'rule') return { died: 'sandbox-timeout', title, isRule: breach === 'rule' };
   if (breach === 'memory' || (heapIsFull.test(errors) && !machineIsFull.test(errors)))
     return { died: 'sandbox-memory', title };
   if (breach === 'stalled') return { lost: 'It did nothing any more.', isStalled: true };

@@ -21,6 +21,7 @@ import type {
 } from '../compile.ts';
 import { mayBeDocument } from '../detect.ts';
 import { ruleIn } from '../ruleset/rule-at-work.ts';
+import { ruleSeconds } from './watch-limits.ts';
 import { renderAll } from './render-batches.ts';
 
 /** Default: two sandboxes without a spare one, in bwrap if it works, with compiled code where this process has it. */
@@ -179,6 +180,11 @@ function diedProblem(
     'sandbox-memory': `Compiling the document needed more than ${limits.memoryMegabytes} MB of memory and was stopped.`,
   };
   const rule = ruleIn(outcome.title);
+  if (outcome.isRule === true) {
+    const which = rule === null ? 'A rule' : `The rule ${JSON.stringify(rule)}`;
+    const message = `${which} of the ruleset was not run to its end: patterns and schemas of rules took more than ${ruleSeconds} seconds of CPU time. Make them simpler.`;
+    return problemAtFile(outcome.died, entry, message);
+  }
   const hint = rule === null ? '' : ` The rule ${JSON.stringify(rule)} of its ruleset was at work: make it simpler.`;
   return problemAtFile(outcome.died, entry, messages[outcome.died] + hint);
 }

@@ -1,7 +1,11 @@
-import { readUsage, type Usage } from './process-usage.ts';
+import { isInCall } from '../ruleset/rule-at-work.ts';
+import { readTitle, readUsage, type Usage } from './process-usage.ts';
 
-/** The limit that a job exceeded. `stalled`: it neither used CPU time nor ended. */
-export type Breach = 'processor' | 'memory' | 'stalled';
+/**
+ * The limit that a job exceeded. `rule`: the one for calls of rules that can be neither counted nor
+ * interrupted. `stalled`: it neither used CPU time nor ended.
+ */
+export type Breach = 'processor' | 'rule' | 'memory' | 'stalled';
 
 export interface JobLimits {
   /** Seconds of CPU time for the job. */
@@ -32,6 +36,10 @@ const patience = 10;
  * where everything else goes before it.
  */
 const smallestPart = 0.002;
+/** Seconds of CPU time of a job before which nobody asks for its rule: most are done by then. */
+const firstLook = 1;
+/** Seconds of CPU time that a job may spend inside long calls of rules, as far as looks can tell. */
+export const ruleSeconds = 8;
 
 /**
  * Watches one job of a process, and reports the first limit that it exceeds. The limit of
@@ -44,8 +52,11 @@ export function watchLimits(
   { seconds, memoryMegabytes }: JobLimits,
   watcher: Watcher,
   usageOf: (pid: number) => Usage | null = readUsage,
+  titleOf: (pid: number) => string = readTitle,
 ): Watch {
   const atStart = usageOf(pid);
+  let seen = 0;
+  let inRules = 0;
   let passed = 0;
   let since: number | null = performance.now();
   const timer = setInterval(look, lookMilliseconds);
@@ -71,6 +82,9 @@ export function watchLimits(
     const used = usage.processorSeconds - atStart.processorSeconds;
     watcher.used?.(used);
     if (used > seconds) return 'processor';
+    if (used > firstLook && isInCall(titleOf(pid))) inRules += used - seen;
+    seen = used;
+    if (inRules > ruleSeconds) return 'rule';
     return elapsed > patience * seconds && used < elapsed * smallestPart ? 'stalled' : null;
   }
 

@@ -9,10 +9,14 @@ afterEach(() => void vi.useRealTimers());
 const limits = { seconds: 10, memoryMegabytes: 100 };
 
 /** A watch over a process that says what a test lets it use, or, for null, of which the system tells nothing. */
-function watched(usage: Usage | null) {
+function watched(usage: Usage | null, { seconds = limits.seconds, titleOf = () => 'stele' } = {}) {
   const told: Breach[] = [];
-  const watch = watchLimits(1, limits, { exceeded: (breach) => told.push(breach) }, () =>
-    usage === null ? null : { ...usage },
+  const watch = watchLimits(
+    1,
+    { ...limits, seconds },
+    { exceeded: (breach) => told.push(breach) },
+    () => (usage === null ? null : { ...usage }),
+    titleOf,
   );
   return { told, watch };
 }
@@ -28,6 +32,29 @@ test('work that has not used its CPU time goes on, however long a busy machine t
   usage.processorSeconds = 510.5;
   vi.advanceTimersByTime(1000);
   expect(told).toEqual(['processor']);
+});
+
+/** A job of so many seconds of CPU time with such a title. */
+function work(title: string, processorSeconds: number): Breach[] {
+  const usage = { processorSeconds: 0, residentBytes: 0 };
+  const { told } = watched(usage, { seconds: 60, titleOf: () => title });
+  for (; usage.processorSeconds < processorSeconds; usage.processorSeconds += 0.2) vi.advanceTimersByTime(200);
+  return told;
+}
+
+test('long calls of rules are ended after eight seconds of CPU time, and nothing else is', () => {
+  expect(work('rule slow', 8)).toEqual([]);
+  expect(work('rule slow', 10)).toEqual(['rule']);
+  expect(work('rules many', 50)).toEqual([]);
+  expect(work('stele', 50)).toEqual([]);
+});
+
+test('what a job does between long calls of rules does not count', () => {
+  const usage = { processorSeconds: 0, residentBytes: 0 };
+  let looks = 0;
+  const { told } = watched(usage, { seconds: 60, titleOf: () => (looks++ % 8 === 0 ? 'rule a' : 'stele') });
+  for (; usage.processorSeconds < 50; usage.processorSeconds += 0.2) vi.advanceTimersByTime(200);
+  expect(told).toEqual([]);
 });
 
 test('work that does nothing is reported after ten times its CPU time', () => {

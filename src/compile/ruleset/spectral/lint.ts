@@ -1,7 +1,7 @@
 import type { Problem, Severity } from '../../../model/problem.ts';
 import { mostFindings, problemAt, type KindInput } from '../../kind.ts';
 import { isObject } from '../../schema/schema-dialect.ts';
-import { sayRule, sayRuleSometimes } from '../rule-at-work.ts';
+import { sayNoRule, sayRule, sayRuleSometimes } from '../rule-at-work.ts';
 import { createBudget, TooMuchWork, type Budget } from './budget.ts';
 import type { Check, Failure, Tools } from './core-function.ts';
 import { coreFunctions, createTools } from './functions.ts';
@@ -133,11 +133,13 @@ function addRule(matcher: Matcher, run: RuleRun, tools: Tools): void {
     for (const [at, [, check]] of checks.entries())
       for (const target of fields[at]!(node)) {
         budget.spend(checkWork);
-        if (isLong || isLongText(target.node.value)) sayRule(rule.name);
+        const mayBeLong = isLong || isLongText(target.node.value);
+        if (mayBeLong) sayRule(rule.name);
         else sayRuleSometimes(rule.name);
         const subject = subjectOf(target.property);
-        for (const failure of check(target.node.value, { graph, formats, node: target.node, subject }))
-          report(run, target, failure);
+        const failures = check(target.node.value, { graph, formats, node: target.node, subject });
+        if (mayBeLong) sayNoRule();
+        for (const failure of failures) report(run, target, failure);
       }
   };
   const takeAsRule = (node: Node): void => {
