@@ -8,6 +8,7 @@ import { argv, echo } from 'zx';
 import { startChild, type Child } from '../src/compile/sandbox/child.ts';
 import { findIsolation } from '../src/compile/sandbox/isolation.ts';
 import type { LoadedFile } from '../src/compile/collect.ts';
+import { dialects } from '../src/compile/schema/schema-dialect.ts';
 import { problemAtFile } from '../src/model/problem.ts';
 import { hostileDocuments } from '../test/compile/hostile-documents.ts';
 import { limits } from '../test/compile/limits.ts';
@@ -111,16 +112,20 @@ function cpuOf(of: Child): number | null {
   }
 }
 
-/** A sandbox that has seen one document of each kind, as one that has been at work. */
+/** A sandbox that has seen a valid and an invalid document of each kind, as one that has been at work. */
 async function warmChild(): Promise<Child> {
   const made = startChild(limits.memoryMegabytes, isolation);
-  const documents = {
-    apis: '{"openapi":"3.1.0","info":{"title":"a","version":"1"},"paths":{}}',
-    schemas: '{"$schema":"https://json-schema.org/draft/2020-12/schema"}',
-    rulesets: '{"extends":["minimal"]}',
-  } as const;
-  for (const type of ['apis', 'schemas', 'rulesets'] as const) {
-    const load = async (): Promise<LoadedFile[]> => [{ path: 'a.json', bytes: Buffer.from(documents[type]) }];
+  const versions = ['"swagger":"2.0"', '"openapi":"3.0.4"', '"openapi":"3.1.2"'];
+  const documents: ['apis' | 'schemas' | 'rulesets', string][] = [
+    ...versions.map(
+      (version) => ['apis', `{${version},"info":{"title":"a","version":"1"},"paths":{}}`] as ['apis', string],
+    ),
+    ...versions.map((version) => ['apis', `{${version},"info":{"title":1},"paths":{}}`] as ['apis', string]),
+    ...Object.values(dialects).map(({ uri }) => ['schemas', `{"$schema":"${uri}"}`] as ['schemas', string]),
+    ['rulesets', '{"extends":["minimal"]}'],
+  ];
+  for (const [type, document] of documents) {
+    const load = async (): Promise<LoadedFile[]> => [{ path: 'a.json', bytes: Buffer.from(document) }];
     const input = { type, entry: 'a.json', validation: 'strict' as const, ruleset: null, limits };
     await made.run({ type: 'compile', input }, { seconds: 30, load, signal: undefined });
   }

@@ -13,8 +13,8 @@ export interface Advice {
 
 export type Note = (rule: string, pointer: string, message: string, on?: 'key' | 'value') => void;
 
-/** Members whose value is data, in which nothing is a schema. */
-const data = new Set(['example', 'examples', 'default', 'enum', 'const', 'value']);
+/** Members in whose value nothing is a schema. */
+const data = new Set(['example', 'examples', 'default', 'enum', 'const', 'value', 'security']);
 /** Schemas that are a part of another, which may declare what they require. */
 const parts = new Set(['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else']);
 const composed = ['allOf', 'oneOf', 'anyOf', '$ref', 'patternProperties', 'if'];

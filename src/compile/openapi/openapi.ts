@@ -110,6 +110,10 @@ interface Spot {
   pointer: string;
 }
 
+function spotKey({ file, pointer }: Spot): string {
+  return `${file}#${pointer}`;
+}
+
 type FindOrigin = (pointer: string) => Spot;
 
 function inEntry(file: string): FindOrigin {
@@ -145,9 +149,10 @@ function explain(
 ): Problem[] {
   const problems: Problem[] = [];
   const isCertain = findings.some(({ doubtful }) => !doubtful);
+  const bySpot = Map.groupBy(structural, spotKey);
   for (const { pointer, on, message, doubtful } of findings) {
     const origin = originOf(pointer);
-    const better = structural.filter((other) => other.file === origin.file && other.pointer === origin.pointer);
+    const better = bySpot.get(spotKey(origin)) ?? [];
     const file = given.files.get(origin.file);
     if (file === undefined || !isParsed(file)) continue;
     if (better.length === 0 && !(doubtful && isCertain))

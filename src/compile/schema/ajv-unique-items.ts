@@ -62,6 +62,6 @@ function findScalarTwins(items: readonly unknown[]): Twins {
 /** For `JSON.stringify`: gives equal objects the same text. */
 function sorted(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries);
+  const entries = Object.entries(value);
+  return entries.length < 2 ? value : Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { adviseSchemas } from '../../../src/compile/openapi/openapi-advice-schemas.ts';
 import { run } from '../run.ts';
 
 const head = (version: string) =>
@@ -79,4 +80,15 @@ components:
     }
     expect(quiet).toEqual([...silent]);
   });
+});
+
+it('nothing in a list of security requirements is taken for a schema', () => {
+  const requirement = new Proxy({}, { ownKeys: () => expect.unreachable('It was looked at.') });
+  const notes: string[] = [];
+  const operation = { security: [requirement], parameters: [{ schema: { required: ['a'], properties: {} } }] };
+  adviseSchemas({ security: [requirement], paths: { '/a': { get: operation } } }, '3.1', (rule) => notes.push(rule));
+  adviseSchemas({ components: { schemas: { security: { required: ['a'], properties: {} } } } }, '3.1', (rule) =>
+    notes.push(rule),
+  );
+  expect(notes).toEqual(['required-undeclared', 'required-undeclared']);
 });
