@@ -10,8 +10,8 @@ import { watchLimits, type Breach } from './watch-limits.ts';
 
 /**
  * How a job ended: with an answer, at one of its limits (`title`: of its process then; `isRule`: the
- * limit for rules), or without a sandbox. `lost` says why, for the log: something else killed it, it failed, or, with `isStalled`,
- * it stopped working.
+ * limit for rules), or without a sandbox. `lost` says why, for the log: something else killed it, it
+ * failed, or, with `isStalled`, it stopped working.
  */
 export type Outcome =
   | { answer: Answer }

@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 const limits = { seconds: 10, memoryMegabytes: 100 };
 
 /** A watch over a process that says what a test lets it use, or, for null, of which the system tells nothing. */
-function watched(usage: Usage | null, { seconds = limits.seconds, titleOf = () => 'stele' } = {}) {
+function watched(usage: Usage | null, { seconds = limits.seconds, titleOf = (): string => 'stele' } = {}) {
   const told: Breach[] = [];
   const watch = watchLimits(
     1,
