@@ -204,6 +204,8 @@ export interface Published {
   json: Uint8Array;
   /** What its descriptions can show. Absent: no images. */
   images?: Images;
+  /** The file that it was compiled from. With it, `compare` says where changes are. */
+  source?: { path: string; bytes: Uint8Array };
 }
 
 /** A rendered document: the parts of its page that depend on the document alone. */
@@ -285,8 +287,7 @@ export interface Compiler {
   /** Renders a published document. Returns null if it exceeds the limits. */
   render(document: Published, limits: CompileLimits, turn?: Turn): Promise<Rendered | null>;
   /**
-   * Renders pages of documentation sites, in their order. A page that exceeds the limits has a
-   * blocking problem.
+   * Renders pages of documentation sites, in their order. One above the limits has a blocking problem.
    */
   renderPages(pages: readonly SourcePage[], limits: CompileLimits, turn?: Turn): Promise<RenderedPage[]>;
   /**

@@ -27,6 +27,8 @@ export interface Change {
   after: string | null;
   /** JSON Pointers (RFC 6901) into the old and the new document. Null: absent there. */
   pointers: { before: string | null; after: string | null };
+  /** Where it is in the file of the new document, or what is nearest to it there. From 1. Absent: no file was given. */
+  place?: { line: number; column: number };
   /**
    * Names of the operations it reaches (`GET /pets/{id}`), as the new document writes them, in its
    * order. Empty for what belongs to none. Cut after 1,000.

@@ -65,7 +65,7 @@ async function check(
   const compiled = { artifact: { type: 'apis', kind: 'openapi', representations }, report: createReport([]) };
   return checkCompatibility(registry, resource, compatibility, {
     label,
-    entry: 'a.yaml',
+    source: { path: 'a.yaml', bytes: json },
     compiled: compiled as unknown as Compiled,
     exemptions,
   });

@@ -80,7 +80,8 @@ async function readDocument(
   if (artifact === null)
     throw new RegistryError('refused', `${name} is not a valid document:\n${formatReport(report)}`);
   const { publishedAs } = await import('../../registry/changes/compare-versions.ts');
-  return publishedAs(artifact);
+  const [file] = await snapshot.read([entry]);
+  return { ...publishedAs(artifact), ...(file?.found && { source: { path: entry, bytes: file.bytes } }) };
 }
 
 async function publishedDocument(registry: Registry, name: string): Promise<Published> {

@@ -53,16 +53,16 @@ export function findingsInComparison(
   { changes, reason }: Comparison,
   files: { before: string; after: string },
 ): Finding[] {
-  const unplaced = { place: null, url: null, accepted: null };
+  const bare = { url: null, accepted: null };
   if (reason !== null) {
     const unknown = { level: 'warning', rule: 'not-compared', message: reason } as const;
-    return [{ ...unknown, file: files.after, pointer: '', ...unplaced }];
+    return [{ ...unknown, file: files.after, pointer: '', place: null, ...bare }];
   }
-  return changes.map((change) => ({ ...placeOf(change, files), ...unplaced }));
+  return changes.map((change) => ({ ...placeOf(change, files), ...bare }));
 }
 
 function placeOf(
-  { verdict, code, message, operations, reach, pointers }: Change,
+  { verdict, code, message, operations, reach, pointers, place }: Change,
   files: { before: string; after: string },
 ) {
   const more = reach > 1 ? ` and ${reach - 1} more` : '';
@@ -74,5 +74,6 @@ function placeOf(
     message: message + where,
     file: isGone ? files.before : files.after,
     pointer: pointers.after ?? pointers.before ?? '',
+    place: isGone ? null : (place ?? null),
   };
 }

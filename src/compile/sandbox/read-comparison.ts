@@ -26,6 +26,8 @@ function readChange(value: unknown): Change | null {
   if (!isTextOrNull(before) || !isTextOrNull(after) || !isCount(reach)) return null;
   if (!isTextOrNull(pointers.before) || !isTextOrNull(pointers.after)) return null;
   if (!isList(operations, isText) || operations.length > mostOperations) return null;
+  const place = readPlace(value['place']);
+  if (place === null) return null;
   return {
     verdict,
     code,
@@ -33,8 +35,16 @@ function readChange(value: unknown): Change | null {
     before,
     after,
     pointers: { before: pointers.before, after: pointers.after },
+    ...(place && { place }),
     operations: [...operations],
     reach,
     direction,
   };
+}
+
+/** Undefined: it has none. Null: that is no place. */
+function readPlace(value: unknown): Change['place'] | null {
+  if (value === undefined) return undefined;
+  if (!isRecord(value) || !isCount(value['line']) || !isCount(value['column'])) return null;
+  return { line: value['line'], column: value['column'] };
 }

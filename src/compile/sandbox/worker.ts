@@ -7,6 +7,7 @@ import { closeProcess } from './close-process.ts';
 import type { ParentMessage } from './sandbox-messages.ts';
 import { outlineDocument } from '../../render/outline-document.ts';
 import { compareDocuments } from '../../diff/compare-documents.ts';
+import { placeChanges } from '../place-changes.ts';
 import { renderDocument } from '../../render/render.ts';
 import { renderPages } from '../../render/site/render-pages.ts';
 import { limitRounds } from '../openapi/redocly-rounds.ts';
@@ -58,8 +59,10 @@ async function receive(message: ParentMessage): Promise<void> {
   if (message.type === 'render')
     return send({ type: 'rendered', rendered: renderDocument(message.document), rss: rss() });
   if (message.type === 'pages') return send({ type: 'paged', pages: renderPages(message.pages, null), rss: rss() });
-  if (message.type === 'compare')
-    return send({ type: 'compared', comparison: compareDocuments(message.before, message.after), rss: rss() });
+  if (message.type === 'compare') {
+    const comparison = compareDocuments(message.before, message.after);
+    return send({ type: 'compared', comparison: placeChanges(comparison, message.after, message.limits), rss: rss() });
+  }
   beginRounds();
   sayNoRule();
   const result = await runCompile(message.input, startingWith(message.files));

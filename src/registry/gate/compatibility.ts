@@ -11,7 +11,8 @@ import type { Registry } from '../registry.ts';
 /** A version that would be published. */
 interface Next {
   label: string;
-  entry: string;
+  /** The file that was compiled. */
+  source: { path: string; bytes: Uint8Array };
   compiled: Compiled;
   exemptions: readonly Exemption[];
 }
@@ -25,7 +26,7 @@ export async function checkCompatibility(
   registry: Registry,
   resource: Resource,
   compatibility: Compatibility,
-  { label, entry, compiled, exemptions }: Next,
+  { label, source, compiled, exemptions }: Next,
   turn: Turn = {},
 ): Promise<Report> {
   const { artifact, report } = compiled;
@@ -36,17 +37,21 @@ export async function checkCompatibility(
   const { org } = resource;
   const comparison = await registry.compiler.compare(
     await readPublished(registry, before),
-    { type: artifact.type, kind: artifact.kind, json: json.bytes },
+    { type: artifact.type, kind: artifact.kind, json: json.bytes, source },
     registry.config.limits,
     { org, ...turn },
   );
   const today = registry.now().toISOString().slice(0, 10);
-  const { left, exempted } = exempt(findingsOf(comparison, entry), exemptions, today);
+  const { left, exempted } = exempt(findingsOf(comparison, source.path), exemptions, today);
   const all = [...(report.exempted ?? []), ...exempted];
   const passed = all.length === 0 ? report : { ...report, exempted: all };
   if (left.length === 0) return passed;
   const message = `The document breaks clients of version ${before.label}. ${remedy(compatibility, before.label, label)}`;
-  const whole = createReport([...report.problems, ...left, problemAtFile('compatibility', entry, message, 'info')]);
+  const whole = createReport([
+    ...report.problems,
+    ...left,
+    problemAtFile('compatibility', source.path, message, 'info'),
+  ]);
   // Where a gate lets errors of its ruleset pass, the breaking changes still block.
   const blocking = report.blocking === undefined ? {} : { blocking: report.blocking + left.length };
   return { ...passed, ...whole, ...blocking, truncated: whole.truncated || report.truncated || comparison.truncated };
@@ -105,6 +110,6 @@ function findingsOf({ changes, reason }: Comparison, file: string): Problem[] {
     .map((change) => findingOf(change, file));
 }
 
-function findingOf({ code, message, pointers }: Change, file: string): Problem {
-  return { ...problemAtFile(code, file, message), pointer: pointers.after ?? pointers.before ?? '' };
+function findingOf({ code, message, pointers, place }: Change, file: string): Problem {
+  return { ...problemAtFile(code, file, message), ...place, pointer: pointers.after ?? pointers.before ?? '' };
 }

@@ -167,7 +167,16 @@ test('a breaking change needs the version, or the exemption, that compatibility 
   const refused = await publish(api, renamed('1.1.0'));
   expect(refused.status).toBe(422);
   const findings = refused.json['problems'] as (Finding & { message: string })[];
-  expect(findings.filter(({ severity }) => severity === 'error')).toHaveLength(1);
+  // What is gone is at the key that it was under.
+  const line =
+    1 +
+    renamed('1.1.0')
+      .split('\n')
+      .findIndex((text) => text.startsWith('paths:'));
+  expect(line).toBeGreaterThan(1);
+  expect(findings.filter(({ severity }) => severity === 'error')).toMatchObject([
+    { pointer: '/paths/~1charges/get', line, column: 1 },
+  ]);
   expect(findings.at(-1)).toMatchObject({
     rule: 'compatibility',
     message:
