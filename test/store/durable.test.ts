@@ -165,6 +165,9 @@ describe('a failed fsync', () => {
     await bucket.check();
     files.plan = fsyncFails;
     await expect(bucket.check()).rejects.toMatchObject({ code: 'unavailable' });
+    // Of its bytes alone, though its folder is confirmed.
+    files.plan = (call) => (isFsync(call) && call.path.includes('/.probe-') ? { kind: 'fails' } : null);
+    await expect(bucket.check()).rejects.toMatchObject({ code: 'unavailable' });
     files.plan = ({ name }) => (name === 'write' ? { kind: 'fails', code: 'ENOSPC' } : null);
     await expect(bucket.check()).rejects.toMatchObject({
       message: 'The store has no space left.',
