@@ -19,7 +19,7 @@ export interface Mirror {
   readonly folder: string;
   /** Every object in the mirror, by id. `isFresh`: as git finds it now, not as it was remembered. */
   objects(signal: AbortSignal, isFresh?: boolean): Promise<ReadonlyMap<string, ObjectInfo>>;
-  /** Fetches a commit and its trees, and the small files that differ from those of the commit fetched before. */
+  /** Fetches a commit and its trees. */
   fetchCommit(transport: Transport, target: Target): Promise<void>;
   /**
    * Fetches these commits and their trees in one request. False when the server does not provide
@@ -66,11 +66,6 @@ const mostHistories = 20;
 // Negotiation is useless for single objects.
 const noNegotiation = { 'fetch.negotiationAlgorithm': 'noop' };
 const withoutBlobs = '--filter=blob:none';
-// What a push changed is mostly documents, which are small: with them, one request brings all that a
-// sync reads.
-const withSmallBlobs = '--filter=blob:limit=128k';
-// Bytes. A push that changed more is brought without blobs.
-const mostChanged = 16 * 2 ** 20;
 
 /**
  * The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing
@@ -85,19 +80,15 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   async function fetch(transport: Transport, request: Attempt): Promise<boolean> {
     return withScratch(options, request.base, async (repository) => {
       try {
-        const { proves, most } = request;
-        const limit = most === undefined ? { sizeLimit, counted: [folder] } : { sizeLimit: most, counted: [] };
-        const isHere = await fetchInto(repository, transport, request, limit);
+        const isHere = await fetchInto(repository, transport, request, { sizeLimit, counted: [folder] });
+        const { proves } = request;
         const at = { folder: repository, searchPath, signal: transport.signal };
         if (request.isWhole === true && !(await isComplete(repository))) throw cutOff(url);
         if (!isHere || (proves !== undefined && !(await hasCommit(proves, at)))) return false;
         await movePacks(repository, folder);
         return true;
       } catch (error) {
-        if (isRegistryError(error, 'too_large')) {
-          if (request.most !== undefined) return false;
-          await remove();
-        }
+        if (isRegistryError(error, 'too_large')) await remove();
         throw error;
       }
     });
@@ -153,11 +144,8 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
     async fetchCommit(transport, target) {
       await removeWorn();
       const shallow = { options: ['--depth=1', withoutBlobs], base: null };
-      const changed = { options: ['--depth=1', withSmallBlobs], most: Math.min(mostChanged, sizeLimit / 2) };
-      const base = await readBase(baseFile, true);
       await fetchFirst(transport, target, [
-        ...onBase(base, { ...changed, wants: [target.commit], base: null }),
-        ...onBase(base, { ...shallow, wants: [target.commit] }),
+        ...onBase(await readBase(baseFile, true), { ...shallow, wants: [target.commit] }),
         { ...shallow, wants: [target.commit] },
         { ...shallow, wants: [target.ref], proves: target.commit },
       ]);
@@ -214,19 +202,17 @@ interface Attempt extends FetchRequest {
   base: Base | null;
   /** A commit that must be fetched too. A ref may have moved to another one. */
   proves?: string;
-  /** Bytes. When there are more, the next attempt is made. Default: the limit of the repository, which is an error. */
-  most?: number;
   /** Whether to reject a history that is cut off. */
   isWhole?: boolean;
 }
 
 /** The same attempt with a base, which another process may delete meanwhile. */
 function onBase(base: Base | null, attempt: Attempt): Attempt[] {
-  return base === null ? [] : [{ ...attempt, base, expects: isRefusedOnBase }];
+  return base === null ? [] : [{ ...attempt, base, expects: isBaseBroken }];
 }
 
-function isRefusedOnBase(stderr: string): boolean {
-  return /bad object|not a valid object|Could not read|unable to (?:find|read)|missing (?:blob|tree|commit)|alternate|filter '[^']*' not supported/.test(
+function isBaseBroken(stderr: string): boolean {
+  return /bad object|not a valid object|Could not read|unable to (?:find|read)|missing (?:blob|tree|commit)|alternate/.test(
     stderr,
   );
 }
