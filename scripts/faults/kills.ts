@@ -83,6 +83,12 @@ async function start(folder: string): Promise<Victim> {
   return { child, url, ended };
 }
 
+/** Told at once, because a run takes an hour and may be ended before. */
+function report(text: string): void {
+  console.log(text);
+  wrong.push(text);
+}
+
 /** How far a kill may be, in file calls: a copy takes thousands. */
 const reach: Record<Job, number> = {
   publish: 150 * writers,
@@ -95,8 +101,7 @@ const count = { victims: 0, atWork: 0, acknowledged: 0, operations: 0, byJob: ne
 
 async function live(life: Life): Promise<void> {
   const { folder } = life;
-  const tell = (text: string): void =>
-    void wrong.push(`victim ${count.victims}, ${folder} round ${life.round}: ${text}`);
+  const tell = (text: string): void => report(`victim ${count.victims}, ${folder} round ${life.round}: ${text}`);
   const { child, url, ended } = await start(folder);
   for (const text of await repeat(url, secret, life.last)) tell(text);
   for (const [operation, answer] of life.last) life.all.set(operation, answer);
@@ -188,10 +193,10 @@ for (let n = 0; !isOver(); n++) {
   while (life.round < lives && !isOver()) await live(life);
   // The last one is repeated too.
   const { child, url, ended } = await start(folder);
-  wrong.push(...(await repeat(url, secret, life.last)).map((text) => `${folder}, at the end: ${text}`));
+  for (const text of await repeat(url, secret, life.last)) report(`${folder}, at the end: ${text}`);
   child.kill('SIGKILL');
   await ended;
-  wrong.push(...(await check(life)).map((text) => `${folder}, at the end: ${text}`));
+  for (const text of await check(life)) report(`${folder}, at the end: ${text}`);
   await rm(folder, { recursive: true });
   console.log(`${summary()}, ${wrong.length} wrong`);
 }
