@@ -36,7 +36,7 @@ async function open(filter: object = {}, more: UserConfig['organizations'] = {})
     sync: { interval: 0, hosts: ['git.test'] },
   };
   const world = createWorld(user);
-  const registry = { ...world.registry, hosts: createHosts(world.registry.config, { second: 20 }) };
+  const registry = { ...world.registry, hosts: createHosts(world.registry.config, { second: 200 }) };
   const queue = createSyncQueue(registry, createPulls);
 
   /** Looks at the owner, and waits until its new repositories are synced. */
