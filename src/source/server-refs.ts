@@ -21,8 +21,8 @@ const mostBytes = 256 * 1024;
 
 /**
  * Asks a git server for refs over http, with git's protocol version 2 or the older one, without a
- * process: this is a tenth of the work of `git ls-remote`. Follows no redirect. Null: the answer was
- * something else than refs; git asks again, and can say why. Rejects only when the signal aborts.
+ * process. Follows no redirect. Null: the answer was something else than refs; git asks again, and
+ * can say why. Rejects only when the signal aborts.
  */
 export async function askServerRefs(asked: RefsRequest): Promise<ServerRef[] | null> {
   const { url, authorization, prefix, signal } = asked;

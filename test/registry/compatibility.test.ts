@@ -4,7 +4,7 @@ import type { Compatibility } from '../../src/model/gate.ts';
 import type { Exemption } from '../../src/model/problem.ts';
 import { createReport } from '../../src/model/problem.ts';
 import type { Resource } from '../../src/model/resource.ts';
-import type { Compiled } from '../../src/compile/compile.ts';
+import type { Compiled, Published } from '../../src/compile/compile.ts';
 import { checkCompatibility } from '../../src/registry/gate/compatibility.ts';
 import { digestOf } from '../../src/model/digest.ts';
 import { encodeJson } from '../../src/model/json.ts';
@@ -40,6 +40,9 @@ const changed = (...changes: Change[]): Comparison => ({
   reason: null,
 });
 
+/** What the new document was compared as. */
+const compared: Published[] = [];
+
 async function check(
   labels: string[],
   label: string,
@@ -57,15 +60,17 @@ async function check(
   const resource = { org: 'acme', latest, versions } as unknown as Resource;
   const registry = {
     objects: { get: async (digest: string) => objects.get(digest as ReturnType<typeof digestOf>) ?? null },
-    compiler: { compare: async () => comparison },
+    compiler: { compare: async (_before: unknown, after: Published) => (compared.push(after), comparison) },
     config: { limits: {} },
     now: () => new Date('2026-11-22T00:00:00Z'),
   } as unknown as Registry;
   const representations = [{ format: 'json', coding: 'identity', bytes: json }];
-  const compiled = { artifact: { type: 'apis', kind: 'openapi', representations }, report: createReport([]) };
+  const files = [{ path: 'a.yaml', blob: null, bytes: json }];
+  const artifact = { type: 'apis', kind: 'openapi', representations };
+  const compiled = { artifact, report: createReport([]), files };
   return checkCompatibility(registry, resource, compatibility, {
     label,
-    source: { path: 'a.yaml', bytes: json },
+    entry: 'a.yaml',
     compiled: compiled as unknown as Compiled,
     exemptions,
   });
@@ -135,6 +140,15 @@ describe('a breaking change', () => {
       { rule: 'operation-removed', severity: 'error', pointer: '/paths/~1a/get', message: change.message },
       { rule: 'compatibility', severity: 'info' },
     ]);
+  });
+
+  it('alone costs another look at the file, for its line', async () => {
+    compared.length = 0;
+    await check(['1.0.0'], '1.1.0', { comparison: changed({ ...change, verdict: 'docs' }) });
+    expect(compared.map(({ source }) => source?.path)).toEqual([undefined]);
+    compared.length = 0;
+    await check(['1.0.0'], '1.1.0');
+    expect(compared.map(({ source }) => source?.path)).toEqual([undefined, 'a.yaml']);
   });
 
   it('is approved by an exemption, which the report repeats', async () => {

@@ -74,14 +74,14 @@ async function readDocument(
   const { snapshot, entry } =
     url === null ? await openFolder(name, limits) : await fetchDocument(url, limits.fileBytes, remote);
   const input = { type: null, entry, validation: 'lenient', ruleset: null, limits } as const;
-  const { artifact, report } = await withProgress(`Reading ${name}`, () =>
+  const { artifact, report, files } = await withProgress(`Reading ${name}`, () =>
     compiler.compile(input, (paths) => snapshot.read(paths)),
   );
   if (artifact === null)
     throw new RegistryError('refused', `${name} is not a valid document:\n${formatReport(report)}`);
   const { publishedAs } = await import('../../registry/changes/compare-versions.ts');
-  const [file] = await snapshot.read([entry]);
-  return { ...publishedAs(artifact), ...(file?.found && { source: { path: entry, bytes: file.bytes } }) };
+  const bytes = files[0]?.bytes;
+  return { ...publishedAs(artifact), ...(bytes && { source: { path: entry, bytes } }) };
 }
 
 async function publishedDocument(registry: Registry, name: string): Promise<Published> {

@@ -4,15 +4,14 @@ import { type Exemption } from '../../model/problem.ts';
 import { compareSemanticVersions, parseSemanticVersion } from '../../model/label.ts';
 import { createReport, problemAtFile, type Problem, type Report } from '../../model/problem.ts';
 import { findVersion, type Resource, type Version } from '../../model/resource.ts';
-import type { Compiled, Turn } from '../../compile/compile.ts';
+import type { Compiled, Published, Turn } from '../../compile/compile.ts';
 import { readPublished } from '../derived.ts';
 import type { Registry } from '../registry.ts';
 
 /** A version that would be published. */
 interface Next {
   label: string;
-  /** The file that was compiled. */
-  source: { path: string; bytes: Uint8Array };
+  entry: string;
   compiled: Compiled;
   exemptions: readonly Exemption[];
 }
@@ -26,7 +25,7 @@ export async function checkCompatibility(
   registry: Registry,
   resource: Resource,
   compatibility: Compatibility,
-  { label, source, compiled, exemptions }: Next,
+  { label, entry, compiled, exemptions }: Next,
   turn: Turn = {},
 ): Promise<Report> {
   const { artifact, report } = compiled;
@@ -35,23 +34,22 @@ export async function checkCompatibility(
   if (before === null || !artifact || !json) return report;
   if (compatibility === 'semver' && mayBreak(before.label, label)) return report;
   const { org } = resource;
-  const comparison = await registry.compiler.compare(
-    await readPublished(registry, before),
-    { type: artifact.type, kind: artifact.kind, json: json.bytes, source },
-    registry.config.limits,
-    { org, ...turn },
-  );
+  const old = await readPublished(registry, before);
+  const after = { type: artifact.type, kind: artifact.kind, json: json.bytes };
+  const compare = (current: Published) =>
+    registry.compiler.compare(old, current, registry.config.limits, { org, ...turn });
+  let comparison = await compare(after);
+  const bytes = compiled.files.find(({ path }) => path === entry)?.bytes;
+  // Lines cost another look at the file, and most documents need none.
+  if (bytes && findingsOf(comparison, entry).length > 0)
+    comparison = await compare({ ...after, source: { path: entry, bytes } });
   const today = registry.now().toISOString().slice(0, 10);
-  const { left, exempted } = exempt(findingsOf(comparison, source.path), exemptions, today);
+  const { left, exempted } = exempt(findingsOf(comparison, entry), exemptions, today);
   const all = [...(report.exempted ?? []), ...exempted];
   const passed = all.length === 0 ? report : { ...report, exempted: all };
   if (left.length === 0) return passed;
   const message = `The document breaks clients of version ${before.label}. ${remedy(compatibility, before.label, label)}`;
-  const whole = createReport([
-    ...report.problems,
-    ...left,
-    problemAtFile('compatibility', source.path, message, 'info'),
-  ]);
+  const whole = createReport([...report.problems, ...left, problemAtFile('compatibility', entry, message, 'info')]);
   // Where a gate lets errors of its ruleset pass, the breaking changes still block.
   const blocking = report.blocking === undefined ? {} : { blocking: report.blocking + left.length };
   return { ...passed, ...whole, ...blocking, truncated: whole.truncated || report.truncated || comparison.truncated };

@@ -82,10 +82,7 @@ export async function checkNext(
 ): Promise<Report> {
   if (existing === null) return compiled.report;
   const { compatibility } = gateOf(registry, existing);
-  const [file] = compatibility === 'none' ? [] : await request.snapshot.read([request.entry]);
-  if (!file?.found) return compiled.report;
-  const source = { path: request.entry, bytes: file.bytes };
-  const next = { label, source, compiled, exemptions: request.exemptions ?? [] };
+  const next = { label, entry: request.entry, compiled, exemptions: request.exemptions ?? [] };
   const turn = { isAwaited: request.isAwaited ?? false, signal: request.signal };
   return checkCompatibility(registry, existing, compatibility, next, turn);
 }
