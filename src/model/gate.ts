@@ -83,3 +83,19 @@ function createMatcher({ rule, pointer, file }: Exemption): (finding: Problem) =
 export function findingKey({ rule, pointer, message }: Pick<Problem, 'rule' | 'pointer' | 'message'>): string {
   return JSON.stringify([rule, pointer, message]);
 }
+
+/** What an organization's administrators set, besides its configuration. The value of one record. */
+export interface OrganizationSettings {
+  /** Coordinate of the ruleset that checks its APIs; null: none. */
+  ruleset: string | null;
+}
+
+/** The name of the record that holds an organization's settings. */
+export function organizationRef(org: string): string {
+  return `organizations/${org}`;
+}
+
+/** Parses the name of such a record: the organization. Null for any other. */
+export function parseOrganizationRef(name: string): string | null {
+  return name.startsWith('organizations/') ? name.slice('organizations/'.length) : null;
+}

@@ -15,6 +15,7 @@ const registry: Place = { kept: 'registry' };
 const daysFor = (days: number): Place => ({ kept: 'days', days });
 
 const places: Readonly<Record<string, Place>> = {
+  organizations: organization,
   resources: organization,
   sites: organization,
   'site-files': organization,

@@ -1,7 +1,9 @@
 import type { Principal } from '../model/access.ts';
 import { formatCoordinate, parseCoordinate, type Coordinate } from '../model/address.ts';
 import { RegistryError } from '../model/errors.ts';
+import { parseOrganizationRef, type OrganizationSettings } from '../model/gate.ts';
 import { nameOf, type Resource } from '../model/resource.ts';
+import { ruleOfConfiguration } from './gate/default-ruleset.ts';
 import { mayRead, mayReadOrganization } from './readable.ts';
 import type { Registry } from './registry.ts';
 
@@ -25,6 +27,13 @@ export async function assertUnattached(
   let others = 0;
   for (const [org, { defaults }] of Object.entries(registry.config.organizations)) {
     if (!isIt(defaults.ruleset)) continue;
+    if (mayReadOrganization(principal, org)) readable.push(`the default of ${org}`);
+    else others++;
+  }
+  for await (const ref of registry.refs.list('organizations/')) {
+    const org = parseOrganizationRef(ref)!;
+    const set = (await registry.refs.read<OrganizationSettings>(ref))?.value;
+    if (ruleOfConfiguration(registry, org) !== null || !isIt(set?.ruleset)) continue;
     if (mayReadOrganization(principal, org)) readable.push(`the default of ${org}`);
     else others++;
   }

@@ -1,7 +1,9 @@
 import { isAllowed, type Principal } from '../model/access.ts';
 import { formatCoordinate, type ResourceType } from '../model/address.ts';
 import { keyRef, type Key } from '../model/key.ts';
+import { parseOrganizationRef } from '../model/gate.ts';
 import { parseResourceRef, resourceRef } from '../model/resource.ts';
+import { formatSite, parseSiteRef } from '../model/sites/documentation-site.ts';
 import type { Noted } from '../store/log/trail.ts';
 import { readReadable } from './readable.ts';
 import type { Registry } from './registry.ts';
@@ -13,7 +15,7 @@ export interface AuditEntry {
   actor: string | null;
   origin: string | null;
   action: string;
-  subject: { kind: 'resource' | 'key' | 'webhook'; id: string };
+  subject: { kind: 'resource' | 'site' | 'key' | 'webhook' | 'organization'; id: string };
   generation: number;
 }
 
@@ -43,8 +45,8 @@ export interface AuditStep {
 }
 
 /**
- * The changes of an organization's resources, keys and webhook endpoints, newest first: what is in
- * no log did not happen. Those after `position`, when it is given.
+ * The changes of an organization's settings, resources, sites, keys and webhook endpoints, newest
+ * first: what is in no log did not happen. Those after `position`, when it is given.
  */
 export async function* readAudit(
   registry: Registry,
@@ -150,6 +152,10 @@ async function changesOfKeys({ refs }: Registry, org: string): Promise<readonly 
 function subjectOf(name: string): AuditEntry['subject'] | null {
   const coordinate = parseResourceRef(name);
   if (coordinate !== null) return { kind: 'resource', id: formatCoordinate(coordinate) };
+  const site = parseSiteRef(name);
+  if (site !== null) return { kind: 'site', id: formatSite(site) };
+  const organization = parseOrganizationRef(name);
+  if (organization !== null) return { kind: 'organization', id: organization };
   const [kind, , id] = name.split('/');
   if (kind === 'keys') return { kind: 'key', id: name.slice('keys/'.length) };
   return kind === 'webhooks' ? { kind: 'webhook', id: id! } : null;

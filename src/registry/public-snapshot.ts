@@ -1,5 +1,6 @@
 import { anonymous } from '../model/access.ts';
 import type { Coordinate } from '../model/address.ts';
+import { organizationRef } from '../model/gate.ts';
 import { coordinateOf, findVersion, resourceRef, type Resource } from '../model/resource.ts';
 import { siteRef, type DocumentationSite } from '../model/sites/documentation-site.ts';
 import type { Generation } from '../store/generations.ts';
@@ -36,7 +37,8 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
   }
   const all = [...taken.values()].map(({ value }) => value);
   const sites = (await listReadableSites(registry, anonymous)).filter(({ value }) => value.current !== null);
-  const refs = stillRefs(new Map<string, Generation<unknown>>([...taken, ...sites.map(named)]));
+  const settings = await settingsOf(registry, new Set(all.map(({ org }) => org)));
+  const refs = stillRefs(new Map<string, Generation<unknown>>([...taken, ...sites.map(named), ...settings]));
   return {
     registry: { ...registry, refs },
     sites: sites.map(({ value }) => value),
@@ -53,6 +55,14 @@ export async function takePublicSnapshot(registry: Registry): Promise<PublicSnap
       return true;
     },
   };
+}
+
+/** The settings of these organizations. Pages show the rulesets in them only if they are public too. */
+async function settingsOf({ refs }: Registry, orgs: ReadonlySet<string>): Promise<[string, Generation<unknown>][]> {
+  const found = await Promise.all(
+    [...orgs].map(async (org) => [organizationRef(org), await refs.read<unknown>(organizationRef(org))] as const),
+  );
+  return found.flatMap(([name, settings]) => (settings === null ? [] : [[name, settings]]));
 }
 
 function named(site: Generation<DocumentationSite>): [string, Generation<DocumentationSite>] {

@@ -71,7 +71,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
   }
   if (existing !== null && request.connection !== undefined) assertConnectable(existing, request.connection);
   const resource = existing ?? createFor(registry, request, null);
-  const ruleset = await resolveRuleset(registry, resource.org, rulesetName(registry, resource));
+  const ruleset = await resolveRuleset(registry, resource.org, await rulesetName(registry, resource));
   let compiled = await compileGated(registry, request, resource, ruleset);
   let report = compiled.report;
   const rulesetDigest = ruleset && rulesetState(ruleset);

@@ -18,7 +18,7 @@ export async function* outdatedDocuments(
   for (const [path, state] of Object.entries(repository.documents)) {
     if (state.outcome === 'detached') continue;
     const resource = await findResource(registry, parseCoordinate(state.resource)!.coordinate);
-    const name = resource === null ? state.rulesetName : rulesetName(registry, resource);
+    const name = resource === null ? state.rulesetName : await rulesetName(registry, resource);
     const ruleset = await rulesetDigest(registry, repository.org, name);
     const gate = resource && state.gate !== undefined ? gateText(registry, resource) : state.gate;
     const isSame = name === state.rulesetName && ruleset === state.ruleset && gate === state.gate;

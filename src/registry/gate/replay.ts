@@ -118,7 +118,7 @@ async function* usersOf(
     for await (const name of registry.refs.list(`resources/${org}/${type}/`, after)) {
       const resource = (await registry.refs.read<Resource>(name))?.value;
       if (!resource || resource.deletedAt !== null) continue;
-      const attached = rulesetName(registry, resource);
+      const attached = await rulesetName(registry, resource);
       if (attached === null) continue;
       if (!uses.has(attached)) uses.set(attached, await leadsTo(registry, org, attached, coordinate));
       if (uses.get(attached)) yield resource;
@@ -147,7 +147,7 @@ async function replayOne(
   turn: Turn,
 ): Promise<Replayed> {
   const { org } = resource;
-  const attached = rulesetName(registry, resource)!;
+  const attached = (await rulesetName(registry, resource))!;
   const { blockOn, ratchet } = gateOf(registry, resource);
   const exemptions = await exemptionsOf(registry, version);
   const today = registry.now().toISOString().slice(0, 10);

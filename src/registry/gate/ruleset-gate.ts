@@ -8,6 +8,7 @@ import type { Compiled, GivenRuleset } from '../../compile/compile.ts';
 import type { Registry } from '../registry.ts';
 import { findReadable } from '../readable.ts';
 import { readRuleset } from '../stored.ts';
+import { defaultRuleset } from './default-ruleset.ts';
 import { resolveExtended } from './extended.ts';
 
 /**
@@ -15,12 +16,11 @@ import { resolveExtended } from './extended.ts';
  * default, else null. The default is only for APIs: a ruleset that had to pass itself could never
  * be published.
  */
-export function rulesetName(
-  registry: Pick<Registry, 'config'>,
+export async function rulesetName(
+  registry: Pick<Registry, 'config' | 'refs'>,
   { org, type, ruleset }: Pick<Resource, 'org' | 'type' | 'ruleset'>,
-): string | null {
-  const inherited = type === 'apis' ? organizationIn(registry.config, org)?.defaults.ruleset : null;
-  return ruleset ?? inherited ?? null;
+): Promise<string | null> {
+  return ruleset ?? (type === 'apis' ? defaultRuleset(registry, org) : null);
 }
 
 /** The settings of a resource's gate: its own, else its organization's, else the usual ones. */

@@ -28,6 +28,7 @@ import { streamRun } from './run-events.ts';
 import { expiredPage, sendPage, viewPage } from './show.ts';
 import { showStart, submitStart } from './start-page.ts';
 import { editPath, showEditor, submitEditor } from './site-editor.ts';
+import { settingsForms } from './settings-views.ts';
 import { siteForms } from './site-forms.ts';
 import {
   showSitePublish,
@@ -51,6 +52,7 @@ const forms: readonly Form[] = [
   ...keyForms,
   ...webhookForms,
   ...siteForms,
+  ...settingsForms,
 ];
 const pages: readonly Page[] = [
   ...organizationPages,

@@ -6,6 +6,7 @@ import { membersPage } from './member-views.ts';
 import { splitTarget } from '../read/read-request.ts';
 import { listed, nextOf, type Listed } from './listed.ts';
 import { ask, here, may, type Visit } from './visit.ts';
+import { settingsPages } from './settings-views.ts';
 import { webhookPages } from './webhook-views.ts';
 
 interface Summary {
@@ -186,7 +187,15 @@ const deleted: Page = {
 };
 
 /** Pages of the organization as a whole. */
-export const organizationPages: readonly Page[] = [overview, membersPage, keys, ...webhookPages, audit, deleted];
+export const organizationPages: readonly Page[] = [
+  overview,
+  membersPage,
+  keys,
+  ...webhookPages,
+  audit,
+  deleted,
+  ...settingsPages,
+];
 
 /** The organization's pages that the visitor may open. */
 export function sectionsOf(visit: Visit): { text: string; href: string; isHere: boolean }[] {
@@ -199,6 +208,7 @@ export function sectionsOf(visit: Visit): { text: string; href: string; isHere: 
     ['Webhooks', '/webhooks', isAdmin(visit)],
     ['Audit', '/audit', isAdmin(visit)],
     ['Deleted', '/deleted', isAdmin(visit)],
+    ['Settings', '/settings', isAdmin(visit)],
   ];
   const pathname = visit.site.links.path(splitTarget(visit.request.originalUrl).path);
   return all.flatMap(([text, path, isOpen]) => {

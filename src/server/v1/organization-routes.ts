@@ -1,10 +1,13 @@
 import { grantsIn, isAllowed } from '../../model/access.ts';
 import { parseCoordinate, type ResourceType } from '../../model/address.ts';
 import { keyRef, type Key } from '../../model/key.ts';
+import type { OrganizationSettings } from '../../model/gate.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/keys.ts';
+import { changeOrganization, readOrganization, type CurrentSettings } from '../../registry/gate/organization-settings.ts';
 import type { Registry } from '../../registry/registry.ts';
-import type { Handler } from './call.ts';
+import { bodyOf, type Answer, type Handler } from './call.ts';
+import { etagOf, guardOf } from './conditional.ts';
 import { documentBodyBytes, plainBodyBytes } from './body-limits.ts';
 import { organizationsOf } from '../login/claims.ts';
 import { groupsIn, listMembers } from '../login/members.ts';
@@ -32,6 +35,23 @@ export const listAudit: Handler = async (call) => {
     ({ position: reached }) => reached,
   );
 };
+
+export const getOrganization: Handler = async ({ registry, org }) =>
+  answerWith(org, await readOrganization(registry, org));
+
+export const updateOrganization: Handler = async (call) => {
+  const { registry, org, author } = call;
+  const change = bodyOf<Partial<OrganizationSettings>>(call);
+  return answerWith(org, await changeOrganization(registry, org, change, author, guardOf(call)));
+};
+
+function answerWith(organization: string, { ruleset, isConfigured, generation }: CurrentSettings): Answer {
+  return {
+    status: 200,
+    headers: { ETag: etagOf(generation) },
+    body: { organization, ruleset, configured: isConfigured },
+  };
+}
 
 /** The people of the organization as sign-in saw them, with what they may do as configured now. */
 export const listPeople: Handler = async (call) => {

@@ -78,6 +78,8 @@ export const routes: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['listRepositorySyncs', { about: 'organization', answer: repositories.listRepositorySyncs }],
   ['getRepositorySync', { about: 'organization', answer: repositories.getRepositorySync }],
   ['listOwners', { about: 'organization', answer: repositories.listOwners }],
+  ['getOrganization', { about: 'organization', answer: organization.getOrganization }],
+  ['updateOrganization', { about: 'organization', answer: organization.updateOrganization }],
   ['listMembers', { about: 'organization', answer: organization.listPeople }],
   ['listAudit', { about: 'organization', answer: organization.listAudit }],
   ['listChanges', { about: 'part', answer: listChanges }],

@@ -1,6 +1,8 @@
 import { anonymous, type Principal } from '../../model/access.ts';
 import { formatAddress, parseCoordinate } from '../../model/address.ts';
+import { organizationRef } from '../../model/gate.ts';
 import { resourceRef, type Resource } from '../../model/resource.ts';
+import { defaultRulesetAtHand } from '../../registry/gate/default-ruleset.ts';
 import { rulesetName } from '../../registry/gate/ruleset-gate.ts';
 import { gateNamesAtHand, mayReadFindingsOf } from '../../registry/gate/show-report.ts';
 import type { GrantedVersion } from '../../registry/read.ts';
@@ -42,11 +44,15 @@ function isSameForAll({ visibility, type }: Resource): boolean {
 export function relatedAtHand({ registry }: Site, granted: GrantedVersion): (() => boolean) | null {
   const gate = gateNamesAtHand(granted);
   if (gate === null || granted.resource.type === 'rulesets') return null;
-  const names = [rulesetName(registry, granted.resource) ?? [], gate].flat();
-  const refs = names.flatMap((name) => {
+  const { org, type, ruleset } = granted.resource;
+  const inherited = type === 'apis' ? defaultRulesetAtHand(registry, org) : null;
+  if (inherited === undefined) return null;
+  const names = [ruleset ?? inherited ?? [], gate].flat();
+  const named = names.flatMap((name) => {
     const parsed = parseCoordinate(name);
     return parsed === null ? [] : [resourceRef(parsed.coordinate)];
   });
+  const refs = [organizationRef(org), ...named];
   const known = refs.map((ref) => registry.refs.readAtHand(ref));
   if (known.includes(undefined)) return null;
   return () => refs.every((ref, index) => registry.refs.readAtHand(ref) === known[index]);
@@ -66,7 +72,7 @@ export async function relatedResources(
 }
 
 async function rulesetLink({ registry, links }: Site, resource: Resource, reader: Principal) {
-  const name = rulesetName(registry, resource);
+  const name = await rulesetName(registry, resource);
   const parsed = name === null ? null : parseCoordinate(name);
   if (parsed === null) return null;
   if ((await findReadable(registry, reader, parsed.coordinate)) === null) return null;

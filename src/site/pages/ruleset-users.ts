@@ -10,11 +10,11 @@ import type { Site } from '../site.ts';
 export async function rulesetUsers(site: Site, ruleset: Resource, reader: Principal): Promise<object[]> {
   const own = nameOf(ruleset);
   const all = await listReadable(site.registry, reader);
-  return all
-    .filter((resource) => {
-      const name = rulesetName(site.registry, resource);
-      const parsed = name === null ? null : parseCoordinate(name);
-      return parsed !== null && nameOf(parsed.coordinate) === own;
-    })
-    .map((resource) => rowOf(site, resource));
+  const users: object[] = [];
+  for (const resource of all) {
+    const name = await rulesetName(site.registry, resource);
+    const parsed = name === null ? null : parseCoordinate(name);
+    if (parsed !== null && nameOf(parsed.coordinate) === own) users.push(rowOf(site, resource));
+  }
+  return users;
 }

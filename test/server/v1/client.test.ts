@@ -238,6 +238,9 @@ test('webhook endpoints', async () => {
 test('the organization, the limits and the description', async () => {
   const { data: audit } = await client.GET('/v1/audit', { params: { query: { limit: 5 } } });
   expect(audit!.items.length).toBeGreaterThan(0);
+  const settings = { organization: 'acme', ruleset: null, configured: false };
+  expect((await client.PATCH('/v1/organization', { body: { ruleset: null } })).data).toEqual(settings);
+  expect((await client.GET('/v1/organization')).data).toEqual(settings);
   expect((await client.GET('/v1/members')).data).toEqual({ items: [], next: null });
   const { data: followed } = await client.GET('/v1/repositories', { params: { query: { state: 'synced' } } });
   expect(followed!.items.every(({ state }) => state === 'synced')).toBe(true);

@@ -68,6 +68,7 @@ const bodies: Record<string, (slug: string) => unknown> = {
   'updateVersion withdrawn': () => ({ status: { state: 'withdrawn', reason: 'leaked' } }),
   connect: () => ({ repository, path: 'other.json' }),
   createKey: () => ({ name: 'ci', scopes: ['read'] }),
+  updateOrganization: () => ({ ruleset: null }),
   updateKey: () => ({ name: 'renamed' }),
   followRepository: () => ({ repository: 'https://github.com/acme/other' }),
   createWebhook: () => ({ url: deadEnd }),
