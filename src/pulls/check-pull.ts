@@ -14,7 +14,9 @@ import type { Merge } from '../source/source.ts';
 import { checksOfDocuments, code, wholeCheck } from '../sync/checks.ts';
 import { publishDocument, refusable } from '../sync/publish-document.ts';
 import { rulesetNow } from '../sync/sync-document.ts';
+import type { SitePreview } from '../registry/sites/site-preview.ts';
 import { checkOf } from './check-document.ts';
+import { checkOfSite, touchedSites } from './check-sites.ts';
 import { changedPaths, followMoves, planTarget, type Target } from './merged-tree.ts';
 import { createOverlay } from './overlay.ts';
 import { canPreview } from './link-previews.ts';
@@ -32,7 +34,7 @@ export interface Proposal {
 export interface Checked {
   checks: Check[];
   /** What would be published, by the name of its check. */
-  previews: ReadonlyMap<string, Preview>;
+  previews: ReadonlyMap<string, Preview | SitePreview>;
 }
 
 const mostInFull = 100;
@@ -54,7 +56,7 @@ export async function checkPull(
   signal: AbortSignal,
 ): Promise<Checked> {
   const registry = await viewAsReader(inside, repository);
-  const previews = new Map<string, Preview>();
+  const previews = new Map<string, Preview | SitePreview>();
   const only = (check: Check): Checked => ({ checks: [check], previews });
   const remote = await remoteOf(registry, repository);
   const merge = await registry.source.merge(remote, base, { ref, commit: head }, signal);
@@ -87,6 +89,8 @@ export async function checkPull(
   const asIs = await viewAsReader(inside, repository);
   let isGateChanged = false;
   let room = canPreview(registry) ? mostPreviewed : 0;
+  const named = { changed, named: plan.sites, before: target?.plan.sites ?? null };
+  const sites = plan.isRefused ? [] : await touchedSites(registry, standing, named);
   // Rulesets first, because other documents of the same request may have to pass them.
   for (const document of rulesetsFirst(plan.planned)) {
     signal.throwIfAborted();
@@ -94,8 +98,9 @@ export async function checkPull(
     const isRuleset = document.coordinate.type === 'rulesets';
     if (isGateChanged && (await rulesetNow(asIs, document)) !== (await rulesetNow(registry, document))) touched = 'yes';
     if (touched === 'no') continue;
-    // A ruleset is published into the view, where it checks the documents after it.
-    const view = isRuleset ? registry : createOverlay(registry);
+    // A ruleset is published into the view, where it checks the documents after it; what sites may
+    // embed, too.
+    const view = isRuleset || sites.length > 0 ? registry : createOverlay(registry);
     const publishInto = (into: Registry, dryRun: boolean) =>
       refusable(() => publishDocument({ ...publishing, registry: into }, snapshot, document, { dryRun }));
     if (touched === 'maybe' && !readsSome(await publishInto(registry, true), changed)) continue;
@@ -108,15 +113,23 @@ export async function checkPull(
       const seen = await asIs.refs.read(resourceRef(result.resource));
       const newFrom = seen === null ? repository.url : null;
       const preview = await takePreview(view, result.resource, result.version.label, newFrom);
-      room -= sizeOf(preview);
+      room -= bytesOf(preview.objects);
       if (room > 0) previews.set(check.name, preview);
     }
+  }
+  for (const site of sites) {
+    signal.throwIfAborted();
+    const { check, preview } = await checkOfSite(asIs, registry, standing, snapshot, site, head);
+    checks.push(checks.length < mostInFull ? check : { ...check, annotations: [] });
+    if (preview === null || registry.config.sites.previewDays === 0) continue;
+    room -= bytesOf(preview.parts);
+    if (room > 0) previews.set(check.name, preview);
   }
   return { checks: checks.length > 0 ? checks : [nothingChanged(head)], previews };
 }
 
-function sizeOf({ objects }: Preview): number {
-  return [...objects.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+function bytesOf(parts: ReadonlyMap<string, Uint8Array>): number {
+  return [...parts.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Plans the merged tree: after the last sync, or after the next one of the target branch. */

@@ -1,6 +1,7 @@
 import type { Check } from '../model/check.ts';
 import { trimPreviews } from '../store/previews.ts';
 import { storePreview, type Preview } from './preview.ts';
+import { storeSitePreview, type SitePreview } from '../registry/sites/site-preview.ts';
 import type { Registry } from '../registry/registry.ts';
 
 /** Whether the configuration asks for previews, and gives them a URL. */
@@ -13,14 +14,19 @@ export async function linkPreviews(
   registry: Registry,
   org: string,
   checks: readonly Check[],
-  previews: ReadonlyMap<string, Preview>,
+  previews: ReadonlyMap<string, Preview | SitePreview>,
 ): Promise<Check[]> {
+  const days = registry.config.pulls.previewDays;
   const linked = await Promise.all(
     checks.map(async (check) => {
       const preview = previews.get(check.name);
       if (preview === undefined) return check;
-      const url = `${registry.config.url}/previews/${await storePreview(registry, preview)}`;
-      return { ...check, url, summary: `${check.summary}\n\n[Preview of the page](${url})` };
+      const isSite = 'site' in preview;
+      const token = isSite
+        ? (await storeSitePreview(registry, preview, days)).token
+        : await storePreview(registry, preview);
+      const url = `${registry.config.url}/previews/${token}${isSite ? '/' : ''}`;
+      return { ...check, url, summary: `${check.summary}\n\n[Preview of the ${isSite ? 'site' : 'page'}](${url})` };
     }),
   );
   if (previews.size > 0) await trimPreviews(registry, org);

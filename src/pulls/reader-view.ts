@@ -1,8 +1,8 @@
-import { organizationIn } from '../config/organization-config.ts';
 import { anonymous } from '../model/access.ts';
 import { parseCoordinate } from '../model/address.ts';
 import type { Repository } from '../model/connection.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
+import { defaultRuleset } from '../registry/gate/default-ruleset.ts';
 import { rulesetName } from '../registry/gate/ruleset-gate.ts';
 import { connectedResources } from '../plan/plan.ts';
 import { mayRead } from '../registry/readable.ts';
@@ -17,11 +17,11 @@ import { createOverlay } from './overlay.ts';
  * in its memory: the registry never changes.
  */
 export async function viewAsReader(registry: Registry, repository: Repository): Promise<Registry> {
-  const { refs, config } = registry;
+  const { refs } = registry;
   const gates = new Set<string>();
   const own = await connectedResources(registry, repository);
-  const fallback = organizationIn(config, repository.org)?.defaults.ruleset ?? null;
-  for (const name of [fallback, ...own.map((resource) => rulesetName(registry, resource))]) {
+  const names = [defaultRuleset(registry, repository.org), ...own.map((resource) => rulesetName(registry, resource))];
+  for (const name of await Promise.all(names)) {
     const parsed = name === null ? null : parseCoordinate(name);
     if (parsed !== null) gates.add(resourceRef(parsed.coordinate));
   }

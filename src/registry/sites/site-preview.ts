@@ -8,7 +8,9 @@ import {
   currentOf,
   formatSite,
   settingsOf,
+  siteRef,
   type Deployment,
+  type DocumentationSite,
   type SiteName,
   type SiteOrigin,
   type SiteSettings,
@@ -49,6 +51,18 @@ interface Stored {
   site: SiteName;
   deployment: Deployment;
   parts: Digest[];
+  /** The site as a pull request would make it, if the check saw no such site. */
+  fresh?: FreshSite;
+}
+
+/**
+ * A site that a pull request would make. A private one may have the name: it must not show by hiding
+ * the preview.
+ */
+export interface FreshSite {
+  /** The repository of the request. */
+  from: string;
+  record: DocumentationSite;
 }
 
 const mostBytes = 128 * 2 ** 20;
@@ -74,13 +88,33 @@ export async function previewSite(registry: Registry, request: PreviewSite): Pro
   const fatal = report.problems.find(({ rule }) => rule === 'site-empty' || rule === 'site-limit');
   if (fatal) throw new RegistryError('refused', fatal.message, { problems: report.problems });
   const parts = await partsOf(registry, made, previous);
-  const at = registry.now().toISOString();
-  const deployment: Deployment = { label: 'preview', manifest: made.built.digest, publishedAt: at, by, origin };
-  const stored: Stored = { site, deployment, parts: [...parts.keys()] };
   await sweepPreviews(registry);
-  const kept = await keepPreview(registry, site.org, previewDays, encodeJson(stored), parts);
+  const kept = await storeSitePreview(registry, { site, origin, by, manifest: made.built.digest, parts }, previewDays);
   await trimPreviews(registry, site.org);
   return { ...kept, rendered, report };
+}
+
+/** A state of a site that can be stored as a preview. */
+export interface SitePreview {
+  site: SiteName;
+  origin: SiteOrigin | null;
+  /** Recorded as who made it. */
+  by: string;
+  manifest: Digest;
+  /** All that it needs besides what is published. */
+  parts: ReadonlyMap<Digest, Uint8Array>;
+  fresh?: FreshSite;
+}
+
+/** Stores a preview of a site for some days. */
+export async function storeSitePreview(
+  registry: Registry,
+  { site, origin, by, manifest, parts, fresh }: SitePreview,
+  days: number,
+): Promise<{ token: string; expiresAt: string }> {
+  const deployment: Deployment = { label: 'preview', manifest, publishedAt: registry.now().toISOString(), by, origin };
+  const stored: Stored = { site, deployment, parts: [...parts.keys()], ...(fresh && { fresh }) };
+  return keepPreview(registry, site.org, days, encodeJson(stored), parts);
 }
 
 /** As `previewSite`, of the files that were sent for a site. Throws `conflict` if it has others. */
@@ -96,7 +130,7 @@ export async function previewDrafts(
  * The objects of a deployment besides those of the one that is published, which are kept anyway:
  * those of drafts are not, once a draft changes.
  */
-async function partsOf(
+export async function partsOf(
   registry: Registry,
   { built, bundles, contents }: MadeDeployment,
   previous: DeploymentContents | null,
@@ -140,10 +174,11 @@ export async function openSitePreview(
   const stored = found && (parseJson(found.bytes) as Partial<Stored> | undefined);
   // That of a document has no site.
   if (!found || !stored?.site) return null;
-  const { site, deployment, parts } = stored as Stored;
+  const { site, deployment, parts, fresh } = stored as Stored;
   const own = new Set(parts);
   const view: Registry = {
     ...registry,
+    ...(fresh && { refs: withFresh(registry.refs, site, fresh) }),
     objects: {
       ...registry.objects,
       async get(digest, pack) {
@@ -157,4 +192,17 @@ export async function openSitePreview(
   };
   const granted = await grantPreview(view, principal, site, deployment);
   return granted && { registry: view, granted, expiresAt: found.expiresAt };
+}
+
+/** The records, with a site that is not there yet, unless its repository has made it meanwhile. */
+function withFresh(refs: Registry['refs'], site: SiteName, { from, record }: FreshSite): Registry['refs'] {
+  const name = siteRef(site);
+  const read: Registry['refs']['read'] = async <T>(asked: string) => {
+    const found = await refs.read<T>(asked);
+    if (asked !== name || (found?.value as DocumentationSite | undefined)?.connection?.repository === from)
+      return found;
+    const made = { generation: 1, writeId: 'preview', at: record.createdAt, actor: 'sync:preview', origin: null };
+    return { ...made, action: 'preview', value: record as T };
+  };
+  return { ...refs, read, readFresh: read };
 }

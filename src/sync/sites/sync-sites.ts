@@ -1,24 +1,17 @@
-import { posix } from 'node:path';
 import type { SettingsSite } from '../../compile/compile.ts';
 import { isSandboxLost } from '../../compile/sandbox-lost.ts';
 import type { Repository, RunDocument } from '../../model/connection.ts';
 import type { Digest } from '../../model/digest.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { describeBlocking } from '../../model/problem.ts';
-import {
-  formatSite,
-  type SiteConnection,
-  type SiteName,
-  type SiteSettings,
-} from '../../model/sites/documentation-site.ts';
+import { formatSite, type SiteConnection } from '../../model/sites/documentation-site.ts';
 import type { SiteState } from '../../model/sites/site-state.ts';
-import type { SiteFiles } from '../../registry/sites/make-deployment.ts';
 import { publishSite } from '../../registry/sites/publish-site.ts';
 import { connectSite } from '../../registry/sites/site-record.ts';
 import type { Author } from '../../registry/registry.ts';
-import type { Snapshot, SnapshotEntry } from '../../source/snapshot.ts';
+import type { Snapshot } from '../../source/snapshot.ts';
 import type { Syncing } from '../syncing.ts';
-import { connectedSites } from './connect-site.ts';
+import { filesIn, findSites, settingsIn, type FoundSite } from './found-sites.ts';
 
 /** What became of the sites of a commit. `lost`: why one could not be read; it is then tried again. */
 export interface SyncedSites {
@@ -26,15 +19,6 @@ export interface SyncedSites {
   /** What to record about them. */
   change: Pick<Repository, 'sites'>;
   lost: string | null;
-}
-
-/** A site of a commit. `settings` null: they are those of its record. */
-interface FoundSite {
-  name: SiteName;
-  /** As the run names it. */
-  path: string;
-  folder: string;
-  settings: SettingsSite | null;
 }
 
 /**
@@ -47,23 +31,10 @@ export async function syncSites(
   named: readonly SettingsSite[],
 ): Promise<SyncedSites> {
   const { registry, repository, run } = syncing;
-  const { org } = repository;
   const documents: RunDocument[] = [];
   const states: Record<string, SiteState> = {};
   let lost: string | null = null;
-  const byHand = await connectedSites(registry, repository);
-  const found: FoundSite[] = [
-    ...named.map((settings) => {
-      const folder = posix.join(repository.discover ?? '', settings.path).replace(/^\.?\/?|\/$/g, '');
-      return { name: { org, slug: settings.slug }, path: settings.path, folder, settings };
-    }),
-    ...byHand.map(({ slug, connection: { folder } }) => ({
-      name: { org, slug },
-      path: folder || '/',
-      folder,
-      settings: null,
-    })),
-  ];
+  const found = await findSites(registry, repository, named);
   const at = registry.now().toISOString();
   const record = (
     site: FoundSite,
@@ -112,11 +83,11 @@ async function syncSite(
 ): Promise<{ outcome: SiteState['outcome']; detail: string | null; report: Digest | null }> {
   const { org, url, branch } = repository;
   const author: Author = { actor: `sync:${org}`, origin: `run:${run.id}` };
-  const settings = given && settingsOf(given);
+  const settings = given && settingsIn(given);
   if (given !== null) {
     const { visibility = repository.visibility, blockOn = 'error' } = given;
     const connection: SiteConnection = { repository: url, branch, folder };
-    await connectSite(registry, name, { ...settingsOf(given), visibility, blockOn, connection }, author);
+    await connectSite(registry, name, { ...settingsIn(given), visibility, blockOn, connection }, author);
   }
   const { commit } = snapshot.origin;
   const result = await publishSite(registry, {
@@ -136,28 +107,4 @@ async function syncSite(
   if (result.outcome === 'published')
     return { outcome: 'published', detail: `deployment ${result.deployment.label}.${more}`, report };
   return { outcome: 'rejected', detail: describeBlocking(result.report).replace('document', 'site'), report };
-}
-
-function settingsOf({ title, description, theme, navigation, redirects, versions }: SettingsSite): SiteSettings {
-  return {
-    title,
-    description: description ?? '',
-    theme: theme ?? {},
-    navigation: navigation ?? null,
-    redirects: redirects ?? {},
-    versions: versions ?? [],
-  };
-}
-
-/** The files of a folder, with paths as in the site. Others than files are reported when they are read. */
-function filesIn(snapshot: Snapshot, entries: readonly SnapshotEntry[], folder: string): SiteFiles {
-  const start = folder === '' ? '' : `${folder}/`;
-  const own = entries.filter(({ path }) => path.startsWith(start));
-  return {
-    files: own.map(({ path, id }) => ({ path: path.slice(start.length), source: id })),
-    async read(paths) {
-      const read = await snapshot.read(paths.map((path) => start + path));
-      return read.map((file) => (file.found ? file.bytes : file.problem));
-    },
-  };
 }

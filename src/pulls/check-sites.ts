@@ -1,0 +1,169 @@
+import type { Principal } from '../model/access.ts';
+import type { Check } from '../model/check.ts';
+import type { Repository } from '../model/connection.ts';
+import { isBlocking, type Report } from '../model/problem.ts';
+import type { DeploymentContents } from '../model/sites/deployment.ts';
+import {
+  currentOf,
+  formatSite,
+  settingsOf,
+  siteAddress,
+  type DocumentationSite,
+} from '../model/sites/documentation-site.ts';
+import type { SettingsSite } from '../compile/compile.ts';
+import { settingsPath } from '../plan/settings-of.ts';
+import type { Registry } from '../registry/registry.ts';
+import { readContents } from '../registry/sites/deployment-contents.ts';
+import { makeDeployment, type MadeDeployment } from '../registry/sites/make-deployment.ts';
+import { partsOf, type SitePreview } from '../registry/sites/site-preview.ts';
+import { findSite } from '../registry/sites/site-record.ts';
+import type { Snapshot } from '../source/snapshot.ts';
+import { annotationsOf, checkName, code, plain, titleOf } from '../sync/checks.ts';
+import { refusable } from '../sync/publish-document.ts';
+import { filesIn, findSites, settingsIn, type FoundSite } from '../sync/sites/found-sites.ts';
+
+/** What decides whether a site is a pull request's business. */
+interface SiteChanges {
+  /** Paths that the request changes. */
+  changed: ReadonlySet<string>;
+  /** The sites that `stele.yaml` names, in the merged tree and in the target branch; null: the same. */
+  named: readonly SettingsSite[];
+  before: readonly SettingsSite[] | null;
+}
+
+/** The sites that a pull request touches: their folder, or what `stele.yaml` says of them. */
+export async function touchedSites(
+  registry: Registry,
+  repository: Repository,
+  { changed, named, before }: SiteChanges,
+): Promise<FoundSite[]> {
+  const found = await findSites(registry, repository, named);
+  const isNew = (settings: SettingsSite) =>
+    before !== null && !before.some((one) => JSON.stringify(one) === JSON.stringify(settings));
+  return found.filter(
+    ({ folder, settings }) =>
+      (settings !== null && isNew(settings)) ||
+      [...changed].some((path) => folder === '' || path.startsWith(`${folder}/`)),
+  );
+}
+
+/** The check of a site, with what to store as its preview; null: there is nothing to show. */
+export interface SiteChecked {
+  check: Check;
+  preview: SitePreview | null;
+}
+
+/** Pages that a check names. */
+const mostNamed = 20;
+
+/**
+ * The check of one site: what merging would publish of it. `view`: as the merge would leave the
+ * registry; `registry`: as it is, which is what a preview of the site can embed.
+ */
+export async function checkOfSite(
+  registry: Registry,
+  view: Registry,
+  repository: Repository,
+  snapshot: Snapshot,
+  { name: site, path, folder, settings: given }: FoundSite,
+  commit: string,
+): Promise<SiteChecked> {
+  const { org, url } = repository;
+  const name = formatSite(site);
+  const { config } = registry;
+  const about = { commit, name: checkName(name), url: config.url && `${config.url}${siteAddress(site)}/` };
+  const where = `${code(path)} → ${code(name)}`;
+  const known = (await findSite(registry, site))?.value ?? null;
+  // One that is not from this repository looks as if it were not there.
+  const found = known?.connection?.repository === url ? known : null;
+  const current = found && currentOf(found);
+  const previous = current && (await readContents(registry, current.manifest));
+  const reader: Principal = { kind: 'key', id: 'pull', org, scopes: ['read'], resources: null };
+  const settings = given === null ? settingsOf(found!) : settingsIn(given);
+  const input = {
+    org,
+    settings,
+    blockOn: given?.blockOn ?? found?.blockOn ?? 'error',
+    reader,
+    ...filesIn(snapshot, await snapshot.entries(), folder),
+  };
+  const made = await refusable(() => makeDeployment(view, { ...input, previous }));
+  if ('refusal' in made) {
+    const summary = `${where}\n\n${plain(made.refusal)}`;
+    const title = titleOf(null, made.refusal);
+    return { check: { ...about, state: 'failure', title, summary, annotations: [] }, preview: null };
+  }
+  const report = inRepository(made.report, folder, settingsPath(repository));
+  const { error, warning } = report.counts;
+  const isBad = isBlocking(made.report);
+  const isSame = current?.manifest === made.built.digest;
+  const title = isBad ? titleOf(report, null) : isSame ? 'Same as published' : 'Would be published';
+  const counts = `${count(Object.keys(made.contents.pages).length, 'page')}, ${count(error, 'error')}, ${count(warning, 'warning')}.`;
+  const summary = [where, `${isBad ? 'Would be rejected' : title}: ${counts}`, changesOf(previous, made.contents)];
+  const check: Check = {
+    ...about,
+    state: isBad ? 'failure' : 'success',
+    title,
+    summary: summary.filter((part) => part !== '').join('\n\n'),
+    annotations: annotationsOf(report),
+  };
+  if (isSame || Object.keys(made.contents.pages).length === 0) return { check, preview: null };
+  // What the same request would publish is not there for readers of the preview.
+  const shown = await makeDeployment(registry, { ...input, previous: made.contents });
+  const whole: MadeDeployment = { ...shown, bundles: made.bundles };
+  const parts = await partsOf(registry, whole, previous);
+  const preview: SitePreview = {
+    site,
+    origin: { repository: url, commit, folder },
+    by: `sync:${org}`,
+    manifest: shown.built.digest,
+    parts,
+    ...(found === null && { fresh: { from: url, record: freshRecord(registry, repository, site, given!) } }),
+  };
+  return { check, preview };
+}
+
+/** The site that merging would make. */
+function freshRecord(
+  registry: Registry,
+  { url, branch, visibility }: Repository,
+  site: { org: string; slug: string },
+  given: SettingsSite,
+): DocumentationSite {
+  return {
+    ...site,
+    ...settingsIn(given),
+    visibility: given.visibility ?? visibility,
+    blockOn: given.blockOn ?? 'error',
+    connection: { repository: url, branch, folder: given.path },
+    deployments: [],
+    current: null,
+    createdAt: registry.now().toISOString(),
+    deletedAt: null,
+  };
+}
+
+/** The report with the paths of the repository. */
+function inRepository(report: Report, folder: string, settings: string): Report {
+  const own = (file: string) => (file === 'site settings' ? settings : folder === '' ? file : `${folder}/${file}`);
+  return { ...report, problems: report.problems.map((problem) => ({ ...problem, file: own(problem.file) })) };
+}
+
+/** The pages that differ, as Markdown. */
+function changesOf(before: DeploymentContents | null, { pages }: DeploymentContents): string {
+  if (before === null) return '';
+  const old = new Map(Object.entries(before.pages));
+  const lines = Object.entries(pages).flatMap(([path, { source, facts }]) => {
+    const was = old.get(path);
+    old.delete(path);
+    if (was?.source === source) return [];
+    return [`- ${was === undefined ? 'New' : 'Changed'}: ${code(path)} ${plain(facts.title)}`];
+  });
+  lines.push(...[...old].map(([path]) => `- Removed: ${code(path)}`));
+  const rest = lines.length > mostNamed ? [`- … and ${lines.length - mostNamed} more`] : [];
+  return [...lines.slice(0, mostNamed), ...rest].join('\n');
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
