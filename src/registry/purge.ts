@@ -14,9 +14,11 @@ interface Purges {
 
 const purgesRef = 'purges/all';
 
-/** Reads the running purges, bypassing every cache. */
-async function readPurges(registry: Registry): Promise<{ generation: number; isRunning: boolean }> {
-  const newest = await registry.refs.readFresh<Purges>(purgesRef);
+async function readPurges(
+  registry: Registry,
+  read: 'read' | 'readFresh',
+): Promise<{ generation: number; isRunning: boolean }> {
+  const newest = await registry.refs[read]<Purges>(purgesRef);
   return { generation: newest?.generation ?? 0, isRunning: (newest?.value.running ?? []).some(isAlive) };
 }
 
@@ -25,9 +27,10 @@ async function readPurges(registry: Registry): Promise<{ generation: number; isR
  * and whether one may have deleted bytes since without a word: it was running, and may have crashed.
  */
 export async function notePurges(registry: Registry): Promise<() => Promise<{ isNew: boolean; isRunning: boolean }>> {
-  const before = await readPurges(registry);
+  // From a moment ago will do: a purge that began or ended since then counts too.
+  const before = await readPurges(registry, 'read');
   return async () => {
-    const after = await readPurges(registry);
+    const after = await readPurges(registry, 'readFresh');
     return { isNew: after.generation !== before.generation, isRunning: before.isRunning || after.isRunning };
   };
 }
