@@ -30,7 +30,7 @@ export async function bringHistory(
 
   async function attempt(): Promise<HistoryCommit[]> {
     // Also creates the mirror if it does not exist.
-    const isHere = (await mirror.objects(signal)).has(target.commit);
+    const isHere = (await mirror.look([target.commit], signal)).has(target.commit);
     const known = isHere ? await read() : null;
     if (known !== null) return known;
     await mirror.fetchHistory(await call.connect(), target);
@@ -73,6 +73,6 @@ export async function bringBlobs({ mirror, call }: Bringing, blobs: readonly str
 
 async function absentOf(mirror: Mirror, ids: readonly string[], signal: AbortSignal): Promise<string[]> {
   if (ids.length === 0) return [];
-  const known = await mirror.objects(signal);
+  const known = await mirror.look(ids, signal);
   return [...new Set(ids)].filter((id) => !known.has(id));
 }

@@ -1,32 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { simpleGit } from 'simple-git';
 import { RegistryError } from '../model/errors.ts';
+import { assertGit, environmentOf, isProgram, type GitSettings } from './git-environment.ts';
 
 /** One run of git. */
-export interface GitCommand {
+export interface GitCommand extends GitSettings {
   /** Never contains a secret, because every user of the machine can read it. */
   args: readonly string[];
-  /** The repository, which is also the working directory. */
-  folder: string;
-  /**
-   * The transports that git may use, as in `GIT_ALLOW_PROTOCOL`. `none` for commands that only
-   * read.
-   */
-  protocols: string;
-  /** Git settings. Passed in the environment, so they may contain a secret. */
-  config?: Readonly<Record<string, string>>;
-  /** Additional environment variables. */
-  environment?: Readonly<Record<string, string>>;
-  /** Standard input. */
-  input?: string;
-  /** Where to find git and ssh, as in `PATH`. */
-  searchPath: string;
+  /** Standard input. What fails while it comes ends the input there. */
+  input?: string | AsyncIterable<Uint8Array>;
   /** The most bytes that git may print before it is stopped. Default: 256 MiB. */
   outputBytes?: number;
   /** Stops git and every process that it started. */
@@ -39,28 +27,6 @@ export interface GitResult {
   stdout: Buffer;
   stderr: string;
 }
-
-// Settings that no repository and no user's configuration may change (design §10).
-const walls: Readonly<Record<string, string>> = {
-  'core.hooksPath': '/dev/null',
-  'core.fsmonitor': 'false',
-  'core.askPass': '',
-  'core.bigFileThreshold': '8m',
-  'credential.helper': '',
-  'fetch.recurseSubmodules': 'false',
-  'fetch.unpackLimit': '1',
-  'gc.auto': '0',
-  'http.followRedirects': 'false',
-  'http.lowSpeedLimit': '1',
-  'http.proxy': '',
-  'maintenance.auto': 'false',
-  'pack.threads': '1',
-  'protocol.version': '2',
-  'submodule.recurse': 'false',
-  // Real repositories contain old mistakes that fsck rejects. Stele checks what it reads instead:
-  // sizes, names and blob ids.
-  'transfer.fsckObjects': 'false',
-};
 
 // simple-git does not expose its process, and its own abort leaves git-remote-https running. Node
 // announces each process here.
@@ -84,10 +50,12 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   const flood = new AbortController();
   const signal = AbortSignal.any([command.signal, flood.signal]);
   signal.throwIfAborted();
-  if (!isProgram('git', searchPath)) {
-    throw new RegistryError('unavailable', 'git is not installed, or not in a folder where the server looks for it.');
-  }
-  const environment = environmentOf(command);
+  assertGit(searchPath);
+  const environment = {
+    ...environmentOf(command),
+    // simple-git prints what it spawns when DEBUG says so.
+    [inspect.custom]: () => '(not shown: it may hold a credential)',
+  };
   let code = 0;
   const run: Run = { child: null };
   const stopFlood = () => flood.abort(new RegistryError('too_large', `git printed more than ${outputBytes} bytes.`));
@@ -108,7 +76,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
       allowUnsafePack: true,
       allowUnsafeSshCommand: true,
     },
-    ...(input === undefined ? {} : { input: () => input }),
+    ...(typeof input === 'string' ? { input: () => input } : {}),
     errors: (_error, { exitCode }) => {
       code = exitCode;
       return undefined;
@@ -118,6 +86,7 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
     .outputHandler((_command, out, err) => {
       stdout.collect(out);
       stderr.collect(err);
+      if (typeof input === 'object') void feed(input, run.child!.stdin!);
     });
 
   const [task = '', ...rest] = args;
@@ -132,6 +101,11 @@ export async function runGit(command: GitCommand): Promise<GitResult> {
   } finally {
     run.child = null;
   }
+}
+
+/** Writes what comes. Git says itself what it makes of an end that comes too early. */
+async function feed(input: AsyncIterable<Uint8Array>, stdin: Writable): Promise<void> {
+  await pipeline(input, stdin).catch(() => undefined);
 }
 
 /**
@@ -158,43 +132,6 @@ function createCollector(
     },
     end: promise,
   };
-}
-
-function environmentOf({
-  protocols,
-  config,
-  environment,
-  folder,
-  searchPath,
-}: GitCommand): Record<string | symbol, unknown> {
-  const settings = Object.entries({ ...walls, ...config });
-  return {
-    PATH: searchPath,
-    HOME: '/nonexistent',
-    LC_ALL: 'C',
-    GIT_DIR: folder,
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_TERMINAL_PROMPT: '0',
-    // git 2.39.4 or newer. Without it, git fetches objects that a server left out, and starts
-    // itself endlessly for a shallow repository.
-    GIT_NO_LAZY_FETCH: '1',
-    GIT_ALLOW_PROTOCOL: protocols,
-    GIT_CONFIG_COUNT: String(settings.length),
-    ...Object.fromEntries(
-      settings.flatMap(([key, value], index) => [
-        [`GIT_CONFIG_KEY_${index}`, key],
-        [`GIT_CONFIG_VALUE_${index}`, value],
-      ]),
-    ),
-    ...environment,
-    // simple-git prints what it spawns when DEBUG says so.
-    [inspect.custom]: () => '(not shown: it may hold a credential)',
-  };
-}
-
-function isProgram(name: string, searchPath: string): boolean {
-  return searchPath.split(':').some((folder) => existsSync(join(folder, name)));
 }
 
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal, end: () => Promise<void>): Promise<T> {

@@ -1,5 +1,4 @@
 import { RegistryError } from '../model/errors.ts';
-import { blobId } from './blob.ts';
 import { parseCommit, type Commit } from './commit.ts';
 import { findPath, listEntries, type Found, type ListTree } from './lookup.ts';
 import { mending } from './mend.ts';
@@ -8,7 +7,7 @@ import type { ObjectInfo } from './git-objects.ts';
 import { fileTooLarge, lfsPointer } from './refusal.ts';
 import type { Snapshot, SnapshotFile } from './snapshot.ts';
 import type { Call } from './transport.ts';
-import { createTreeReader, type TreeEntry } from './tree.ts';
+import { parseTree, type TreeEntry } from './tree.ts';
 
 /** The limits of a snapshot. */
 export interface SnapshotLimits {
@@ -31,22 +30,30 @@ export interface CommitSnapshotOptions {
 const mostObjectBytes = 64 * 2 ** 20;
 
 /**
- * Opens a snapshot of a commit in a mirror. Reads trees with isomorphic-git and blobs with `git
- * cat-file`, which reports sizes first. Fetches what the mirror lacks, and recreates a mirror that
- * was deleted or damaged meanwhile.
+ * Opens a snapshot of a commit in a mirror. Reads objects with `git cat-file`, which
+ * reports sizes first. Fetches what the mirror lacks, and recreates a mirror that was deleted or
+ * damaged meanwhile.
  */
 export async function openCommitSnapshot(options: CommitSnapshotOptions): Promise<Snapshot> {
   const { repository, target, mirror, limits, begin } = options;
   const trees = new Map<string, TreeEntry[]>();
-  let known: ReadonlyMap<string, ObjectInfo> = new Map();
+  const known = new Map<string, ObjectInfo>();
+
+  /** Finds out which of these objects are in the mirror. */
+  async function look(ids: readonly string[], signal: AbortSignal, isFresh = false): Promise<void> {
+    const found = await mirror.look(ids, signal, isFresh);
+    for (const id of ids) known.delete(id);
+    for (const [id, info] of found) known.set(id, info);
+  }
 
   /** Runs work that reads the mirror. If the mirror fails, repairs it and runs the work again. */
   function reading<T>(call: Call, work: () => Promise<T>): Promise<T> {
     async function attempt(count: number): Promise<T> {
-      if (count > 1 || !known.has(target.commit)) known = await mirror.objects(call.signal, count > 1);
+      if (count > 1) known.clear();
+      if (!known.has(target.commit)) await look([target.commit], call.signal, count > 1);
       if (!known.has(target.commit)) {
         await mirror.fetchCommit(await call.connect(), target);
-        known = await mirror.objects(call.signal);
+        await look([target.commit], call.signal);
         if (!known.has(target.commit)) throw new Error('The mirror lost what was fetched.');
       }
       return work();
@@ -56,32 +63,26 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   /** Deletes a mirror that exists but cannot be read. The next reader fetches a missing one. */
   async function mend(call: Call): Promise<void> {
-    const here = await mirror.objects(call.signal, true).catch(() => null);
+    const here = await mirror.look([target.commit], call.signal, true).catch(() => null);
     if (here === null || here.has(target.commit)) await mirror.delete();
-  }
-
-  function checkSize(id: string): void {
-    if ((known.get(id)?.size ?? 0) > mostObjectBytes) {
-      throw new RegistryError('too_large', `${repository} has a commit or tree object that is too large.`);
-    }
   }
 
   async function readCommit({ signal }: Call): Promise<Commit> {
     const refusal = `${target.commit} in ${repository} is not a commit.`;
     if (known.get(target.commit)?.type !== 'commit') throw new RegistryError('refused', refusal);
-    checkSize(target.commit);
-    const bytes = (await mirror.readObjects([target.commit], signal)).get(target.commit);
+    const bytes = (await mirror.readObjects([target.commit], signal, mostObjectBytes)).get(target.commit);
     const commit = bytes && parseCommit(bytes);
     if (!commit) throw new Error(`Commit ${target.commit} cannot be read.`);
     return commit;
   }
 
   function createLister({ signal }: Call): ListTree {
-    const reader = createTreeReader(mirror.folder);
     return async (tree) => {
       signal.throwIfAborted();
-      checkSize(tree);
-      const entries = trees.get(tree) ?? (await reader.entriesOf(tree));
+      const listed = trees.get(tree);
+      if (listed) return listed;
+      const bytes = (await mirror.readObjects([tree], signal, mostObjectBytes)).get(tree)!;
+      const entries = parseTree(bytes);
       trees.set(tree, entries);
       return entries;
     };
@@ -89,10 +90,11 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
 
   async function bringBlobs(call: Call, ids: readonly string[]): Promise<void> {
     const absent = (): string[] => ids.filter((id) => !known.has(id));
-    if (absent().length > 0) known = await mirror.objects(call.signal);
+    if (absent().length > 0) await look(absent(), call.signal);
     if (absent().length === 0) return;
-    await mirror.fetchBlobs(await call.connect(), absent(), target);
-    known = await mirror.objects(call.signal);
+    const wanted = absent();
+    await mirror.fetchBlobs(await call.connect(), wanted, target);
+    await look(wanted, call.signal);
     if (absent().length > 0) throw new Error('The mirror lost what was fetched.');
   }
 
@@ -100,7 +102,6 @@ export async function openCommitSnapshot(options: CommitSnapshotOptions): Promis
     const contents = new Map<string, Buffer>();
     for (const batch of batches(ids, (id) => known.get(id)?.size ?? 0)) {
       for (const [id, bytes] of await mirror.readObjects(batch, call.signal)) {
-        if (blobId(bytes) !== id) throw new Error(`Object ${id} is damaged.`);
         contents.set(id, bytes);
       }
     }

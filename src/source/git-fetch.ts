@@ -2,6 +2,7 @@ import { isUnadvertised } from './explain.ts';
 import { RegistryError } from '../model/errors.ts';
 import { packBytes } from './scratch.ts';
 import type { Transport } from './transport.ts';
+import type { PackRequest } from './wire/pack-request.ts';
 
 /** A fetch. */
 export interface FetchRequest {
@@ -46,6 +47,29 @@ export async function fetchInto(
     await watch.check();
     watch.signal.throwIfAborted();
     return ok;
+  } finally {
+    watch.stop();
+  }
+}
+
+/**
+ * Fetches a pack into a scratch repository without `git fetch`; git indexes it. Returns false when
+ * that is not possible, for whatever reason: git is asked then. Rejects with `too_large` as
+ * `fetchInto` does.
+ */
+export async function fetchPack(
+  repository: string,
+  transport: Transport,
+  request: PackRequest,
+  { sizeLimit, counted }: FetchLimit,
+): Promise<boolean> {
+  const { location, signal } = transport;
+  const watch = watchSize([repository, ...counted], sizeLimit, () => tooLarge(location.url, sizeLimit));
+  try {
+    const isHere = await transport.receive(repository, request, AbortSignal.any([signal, watch.signal]));
+    await watch.check();
+    watch.signal.throwIfAborted();
+    return isHere;
   } finally {
     watch.stop();
   }

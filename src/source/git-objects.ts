@@ -1,7 +1,10 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { objectId } from './blob.ts';
 import { runGit } from './command.ts';
+import { startObjectProcess, type ObjectProcess } from './object-process.ts';
+import { createBareRepository } from './scratch.ts';
 
 /** The type and size of an object. */
 export interface ObjectInfo {
@@ -16,108 +19,98 @@ export interface ReadOptions {
   signal: AbortSignal;
 }
 
-/** Every object in a repository, by id. `isFresh`: not from memory. */
-export type ListObjects = (options: ReadOptions, isFresh?: boolean) => Promise<ReadonlyMap<string, ObjectInfo>>;
-
-/** The most objects that remembered lists have together: some 16 MB. */
-const mostRemembered = 100_000;
-
-/**
- * Lists the objects of repositories that consist of packs. Remembers the lists: git is asked again
- * when a repository has other packs, whose names say what is in them.
- */
-export function createObjectLists(): ListObjects {
-  const lists = new LRUCache<string, { packs: string; objects: ReadonlyMap<string, ObjectInfo> }>({
-    maxSize: mostRemembered,
-    sizeCalculation: ({ objects }) => objects.size + 1,
-  });
-  return async (options, isFresh = false) => {
-    const before = await packsIn(options.folder);
-    const known = isFresh ? undefined : lists.get(options.folder);
-    if (known?.packs === before.names) return known.objects;
-    const objects = await listObjects(options);
-    const after = await packsIn(options.folder);
-    // A list made while another process deleted the packs may lack some.
-    if (after.changedAt === before.changedAt) lists.set(options.folder, { packs: before.names, objects });
-    return objects;
-  };
+/** Reads the objects of bare repositories that consist of packs. */
+export interface Objects {
+  /** Those of these objects that the repository has, by id. `isFresh`: asks a new process of git. */
+  look(ids: readonly string[], options: ReadOptions, isFresh?: boolean): Promise<Map<string, ObjectInfo>>;
+  /** The contents of these objects, by id. All must be in the repository, and none larger. */
+  read(ids: readonly string[], options: ReadOptions, mostBytes?: number): Promise<Map<string, Buffer>>;
 }
 
-/** The names of a repository's packs and their indexes, and when one was last added or removed. */
-async function packsIn(folder: string): Promise<{ names: string; changedAt: bigint }> {
-  const packs = join(folder, 'objects', 'pack');
-  const { ctimeNs } = await stat(packs, { bigint: true });
-  const names = (await readdir(packs)).filter((name) => /\.(?:idx|pack)$/.test(name));
-  return { names: names.sort().join(), changedAt: ctimeNs };
-}
-
-async function listObjects(options: ReadOptions): Promise<Map<string, ObjectInfo>> {
-  return parseObjects(await cat(['--batch-check', '--batch-all-objects', '--unordered'], options));
-}
-
-/** The contents of these objects, by id. All must be in the repository. */
-export type ReadObjects = (ids: readonly string[], options: ReadOptions) => Promise<Map<string, Buffer>>;
-
+/** Processes that read repositories at the same time, or did within the last second. */
+const mostProcesses = 16;
+/** The most bytes of one object, unless a reader allows less. */
+const mostObjectBytes = 256 * 2 ** 20;
 /** Bytes of the objects that are remembered, and of the largest of them. */
 const mostContents = 16 * 2 ** 20;
 const mostContent = 2 * 2 ** 20;
 
 /**
- * Reads objects, and remembers them for each repository: a sync reads a commit three times, and
- * each document to detect it and to compile it.
+ * Reads objects by one process of git for each repository, which stays for as long as it is asked.
+ * Remembers what it read: a sync reads a commit three times, each document to detect it and to
+ * compile it, and most trees are those of the commit before.
  */
-export function createObjectReader(): ReadObjects {
+export function createObjects(): Objects {
+  const processes = new LRUCache<string, { process: ObjectProcess; packs: ReadonlySet<string> }>({
+    max: mostProcesses,
+    dispose: ({ process }) => process.end(),
+  });
   const contents = new LRUCache<string, Buffer>({
     maxSize: mostContents,
     maxEntrySize: mostContent,
     sizeCalculation: (bytes) => bytes.byteLength + 200,
   });
-  return async (ids, options) => {
-    const keyOf = (id: string) => `${options.folder} ${id}`;
-    const known = new Map(ids.map((id) => [id, contents.get(keyOf(id))]));
-    const absent = ids.filter((id) => known.get(id) === undefined);
-    const read = absent.length === 0 ? new Map<string, Buffer>() : await readObjects(absent, options);
-    for (const [id, bytes] of read) {
-      if (bytes.byteLength > mostContent) continue;
-      // A copy of its own: what git printed is one buffer for all objects, and Node's pool has 64 KB.
-      const own = Buffer.allocUnsafeSlow(bytes.byteLength);
-      own.set(bytes);
-      contents.set(keyOf(id), own);
+
+  /** The process for a repository. One that may still hold packs which were deleted is replaced. */
+  async function processFor({ folder, searchPath }: ReadOptions, isFresh: boolean): Promise<ObjectProcess> {
+    const packs = new Set(await readdir(join(folder, 'objects', 'pack')).catch(() => []));
+    const known = processes.get(folder);
+    if (known && !isFresh && known.packs.isSubsetOf(packs)) {
+      known.packs = packs;
+      return known.process;
     }
-    return new Map(ids.map((id) => [id, known.get(id) ?? read.get(id)!]));
+    await createBareRepository(folder);
+    processes.delete(folder);
+    const process = startObjectProcess({ folder, searchPath }, () => {
+      if (processes.peek(folder)?.process === process) processes.delete(folder);
+    });
+    processes.set(folder, { process, packs });
+    return process;
+  }
+
+  return {
+    async look(ids, options, isFresh = false) {
+      const process = await processFor(options, isFresh);
+      const { signal } = options;
+      const objects = await process.ask({ ids: [...new Set(ids)], wants: 'info', mostBytes: 0, signal });
+      return new Map(objects.map(({ id, type, size }) => [id, { type, size }]));
+    },
+    async read(ids, options, mostBytes = mostObjectBytes) {
+      const keyOf = (id: string) => `${options.folder} ${id}`;
+      const found = new Map(ids.map((id) => [id, contents.get(keyOf(id))]));
+      const absent = [...found].flatMap(([id, bytes]) => (bytes === undefined ? [id] : []));
+      const question = { ids: absent, wants: 'contents', mostBytes, signal: options.signal } as const;
+      const objects = absent.length === 0 ? [] : await (await processFor(options, false)).ask(question);
+      for (const { id, type, bytes } of objects) {
+        if (objectId(type, bytes!) !== id) throw new Error(`Object ${id} is damaged.`);
+        found.set(id, bytes!);
+        if (bytes!.byteLength > mostContent) continue;
+        // A copy of its own: what git printed is one buffer for all objects, and Node's pool has 64 KB.
+        const own = Buffer.allocUnsafeSlow(bytes!.byteLength);
+        own.set(bytes!);
+        contents.set(keyOf(id), own);
+      }
+      const all = [...found].map(([id, bytes]) => {
+        if (bytes === undefined) throw new Error(`The mirror lost object ${id}.`);
+        return [id, bytes] as const;
+      });
+      return new Map(all);
+    },
   };
 }
 
 /** The contents of these objects. All must be in the repository. */
 export async function readObjects(ids: readonly string[], options: ReadOptions): Promise<Map<string, Buffer>> {
-  return parseBatch(await cat(['--batch'], options, ids.map((id) => `${id}\n`).join('')));
+  const input = ids.map((id) => `${id}\n`).join('');
+  const { ok, stdout, stderr } = await runGit({ args: ['cat-file', '--batch'], protocols: 'none', input, ...options });
+  if (!ok) throw new Error(`git cat-file failed: ${stderr}`);
+  return parseBatch(stdout);
 }
 
 /** Whether a commit is in the repository. */
 export async function hasCommit(commit: string, { folder, searchPath, signal }: ReadOptions): Promise<boolean> {
   const args = ['cat-file', '-e', `${commit}^{commit}`];
   return (await runGit({ args, folder, protocols: 'none', searchPath, signal })).ok;
-}
-
-async function cat(
-  args: readonly string[],
-  { folder, searchPath, signal }: ReadOptions,
-  input?: string,
-): Promise<Buffer> {
-  const command = { args: ['cat-file', ...args], folder, protocols: 'none', searchPath, signal };
-  const { ok, stdout, stderr } = await runGit(input === undefined ? command : { ...command, input });
-  if (!ok) throw new Error(`git cat-file failed: ${stderr}`);
-  return stdout;
-}
-
-/** Parses the output of `git cat-file --batch-check`: lines of `<id> <type> <size>`. */
-function parseObjects(output: Buffer): Map<string, ObjectInfo> {
-  const found = new Map<string, ObjectInfo>();
-  for (const line of output.toString('latin1').split('\n')) {
-    const [id, type, size] = line.split(' ');
-    if (id && type && size) found.set(id, { type, size: Number(size) });
-  }
-  return found;
 }
 
 /**

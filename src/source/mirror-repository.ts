@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
-import { fetchInto, type FetchRequest } from './git-fetch.ts';
-import { hasCommit, type ListObjects, type ObjectInfo, type ReadObjects } from './git-objects.ts';
+import { fetchInto, fetchPack, type FetchRequest } from './git-fetch.ts';
+import { hasCommit, type ObjectInfo, type Objects } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
+import type { PackRequest } from './wire/pack-request.ts';
 
 /**
  * The local mirror of a remote repository: a bare repository of packs in the cache folder, with
@@ -17,8 +18,8 @@ import type { Transport } from './transport.ts';
 export interface Mirror {
   /** The bare repository. */
   readonly folder: string;
-  /** Every object in the mirror, by id. `isFresh`: as git finds it now, not as it was remembered. */
-  objects(signal: AbortSignal, isFresh?: boolean): Promise<ReadonlyMap<string, ObjectInfo>>;
+  /** Those of these objects that are in the mirror, by id. `isFresh`: asks a new process of git. */
+  look(ids: readonly string[], signal: AbortSignal, isFresh?: boolean): Promise<ReadonlyMap<string, ObjectInfo>>;
   /** Fetches a commit and its trees. */
   fetchCommit(transport: Transport, target: Target): Promise<void>;
   /**
@@ -38,8 +39,8 @@ export interface Mirror {
    * objects.
    */
   fetchBlobs(transport: Transport, ids: readonly string[], target: Target): Promise<void>;
-  /** The contents of these objects. All must be in the mirror. */
-  readObjects(ids: readonly string[], signal: AbortSignal): Promise<Map<string, Buffer>>;
+  /** The contents of these objects. All must be in the mirror, and none larger. */
+  readObjects(ids: readonly string[], signal: AbortSignal, mostBytes?: number): Promise<Map<string, Buffer>>;
   delete(): Promise<void>;
 }
 
@@ -53,8 +54,7 @@ export interface MirrorOptions extends ScratchOptions {
   searchPath: string;
   /** Bytes. */
   sizeLimit: number;
-  listObjects: ListObjects;
-  readObjects: ReadObjects;
+  objects: Objects;
 }
 
 // A mirror with more packs is recreated at the next commit, because every pack slows down every
@@ -65,14 +65,19 @@ const mostPacks = 40;
 const mostHistories = 20;
 // Negotiation is useless for single objects.
 const noNegotiation = { 'fetch.negotiationAlgorithm': 'noop' };
-const withoutBlobs = '--filter=blob:none';
+const blobNone = 'blob:none';
+const withoutBlobs = `--filter=${blobNone}`;
+// Files that come with the commit of a push, and the most bytes of them all. Larger ones are fetched
+// when they are read.
+const smallBlobs = 'blob:limit=2m';
+const mostWithCommit = 8 * 2 ** 20;
 
 /**
  * The mirror of the repository at this URL, in `mirrors/` of the cache folder. Creates nothing
  * until it is used.
  */
 export function createMirror(url: string, options: MirrorOptions): Mirror {
-  const { searchPath, sizeLimit, listObjects, readObjects } = options;
+  const { searchPath, sizeLimit, objects } = options;
   const folder = join(options.folder, 'mirrors', `${hexOf(digestOf(url)).slice(0, 32)}.git`);
   const baseFile = join(folder, 'base');
   const historyFile = join(folder, 'histories');
@@ -80,7 +85,12 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   async function fetch(transport: Transport, request: Attempt): Promise<boolean> {
     return withScratch(options, request.base, async (repository) => {
       try {
-        const isHere = await fetchInto(repository, transport, request, { sizeLimit, counted: [folder] });
+        const limit = { sizeLimit, counted: [folder] };
+        if (request.pack && (await fetchPack(repository, transport, request.pack, limit))) {
+          await movePacks(repository, folder);
+          return true;
+        }
+        const isHere = await fetchInto(repository, transport, request, limit);
         const { proves } = request;
         const at = { folder: repository, searchPath, signal: transport.signal };
         if (request.isWhole === true && !(await isComplete(repository))) throw cutOff(url);
@@ -136,17 +146,23 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   return {
     folder,
 
-    async objects(signal, isFresh) {
-      await createBareRepository(folder);
-      return listObjects({ folder, searchPath, signal }, isFresh);
-    },
+    look: (ids, signal, isFresh) => objects.look(ids, { folder, searchPath, signal }, isFresh),
 
     async fetchCommit(transport, target) {
       await removeWorn();
       const shallow = { options: ['--depth=1', withoutBlobs], base: null };
+      const base = await readBase(baseFile, true);
+      const wants = [target.commit];
+      // What a push changes is small, and read soon. A whole tree may be large.
+      const pack = {
+        wants,
+        haves: base?.commits ?? [],
+        depth: 1,
+        ...(base ? { filter: smallBlobs, mostBytes: mostWithCommit } : { filter: blobNone, mostBytes: sizeLimit }),
+      };
       await fetchFirst(transport, target, [
-        ...onBase(await readBase(baseFile, true), { ...shallow, wants: [target.commit] }),
-        { ...shallow, wants: [target.commit] },
+        ...onBase(base, { ...shallow, wants, pack }),
+        { ...shallow, wants, ...(base === null && { pack }) },
         { ...shallow, wants: [target.ref], proves: target.commit },
       ]);
       await write(baseFile, [target.commit]);
@@ -154,7 +170,9 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
 
     async fetchCommits(transport, ids) {
       const some = { options: ['--depth=1', withoutBlobs, '--stdin'], wants: [], input: linesOf(ids), base: null };
-      const attempts = [...onBase(await readBase(baseFile, true), some), some];
+      const base = await readBase(baseFile, true);
+      const pack = { wants: ids, haves: base?.commits ?? [], depth: 1, filter: blobNone, mostBytes: sizeLimit };
+      const attempts = [...onBase(base, { ...some, pack }), { ...some, ...(base === null && { pack }) }];
       for (const attempt of attempts) if (await fetch(transport, attempt)) return true;
       return false;
     },
@@ -186,13 +204,14 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
           input: linesOf(ids),
           config: noNegotiation,
           base: null,
+          pack: { wants: ids, haves: [], filter: blobNone, mostBytes: sizeLimit },
         },
         { ...whole, wants: [target.commit] },
         { ...whole, wants: [target.ref], proves: target.commit },
       ]);
     },
 
-    readObjects: (ids, signal) => readObjects(ids, { folder, searchPath, signal }),
+    readObjects: (ids, signal, mostBytes) => objects.read(ids, { folder, searchPath, signal }, mostBytes),
 
     delete: remove,
   };
@@ -200,6 +219,8 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
 
 interface Attempt extends FetchRequest {
   base: Base | null;
+  /** The same without a process, where the server allows that. */
+  pack?: PackRequest;
   /** A commit that must be fetched too. A ref may have moved to another one. */
   proves?: string;
   /** Whether to reject a history that is cut off. */

@@ -4,7 +4,7 @@ import { knownParents, traceAncestry } from './ancestry.ts';
 import { isRefName } from './branch.ts';
 import { bringBlobs, bringCommits, bringHistory, type Bringing } from './bring.ts';
 import { runGit } from './command.ts';
-import { createObjectLists, createObjectReader } from './git-objects.ts';
+import { createObjects } from './git-objects.ts';
 import { openCommitSnapshot, type SnapshotLimits } from './commit-snapshot.ts';
 import { lookup as systemLookup, type Lookup } from './allowed-address.ts';
 import { gitDirectory } from './local.ts';
@@ -13,6 +13,7 @@ import { parseLocation, type Location, type Reach } from './location.ts';
 import { createMirror } from './mirror-repository.ts';
 import { askTags, askTip, forbiddenRef } from './ls-remote.ts';
 import type { Remote, Source } from './source.ts';
+import { createAdvertised } from './wire/server-refs.ts';
 import { createTransport, type Call, type Transport } from './transport.ts';
 
 export interface SourceOptions extends Reach {
@@ -40,10 +41,10 @@ const usualFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 export function openSource(options: SourceOptions): Source {
   const { folder, timeLimit, sizeLimit, limits, searchPath = usualFolders, lookup = systemLookup } = options;
   const knownHosts = options.knownHosts ?? null;
-  const memory = { listObjects: createObjectLists(), readObjects: createObjectReader() };
-  const mirrors = { folder, searchPath, timeLimit, sizeLimit, ...memory };
+  const mirrors = { folder, searchPath, timeLimit, sizeLimit, objects: createObjects() };
 
   const moved = new Map<string, string>();
+  const advertised = createAdvertised();
   let checked: Promise<void> | null = null;
 
   /**
@@ -65,7 +66,17 @@ export function openSource(options: SourceOptions): Source {
       throw error;
     });
     const { credential } = remote;
-    return createTransport({ location, credential, searchPath, timeLimit, lookup, knownHosts, moved, signal });
+    return createTransport({
+      location,
+      credential,
+      searchPath,
+      timeLimit,
+      lookup,
+      knownHosts,
+      moved,
+      advertised,
+      signal,
+    });
   }
 
   /** Starts a call. Checks the address first. */

@@ -7,7 +7,8 @@ import { runGit, type GitResult } from './command.ts';
 import { explainFailure, isNoRepository, isRedirect } from './explain.ts';
 import { resolveHost, type Lookup } from './allowed-address.ts';
 import type { Location } from './location.ts';
-import { askServerRefs } from './server-refs.ts';
+import { canReceive, receivePack, type PackRequest } from './wire/pack-request.ts';
+import { askServerRefs, type Advertised } from './wire/server-refs.ts';
 
 /** A connection to a repository for one call. Ends with its signal. */
 export interface Transport {
@@ -24,6 +25,11 @@ export interface Transport {
    * as for what is not reached over http, and for every answer that needs an explanation.
    */
   refs(prefix: string): Promise<ServerRef[] | null>;
+  /**
+   * Receives a pack into a repository, without a process for the network. False: git must fetch it,
+   * as from what is not reached over http, and after every failure.
+   */
+  receive(repository: string, request: PackRequest, signal: AbortSignal): Promise<boolean>;
   /**
    * Whether the answer is really git's. Over http, git takes a page of one line for an empty
    * repository (its older, "dumb" protocol), and a repository served as plain files for a real one.
@@ -57,6 +63,8 @@ export interface TransportOptions {
   knownHosts: string | null;
   /** New URLs of repositories that moved within their hosts, by old URL. Shared between calls. */
   moved: Map<string, string>;
+  /** What servers can do. Shared between calls. */
+  advertised: Advertised;
   signal: AbortSignal;
 }
 
@@ -69,7 +77,7 @@ const mostOutput = 32 * 2 ** 20;
  * and port.
  */
 export async function createTransport(options: TransportOptions): Promise<Transport> {
-  const { location, credential, searchPath, moved, signal } = options;
+  const { location, credential, searchPath, moved, advertised, signal } = options;
   const addresses = location.kind === 'local' ? [] : await untilAborted(resolveHost(location, options.lookup), signal);
   if (location.kind === 'local') await assertFolder(location.url);
   if (credential !== null) assertFits(location, credential);
@@ -135,7 +143,14 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     },
     async refs(prefix) {
       if (!isHttp) return null;
-      return askServerRefs({ url, addresses, authorization, prefix, signal });
+      return askServerRefs({ url, addresses, authorization, signal }, prefix, advertised);
+    },
+    async receive(repository, request, ends) {
+      if (!isHttp || !canReceive(advertised.get(url))) return false;
+      const pack = receivePack({ url, addresses, authorization, signal: ends }, request);
+      const args = ['index-pack', '--stdin'];
+      const command = { args, folder: repository, protocols: 'none', input: pack, searchPath, signal: ends };
+      return (await runGit(command)).ok;
     },
     async isGit(folder) {
       if (!isHttp) return true;

@@ -1,5 +1,3 @@
-import { readObject } from 'isomorphic-git';
-import fs from 'node:fs';
 import type { SnapshotEntry } from './snapshot.ts';
 import { isPlainSegment } from './path.ts';
 
@@ -10,30 +8,9 @@ export interface TreeEntry {
   id: string;
 }
 
-/** Reads trees of a repository by id. Discard the reader after use: its cache holds whole packs. */
-export interface TreeReader {
-  entriesOf(tree: string): Promise<TreeEntry[]>;
-}
-
 /**
- * Creates a reader for the bare repository. It rejects with isomorphic-git's errors for missing or
- * corrupt trees.
- */
-export function createTreeReader(gitdir: string): TreeReader {
-  const cache = {};
-  return {
-    async entriesOf(oid) {
-      const found = await readObject({ fs, gitdir, oid, format: 'content', cache });
-      if (found.type !== 'tree') throw new TypeError(`Object ${oid} is a ${found.type}, not a tree.`);
-      return parseTree(Buffer.from(found.object as Uint8Array));
-    },
-  };
-}
-
-/**
- * Parses a tree object: `<octal mode> <name>NUL<20 bytes of id>`, repeated. isomorphic-git's parser
- * rejects a whole tree for one name with a backslash, and changes bytes that are not UTF-8. Skips
- * names that no path can contain, and repeated names.
+ * Parses a tree object: `<octal mode> <name>NUL<20 bytes of id>`, repeated. Skips names
+ * that no path can contain, and repeated names.
  */
 export function parseTree(bytes: Buffer): TreeEntry[] {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -198,29 +198,36 @@ describe('what is asked of the server', () => {
   });
 });
 
-test.skipIf(!isThorough)(
-  `git lists the objects of a mirror once for each time that something was fetched${unlessThorough}`,
-  async () => {
-    const bin = join(world.folder, 'bin');
-    const log = join(world.folder, 'calls');
-    mkdirSync(bin);
-    const script = `#!/bin/sh\necho "$*" >> '${log}'\nPATH='${process.env['PATH']}' exec git "$@"\n`;
-    writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
-    const lists = () => readFileSync(log, 'utf8').match(/--batch-all-objects/g)!.length;
-    const source = world.openSource({ searchPath: bin });
-    const repository = world.createRepository();
-    const read = async (commit: string) => (await source.snapshot(world.remote(), commit)).read(['a.yaml']);
-
-    const first = repository.commit({ files: { 'a.yaml': 'a: 1\n' } });
-    await read(first);
-    expect(lists()).toBe(3);
-    await read(first);
-    await read(first);
-    expect(lists()).toBe(3);
-    await read(repository.commit({ files: { 'a.yaml': 'a: 2\n' } }));
-    expect(lists()).toBe(5);
-  },
-);
+test('what a push changed comes with its commit, and one process of git reads it', async () => {
+  const bin = join(world.folder, 'bin');
+  const log = join(world.folder, 'calls');
+  mkdirSync(bin);
+  const script = `#!/bin/sh\necho "$1" >> '${log}'\nPATH='${process.env['PATH']}' exec git "$@"\n`;
+  writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
+  const source = world.openSource({ searchPath: bin });
+  const repository = world.createRepository();
+  const same = 'text: of some length, which the next edition repeats\n'.repeat(200);
+  const large = randomBytes(3_000_000);
+  const read = async (commit: string) => {
+    expect(await source.tip(world.remote())).toEqual({ found: true, commit });
+    return (await source.snapshot(world.remote(), commit)).read(['a.yaml', 'b/b.yaml', 'large.bin']);
+  };
+  const files = { 'b/b.yaml': `${same}b: 1\n`, 'large.bin': large };
+  await read(repository.commit({ files: { 'a.yaml': `${same}a: 1\n` } }));
+  // The server could send the difference from a file that was never read.
+  await (await source.snapshot(world.remote(), repository.commit({ files }))).entries();
+  await source.tip(world.remote());
+  writeFileSync(log, '');
+  const asked = world.server.requests.length;
+  const second = repository.commit({ files: { 'a.yaml': `${same}a: 2\n`, 'b/b.yaml': `${same}b: 2\n` } });
+  const [a, b] = await read(second);
+  expect(a?.found && Buffer.from(a.bytes).toString()).toBe(`${same}a: 2\n`);
+  expect(b?.found && Buffer.from(b.bytes).toString()).toBe(`${same}b: 2\n`);
+  expect(world.server.requests.length - asked).toBe(3);
+  const calls = readFileSync(log, 'utf8').split('\n').filter(Boolean);
+  expect(calls.filter((call) => call !== 'cat-file')).toEqual(['index-pack', 'index-pack']);
+  expect(calls.length).toBeLessThanOrEqual(3);
+});
 
 test('of a commit that is here, whose parent is the one asked about, the server is not asked', async () => {
   const repository = world.createRepository();

@@ -18,7 +18,10 @@ describe('a source over http', () => {
   async function open(): Promise<SourceWorld> {
     const name = `${++count}.git`;
     const repository = world.createRepository(name);
-    return { source: world.openSource(), repository, remote: (branch) => world.remote(name, branch) };
+    const source = world.openSource();
+    // As a sync does. The source knows then what the server can do, and fetches without `git fetch`.
+    await source.tip(world.remote(name));
+    return { source, repository, remote: (branch) => world.remote(name, branch) };
   }
   testSource(open);
   // Past the transport they are the same as in a local repository.

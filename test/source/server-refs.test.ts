@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askServerRefs } from '../../src/source/server-refs.ts';
+import { askServerRefs, createAdvertised } from '../../src/source/wire/server-refs.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -22,6 +22,23 @@ test('the tip of a repository over http is found without a process', async () =>
   const source = world.openSource({ searchPath });
   expect(await source.tip(world.remote('quick.git', 'main'))).toEqual({ found: true, commit });
   expect(await source.tip(world.remote('quick.git'))).toEqual({ found: true, commit });
+});
+
+test('a server whose abilities are known is asked in one request, until it answers otherwise', async () => {
+  const repository = world.createRepository('known.git');
+  const source = world.openSource();
+  const tip = async (): Promise<number> => {
+    const before = world.server.requests.length;
+    const commit = repository.commit({ files: { 'a.yaml': `a: ${before}\n` } });
+    expect(await source.tip(world.remote('known.git', 'main'))).toEqual({ found: true, commit });
+    return world.server.requests.length - before;
+  };
+  expect(await tip()).toBe(2);
+  expect(await tip()).toBe(1);
+  world.server.behaviour.protocol = 0;
+  expect(await tip()).toBeGreaterThan(1);
+  world.server.behaviour.protocol = 2;
+  expect(await tip()).toBe(2);
 });
 
 describe('an answer that is not plainly a list of refs is left to git', () => {
@@ -48,9 +65,9 @@ describe('an answer that is not plainly a list of refs is left to git', () => {
     const server = createServer(listener).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const asked = { addresses: ['127.0.0.1'], authorization: null, prefix: 'refs/heads/main' };
     const signal = new AbortController().signal;
-    const found = await askServerRefs({ ...asked, url: `http://127.0.0.1:${port}/a.git`, signal });
+    const asked = { url: `http://127.0.0.1:${port}/a.git`, addresses: ['127.0.0.1'], authorization: null, signal };
+    const found = await askServerRefs(asked, 'refs/heads/main', createAdvertised());
     expect(found?.find(({ ref }) => ref === 'refs/heads/main')?.oid ?? null).toBe(expected);
     server.close();
   });
@@ -60,8 +77,9 @@ describe('an answer that is not plainly a list of refs is left to git', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const stop = new AbortController();
-    const asked = { addresses: ['127.0.0.1'], authorization: null, prefix: 'HEAD', signal: stop.signal };
-    const asking = askServerRefs({ ...asked, url: `http://127.0.0.1:${port}/a.git` });
+    const url = `http://127.0.0.1:${port}/a.git`;
+    const asked = { url, addresses: ['127.0.0.1'], authorization: null, signal: stop.signal };
+    const asking = askServerRefs(asked, 'HEAD', createAdvertised());
     stop.abort(new Error('too slow'));
     await expect(asking).rejects.toThrow('too slow');
     server.closeAllConnections();

@@ -1,0 +1,96 @@
+import { createAgent, sendToServer, type GitServer } from './git-http.ts';
+import { marks, packetOf, readPackets } from './pkt-line.ts';
+
+/** Objects to fetch. */
+export interface PackRequest {
+  /** Ids of commits, or of single blobs. */
+  wants: readonly string[];
+  /** Commits that are here, without their history and perhaps without blobs. */
+  haves: readonly string[];
+  /** Commits up to each of the `wants`. Absent for single blobs. */
+  depth?: number;
+  /** Which objects to leave out, as in git-rev-list(1). */
+  filter: string;
+  /** The most bytes to receive. */
+  mostBytes: number;
+}
+
+/**
+ * Asks a git server for a pack, over http with protocol version 2 (gitprotocol-v2(5)), without a
+ * process. Unlike `git fetch`, it does not allow the server to send a file as the difference from
+ * one that is not in the pack, so `haves` may lack blobs. Fails, also in the middle of the pack,
+ * when the answer is anything else than a whole pack.
+ */
+export async function* receivePack(server: GitServer, request: PackRequest): AsyncGenerator<Buffer> {
+  const { url, authorization } = server;
+  const agent = createAgent(url);
+  try {
+    const headers = {
+      'content-type': 'application/x-git-upload-pack-request',
+      accept: 'application/x-git-upload-pack-result',
+      'git-protocol': 'version=2',
+      ...(authorization !== null && { authorization }),
+    };
+    const message = { url: `${url}/git-upload-pack`, method: 'POST', headers, body: encodeRequest(request) };
+    yield* packIn(await sendToServer(message, agent, server), request.mostBytes);
+  } finally {
+    agent.destroy();
+  }
+}
+
+/** Whether a server said that it can be asked with `receivePack`: that it cuts histories, filters, and uses SHA-1. */
+export function canReceive(advertisement: Buffer | undefined): boolean {
+  const lines =
+    advertisement
+      ?.toString('latin1')
+      .split('\n')
+      .map((line) => line.slice(4)) ?? [];
+  const features =
+    lines
+      .find((line) => line.startsWith('fetch='))
+      ?.slice('fetch='.length)
+      .split(' ') ?? [];
+  const format = lines.find((line) => line.startsWith('object-format=')) ?? 'object-format=sha1';
+  return features.includes('shallow') && features.includes('filter') && format === 'object-format=sha1';
+}
+
+function encodeRequest({ wants, haves, depth, filter }: PackRequest): Buffer {
+  const lines = [
+    'no-progress',
+    'ofs-delta',
+    ...wants.map((id) => `want ${id}`),
+    ...haves.flatMap((id) => [`have ${id}`, `shallow ${id}`]),
+    ...(depth === undefined ? [] : [`deepen ${depth}`]),
+    `filter ${filter}`,
+    'done',
+  ];
+  const head = [packetOf('command=fetch'), packetOf('agent=git/stele'), marks.delimiter];
+  return Buffer.from([...head, ...lines.map((line) => packetOf(`${line}\n`)), marks.flush].join(''));
+}
+
+/** The pack in an answer: after the section `packfile`, in the first of three bands. */
+async function* packIn(answer: AsyncIterable<Buffer>, mostBytes: number): AsyncGenerator<Buffer> {
+  let isPack = false;
+  let isOver = false;
+  let bytes = 0;
+  for await (const packet of readPackets(answer)) {
+    if (isOver) throw new TypeError('Something follows the pack.');
+    if (!isPack) {
+      if (packet === 'flush' || packet === 'end') throw new TypeError('There is no pack.');
+      const text = packet === 'delimiter' ? '' : packet.toString('latin1');
+      if (text.startsWith('ERR ')) throw new TypeError('The server refused.');
+      isPack = /^packfile\n?$/.test(text);
+      continue;
+    }
+    if (packet === 'flush') {
+      isOver = true;
+      continue;
+    }
+    if (typeof packet === 'string' || packet[0] === 3) throw new TypeError('The server gave up.');
+    if (packet[0] !== 1) continue;
+    bytes += packet.length - 1;
+    if (bytes > mostBytes) throw new TypeError('The pack is too large.');
+    yield packet.subarray(1);
+  }
+  if (!isOver) throw new TypeError('The pack was cut off.');
+}
