@@ -9,9 +9,9 @@ import { join, relative } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { kindOf } from '../src/compile/detect.ts';
 import { compileRuleset } from '../src/compile/ruleset/ruleset.ts';
-import { given } from '../test/compile/given.ts';
 import { findingsOf, readCase } from '../test/compile/openapi/redocly-case.ts';
 import { excluded, refused } from '../test/compile/ruleset/redocly-cases.ts';
+import { withNeighbours } from '../test/compile/ruleset/with-neighbours.ts';
 import { notCompared, scenarios } from '../test/compile/ruleset/spectral/scenarios.ts';
 import { catalogue, checks, left } from '../test/diff/oasdiff.ts';
 
@@ -40,7 +40,7 @@ async function realRulesets(): Promise<string> {
     for (const entry of readdirSync(join(corpus, folder), { recursive: true, withFileTypes: true })) {
       const path = relative(corpus, join(entry.parentPath, entry.name));
       if (!entry.isFile() || !/\.(?:ya?ml|json)$/.test(path) || path.includes('lint-ignore')) continue;
-      const input = given({ [path]: readFileSync(join(corpus, path), 'utf8') }, 'rulesets');
+      const input = withNeighbours(corpus, path);
       if (kindOf(input.entry.value)?.kind === 'openapi') continue;
       const { problems } = await compileRuleset(input);
       const errors = problems.filter(({ severity }) => severity === 'error');

@@ -88,5 +88,7 @@ export function cannotExtend(name: string, presets: Iterable<string>): string {
   if (/^https?:/.test(name))
     return `${shown} is a URL, and URLs are not fetched. Publish that ruleset and extend its coordinate, such as "@acme/rulesets/style", or copy its rules into this one.`;
   if (/\.[cm]?[jt]s$/.test(name)) return `${shown} is code, which is never run. Copy its rules into this ruleset.`;
+  if (/\.(?:json|ya?ml)$/i.test(name))
+    return `The file ${shown} is not there, or it extends this one. Put it at that path of the same repository. A ruleset that is uploaded has no files beside it: extend a coordinate such as "@acme/rulesets/style".`;
   return `${shown} is not known. Extend a built-in ruleset (${[...presets].join(', ')}), a coordinate such as "@acme/rulesets/style", or a file of the same repository.`;
 }

@@ -53,8 +53,10 @@ export const compileRuleset: CompileKind = async ({ entry, files, input }) => {
   const form = rulesetForm(value, entry.path, inlined?.findFor(entry));
   let problems: Problem[] = [];
   let bundle = inlined?.ruleset ?? null;
-  for (const file of [entry, ...(inlined?.used ?? [])])
-    problems.push(...(await checkFile(file, form, inlined?.findFor(file) ?? (() => null))));
+  for (const file of [entry, ...(inlined?.used ?? [])]) {
+    const found = await checkFile(file, form, inlined?.findFor(file) ?? (() => null));
+    problems.push(...(file === entry ? found : found.map(asExtended)));
+  }
   if (bundle !== null && bundle[partialMember] === true)
     ({ problems, ruleset: bundle } = leaveOut(entry.path, bundle, problems));
   const text = (key: string) => (isObject(value) && typeof value[key] === 'string' ? value[key] : null);
@@ -127,6 +129,12 @@ function isRedocly(ruleset: Record<string, unknown>): boolean {
 function isSpectralRule(rule: unknown): boolean {
   if (isObject(rule)) return 'given' in rule || 'then' in rule;
   return typeof rule === 'boolean' || typeof rule === 'number' || rule === 'info' || rule === 'hint';
+}
+
+/** Overrides of a ruleset that is extended have no effect, as for Spectral: they may name rules of its neighbours. */
+function asExtended(problem: Problem): Problem {
+  if (problem.rule !== 'ruleset-rule' || !problem.pointer.startsWith('/overrides/')) return problem;
+  return { ...problem, severity: 'info', message: `${problem.message} Overrides of an extended ruleset have no effect.` };
 }
 
 /** Spectral ignores unknown members of a rule, and compatible linters add their own. */

@@ -54,10 +54,23 @@ test('a file that is missing, leads back, or has errors is named', async () => {
     'a.yaml': 'extends: r.yaml\nrules: {x: {given: a, then: {function: truthy}}}\n',
   };
   expect((await compile(files)).problems).toEqual([
-    expect.stringMatching(/^r\.yaml:1:33 error ruleset-extends: "none\.yaml" is not known/),
-    expect.stringMatching(/^a\.yaml:1:10 error ruleset-extends: "r\.yaml" is not known/),
+    expect.stringMatching(/^r\.yaml:1:33 error ruleset-extends: The file "none\.yaml" is not there/),
+    expect.stringMatching(
+      /^a\.yaml:1:10 error ruleset-extends: The file "r\.yaml" is not there, or it extends this one/,
+    ),
     expect.stringMatching(/^a\.yaml:2:20 error ruleset-path: /),
   ]);
+});
+
+test('overrides of a file that is extended may name rules of its neighbours, since they have no effect', async () => {
+  const files = {
+    'r.yaml': 'extends: [a.yaml, b.yaml]\nrules: {}\n',
+    'a.yaml': `rules: {license: ${rule('license')}}\noverrides: [{files: ["**#/info"], rules: {contact: off}}]\n`,
+    'b.yaml': `rules: {contact: ${rule('contact')}}\n`,
+  };
+  const { problems, bundle } = await compile(files);
+  expect(problems).toEqual([expect.stringMatching(/^a\.yaml:2:\d+ info ruleset-rule: "contact" .* have no effect\.$/)]);
+  expect((await lint(bundle)).map((line) => line.split(' ')[2]).sort()).toEqual(['contact:', 'license:']);
 });
 
 test('only files inside the repository are asked for', () => {
