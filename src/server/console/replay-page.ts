@@ -3,6 +3,7 @@ import type { Replayed, Totals } from '../../registry/gate/replay.ts';
 import { problemTypes } from '../error-answers.ts';
 import { sendBench, type Found } from './bench.ts';
 import { faultsIn, type Field, type Typed } from './fields.ts';
+import { findingSection } from './finding-section.ts';
 import type { Row, Section } from './pages.ts';
 import { documentField, reportOf } from './publish-page.ts';
 import { sendPage, viewPage } from './show.ts';
@@ -116,17 +117,7 @@ function rowOf({ version, newlyBlocked, current, proposed, added, removed }: Rep
 }
 
 function problemsOf({ version, problems }: Replayed): Section {
-  return {
-    title: `New in ${version}`,
-    columns: ['Rule', 'Where', 'What'],
-    rows: problems.map(({ rule, severity, message, pointer, line }) => ({
-      cells: [
-        { text: rule, isCode: true, more: severity },
-        { text: pointer ?? '', isCode: true, ...(line !== undefined && line !== null && { more: `line ${line}` }) },
-        { text: message },
-      ],
-    })),
-  };
+  return findingSection(`New in ${version}`, problems);
 }
 
 async function send(visit: Visit, typed: Typed | null, found: Found): Promise<void> {

@@ -1,4 +1,6 @@
 import { parseCoordinate } from '../../model/address.ts';
+import type { Report } from '../../model/problem.ts';
+import { reportSection } from './finding-section.ts';
 import { facts, timeCell, type Cell, type Section, type Tone, type View } from './pages.ts';
 import { here, may, type Visit } from './visit.ts';
 
@@ -18,7 +20,7 @@ export interface RunRecord {
     outcome: string;
     version: string | null;
     detail: string | null;
-    report?: object | null;
+    report?: Report | null;
   }[];
 }
 
@@ -37,6 +39,15 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
     })),
     empty: 'There was no run yet.',
   };
+}
+
+/** The most rejected documents whose findings are shown. */
+const mostReports = 20;
+
+type Read = RunRecord['documents'][number];
+
+function isRejected(document: Read): document is Read & { report: Report } {
+  return document.outcome === 'rejected' && (document.report ?? null) !== null;
 }
 
 /** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
@@ -80,6 +91,10 @@ export function runView(visit: Visit, run: RunRecord, events: string, back: stri
         })),
         empty: isOpen ? 'None was read yet.' : 'It read no document: nothing changed since the run before.',
       },
+      ...documents
+        .filter(isRejected)
+        .slice(0, mostReports)
+        .map(({ path, report }) => reportSection(path, report)),
     ],
   };
 }

@@ -1,9 +1,19 @@
-import { repositoryName, publicDetail, repositoryRef, type Repository, type Run } from '../../model/connection.ts';
+import {
+  publicDetail,
+  repositoryName,
+  repositoryRef,
+  type Repository,
+  type Run,
+  type RunDocument,
+} from '../../model/connection.ts';
 import { RegistryError } from '../../model/errors.ts';
+import type { Report } from '../../model/problem.ts';
 import { organizationIn } from '../../config/organization-config.ts';
 import { followGiven, unfollow, type GivenRepository } from '../../sync/follow.ts';
 import { describeOwners, describeRepositories, type FollowedRepository } from '../../sync/owners/describe-followed.ts';
 import { findRun, newestRuns } from '../../sync/runs.ts';
+import { showReport } from '../../registry/gate/show-report.ts';
+import { readJson } from '../../registry/stored.ts';
 import { nothingHere } from '../nothing-here.ts';
 import { bodyOf, type Answer, type Call, type Handler } from './call.ts';
 import { isText, matchesQuery, positionOf, sendPage } from './list-pages.ts';
@@ -71,11 +81,23 @@ export const listRepositorySyncs: Handler = async (call) => {
   return sendPage(call, runs(), describe, (run) => run.id);
 };
 
-export const getRepositorySync: Handler = async ({ registry, org, path }): Promise<Answer> => {
+export const getRepositorySync: Handler = async ({ registry, principal, org, path }): Promise<Answer> => {
   const run = await findRun(registry, org, path['run']!);
   if (run === null || run.repository !== path['repository']) throw new RegistryError('not_found', nothingHere);
-  return { status: 200, body: describe(run) };
+  const reports = await Promise.all(
+    run.documents
+      .filter(({ outcome, report }) => outcome === 'rejected' && report !== null)
+      .slice(0, mostReports)
+      .map(async (document) => {
+        const report = await readJson<Report>(registry, document.report!);
+        return [document, await showReport(registry, principal, report)] as const;
+      }),
+  );
+  return { status: 200, body: describe(run, new Map(reports)) };
 };
+
+/** The most rejected documents of a run whose reports are in an answer. */
+const mostReports = 20;
 
 function followed({ registry, context, org }: Call): Promise<FollowedRepository[]> {
   return describeRepositories(registry, org, (owner, id) => context.queue.hasNews(owner, id));
@@ -89,7 +111,10 @@ async function findFollowed(call: Call, id: string): Promise<FollowedRepository>
 }
 
 /** A run with all its documents, for who may read the whole organization. */
-function describe({ id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress, ...run }: Run): object {
+function describe(
+  { id, state, trigger, url, branch, from, to, startedAt, finishedAt, progress, ...run }: Run,
+  reports: ReadonlyMap<RunDocument, Report> = new Map(),
+): object {
   return {
     id,
     state,
@@ -108,6 +133,7 @@ function describe({ id, state, trigger, url, branch, from, to, startedAt, finish
       outcome: document.outcome,
       version: document.label,
       detail: publicDetail(url, document.detail),
+      ...(reports.has(document) && { report: reports.get(document) }),
     })),
   };
 }

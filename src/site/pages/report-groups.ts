@@ -42,6 +42,7 @@ function count(number: number, one: string, many: string): string | null {
   return number === 0 ? null : `${number} ${number === 1 ? one : many}`;
 }
 
-function place({ message, file, pointer, line, column }: Problem, pages: CommitLinks | null): object {
-  return { message, place: `${file}:${line}:${column}`, pointer, href: pages?.file(file, line) ?? null };
+function place({ message, file, pointer, line, column, known }: Problem, pages: CommitLinks | null): object {
+  const href = pages?.file(file, line) ?? null;
+  return { message, place: `${file}:${line}:${column}`, pointer, href, isKnown: known === true };
 }

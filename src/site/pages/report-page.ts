@@ -1,5 +1,6 @@
 import { coordinateOf, nameOf } from '../../model/resource.ts';
-import type { Report } from '../../model/problem.ts';
+import { parseCoordinate } from '../../model/address.ts';
+import type { Gate, Report } from '../../model/problem.ts';
 import { readConfig, type GrantedVersion } from '../../registry/read.ts';
 import { commitLinks } from './commit-links.ts';
 import { crumbsWithin } from './crumbs.ts';
@@ -22,8 +23,29 @@ export async function reportPage(site: Site, granted: GrantedVersion, report: Re
     label: version.label,
     report: describeReport(report, provenance.job ? null : commitLinks(provenance.repository, provenance.commit)),
     hiddenCount: report.hidden ?? 0,
-    gate: report.gate ?? null,
-    exempted: report.exempted ?? [],
+    gate: report.gate ? describeGate(site, report.gate) : null,
+    exempted: (report.exempted ?? []).map(({ exemption, ...problem }) => ({ problem, exemption })),
     json: `${links.to(coordinate, { label: version.label, view: 'report' })}?format=json`,
   });
+}
+
+const blockTexts: Readonly<Record<Gate['blockOn'], string>> = {
+  error: 'Its errors reject a document.',
+  warn: 'Its errors and warnings reject a document.',
+  none: 'Nothing that it finds rejects a document.',
+};
+
+/** What the document had to pass. */
+function describeGate({ links }: Site, { ruleset, extended = {}, blockOn, ratchet }: Gate): object {
+  const link = (name: string) => {
+    const named = parseCoordinate(name);
+    const label = named?.selector.kind === 'version' ? { label: named.selector.version } : {};
+    return { name, href: named === null ? null : links.to(named.coordinate, label) };
+  };
+  return {
+    ruleset: link(ruleset.name),
+    extended: Object.keys(extended).map(link),
+    blockText: blockTexts[blockOn],
+    hasRatchet: ratchet !== undefined,
+  };
 }

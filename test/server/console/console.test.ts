@@ -369,6 +369,11 @@ test('a repository is followed, and its first sync is watched to its end', async
     (await createBrowser().request(`${world.url}/@acme/apis/pay@1.0.0.json`)).status === 200;
   expect(await isPublished()).toBe(true);
 
+  source.push(url, { 'pay.yaml': 'broken: true\nopenapi: 3.1.0\n' });
+  const rejected = await person.get((await person.send(`${at}/sync`)).headers.get('location')!);
+  expect(rejected.text).toContain('Findings in pay.yaml');
+  expect(rejected.text).toContain('It is broken.');
+
   source.setReachable(false);
   const failed = await person.get((await person.send(`${at}/sync`)).headers.get('location')!);
   expect(failed.text).toContain('Sync failed');

@@ -202,6 +202,26 @@ test('a changed gate checks again what it rejected', async () => {
   expect(passed.json['documents']).toMatchObject([{ outcome: 'published' }]);
 });
 
+test('the page of a report shows what is exempted, known, and what the gate rejects', async () => {
+  await using api = await open();
+  await publishRuleset(api, style);
+  const body = { name: 'Ig', slug: 'ig', visibility: 'public', ruleset: '@acme/rulesets/style', ratchet: true };
+  await api.call('POST', '/v1/apis', { body });
+  const files = { '.redocly.lint-ignore.yaml': "ig.yaml:\n  operation-summary: ['#/paths/~1charges/get/summary']\n" };
+  repository.commit({ ...files, 'ig.yaml': documentWith('operationId: list') });
+  await api.call('PUT', '/v1/apis/ig/connection', { body: { repository: repository.url, path: 'ig.yaml' } });
+  const run = await api.call('POST', '/v1/apis/ig/sync?wait=60');
+  expect(run.json['documents']).toMatchObject([{ outcome: 'published' }]);
+  const headers = { authorization: `Bearer ${api.admin}`, accept: 'text/html' };
+  const page = await fetch(`${api.url}/@acme/apis/ig@1.0.0/report`, { headers });
+  expect(page.status).toBe(200);
+  const text = await page.text();
+  expect(text).toContain('listed in .redocly.lint-ignore.yaml');
+  expect(text).toContain('exempted in .redocly.lint-ignore.yaml:2:23');
+  expect(text).toContain('href="/@acme/rulesets/style@1.0.0"');
+  expect(text).toContain('Its errors reject a document.');
+});
+
 /** Two versions of a ruleset, the newer one stricter, and an API that must pass the latest. */
 async function attach(api: Api): Promise<void> {
   await publishRuleset(api, 'rules: { operation-summary: warn }\nx-version: 1.0.0\n');
