@@ -8,15 +8,17 @@ const mostOfAll = 256 * 1024;
 /** The pieces of a pack by their digest. Null: its bytes do not match the digest. */
 export type Pieces = ReadonlyMap<Digest, Uint8Array | null>;
 
-/** Divides pieces into those that go into the pack of a root, in this order, and those that are objects. */
+/** Divides pieces into those that go into the pack of a root, in this order, and those that are objects, each once. */
 export function dividePieces(pieces: readonly Uint8Array[]): { packed: Uint8Array[]; alone: Uint8Array[] } {
   const packed: Uint8Array[] = [];
   const alone: Uint8Array[] = [];
   let total = 0;
   for (const bytes of pieces) {
     const isSmall = bytes.byteLength <= mostOfPiece && total + bytes.byteLength <= mostOfAll;
-    if (isSmall) total += bytes.byteLength;
-    (isSmall ? packed : alone).push(bytes);
+    if (isSmall) {
+      total += bytes.byteLength;
+      packed.push(bytes);
+    } else if (!alone.some((other) => Buffer.compare(other, bytes) === 0)) alone.push(bytes);
   }
   return { packed, alone };
 }

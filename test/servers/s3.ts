@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
@@ -7,6 +8,9 @@ export type Enforcement =
   | 'holds'
   | 'ignored' // the last write stays, as in s3rver
   | 'looks first' // checks, then writes, as a store without a lock does
+  | 'keeps the last' // one writer is told that it won, and the bytes of another stay
+  | 'without metadata'
+  | 'lists late' // as stores did that were consistent in the end only
   | 'refuses all'
   | 'not implemented';
 
@@ -49,12 +53,18 @@ export async function startS3(bucket: string, enforcement: Enforcement = 'holds'
   }
 
   async function put(request: IncomingMessage, response: ServerResponse, key: string, bytes: Buffer): Promise<void> {
+    // S3 compares them, so that bytes which change on the way are not stored.
+    const sum = createHash('sha256').update(bytes).digest('base64');
+    if (request.headers['x-amz-checksum-sha256'] !== sum) return refuse(response, 400, 'BadDigest');
     const isConditional = request.headers['if-none-match'] === '*' && enforcement !== 'ignored';
     if (isConditional && enforcement === 'not implemented') return refuse(response, 501, 'NotImplemented');
-    if (isConditional && (objects.has(key) || enforcement === 'refuses all'))
+    if (isConditional && (objects.has(key) || enforcement === 'refuses all')) {
+      if (enforcement === 'keeps the last') objects.get(key)!.bytes = bytes;
       return refuse(response, 412, 'PreconditionFailed');
+    }
     if (enforcement === 'looks first') await new Promise((resolve) => setImmediate(resolve));
     const metadata = Object.entries(request.headers).filter(([name]) => name.startsWith('x-amz-meta-'));
+    if (enforcement === 'without metadata') metadata.length = 0;
     objects.set(key, { bytes, metadata: Object.fromEntries(metadata) as Record<string, string> });
     response.writeHead(200, { etag: '"x"' }).end();
   }
@@ -62,7 +72,8 @@ export async function startS3(bucket: string, enforcement: Enforcement = 'holds'
   function list(response: ServerResponse, query: URLSearchParams): void {
     const after = query.get('continuation-token') ?? query.get('start-after') ?? '';
     const limit = Number(query.get('max-keys') ?? 1000);
-    const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '') && key > after).sort();
+    const known = enforcement === 'lists late' ? [] : [...objects.keys()];
+    const keys = known.filter((key) => key.startsWith(query.get('prefix') ?? '') && key > after).sort();
     const page = keys.slice(0, limit);
     const more = keys.length > limit ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : '';
     const contents = page.map((key) => `<Contents><Key>${key}</Key></Contents>`).join('');

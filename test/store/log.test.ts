@@ -222,14 +222,35 @@ describe('a damaged entry', () => {
     await bucket.delete(key);
     await bucket.putIfAbsent(key, Buffer.from('{"sequence":2,"changes":[]}'));
     const failures: unknown[] = [];
-    const reader = createRefs(bucket, { ...clock, uniqueId: createIds('r'), failed: (error) => failures.push(error) });
-    expect((await reader.read('repositories/acme/one'))?.value).toBe(1);
-    expect((await reader.read('repositories/acme/one'))?.value).toBe(1);
+    const own = createClock();
+    const reader = createRefs(bucket, { ...own, uniqueId: createIds('r'), failed: (error) => failures.push(error) });
+    for (let look = 0; look < 3; look++) {
+      expect((await reader.read('repositories/acme/one'))?.value).toBe(1);
+      own.advance(500);
+    }
+    // Said once, and not for each reader.
+    expect(failures).toEqual([expect.objectContaining({ code: 'corrupt' })]);
     await expect(increment(reader, 'repositories/acme/one')).rejects.toMatchObject({ code: 'corrupt' });
     expect((await increment(reader, 'repositories/beta/one'))?.value).toBe(4);
     expect(await damagesIn(bucket, '@acme')).toEqual([key]);
     expect(await damagesIn(bucket, '@beta')).toEqual([]);
   });
+});
+
+test('an entry of another history of the same log is not followed, by who runs and by who starts', async () => {
+  const [bucket, other] = [createMemoryBucket(), createMemoryBucket()];
+  const own = createClock();
+  const running = createRefs(bucket, { ...own, uniqueId: createIds('own') });
+  const key = entryKey('@acme', 2);
+  for (const refs of [running, open(other, 'other')]) await increment(refs, 'repositories/acme/one');
+  await increment(open(other, 'other'), 'repositories/acme/one');
+  await bucket.putIfAbsent(key, (await other.get(key))!);
+  own.advance(500);
+  for (const refs of [running, open(bucket, 'new')]) {
+    expect((await refs.read('repositories/acme/one'))?.value).toBe(1);
+    await expect(increment(refs, 'repositories/acme/one')).rejects.toMatchObject({ code: 'corrupt' });
+  }
+  expect(await damagesIn(bucket, '@acme')).toEqual([key]);
 });
 
 describe('memory', () => {

@@ -7,6 +7,13 @@ import { localBuckets } from './buckets.ts';
 
 for (const { name, open } of localBuckets) objectsContract(name, open);
 
+test('of equal large pieces, such as the source of a document and one of its representations, one is written', async () => {
+  const bucket = createMemoryBucket();
+  const [large, again, another] = ['x', 'x', 'y'].map((text) => Buffer.from(text.repeat(100_000)));
+  await createObjects(bucket).putPack(Buffer.from('root'), [large!, again!, another!]);
+  expect(bucket.calls().putIfAbsent).toBe(3);
+});
+
 describe('objects on a failing bucket', () => {
   test('a lost response still means a stored object', async () => {
     const bucket = createMemoryBucket();

@@ -79,6 +79,9 @@ describe('a store that does not keep the promises of S3 is refused with what was
   const cases: [Enforcement, RegExp][] = [
     ['ignored', /of 32 writers of one new key, 32 were told that they created it/],
     ['looks first', /of 32 writers of one new key, \d+ were told that they created it/],
+    ['keeps the last', /the bytes of another writer than the winner were stored/],
+    ['without metadata', /it does not keep the metadata of an object/],
+    ['lists late', /a list does not have the key that was just written/],
     ['refuses all', /not writable/],
     ['not implemented', /it does not support a needed feature of S3/],
   ];
