@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { checkLog } from '../../src/store/log/check-log.ts';
-import { entryKey } from '../../src/store/log/entry.ts';
+import { decodeEntry, encodeEntry, entryKey, type RecordChange } from '../../src/store/log/entry.ts';
+import { readFrames, readIndex, writeFrames, writeIndex } from '../../src/store/log/summary.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createObjects, objectKey } from '../../src/store/objects.ts';
 import { createRefs, type Refs } from '../../src/store/refs.ts';
@@ -160,11 +161,13 @@ describe('segments and checkpoints', () => {
     await settled(bucket);
     await fill(refs, 1);
     const expected = await Array.fromAsync(refs.newest('repositories/'));
+    expect(await refs.trail('acme')).toHaveLength(701);
     for (const [index, key] of (await bucket.list('objects/')).entries()) {
       await bucket.delete(key);
       if (index % 2 === 0) await bucket.putIfAbsent(key, Buffer.from('damaged'));
     }
     expect(await Array.fromAsync(open(bucket).newest('repositories/'))).toEqual(expected);
+    expect(await open(bucket).trail('acme')).toEqual(await refs.trail('acme'));
     // And a process that goes on writing makes new ones.
     const next = open(bucket);
     await fill(next, 600);
@@ -184,20 +187,30 @@ describe('segments and checkpoints', () => {
     expect(await damagesIn(bucket, '@acme')).toEqual([]);
   });
 
-  test('that were changed are found by a check', async () => {
+  test('that lead to other records than the entries are found by a check; those that are gone are no damage', async () => {
     const bucket = createMemoryBucket();
     const refs = open(bucket);
+    const old = 'repositories/acme/old';
+    await increment(refs, old);
     await fill(refs, 300);
     await settled(bucket);
     await fill(refs, 1);
     const objects = createObjects(bucket);
-    const [last] = (await bucket.list('log/@acme/')).slice(0, 1);
-    const entry = JSON.parse(Buffer.from((await bucket.get(last!))!).toString()) as { index: `sha256:${string}` };
-    const index = JSON.parse(Buffer.from((await objects.get(entry.index))!).toString()) as {
-      checkpoint: { frames: { digest: `sha256:${string}` }[] };
-    };
-    await bucket.delete(objectKey(index.checkpoint.frames[0]!.digest));
-    // It is only missing: the entries lead to the same.
+    const key = entryKey('@acme', 302);
+    const tip = decodeEntry((await bucket.get(key))!, 302, key);
+    const index = await readIndex(objects, tip.index!);
+    const { frames } = index.checkpoint!;
+    const records = await readFrames(objects, frames);
+    const held = records.get(old)!;
+    records.set(old, { ...held, bare: { ...held.bare, value: 'another' } });
+    const others = await writeFrames(objects, records);
+    const wrong = await writeIndex(objects, { ...index, checkpoint: { ...index.checkpoint!, frames: others } });
+    const head = { sequence: 303, previous: tip.digest, at: tip.at, writer: 'other', index: wrong };
+    const change = { ...(tip.changes[0] as RecordChange), generation: 9, last: 302 };
+    await bucket.putIfAbsent(entryKey('@acme', 303), encodeEntry(head, [JSON.stringify(change)]).bytes);
+    expect(await damagesIn(bucket, '@acme')).toEqual(['log/@acme/']);
+    await bucket.delete(objectKey(others[0]!.digest));
+    // The entries lead to the same.
     expect(await damagesIn(bucket, '@acme')).toEqual([]);
   });
 

@@ -2,12 +2,13 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Bucket } from '../../src/store/bucket.ts';
 import { createMemoryBucket } from '../../src/store/memory.ts';
 import { createRefs } from '../../src/store/refs.ts';
+import { createTurns } from '../../src/store/requests/attempts.ts';
 import { createClock, createIds, increment } from '../contract/refs.ts';
 
 const waits: { milliseconds: number; end: () => void }[] = [];
 
 vi.mock('node:timers/promises', async (original) => ({
-  ...(await original<typeof import('node:timers/promises')>()),
+  ...(await original<object>()),
   setTimeout: (milliseconds: number) => new Promise<void>((end) => void waits.push({ milliseconds, end })),
 }));
 
@@ -50,4 +51,17 @@ test('who wins against another process leaves it a part of the time that a write
   own.advance(1000);
   for (const value of [8, 9]) expect((await increment(busy, name))?.value).toBe(value);
   expect(waits).toHaveLength(2);
+});
+
+test('requests to S3 are retried after a random part of a time that doubles', async () => {
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  const next = createTurns({ timeout: 1000, attempts: 4, pause: 100, total: 10_000 });
+  for (const part of [0.5, 0.1, 1]) {
+    random.mockReturnValue(part);
+    const waited = next();
+    waits.at(-1)!.end();
+    expect(await waited).toBe(true);
+  }
+  expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([50, 20, 400]);
+  expect(await next()).toBe(false);
 });
