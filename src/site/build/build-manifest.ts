@@ -10,7 +10,7 @@ export interface BuiltFile {
   /** Relative to the build's folder, separated by `/`. */
   path: string;
   size: number;
-  /** For a document: the digest of its bytes, which is its entity tag. */
+  /** Of a document, where it is the entity tag too, and of a plain file of the search index: the digest of its bytes. */
   digest?: Digest;
   /** Its own `Content-Security-Policy`. */
   policy?: string;

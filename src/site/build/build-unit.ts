@@ -64,8 +64,15 @@ function changed(path: string): RegistryError {
 
 async function makeItem(making: Making, item: Item, known: ReadonlyMap<string, BuiltFile>): Promise<BuiltFile[]> {
   const files: BuiltFile[] = [];
+  let isSame = false;
   for (const coding of ['identity', ...(item.isCoded ? making.codings : [])] as Coding[]) {
-    const made = await makeFile(making, item, coding, known);
+    const path = coding === 'identity' ? item.file : `${item.file}${codingEndings[coding]}`;
+    const former = known.get(path);
+    // Of a file that is what it was, the codings are too.
+    const kept: BuiltFile | null =
+      isSame && former !== undefined && (await making.beginnings.keep(path)) ? former : null;
+    const made: BuiltFile | null = kept ?? (await makeFile(making, item, coding, path, former));
+    if (coding === 'identity') isSame = made !== null && made === former;
     if (made !== null) files.push(made);
   }
   if (item.isParted) files.push(...(await makeParts(making, item, known)));
@@ -104,18 +111,20 @@ async function shardItems(making: Making, item: Item): Promise<Item[]> {
   return paths.map(shardItem);
 }
 
-/** Builds one file. Null if the registry does not have this coding. */
+/**
+ * Builds one file. Null if the registry does not have this coding. Returns `former` itself if that
+ * was kept.
+ */
 async function makeFile(
   making: Making,
   item: Item,
   coding: Coding,
-  known: ReadonlyMap<string, BuiltFile>,
+  path: string,
+  former: BuiltFile | undefined,
 ): Promise<BuiltFile | null> {
   const { beginnings, headers } = making;
-  const path = coding === 'identity' ? item.file : `${item.file}${codingEndings[coding]}`;
   const isDocument = item.kind === 'json' || item.kind === 'yaml';
   const asked: Asked = { path: item.ask, coding, ...(item.accept !== undefined && { accept: item.accept }) };
-  const former = known.get(path);
   if (isDocument && former?.digest !== undefined) {
     const { headers: fields } = await ask(making, { ...asked, method: 'HEAD' }, item);
     if (fields['etag'] === `"${former.digest}"` && (await beginnings.keep(path))) {
@@ -127,9 +136,13 @@ async function makeFile(
   if ((answer.headers['content-encoding'] ?? 'identity') !== coding) return null;
   headers[item.kind] ??= fieldsOf(answer.headers);
   const bytes = item.status === undefined ? answer.body : withoutInstance(answer);
+  // One document changes a few hundred files of the index, of many thousands.
+  const isShard = item.kind === 'index' && coding === 'identity';
+  if (isShard && former?.digest === digestOf(bytes) && (await beginnings.keep(path))) return former;
   await beginnings.write(path, bytes);
   const policy = ownPolicy(item, answer.headers);
   const file = { path, size: bytes.byteLength, ...(policy !== undefined && { policy }) };
+  if (isShard) return { ...file, digest: digestOf(bytes) };
   return isDocument ? { ...file, digest: digestIn(answer) } : file;
 }
 

@@ -100,6 +100,26 @@ test('what has not changed is kept: the same file, not a copy', async () => {
     expect((await readFile(join(out, path))).equals(await readFile(join(fresh.path, 'site', path))), path).toBe(true);
 });
 
+test('files of the search index that a new document does not change are kept, with their codings', async () => {
+  await using folder = await openFolder();
+  const registry = createTestRegistry();
+  await publishVersion(registry, '@acme/apis/pay', '1.0.0');
+  const out = join(folder.path, 'site');
+  await build(registry, out, { precompressed: 'gzip' });
+  const shards = (await filesIn(out)).filter((path) => /^search\/(?:terms|resources)\//.test(path));
+  const identify = async (path: string) => ({ ino: (await stat(join(out, path))).ino, text: await textOf(out, path) });
+  const before = await Promise.all(shards.map(identify));
+  await publishVersion(registry, '@acme/apis/refund', '1.0.0');
+  await build(registry, out, { precompressed: 'gzip' });
+  const after = await Promise.all(shards.map(identify));
+  const isSame = (index: number) => before[index]!.text === after[index]!.text;
+  const [same, changed] = [true, false].map((wanted) => shards.filter((_, index) => isSame(index) === wanted));
+  expect(same!.some((path) => path.endsWith('.gz'))).toBe(true);
+  expect(changed).toContain('search/resources/0.json.gz');
+  for (const [index, path] of shards.entries())
+    expect(before[index]!.ino === after[index]!.ino, path).toBe(same!.includes(path));
+});
+
 test('a file that somebody deleted is made again', async () => {
   await using folder = await openFolder();
   const registry = createTestRegistry();
