@@ -3,13 +3,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { caddyProgram, hasCaddy } from '../servers/caddy.ts';
+import { hasNginx, nginxProgram } from '../servers/nginx.ts';
+import { freePort } from '../servers/ports.ts';
 import { isThorough, unlessThorough } from '../thorough.ts';
 import { runStele, serveStele } from './stele.ts';
 
 const run = promisify(execFile);
-const unit = new URL('../../deploy/stele.service', import.meta.url);
+const folder = new URL('../../deploy/', import.meta.url);
+const unit = new URL('stele.service', folder);
 const hasBwrap = existsSync('/usr/bin/bwrap');
 const hasSystemd = existsSync('/usr/bin/systemd-analyze');
 
@@ -64,4 +70,45 @@ describe('deployed', () => {
       expect(await run('systemd-analyze', ['verify', path])).toEqual({ stdout: '', stderr: '' });
     },
   );
+
+  test.skipIf(!hasNginx)(`nginx takes its example${hasNginx ? '' : ' (skipped: nginx is not installed)'}`, async () => {
+    // Without a certificate, and with folders and a port that any user has.
+    const example = readFileSync(new URL('nginx.conf', folder), 'utf8')
+      .replace(/^ *(?:ssl_|http2 ).*$/gm, '')
+      .replace(/listen +\S+ ssl.*;/g, `listen 127.0.0.1:${await freePort()};`)
+      .replace('/var/cache/nginx/stele', join(home, 'cache'));
+    const path = join(home, 'nginx.conf');
+    const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+      .map((kind) => `${kind}_temp_path ${join(home, kind)};`)
+      .join(' ');
+    const text = `pid ${join(home, 'pid')}; error_log stderr; events {} http { access_log off; ${paths} ${example} }`;
+    await writeFile(path, text);
+    const { stderr } = await run(nginxProgram!, ['-t', '-c', path]);
+    expect(stderr).toContain('test is successful');
+    expect(stderr).not.toContain('warn');
+  });
+
+  test.skipIf(!hasCaddy)(`Caddy takes its example${hasCaddy ? '' : ' (skipped: Caddy is not installed)'}`, async () => {
+    const given = ['validate', '--adapter', 'caddyfile', '--config', fileURLToPath(new URL('Caddyfile', folder))];
+    // As it is, and as compose.yaml sets it.
+    for (const env of [{}, { STELE_SITE: ':8080', STELE_NODES: 'one:7700 two:7700' }]) {
+      const { stdout } = await run(caddyProgram!, given, { env: { ...process.env, HOME: home, ...env } });
+      expect(stdout).toContain('Valid configuration');
+    }
+  });
+
+  test('Stele takes the example of a configuration, and the containers set the secret that it reads', async () => {
+    const source = new URL('../../src/config.ts', import.meta.url).href;
+    const path = join(home, 'registry.config.ts');
+    await writeFile(
+      path,
+      readFileSync(new URL('registry.config.ts', folder), 'utf8').replace("'stele'", JSON.stringify(source)),
+    );
+    const config = await loadConfig(path, null);
+    expect(config).toMatchObject({ proxies: 1, store: { kind: 's3', credentials: null } });
+    const secret = 'STELE_SECRET_KEY';
+    expect(JSON.stringify(config.secretKey)).toContain(secret);
+    for (const name of ['compose.yaml', 'kubernetes/stele.yaml'])
+      expect(readFileSync(new URL(name, folder), 'utf8')).toContain(secret);
+  });
 });

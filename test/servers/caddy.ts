@@ -7,10 +7,13 @@ import { join } from 'node:path';
 import { openSync } from 'node:fs';
 import { answers, freePort } from './ports.ts';
 
-const binary = ['/usr/bin/caddy', '/usr/local/bin/caddy', '/usr/sbin/caddy'].find((path) => existsSync(path));
+/** Where it is; undefined: nowhere. */
+export const caddyProgram: string | undefined = ['/usr/bin/caddy', '/usr/local/bin/caddy', '/usr/sbin/caddy'].find(
+  (path) => existsSync(path),
+);
 
 /** Whether there is a Caddy on this machine. */
-export const hasCaddy = binary !== undefined;
+export const hasCaddy = caddyProgram !== undefined;
 
 /** A real Caddy that serves the build in a folder by the rules in it. */
 export interface Caddy extends AsyncDisposable {
@@ -34,7 +37,7 @@ export async function startCaddy(root: string): Promise<Caddy> {
   ];
   await writeFile(join(folder, 'Caddyfile'), lines.join('\n'));
   const log = openSync(join(folder, 'log'), 'w');
-  const child = spawn(binary!, ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'], {
+  const child = spawn(caddyProgram!, ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'], {
     stdio: ['ignore', log, log],
     env: { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder },
   });

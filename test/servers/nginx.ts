@@ -6,10 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answers, freePort } from './ports.ts';
 
-const binary = ['/usr/sbin/nginx', '/usr/bin/nginx', '/usr/local/sbin/nginx'].find((path) => existsSync(path));
+/** Where it is; undefined: nowhere. */
+export const nginxProgram: string | undefined = ['/usr/sbin/nginx', '/usr/bin/nginx', '/usr/local/sbin/nginx'].find(
+  (path) => existsSync(path),
+);
 
 /** Whether there is an nginx on this machine. */
-export const hasNginx = binary !== undefined;
+export const hasNginx = nginxProgram !== undefined;
 
 /** A real nginx that serves the build in a folder by the rules in it. */
 export interface Nginx extends AsyncDisposable {
@@ -33,7 +36,9 @@ export async function startNginx(root: string): Promise<Nginx> {
   ];
   await chmod(folder, 0o755);
   await writeFile(join(folder, 'nginx.conf'), lines.join('\n'));
-  const child = spawn(binary!, ['-c', join(folder, 'nginx.conf'), '-e', join(folder, 'log')], { stdio: 'ignore' });
+  const child = spawn(nginxProgram!, ['-c', join(folder, 'nginx.conf'), '-e', join(folder, 'log')], {
+    stdio: 'ignore',
+  });
   const ended = once(child, 'exit');
   for (let tries = 0; !(await answers(port)); tries++) {
     if (child.exitCode !== null || tries > 200)
