@@ -18,10 +18,13 @@
 //   values        <p> or <details>: an enum's values or short examples, each a <code>
 //   response      <details>, or <p> where there is no more to say: <b class="status s2"> (s1 to s5; sx for others) and a description
 //   media         <div>: one body: <code> of each media type, .type, then the schema and examples
+//   of            <code>: the media type of a body that has one, in the heading or the summary above it
+//   auth          <p>: what an operation needs for authorization
 //   parts         <div> of an operation: everything but its title, .url and .samples
 //   base          <span>: the URL of the server, before the path
 //   samples       <div> of an operation: the request with curl, in <pre><code>; then .example of its body, and .answers
-//   answers       <div>: bodies of responses, each an .answer, of which one is open at a time
+//   answers       <div>: bodies of responses, each an .answer, of which one is open at a time; of several examples of one status,
+//                 that status has .answers of its own
 //   answer        <details>: the body of a response, <pre><code>; a <span> in its <summary> may be left out while it is closed
 //   example       <details>: one example, <pre><code>
 //   severity      <b> of a rule, with error, warn, info, hint or off beside it

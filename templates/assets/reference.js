@@ -150,7 +150,7 @@ function addRequest(samples, code) {
   shown.add(show);
   written = Promise.all([written, show()]);
   code.parentElement.before(tools);
-  addCopy(code.parentElement, code);
+  tools.append(copyButton(code));
 }
 
 function isJson(text) {
@@ -180,6 +180,13 @@ function choose(language) {
 }
 
 function addCopy(pre, code) {
+  const box = document.createElement('div');
+  box.className = 'code';
+  pre.replaceWith(box);
+  box.append(pre, copyButton(code));
+}
+
+function copyButton(code) {
   const button = document.createElement('button');
   button.type = 'button';
   button.className = 'copy-code';
@@ -195,10 +202,7 @@ function addCopy(pre, code) {
     }
     setTimeout(() => (button.textContent = 'Copy'), 2000);
   });
-  const box = document.createElement('div');
-  box.className = 'code';
-  pre.replaceWith(box);
-  box.append(pre, button);
+  return button;
 }
 
 /** Unfolds or folds everything in one part. */
@@ -232,15 +236,28 @@ function colour(code) {
   code.ranges = {};
   const node = code.firstChild;
   if (node === null || node.nodeType !== Node.TEXT_NODE || node.data.length > 20_000) return;
-  const tokens =
-    /(?<comment>(?<=^|\s)(?:#|\/\/).*)|(?<key>"(?:[^"\\\n]|\\.)*"(?=\s*:))|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.|\\(?=$))*'(?:\\''(?:[^'\\]|\\.)*')*|`[^`]*`)|(?<number>\b\d+(?:\.\d+)?\b)|(?<word>\b(?:await|const|curl|echo|false|for|func|import|if|let|new|nil|null|None|print|puts|require|return|true|True|False|using|var)\b)|(?<flag>(?<=\s)--?[A-Za-z][\w-]*)/gm;
-  for (const match of node.data.matchAll(tokens)) {
+  addColours(code, node, tokens, 0, node.data);
+}
+
+const tokens =
+  /(?<comment>(?<=^|\s)(?:#|\/\/).*)|(?<key>"(?:[^"\\\n]|\\.)*"(?=\s*:))|(?<text>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.|\\(?=$))*'(?:\\''(?:[^'\\]|\\.)*')*|`[^`]*`)|(?<number>\b\d+(?:\.\d+)?\b)|(?<word>\b(?:await|const|curl|echo|false|for|func|import|if|let|new|nil|null|None|print|puts|require|return|true|True|False|using|var)\b)|(?<flag>(?<=\s)--?[A-Za-z][\w-]*)/gm;
+const jsonTokens =
+  /(?<key>"(?:[^"\\\n]|\\.)*"(?=\s*:))|(?<text>"(?:[^"\\\n]|\\.)*")|(?<number>-?\b\d+(?:\.\d+)?\b)|(?<word>\b(?:true|false|null)\b)/g;
+
+/** Colours a part of a text, which begins at `start`. What a shell sees as one text may be a body of JSON. */
+function addColours(code, node, expected, start, text) {
+  for (const match of text.matchAll(expected)) {
     const [name] = Object.entries(match.groups).find(([, value]) => value !== undefined);
+    const startOffset = start + match.index;
+    if (expected === tokens && /^['`][{[]\s/.test(match[0])) {
+      addColours(code, node, jsonTokens, startOffset, match[0]);
+      continue;
+    }
     const range = new StaticRange({
       startContainer: node,
-      startOffset: match.index,
+      startOffset,
       endContainer: node,
-      endOffset: match.index + match[0].length,
+      endOffset: startOffset + match[0].length,
     });
     const key = `code-${name}`;
     if (!CSS.highlights.has(key)) CSS.highlights.set(key, new Highlight());

@@ -147,6 +147,45 @@ test('values behind a name stand with the field', () => {
   expect(html.match(/[Oo]ne of <code>small<\/code> <code>large<\/code>/g)).toHaveLength(2);
 });
 
+test('alternatives that are only named have their fields in their place, too', () => {
+  const Rule = { properties: { name: text } };
+  const html = operationOf({ Rule }, { oneOf: [ref('Rule'), { type: 'array', items: ref('Rule') }] });
+  expect(html).toContain(
+    '<details open><summary><span class="type">Rule</span></summary><ul class="props"><li><code>name',
+  );
+  expect(html).toContain('<details><summary><span class="type">array of Rule</span></summary>');
+});
+
+test('of a schema or null the fields are shown', () => {
+  const html = operationOf(
+    { Query: { properties: { embedder: text } } },
+    { properties: { hybrid: { oneOf: [{ type: 'null' }, ref('Query')] } } },
+  );
+  expect(html).toContain('<span class="type">null or <a href="#schema/Query">Query</a></span>');
+  expect(fields(html)).toEqual(['hybrid', 'embedder']);
+  expect(html).not.toContain('One of');
+});
+
+test('several examples of a response are tabs in that of their status', () => {
+  const examples = { card: { summary: 'By card', value: { a: 1 } }, bank: { summary: 'By bank', value: { a: 2 } } };
+  const responses = {
+    200: { description: '', content: { 'application/json': { examples } } },
+    400: { description: '', content: { 'application/json': { example: { b: 3 } } } },
+  };
+  const paths = { '/pay': { post: { operationId: 'pay', responses } } };
+  const rendered = renderDocument(published({ openapi: '3.1.0', info: { title: 'x', version: '1' }, paths }))!;
+  expect(checkPage(rendered)).toEqual([]);
+  const tabs = [
+    ...rendered.html.matchAll(/<details class="answer"( name="[^"]*")?( open)?><summary>(.*?)<\/summary>/g),
+  ];
+  expect(tabs.map(([, name, open, title]) => [name, open, title!.replace(/<[^>]*>/g, '')])).toEqual([
+    [' name="operation/pay"', ' open', '200'],
+    [' name="operation/pay/0"', ' open', 'By card'],
+    [' name="operation/pay/0"', undefined, 'By bank'],
+    [' name="operation/pay"', undefined, '400 application/json'],
+  ]);
+});
+
 test('where a page has many operations, what is large is a link', () => {
   const wide = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, text]));
   const schemas = { Wide: { properties: wide }, Small: { properties: { id: text } } };

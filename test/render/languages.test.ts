@@ -199,3 +199,14 @@ test('a sample has no header that curl would take for a file, and no line breaks
   );
   expect(headers).toEqual([{ name: 'X-A', value: 'a??B: c', secret: null }]);
 });
+
+test('a header that the sample has anyway is not sent twice where the document describes it as a parameter', () => {
+  const document = { openapi: '3.1.0', paths: {} };
+  const parameter = { name: 'content-type', in: 'header', required: true, schema: { example: 'text/plain' } };
+  const content = { 'application/json': { schema: { example: { a: 1 } } } };
+  const value = { parameters: [parameter], requestBody: { content } };
+  const operation = { method: 'POST', path: '/', isWebhook: false, item: {}, value };
+  const schemas = createSchemas(document, 'openapi', 0);
+  const { headers } = sampleRequest(schemas, operation, viewOperation(document, operation), []);
+  expect(headers).toEqual([{ name: 'Content-Type', value: 'application/json', secret: null }]);
+});

@@ -123,7 +123,7 @@ export function securityHtml(page: Page, security: readonly Requirement[]): Html
           markup` and `,
         ),
   );
-  return markup`<p>Authorization: ${joinHtml(alternatives, markup` or `)}</p>`;
+  return markup`<p class="auth">Authorization: ${joinHtml(alternatives, markup` or `)}</p>`;
 }
 
 const places: readonly (readonly [string, string])[] = [
@@ -177,7 +177,7 @@ function bodyHtml(page: Page, { body }: OperationView, room: Room): Html {
   if (body === null) return nothing;
   const flag = body.isRequired ? flagHtml('required') : nothing;
   const media = onceIn(page, room, body.from, 'body', () => mediaHtml(page, body.media, room, 0.5, 'readOnly'));
-  return markup`<h4>Request body${flag}</h4>
+  return markup`<h4>Request body${flag}${onlyTypeHtml(body.media)}</h4>
     ${page.descriptions.block(body.description, 5)}${media}`;
 }
 
@@ -188,12 +188,19 @@ function onceIn(page: Page, room: Room, part: object, form: string, make: () => 
   return html;
 }
 
+/** The media type of a body that has only one. It stands beside the heading. */
+function onlyTypeHtml(media: readonly Media[]): Html {
+  const [type, ...others] = media.flatMap(({ types }) => types);
+  return type === undefined || others.length > 0 ? nothing : markup` <code class="of">${type.slice(0, 200)}</code>`;
+}
+
 /** Bodies, which may use this part of the room for named schemas. */
 function mediaHtml(page: Page, all: readonly Media[], room: Room, part: number, hides: Room['hides']): Html {
   const share = { ...shareOf(room, part), hides };
   const html = joinHtml(
     all.map(({ types, schema, itemSchema }) => {
-      const names = types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code> `);
+      const isOnly = all.length === 1 && types.length === 1;
+      const names = isOnly ? [] : types.slice(0, 20).map((type) => markup`<code>${type.slice(0, 200)}</code> `);
       const whole = schema === undefined ? nothing : treeHtml(page, schema, share);
       const items = itemSchema === undefined ? nothing : markup`<p>Each item</p>${treeHtml(page, itemSchema, share)}`;
       return markup`<div class="media">${names}${whole}${items}</div>`;
@@ -234,7 +241,7 @@ function responseHtml(page: Page, response: Response, isOpen: boolean, room: Roo
 function wholeResponseHtml(page: Page, response: Response, isOpen: boolean, room: Room, part: number): Html {
   const { status, description, headers, media, links } = response;
   const { html: words, isWhole } = page.descriptions.line(description);
-  const start = markup`${statusHtml(status)} ${words}`;
+  const start = markup`${statusHtml(status)} ${words}${onlyTypeHtml(media)}`;
   const rest = isWhole ? nothing : page.descriptions.block(description, 5);
   const list =
     headers.length === 0

@@ -49,36 +49,45 @@ interface Answer {
   status: string;
   title: string;
   value: unknown;
-  /** Whether no other of the same status is before it, so that the status is enough to tell it. */
-  isFirst: boolean;
 }
 
-/** The bodies of responses, as tabs: the first of a success is open. */
+/** The bodies of responses, as tabs: a tab for each status, and in it one for each of several examples. The first of a success is open. */
 function answersHtml(answers: readonly Answer[], anchor: string): Html {
   if (answers.length === 0) return nothing;
-  const main = answers.find(({ status }) => status.startsWith('2')) ?? answers[0];
-  const tabs = answers.map((answer) => {
-    const { status, title, value, isFirst } = answer;
-    const label = isFirst ? markup`<span>${title}</span>` : title;
-    const inside = exampleHtml(markup`${statusHtml(status)} ${label}`, value);
-    if (answers.length === 1) return markup`<details class="answer" open>${inside}</details>`;
-    return answer === main
-      ? markup`<details class="answer" name="${anchor}" open>${inside}</details>`
-      : markup`<details class="answer" name="${anchor}">${inside}</details>`;
+  const statuses = [...Map.groupBy(answers, ({ status }) => status)];
+  const main = statuses.findIndex(([status]) => status.startsWith('2'));
+  const tabs = statuses.map(([status, [first, ...others]], at) =>
+    others.length === 0
+      ? exampleHtml(markup`${statusHtml(status)} <span>${first!.title}</span>`, first!.value)
+      : markup`<summary>${statusHtml(status)}</summary>${tabsHtml(
+          [first!, ...others].map(({ title, value }) => exampleHtml(markup`${title}`, value)),
+          `${anchor}/${at}`,
+        )}`,
+  );
+  return tabsHtml(tabs, anchor, Math.max(0, main));
+}
+
+/** Summaries with what they show, of which one is open at a time. */
+function tabsHtml(tabs: readonly Html[], name: string, opened = 0): Html {
+  const all = tabs.map((tab, at) => {
+    if (tabs.length === 1) return markup`<details class="answer" open>${tab}</details>`;
+    return at === opened
+      ? markup`<details class="answer" name="${name}" open>${tab}</details>`
+      : markup`<details class="answer" name="${name}">${tab}</details>`;
   });
-  return markup`<div class="answers">${tabs}</div>`;
+  return markup`<div class="answers">${all}</div>`;
 }
 
 /** The examples of a response; without any, one made from its schema. */
 function answersOf(schemas: Page['schemas'], { status, media }: Response): Answer[] {
-  return media.flatMap((one, index) => {
+  return media.flatMap((one) => {
     const examples =
       one.examples.length > 0
         ? one.examples.slice(0, mostExamples).map(written(schemas, one))
         : generated(schemas, one);
-    return examples.map(({ name, value }, at) => {
+    return examples.map(({ name, value }) => {
       const title = name === '' ? nameText(one.types[0] ?? '', 100) : name.slice(0, 300);
-      return { status, title, value, isFirst: index + at === 0 };
+      return { status, title, value };
     });
   });
 }

@@ -36,13 +36,13 @@ export function sampleRequest(
   for (const [name, value] of given('path'))
     target = target.replaceAll(`{${name}}`, () => encodeURIComponent(value.toWellFormed()) || '-');
   const query = new URLSearchParams(given('query')).toString();
-  const headers = given('header').map(([name, value]) => ({
-    name,
-    value: value.replace(/[^ -~]/g, '?'),
-    secret: null,
-  }));
   const body = sampleBody(schemas, view);
   const keys = credentials(document, security);
+  // A document may describe these as parameters, too (OpenAPI says that those are ignored).
+  const known = new Set([...keys.headers, ...contentType(body)].map(({ name }) => name.toLowerCase()));
+  const headers = given('header')
+    .filter(([name]) => !known.has(name.toLowerCase()))
+    .map(([name, value]) => ({ name, value: value.replace(/[^ -~]/g, '?'), secret: null }));
   return {
     method,
     url: `${baseOf(document, view)}${target}${keys.query}${query === '' ? '' : `${keys.query === '' ? '?' : '&'}${query}`}`,

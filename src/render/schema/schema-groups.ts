@@ -38,6 +38,8 @@ export function groupsOf(
   follow: boolean,
 ): SchemaGroup[] {
   const isSilent = (one: unknown) => isNamed(schemas, one) && !(follow && hasValues(schemas, one, via));
+  // The words for its type name each alternative.
+  const isTold = (one: JsonObject) => discriminated(one) === null && plainAlternatives(schemas, one, 0) !== null;
   const groups: SchemaGroup[] = [];
   const required = new Set(listOf(schema['required']).slice(0, mostRows));
   const all = entriesOf(schema['properties']);
@@ -60,7 +62,7 @@ export function groupsOf(
   if (mapped.length > 0) groups.push({ heading: 'One of', rows: mapped, more: 0 });
   for (const keyword of compositions) {
     const options = listOf(schema[keyword]);
-    if (options.length === 0 || (discriminated(schema) === null && plainAlternatives(schemas, schema, 0) !== null))
+    if (options.length === 0 || (isTold(schema) && !(follow && options.some((one) => hasFields(schemas, one, via)))))
       continue;
     const heading = { allOf: 'All of', oneOf: 'One of', anyOf: 'Any of' }[keyword];
     const lines = options.slice(0, mostOptions).map((option) => row(mappingLabel(schema, option), option));
@@ -83,6 +85,11 @@ const conditions: readonly (readonly [string, string])[] = [
   ['propertyNames', 'Names of properties'],
   ['contentSchema', 'Content'],
 ];
+
+/** Whether a reference leads to fields. */
+function hasFields(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): boolean {
+  return isObject(schema) && resolveSchema(schemas, schema, via, true).value['properties'] !== undefined;
+}
 
 /** Whether a reference leads to a list of values. */
 function hasValues(schemas: Schemas, schema: unknown, via: ReadonlySet<string>): boolean {

@@ -1,9 +1,9 @@
 import { valueText } from './example.ts';
-import { entriesOf, isObject, listOf, textOf, type JsonObject } from '../json-value.ts';
+import { entriesOf, isObject, listOf, objectOf, textOf, type JsonObject } from '../json-value.ts';
 import { constraintsOf, type Constraint } from './schema-constraints.ts';
 import { resolveSchema, type ResolvedSchema } from './resolve-schema.ts';
 import { groupsOf, mostRows, type SchemaGroup } from './schema-groups.ts';
-import { typeOf, type TypePart } from './schema-type.ts';
+import { plainAlternatives, typeOf, type TypePart } from './schema-type.ts';
 import type { Schemas } from './schemas.ts';
 
 /** One schema for display: its own line, and groups of lines below. */
@@ -49,8 +49,11 @@ export function viewSchema(
   const content = contentOf(schemas, resolved, follow);
   const groups = groupsOf(schemas, content.value, content.via, follow);
   const words = typeWords(schemas, resolved);
-  // `one of` is redundant above the heading `One of`.
-  const type = groups.some(({ heading }) => heading !== '' && heading.toLowerCase() === words.join('')) ? [] : words;
+  // `one of` is redundant above the heading `One of`, and so is `Cat or Dog` above both.
+  const isToldBelow = resolved.reference === null && plainAlternatives(schemas, value, 0) !== null;
+  const type = groups.some(({ heading }) => heading !== '' && (isToldBelow || heading.toLowerCase() === words.join('')))
+    ? []
+    : words;
   const values = listOf(value['enum']);
   const flags = [
     ...(value['deprecated'] === true ? ['deprecated'] : []),
@@ -89,22 +92,29 @@ function typeWords(schemas: Schemas, { reference, value, bases, isFollowed }: Re
 function contentOf(schemas: Schemas, resolved: ResolvedSchema, follow: boolean): ResolvedSchema {
   let content = resolved;
   for (let depth = 0; depth < 4; depth++) {
-    const inside = insideOf(content.value);
+    const inside = insideOf(schemas, content.value);
     if (inside === null) return content;
     const next = resolveSchema(schemas, inside, content.via, follow);
-    if (insideOf(next.value) === null && !hasMembers(next.value)) return content;
+    if (insideOf(schemas, next.value) === null && !hasMembers(next.value)) return content;
     schemas.left -= costOf(next.value);
     content = { ...next, isFollowed: content.isFollowed || next.isFollowed };
   }
   return content;
 }
 
-/** The one schema of all items of an array, or of all members of a map. */
-function insideOf(schema: JsonObject): JsonObject | null {
-  if (hasMembers(schema)) return null;
+/** The one schema of all items of an array, or of all members of a map; of `Pet or null`, that of `Pet`. */
+function insideOf(schemas: Schemas, schema: JsonObject): JsonObject | null {
+  if (hasMembers(schema)) return besideNull(schemas, schema);
   const { items, additionalProperties } = schema;
   if (isObject(items)) return schema['prefixItems'] === undefined ? items : null;
   return isObject(additionalProperties) ? additionalProperties : null;
+}
+
+function besideNull(schemas: Schemas, schema: JsonObject): JsonObject | null {
+  const options = [schema['oneOf'], schema['anyOf']].flatMap(listOf);
+  const [only, ...others] = options.filter((one) => objectOf(one)['type'] !== 'null');
+  if (options.length !== 2 || others.length > 0 || !isObject(only)) return null;
+  return plainAlternatives(schemas, schema, 0) === null ? null : only;
 }
 
 const memberKeys = ['properties', 'patternProperties', 'oneOf', 'anyOf', 'allOf'];
