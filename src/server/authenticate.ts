@@ -53,14 +53,13 @@ export function createAuthenticate(context: Pick<ServerContext, 'registry' | 'lo
     throw new RegistryError('rate_limited', message, { retryAfter: seconds });
   }
 
-  // Azure DevOps sends a hook's secret where others send a key. Only the hook's route reads it.
-  const azureHooks = Object.entries(registry.config.hosts).flatMap(([name, { kind }]) =>
-    kind === 'azure' ? [`/v1/hooks/${name}`] : [],
-  );
+  // A hook's route decides by signature or secret alone. Azure DevOps sends the secret where others
+  // send a key; Gitea and GitLab may send a credential that is for a proxy in front.
+  const hooks = Object.keys(registry.config.hosts).map((name) => `/v1/hooks/${name}`);
 
   return async (request) => {
     const { authorization, cookie } = request.headers;
-    if (request.method === 'POST' && azureHooks.includes(request.url!.replace(/\?.*$/, ''))) return anonymous;
+    if (request.method === 'POST' && hooks.includes(request.url!.replace(/\?.*$/, ''))) return anonymous;
     if (authorization === undefined && cookie === undefined) return anonymous;
     const session = authorization === undefined ? ((await login?.readSession(request)) ?? null) : null;
     if (session !== null) sessions.set(request, session);

@@ -173,11 +173,20 @@ test('Azure DevOps sends the secret as a password, or in a header', async () => 
   expect(await call({ 'x-stele-secret': secrets.azure })).toMatchObject({ status: 202, json: { repositories: 1 } });
   for (const wrong of [basic('guess'), { 'x-stele-secret': 'guess' }, { authorization: `Bearer ${secrets.azure}` }, {}])
     expect((await call(wrong)).status).toBe(401);
-  // Everywhere else, Basic contains a key.
-  for (const path of ['/v1/hooks/github', '/v1/me']) {
+  // No other hook has its secret there, and everywhere else Basic contains a key.
+  for (const [path, detail] of [
+    ['/v1/hooks/github', 'signature is missing'],
+    ['/v1/me', 'credential is invalid'],
+  ] as const) {
     const { status, json } = await call(basic(secrets.azure), path);
-    expect([status, json['detail']], path).toEqual([401, expect.stringContaining('credential is invalid')]);
+    expect([status, json['detail']], path).toEqual([401, expect.stringContaining(detail)]);
   }
+});
+
+test('a genuine delivery with a credential for somebody else is taken', async () => {
+  await using world = await open();
+  for (const authorization of ['Bearer for-the-proxy', 'Basic c3RlbGU6eA==', 'x'])
+    expect(await send(world.api, push, { authorization })).toMatchObject({ status: 202, json: { repositories: 1 } });
 });
 
 test('GitLab sends its token, or signs', async () => {
