@@ -51,6 +51,17 @@ export async function withRegistry<T>(command: Command, work: (registry: OpenReg
 }
 
 /**
+ * As `withRegistry`, for a command about what a store has. Throws `not_found` where there is none,
+ * so that a mistyped `--data`, or a disk that is not mounted, is not an empty store.
+ */
+export async function withStore<T>(command: Command, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
+  const { store } = await readConfig(command);
+  if (store.kind === 'fs' && !existsSync(join(store.path, 'format')))
+    throw new RegistryError('not_found', `${store.path} holds no store. Check --data.`);
+  return withRegistry(command, work);
+}
+
+/**
  * Opens the registry for a command that only reads. Where there is no data folder, the registry is
  * empty, and nothing stays behind. `adjust` changes the configuration.
  */

@@ -4,7 +4,7 @@ import { RegistryError } from '../model/errors.ts';
 import type { Key } from '../model/key.ts';
 import { createKey, isUsable, listKeys, revokeKey, type NewKey } from '../registry/keys.ts';
 import { demand, demandAll } from './registry-client.ts';
-import { operator, withRegistry, type CommonOptions } from './command-context.ts';
+import { operator, withRegistry, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
 
 interface KeysOptions extends CommonOptions {
@@ -72,7 +72,7 @@ export function keysCommand(): Command {
       const options = command.optsWithGlobals<KeysOptions>();
       if (options.registry !== undefined)
         await demand(options.registry, 'DELETE', `/v1/keys/${encodeURIComponent(id)}`);
-      else await withRegistry(command, (registry) => revokeKey(registry, requireOrg(options), id, operator));
+      else await withStore(command, (registry) => revokeKey(registry, requireOrg(options), id, operator));
       if (options.json) printJson({ id, revoked: true });
       else complain(`Revoked key ${id}.`);
     });
@@ -99,7 +99,7 @@ async function make(
 
 async function list(command: Command, options: KeysOptions): Promise<ShownKey[]> {
   if (options.registry !== undefined) return Array.fromAsync(demandAll<ShownKey>(options.registry, '/v1/keys?'));
-  const keys = await withRegistry(command, (registry) => listKeys(registry, requireOrg(options)));
+  const keys = await withStore(command, (registry) => listKeys(registry, requireOrg(options)));
   return keys.map(withoutHash);
 }
 

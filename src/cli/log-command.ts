@@ -5,7 +5,7 @@ import { RegistryError } from '../model/errors.ts';
 import { resourceRef, type Resource } from '../model/resource.ts';
 import type { Registry } from '../registry/registry.ts';
 import { askRegistry, demandAll } from './registry-client.ts';
-import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
+import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson } from './output.ts';
 
 /** One change of a resource, as the ref's history and `GET /v1/audit` return it. */
@@ -35,12 +35,12 @@ export function logCommand(): Command {
       };
       const count =
         registry === undefined
-          ? await withRegistry(command, ({ refs }) => each(refs.history<Resource>(resourceRef(coordinate)), take))
+          ? await withStore(command, ({ refs }) => each(refs.history<Resource>(resourceRef(coordinate)), take))
           : await each(demandAll<Change>(registry, auditPath(coordinate)), take);
       if (count === 0) throw new RegistryError('not_found', `${name} does not exist.`);
       const connection =
         registry === undefined
-          ? await withRegistry(command, (opened) => connectionOf(opened, coordinate))
+          ? await withStore(command, (opened) => connectionOf(opened, coordinate))
           : await connectionAt(registry, coordinate);
       if (json) printJson({ changes, connection });
       else if (connection !== null) complain(formatStanding(connection));

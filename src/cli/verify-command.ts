@@ -3,7 +3,7 @@ import { formatCoordinate, type Coordinate, type Selector } from '../model/addre
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Verified } from '../registry/verify.ts';
-import { requireCoordinate, withRegistry, type CommonOptions } from './command-context.ts';
+import { requireCoordinate, withStore, type CommonOptions } from './command-context.ts';
 import { complain, print, printJson, withProgress } from './output.ts';
 
 /** `stele verify COORDINATE`: rebuilds one version, or all, from its commit and compares. */
@@ -15,7 +15,7 @@ export function verifyCommand(): Command {
     .action(async (name: string, _options: unknown, command: Command) => {
       const { coordinate, selector } = requireCoordinate(name);
       const { json = false, all } = command.optsWithGlobals<CommonOptions & { all?: boolean }>();
-      const verified = await withRegistry(command, (registry) =>
+      const verified = await withStore(command, (registry) =>
         withProgress(
           `Verifying ${name}`,
           async (say) => {

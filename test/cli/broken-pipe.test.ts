@@ -25,9 +25,13 @@ test.each([[['--help']], [['keys', 'create', '--org', 'acme', '--name', 'x', '--
 );
 
 test('a data folder that cannot be is refused at once', async () => {
-  const child = spawn(process.execPath, [cli, 'keys', 'list', '--org', 'acme', '--data', '/proc/x'], {
-    env: environment,
-  });
+  const child = spawn(
+    process.execPath,
+    [cli, 'keys', 'create', '--org', 'acme', '--name', 'x', '--scope', 'read', '--data', '/proc/x'],
+    {
+      env: environment,
+    },
+  );
   let complaint = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text));
   const [code] = (await once(child, 'close')) as [number];

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -156,6 +156,16 @@ test('a folder that was refused is not followed', async () => {
   await run('serve', './plain', '--data', 'untouched');
   expect((await run('sync', '--data', 'untouched')).stderr).toMatch(/^No repositories are followed/);
 });
+
+test.each(['keys list --org acme', 'log @acme/apis/pay', 'verify @acme/apis/pay', 'fsck', 'gc', 'backup copy'])(
+  'where there is no store, %s says so and makes none',
+  async (args) => {
+    const ended = await run(...args.split(' '), '--data', 'mistyped');
+    const stderr = `${join(folder, 'mistyped')} holds no store. Check --data.\n`;
+    expect(ended).toMatchObject({ code: 1, stdout: '', stderr });
+    expect(['mistyped', 'copy'].filter((name) => existsSync(join(folder, name)))).toEqual([]);
+  },
+);
 
 test('what a document holds cannot act on the terminal', async () => {
   const { code, stdout } = await run('lint', 'escape.yaml');

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { RegistryError } from '../../model/errors.ts';
 import type { Copied } from '../../store/copy/copy-store.ts';
-import { readConfig, withRegistry, type CommonOptions } from '../command-context.ts';
+import { readConfig, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
 
 /** `stele backup FOLDER`: copies the store, or what is new since the last time. */
@@ -18,7 +18,7 @@ export function backupCommand(): Command {
         throw new RegistryError('malformed', `${folder} is the store itself. Choose another folder.`);
       }
       const isNew = !existsSync(join(folder, 'format'));
-      const copied = await withRegistry(command, async (registry) => {
+      const copied = await withStore(command, async (registry) => {
         const [{ backup }, { openBucket }] = await Promise.all([
           import('../../registry/keep/backup.ts'),
           import('../../open.ts'),

@@ -5,7 +5,7 @@ import { RegistryError } from '../../model/errors.ts';
 import type { Checked } from '../../registry/fsck.ts';
 import type { Repaired } from '../../registry/keep/give-up.ts';
 import type { Registry } from '../../registry/registry.ts';
-import { operator, withRegistry, type CommonOptions } from '../command-context.ts';
+import { operator, withStore, type CommonOptions } from '../command-context.ts';
 import { complain, print, printJson, withProgress } from '../output.ts';
 
 interface FsckOptions extends CommonOptions {
@@ -28,7 +28,7 @@ export function fsckCommand(): Command {
         throw new RegistryError('malformed', '--from and --give-up need --repair.');
       if (from !== undefined && !existsSync(join(from, 'format')))
         throw new RegistryError('malformed', `${from} holds no store. Name a folder of \`stele backup\`.`);
-      const { checked, repairs } = await withRegistry(command, async (registry) => {
+      const { checked, repairs } = await withStore(command, async (registry) => {
         if (repair) return checkAndRepair(registry, options);
         return { checked: await checkStore(registry, json), repairs: [] };
       });

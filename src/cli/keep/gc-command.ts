@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { withRegistry, type CommonOptions } from '../command-context.ts';
+import { withStore, type CommonOptions } from '../command-context.ts';
 import { print, printJson, withProgress } from '../output.ts';
 
 interface GcCommandOptions extends CommonOptions {
@@ -19,7 +19,7 @@ export function gcCommand(): Command {
     .option('--dry-run', 'say what would be done, and do nothing')
     .action(async (_options: unknown, command: Command) => {
       const { json, grace, quarantine, dryRun = false } = command.optsWithGlobals<GcCommandOptions>();
-      const collected = await withRegistry(command, async (registry) => {
+      const collected = await withStore(command, async (registry) => {
         const { collectGarbage } = await import('../../registry/keep/gc.ts');
         return withProgress(
           'Looking for objects that nothing refers to',
