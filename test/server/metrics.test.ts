@@ -1,10 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkConfig } from '../../src/config/load-config.ts';
+import { anonymous } from '../../src/model/access.ts';
 import { openRegistry } from '../../src/open.ts';
 import { createKey, type NewKey } from '../../src/registry/keys.ts';
+import { assertMayReadMetrics } from '../../src/server/metrics-access.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { exchange, parseAnswer } from './http.ts';
 import { openServed, type Served } from './served.ts';
@@ -43,6 +46,15 @@ describe('metrics', () => {
     ['X-Real-IP', '127.0.0.1', 'X-Real-IP: 127.0.0.1'],
   ])('do not answer what came through a proxy: %s', async (_, host, ...fields) => {
     expect(await statusOf(direct, host, ...fields)).toBe(401);
+  });
+
+  test('do not answer another machine that calls the registry localhost', () => {
+    const asked = (remoteAddress: string) => {
+      const request = { socket: { remoteAddress }, headers: { host: 'localhost' } } as IncomingMessage;
+      return () => assertMayReadMetrics(request, anonymous, 0);
+    };
+    for (const own of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) expect(asked(own)).not.toThrow();
+    for (const other of ['192.0.2.7', '2001:db8::1', '::ffff:192.0.2.7']) expect(asked(other)).toThrow('need a key');
   });
 
   test('answer no connection without a key where proxies are configured', async () => {

@@ -54,6 +54,13 @@ test.for([
   ['there twice', '{"document": {}, "document": {', {}, 'malformed', 'twice'],
   ['too deep', `{"document": ${'{"a":'.repeat(5)}`, { depth: 5 }, 'malformed', 'deeper than 5'],
   ['of too many values', `{"document": {"a": [${'"",'.repeat(20)}`, { nodes: 20 }, 'too_large', 'more than 20 values'],
+  [
+    'beside too many values',
+    `{"document": {}, "a": [${'0,'.repeat(20)}`,
+    { nodes: 20 },
+    'too_large',
+    'more than 20 values',
+  ],
   ['beside too much', `{"document": {}, "a": "${'a'.repeat(100)}`, { rest: 100 }, 'too_large', 'outside the document'],
 ] as const)('a document that is %s is refused before the body ends', ([, body, given, code, message]) => {
   try {
