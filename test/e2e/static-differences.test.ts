@@ -80,6 +80,8 @@ describe.skipIf(!hasBoth || !isThorough)(
       ['a range past the end', { target: pinned, headers: { Range: 'bytes=99999999-' } }, 416],
       ['POST', { target: pinned, method: 'POST' }, 405],
       ['what is absent', { target: '/@acme/apis/none.json' }, 404],
+      ['part of what is absent', { target: '/none', headers: { Range: 'bytes=0-3' } }, 404],
+      ['what is absent, unless it is there', { target: '/@acme/apis/none', headers: { 'If-None-Match': '*' } }, 404],
       ['what is absent, as a page', { target: '/@acme/apis/none', headers: { Accept: 'text/html' } }, 404],
       ['what was withdrawn', { target: '/@acme/apis/pay@1.1.1' }, 410],
     ];
@@ -103,21 +105,23 @@ describe.skipIf(!hasBoth || !isThorough)(
     );
 
     test.for(twins)('%s: no field of a success twice, whatever is asked for', async (twin) => {
-      for (const target of [
+      for (const request of [
         pinned,
         '/@acme/apis/pay',
         '/@acme/apis/pay/versions',
         '/',
         '/llms.txt',
         '/@shop/rulesets/style',
+        'OPTIONS /@acme/apis/old',
       ]) {
+        const [target, method] = request.split(' ').toReversed() as [string, string?];
         for (const headers of [{ Accept: 'text/html' }, { 'Accept-Encoding': 'br' }, { Range: 'bytes=0-3' }]) {
-          const { head } = await send(twin, { target, headers });
+          const { head } = await send(twin, { target, headers, ...(method && { method }) });
           const names = head
             .split('\r\n')
             .slice(1)
             .map((line) => line.split(':')[0]!.toLowerCase());
-          expect(names.toSorted(), `${target} ${JSON.stringify(headers)}`).toEqual([...new Set(names)].toSorted());
+          expect(names.toSorted(), `${request} ${JSON.stringify(headers)}`).toEqual([...new Set(names)].toSorted());
         }
       }
     });

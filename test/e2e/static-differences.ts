@@ -119,6 +119,7 @@ export const probes: readonly Probe[] = [
     tagIn: 'If-Range',
   },
   { name: 'a range of versions: `@^1.0`', target: `${pay}@^1.0`, show: ['age'] },
+  { name: '`@latest`', target: `${pay}@latest.json`, show: ['age'] },
   { name: 'a range between two versions: `@^1.1.7`', target: `${pay}@^1.1.7` },
   { name: '`POST` to a document', target: pinned, method: 'POST', show: ['type', 'age'] },
   { name: '`POST` to a missing resource', target: '/@acme/apis/none', method: 'POST' },

@@ -92,6 +92,8 @@ export function errorLines({ headers, problems, url }: RulesTable): string[] {
   return [
     'handle_errors {',
     '\troute {',
+    '\t# They are about what was asked for, not about the file that says why it is not sent.',
+    ...['Range', 'If-Range', 'If-None-Match'].map((name) => `\t\trequest_header -${name}`),
     ...deferred('*', [...own, ['-Etag', ''], ['-Last-Modified', '']]).map((line) => `\t${line}`),
     '\t\theader Content-Type application/problem+json',
     `\t\theader Content-Security-Policy ${policy('json')}`,
