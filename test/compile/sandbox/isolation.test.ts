@@ -150,6 +150,15 @@ describe('the walls of a sandbox', () => {
     });
   });
 
+  it('are bwrap’s wherever bwrap has namespaces: a mistake in its arguments is no missing bwrap', async () => {
+    const plain = '--unshare-all --unshare-user --disable-userns --ro-bind / / -- /bin/true'.split(' ');
+    const hasNamespaces = await promisify(execFile)('bwrap', plain).then(
+      () => true,
+      () => false,
+    );
+    expect(best.kind === 'bwrap' || !hasNamespaces).toBe(true);
+  });
+
   it('are those that the configuration asks for, or none', async () => {
     expect(await findIsolation('node')).toEqual({ kind: 'node', reason: 'The configuration says so.' });
     if (best.kind === 'bwrap') expect(await findIsolation('bwrap')).toBe(best);
