@@ -28,3 +28,9 @@ export function quote(text: string): string {
 export function pattern(text: string): string {
   return `\`${text}\``;
 }
+
+/** The content type of a kind of files, with its parameters. */
+export function contentTypeOf(kind: string, type: string): string {
+  if (kind === 'catalog') return `${type}; profile="https://www.rfc-editor.org/info/rfc9727"`;
+  return /^text\/|atom/.test(type) && !type.includes(';') ? `${type}; charset=utf-8` : type;
+}

@@ -1,6 +1,6 @@
 import type { Fields } from './build-manifest.ts';
 import { conditionLines, errorLines, methodLines } from './rules-caddy-errors.ts';
-import { deferred, mapLines, pattern, quote, type Field } from './rules-caddy-text.ts';
+import { contentTypeOf, deferred, mapLines, pattern, quote, type Field } from './rules-caddy-text.ts';
 import { exactly } from './rules-nginx-text.ts';
 import { sitePlaces } from './rules-sites.ts';
 import type { RulesTable } from './rules-table.ts';
@@ -295,9 +295,4 @@ function headerLines(kind: string, fields: Fields): string[] {
         : []),
     ]),
   ];
-}
-
-function contentTypeOf(kind: string, type: string): string {
-  if (kind === 'catalog') return `${type}; profile="https://www.rfc-editor.org/info/rfc9727"`;
-  return /^text\/|atom/.test(type) && !type.includes(';') ? `${type}; charset=utf-8` : type;
 }
