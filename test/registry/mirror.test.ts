@@ -145,6 +145,29 @@ test('bytes of a withdrawn version that a stopped mirror left are deleted by the
   expect(await mirror.registry.objects.get(version.manifest, version.manifest)).toBeNull();
 });
 
+test('bytes that a withdrawal deletes while the same are mirrored are brought again', async () => {
+  const mirror = createMirror();
+  const { registry } = mirror;
+  const document = { ...large, info: { title: 'Both', version: '1.0.0' } };
+  await publishVersion(api.registry, one, '1.0.0', { document });
+  // Another manifest, of the same large object.
+  const another = { ...registry, compiler: { ...registry.compiler, id: 'another' } };
+  await publishVersion(another, '@acme/apis/own', '1.0.0', { document });
+  const { update } = registry.refs;
+  let isFirst = true;
+  registry.refs.update = async (name, decide, options) => {
+    if (name === 'resources/acme/apis/one' && isFirst) {
+      isFirst = false;
+      const own = parseCoordinate('@acme/apis/own')!.coordinate;
+      await changeStatus(registry, own, '1.0.0', { state: 'withdrawn', reason: 'leak' }, author);
+    }
+    return update(name, decide, options);
+  };
+  await mirror.follow();
+  expect(isFirst).toBe(false);
+  expect((await fsck(registry)).damages).toEqual([]);
+});
+
 test('owner, topics and commits are taken over', async () => {
   const mirror = createMirror();
   const commit = { author: 'Ada', subject: 'Pay by card' };

@@ -62,6 +62,14 @@ test.for([1, 2, 5])('a publish just before deletion number %i of a purge loses n
   expect(await damages(registry)).toEqual([]);
 });
 
+test('what was derived from a withdrawn document leaves the cache', async () => {
+  const registry = createTestRegistry();
+  await publishTo(registry, 'one');
+  await registry.cache.put('pages/one', Buffer.from('its text'));
+  await withdraw(registry);
+  expect(await registry.cache.get('pages/one')).toBeNull();
+});
+
 test('repeating a purge that was interrupted finishes it', async () => {
   const registry = createTestRegistry();
   await publishTo(registry, 'one');

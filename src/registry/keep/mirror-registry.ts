@@ -222,11 +222,9 @@ async function commit(
     isChange = !isDeepStrictEqual(JSON.parse(JSON.stringify(value)), local);
     return isChange ? { value, change: { ...author, action: actionOf(added) } } : null;
   });
+  // All of them: where the manifest is, an object that it shares with a withdrawn version may be gone.
   await mayHavePurged(async () => {
-    for (const manifest of manifests.keys()) {
-      if ((await registry.objects.get(manifest, manifest)) === null)
-        await bring(registry, remote, coordinate, manifest);
-    }
+    for (const manifest of manifests.keys()) await bring(registry, remote, coordinate, manifest);
   });
   // Also what an earlier call withdrew, if it was stopped before it deleted the bytes.
   for (const manifest of withdrawn)
