@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { digestOf } from '../model/digest.ts';
 import { RegistryError } from '../model/errors.ts';
 import type { Site } from '../site/site.ts';
-import { pageHeaders } from './headers.ts';
+import { assetHeaders } from './headers.ts';
 import { nothingHere } from './nothing-here.ts';
 import { onlyGet } from './methods.ts';
 import { splitTarget } from './read/read-request.ts';
@@ -14,6 +14,17 @@ import { sendPage } from './send-page.ts';
  * an update replaced, and gets the new one.
  */
 const lifetimes = { current: 'public, max-age=31536000, immutable', other: 'public, max-age=60' };
+
+/** Headers of every response that say something of pages only. A page's first visit has them five times. */
+const ofPages = [
+  'Cross-Origin-Opener-Policy',
+  'Origin-Agent-Cluster',
+  'Referrer-Policy',
+  'X-DNS-Prefetch-Control',
+  'X-Download-Options',
+  'X-Permitted-Cross-Domain-Policies',
+  'X-XSS-Protection',
+];
 
 /** Serves the stylesheets, scripts and images of pages. */
 export function createAssetFiles(site: Site): Router {
@@ -36,6 +47,7 @@ export async function sendAsset(
   const { bytes, mediaType } = found.asset;
   const lifetime = lifetimes[found.isCurrent ? 'current' : 'other'];
   const page = { digest: digestOf(bytes), size: bytes.byteLength, isLasting: true, open: async () => bytes };
-  const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding', ...pageHeaders() };
+  for (const name of ofPages) response.removeHeader(name);
+  const headers = { 'Cache-Control': lifetime, Vary: 'Accept-Encoding', ...assetHeaders };
   await sendPage({ request, response }, registry.cache, page, { mediaType, headers });
 }

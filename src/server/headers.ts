@@ -39,6 +39,12 @@ export const preflightHeaders: Fields = {
   'Access-Control-Max-Age': '86400',
 };
 
+/** Headers of the files of pages. Their policy counts for workers and for an image that is opened by itself. */
+export const assetHeaders: Fields = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; script-src 'self'; frame-ancestors 'none'",
+};
+
 /**
  * Headers of every page: its own styles and scripts, nothing from other origins, no framing.
  * `connect`: other origins that its scripts may reach; `images`: other hosts whose images it shows. `framedBy`: whose pages may show it in a frame

@@ -86,7 +86,8 @@ export function createAssets(folder: string | null, made: ReadonlyMap<string, Ui
     const mediaType = mediaTypes[extname(name)];
     // Only listed names are read, so a request cannot choose a path.
     if (mediaType === undefined || !names().includes(name)) return null;
-    const bytes = made.get(name) ?? readFileSync(fileOf(name)!);
+    const file = fileOf(name);
+    const bytes = made.get(name) ?? (file!.startsWith(ours) ? brief(file!) : readFileSync(file!));
     const loaded = { asset: { bytes, mediaType }, path: pathOf(name, bytes) };
     read.set(name, loaded);
     return loaded;
@@ -118,6 +119,17 @@ export function createAssets(folder: string | null, made: ReadonlyMap<string, Ui
       return loaded && { name, asset: loaded.asset, isCurrent: loaded.path === path };
     },
   };
+}
+
+/**
+ * One of our own stylesheets and scripts as it is sent: without comments, which have lines of their own, and without the
+ * indentation of stylesheets. An operator's file and a package's are sent as they are.
+ */
+function brief(file: string): Uint8Array {
+  const extension = extname(file);
+  if (extension !== '.css' && extension !== '.js') return readFileSync(file);
+  const text = readFileSync(file, 'utf8').replace(/^[ \t]*(?:\/\/.*|\/\*[^]*?\*\/)[ \t]*\n\n?/gm, '');
+  return Buffer.from(extension === '.css' ? text.replace(/^ +/gm, '') : text);
 }
 
 /** The files of a folder that are served: no types and no source maps. */

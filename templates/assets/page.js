@@ -6,6 +6,7 @@ startHere();
 for (const input of document.querySelectorAll('.copy input, .copy textarea')) addCopy(input);
 addFilter();
 addKeys();
+addSearch();
 addMenu();
 addVersionChoice();
 markPlace();
@@ -172,6 +173,25 @@ function addKeys() {
     if (target === filter && !filter.checkVisibility({ contentVisibilityAuto: true })) menu.open = true;
     target.focus();
     target.select();
+  });
+}
+
+/** Suggestions, and a dialog under Ctrl-K: loaded when somebody is about to search. Before the K comes the key that is held with it. */
+function addSearch() {
+  const { suggest } = document.querySelector('.top')?.dataset ?? {};
+  if (suggest === undefined) return;
+  const load = () => import(suggest);
+  for (const input of document.querySelectorAll('.find input, form.search input[type="search"]')) {
+    if (input === document.activeElement) load();
+    else input.addEventListener('focus', load, { once: true });
+  }
+  if (document.getElementById('found') !== null) load();
+  document.addEventListener('keydown', async (event) => {
+    if (!(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return;
+    const isSearch = event.key.toLowerCase() === 'k';
+    if (isSearch) event.preventDefault();
+    const { toggleDialog } = await load();
+    if (isSearch) toggleDialog();
   });
 }
 

@@ -7,9 +7,9 @@ const most = 8;
 const pause = 120;
 
 let index = null;
+let anywhere = null;
 
 for (const input of document.querySelectorAll('.find input, form.search input[type="search"]')) suggest(input);
-addDialog();
 showFound();
 
 /** The index of a host without a server. */
@@ -93,6 +93,8 @@ function suggest(input) {
       close();
     }
   });
+  // What was typed until this script came.
+  if (input === document.activeElement && input.value !== input.defaultValue) update();
   // Where the focus goes is known only afterwards.
   input.form.addEventListener('focusout', () => {
     setTimeout(() => {
@@ -114,17 +116,12 @@ function correction(text) {
   return link;
 }
 
-/** A dialog for searching from anywhere. Made when it is first opened. */
-function addDialog() {
-  let dialog = null;
-  document.addEventListener('keydown', (event) => {
-    if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey) return;
-    event.preventDefault();
-    dialog ??= makeDialog();
-    if (dialog.open) return dialog.close();
-    dialog.showModal();
-    dialog.querySelector('input').select();
-  });
+/** Opens or closes a dialog for searching from anywhere. Made when it is first opened. */
+export function toggleDialog() {
+  anywhere ??= makeDialog();
+  if (anywhere.open) return anywhere.close();
+  anywhere.showModal();
+  anywhere.querySelector('input').select();
 }
 
 function makeDialog() {
