@@ -37,7 +37,7 @@ export function rulesetHtml(
     <tbody>${joinHtml(long.parts)}</tbody>
   </table>`;
   const html = markup`<div class="reference">
-    ${introHtml(page)}${leftOutHtml(page.document)}<h2 id="rules">Rules</h2>
+    ${introHtml(page)}<h2 id="rules">Rules</h2>
     ${rules.length === 0 ? markup`<p>This ruleset has no rules of its own.</p>` : table}
   </div>`;
   return { html, isCut: long.isCut };
@@ -46,22 +46,21 @@ export function rulesetHtml(
 function introHtml({ document, descriptions }: Pick<Page, 'document' | 'descriptions'>): Html {
   const taken = extendedBy(document);
   const description = textOf(document['description']) || textOf(document['x-description']);
-  if (taken.length === 0 && description.trim() === '') return nothing;
+  const leftOut = leftOutOf(document);
+  if (taken.length === 0 && description.trim() === '' && leftOut.length === 0) return nothing;
   const list = markup`<p>Extends${taken.slice(0, 100).map((name) => markup` <code>${name.slice(0, 200)}</code>`)}</p>`;
   return markup`<section class="intro">
-    ${descriptions.block(description, 3)}${taken.length === 0 ? nothing : list}
+    ${leftOutHtml(leftOut)}${descriptions.block(description, 3)}${taken.length === 0 ? nothing : list}
   </section>`;
 }
 
 /** What a partial ruleset does not check. */
-function leftOutHtml(document: JsonObject): Html {
-  const names = leftOutOf(document);
+function leftOutHtml(names: readonly string[]): Html {
   if (names.length === 0) return nothing;
   const listed = names.slice(0, mostLeftOut).map((name) => markup` <code>${nameText(name, 300)}</code>`);
   const rest = names.length - listed.length;
-  return markup`<section class="intro">
-    <p><strong>This ruleset is partial. It does not check:</strong>${listed}${rest > 0 ? ` and ${rest} more` : ''}</p>
-  </section>`;
+  const more = rest > 0 ? ` and ${rest} more` : '';
+  return markup`<p><strong>This ruleset is partial. It does not check:</strong>${listed}${more}</p>`;
 }
 
 /** The rulesets that this one extends. */

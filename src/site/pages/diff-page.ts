@@ -123,13 +123,19 @@ function linksOf(name: string, { before, after }: Places): { before: string | nu
 
 function describe(change: Change, places: Places): object {
   const { message, code, before, after, pointers, operations, reach } = change;
+  const [only] = before === null ? [after] : after === null ? [before] : [null];
+  // "GET /pets was removed" says it all.
+  const hasValues = only === null ? before !== null : !message.startsWith(only);
+  const place = pointers.after ?? pointers.before;
+  // What was added was nowhere before: that pointer is of what it was added to.
+  const isMoved = pointers.before !== null && place !== pointers.before && !place!.startsWith(`${pointers.before}/`);
   const named = reach < 2 ? [] : operations.map((name) => ({ name, ...linksOf(name, places) }));
   return {
     message,
     code,
-    before,
-    after,
-    pointers,
+    values: hasValues ? { before, after } : null,
+    place,
+    placeBefore: isMoved ? pointers.before : null,
     reach,
     first: named.slice(0, operationsShown),
     folded: named.slice(operationsShown),

@@ -52,6 +52,14 @@ test.each([
   expect(found.changes.map((change) => `${change.verdict} ${change.code}`)).toEqual(changes);
 });
 
+test('the page says what was before and after, where, and in which versions to read it', async () => {
+  const { body } = await diff('', 'text/html');
+  expect(body).toContain('none → <ins>&quot;&lt;b&gt;new&lt;/b&gt;&quot;</ins>');
+  expect(body).toMatch(/Read it in <a href="[^"]*shop@1\.0\.0#[^"]*">1\.0\.0<\/a> and <a [^>]*>2\.0\.0<\/a>/);
+  expect(body).toContain('at <code>/paths/~1d/post</code></p>');
+  expect(body).toContain('<li><p>GET /c was removed.</p><p class="quiet">');
+});
+
 test('there is nothing before the first version', async () => {
   const { body } = await diff('?to=1.0.0');
   expect(JSON.parse(body)).toEqual({
