@@ -25,6 +25,8 @@ const walls: Readonly<Record<string, string>> = {
   'core.fsmonitor': 'false',
   'core.askPass': '',
   'core.bigFileThreshold': '8m',
+  // A mirror is a cache: what a crash of the machine damages is fetched again.
+  'core.fsync': 'none',
   'credential.helper': '',
   'fetch.recurseSubmodules': 'false',
   'fetch.unpackLimit': '1',

@@ -1,8 +1,9 @@
 import { isUnadvertised } from './explain.ts';
 import { RegistryError } from '../model/errors.ts';
+import { runGit } from './command.ts';
+import type { ReadOptions } from './git-objects.ts';
 import { packBytes } from './scratch.ts';
 import type { Transport } from './transport.ts';
-import type { PackRequest } from './wire/pack-request.ts';
 
 /** A fetch. */
 export interface FetchRequest {
@@ -53,23 +54,22 @@ export async function fetchInto(
 }
 
 /**
- * Fetches a pack into a scratch repository without `git fetch`; git indexes it. Returns false when
- * that is not possible, for whatever reason: git is asked then. Rejects with `too_large` as
- * `fetchInto` does.
+ * Writes a pack that comes into a scratch repository. Returns false when it is none, for whatever
+ * reason: git is asked then. Rejects with `too_large` as `fetchInto` does.
  */
-export async function fetchPack(
-  repository: string,
-  transport: Transport,
-  request: PackRequest,
+export async function indexPack(
+  { folder, searchPath, signal }: ReadOptions,
+  { url }: { url: string },
+  pack: AsyncIterable<Buffer>,
   { sizeLimit, counted }: FetchLimit,
 ): Promise<boolean> {
-  const { location, signal } = transport;
-  const watch = watchSize([repository, ...counted], sizeLimit, () => tooLarge(location.url, sizeLimit));
+  const watch = watchSize([folder, ...counted], sizeLimit, () => tooLarge(url, sizeLimit));
   try {
-    const isHere = await transport.receive(repository, request, AbortSignal.any([signal, watch.signal]));
+    const command = { args: ['index-pack', '--stdin'], folder, protocols: 'none', input: pack, searchPath };
+    const { ok } = await runGit({ ...command, signal: AbortSignal.any([signal, watch.signal]) });
     await watch.check();
     watch.signal.throwIfAborted();
-    return isHere;
+    return ok;
   } finally {
     watch.stop();
   }

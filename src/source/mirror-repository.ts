@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { digestOf, hexOf } from '../model/digest.ts';
 import { RegistryError, isRegistryError } from '../model/errors.ts';
-import { fetchInto, fetchPack, type FetchRequest } from './git-fetch.ts';
+import { fetchInto, indexPack, type FetchRequest } from './git-fetch.ts';
 import { hasCommit, type ObjectInfo, type Objects } from './git-objects.ts';
 import { createBareRepository, isComplete, packBytes, withScratch, type Base, type ScratchOptions } from './scratch.ts';
 import type { Transport } from './transport.ts';
@@ -82,14 +82,12 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
   const baseFile = join(folder, 'base');
   const historyFile = join(folder, 'histories');
 
+  const limit = { sizeLimit, counted: [folder] };
+
   async function fetch(transport: Transport, request: Attempt): Promise<boolean> {
-    return withScratch(options, request.base, async (repository) => {
-      try {
-        const limit = { sizeLimit, counted: [folder] };
-        if (request.pack && (await fetchPack(repository, transport, request.pack, limit))) {
-          await movePacks(repository, folder);
-          return true;
-        }
+    try {
+      if (request.pack && (await receive(transport, request.pack))) return true;
+      return await withScratch(options, request.base, async (repository) => {
         const isHere = await fetchInto(repository, transport, request, limit);
         const { proves } = request;
         const at = { folder: repository, searchPath, signal: transport.signal };
@@ -97,11 +95,30 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
         if (!isHere || (proves !== undefined && !(await hasCommit(proves, at)))) return false;
         await movePacks(repository, folder);
         return true;
-      } catch (error) {
-        if (isRegistryError(error, 'too_large')) await remove();
-        throw error;
-      }
-    });
+      });
+    } catch (error) {
+      if (isRegistryError(error, 'too_large')) await remove();
+      throw error;
+    }
+  }
+
+  /** Fetches a pack without `git fetch`, where the server allows that. */
+  async function receive(transport: Transport, request: PackRequest): Promise<boolean> {
+    const over = new AbortController();
+    const { signal, location } = transport;
+    const pack = transport.receive(request, AbortSignal.any([signal, over.signal]));
+    if (pack === null) return false;
+    try {
+      return await withScratch(options, null, async (repository) => {
+        if (!(await indexPack({ folder: repository, searchPath, signal }, location, pack, limit))) return false;
+        await movePacks(repository, folder);
+        // A commit that the base has in its history is not sent.
+        const here = await objects.look(request.wants, { folder, searchPath, signal });
+        return request.wants.every((id) => here.has(id));
+      });
+    } finally {
+      over.abort();
+    }
   }
 
   async function fetchFirst(transport: Transport, target: Target, attempts: readonly Attempt[]): Promise<void> {
@@ -153,13 +170,12 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
       const shallow = { options: ['--depth=1', withoutBlobs], base: null };
       const base = await readBase(baseFile, true);
       const wants = [target.commit];
-      // What a push changes is small, and read soon. A whole tree may be large.
-      const pack = {
-        wants,
-        haves: base?.commits ?? [],
-        depth: 1,
-        ...(base ? { filter: smallBlobs, mostBytes: mostWithCommit } : { filter: blobNone, mostBytes: sizeLimit }),
-      };
+      // What a push changes is small, and read soon. A whole tree may be large. Of the commits since the
+      // base, because a server that cuts at the newest one sends what the base has, too.
+      const pack: PackRequest =
+        base === null
+          ? { wants, haves: [], depth: 1, filter: blobNone, mostBytes: sizeLimit }
+          : { wants, haves: base.commits, filter: smallBlobs, mostBytes: mostWithCommit };
       await fetchFirst(transport, target, [
         ...onBase(base, { ...shallow, wants, pack }),
         { ...shallow, wants, ...(base === null && { pack }) },
@@ -170,9 +186,7 @@ export function createMirror(url: string, options: MirrorOptions): Mirror {
 
     async fetchCommits(transport, ids) {
       const some = { options: ['--depth=1', withoutBlobs, '--stdin'], wants: [], input: linesOf(ids), base: null };
-      const base = await readBase(baseFile, true);
-      const pack = { wants: ids, haves: base?.commits ?? [], depth: 1, filter: blobNone, mostBytes: sizeLimit };
-      const attempts = [...onBase(base, { ...some, pack }), { ...some, ...(base === null && { pack }) }];
+      const attempts = [...onBase(await readBase(baseFile, true), some), some];
       for (const attempt of attempts) if (await fetch(transport, attempt)) return true;
       return false;
     },

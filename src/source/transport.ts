@@ -26,10 +26,10 @@ export interface Transport {
    */
   refs(prefix: string): Promise<ServerRef[] | null>;
   /**
-   * Receives a pack into a repository, without a process for the network. False: git must fetch it,
-   * as from what is not reached over http, and after every failure.
+   * Asks for a pack, without a process. It comes until the signal aborts. Null: git must fetch it, as
+   * from what is not reached over http, and after every failure.
    */
-  receive(repository: string, request: PackRequest, signal: AbortSignal): Promise<boolean>;
+  receive(request: PackRequest, signal: AbortSignal): AsyncIterable<Buffer> | null;
   /**
    * Whether the answer is really git's. Over http, git takes a page of one line for an empty
    * repository (its older, "dumb" protocol), and a repository served as plain files for a real one.
@@ -145,12 +145,9 @@ export async function createTransport(options: TransportOptions): Promise<Transp
       if (!isHttp) return null;
       return askServerRefs({ url, addresses, authorization, signal }, prefix, advertised);
     },
-    async receive(repository, request, ends) {
-      if (!isHttp || !canReceive(advertised.get(url))) return false;
-      const pack = receivePack({ url, addresses, authorization, signal: ends }, request);
-      const args = ['index-pack', '--stdin'];
-      const command = { args, folder: repository, protocols: 'none', input: pack, searchPath, signal: ends };
-      return (await runGit(command)).ok;
+    receive(request, ends) {
+      if (!isHttp || !canReceive(advertised.get(url))) return null;
+      return receivePack({ url, addresses, authorization, signal: ends }, request);
     },
     async isGit(folder) {
       if (!isHttp) return true;

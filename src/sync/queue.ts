@@ -200,9 +200,10 @@ async function perform(
   let isRecorded = isAsked;
   let followed: DocumentState[] | null = null;
   const record = createProgressRecord(registry);
+  // The remote is asked meanwhile. What cannot be recorded is left out: the end says more.
+  const recording = isAsked ? recordRun(registry, run).catch(() => undefined) : null;
   try {
     signal.throwIfAborted();
-    if (isAsked) await recordRun(registry, run);
     const note: OnProgress = (progress, document) => {
       run = { ...run, progress };
       isRecorded = record.note(run) || isRecorded;
@@ -227,16 +228,14 @@ async function perform(
     isRecorded ||= isNews;
   }
   run = { ...run, finishedAt: registry.now().toISOString() };
-  const published = run.documents.filter(({ outcome }) => outcome === 'published').length;
-  const refused = run.documents.filter(isRefused).length;
   const about = {
     run: run.id,
     org: run.org,
     repository: run.url,
     from: run.from,
     to: run.to,
-    published,
-    refused,
+    published: run.documents.filter(({ outcome }) => outcome === 'published').length,
+    refused: run.documents.filter(isRefused).length,
     documents: followed?.length ?? null,
     // The current state of all documents, including those that this run did not read.
     documentsRefused: followed?.filter(isRefused).length ?? null,
@@ -244,7 +243,7 @@ async function perform(
   };
   if (isRecorded || run.trigger === 'start')
     registry.log(run.detail === null ? 'info' : 'warn', 'sync', { ...about, state: run.state, trigger: run.trigger });
-  await record.settled();
+  await Promise.all([recording, record.settled()]);
   return isRecorded ? recordRun(registry, run).catch(() => run) : run;
 }
 

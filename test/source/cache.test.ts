@@ -229,6 +229,36 @@ test('what a push changed comes with its commit, and one process of git reads it
   expect(calls.length).toBeLessThanOrEqual(3);
 });
 
+test('a push brings what it changed, and nothing else of a large tree', async () => {
+  const names = Array.from({ length: 300 }, (_, n) => `folder-${n}/file.yaml`);
+  const repository = world.createRepository();
+  const source = world.openSource({ limits });
+  const first = repository.commit({ files: Object.fromEntries(names.map((name) => [name, name])) });
+  await source.tip(world.remote());
+  await source.snapshot(world.remote(), first);
+  const [known = ''] = packsOf();
+  const second = repository.commit({ files: { 'folder-7/file.yaml': 'changed' } });
+  const snapshot = await source.snapshot(world.remote(), second);
+  expect((await snapshot.read(['folder-7/file.yaml']))[0]?.found).toBe(true);
+  const [pushed = ''] = packsOf().filter((path) => path !== known);
+  // gitformat-pack(5): the commit, two trees and the file.
+  expect(readFileSync(pushed).readUInt32BE(8)).toBe(4);
+  expect(await snapshot.entries()).toHaveLength(300);
+});
+
+test('what a revert brings back is there, also from a server that knows that it had been', async () => {
+  const repository = world.createRepository();
+  const source = world.openSource({ limits });
+  repository.commit({ files: { 'a/a.yaml': 'a: 1\n', 'b.yaml': 'b: 1\n' } });
+  const second = repository.commit({ files: { 'a/a.yaml': 'a: 2\n' } });
+  await source.tip(world.remote());
+  await (await source.snapshot(world.remote(), second)).read(['a/a.yaml']);
+  const third = repository.commit({ files: { 'a/a.yaml': 'a: 1\n' } });
+  repository.git('repack', '-adbq');
+  const [file] = await (await source.snapshot(world.remote(), third)).read(['a/a.yaml']);
+  expect(file?.found && Buffer.from(file.bytes).toString()).toBe('a: 1\n');
+});
+
 test('of a commit that is here, whose parent is the one asked about, the server is not asked', async () => {
   const repository = world.createRepository();
   const [first, second, third] = repository.commitAll([1, 2, 3].map((n) => ({ files: { a: `${n}` } })));

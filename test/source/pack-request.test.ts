@@ -32,7 +32,7 @@ test('a pack is asked for without differences from what is not in it, and put to
   const { pack, asked } = await receive(body);
   expect(pack).toBe('PACK and the rest');
   const [want, have] = [`want ${'a'.repeat(40)}\n`, `have ${'b'.repeat(40)}\n`];
-  const lines = ['no-progress\n', 'ofs-delta\n', want, have, `shallow ${'b'.repeat(40)}\n`, 'deepen 1\n'];
+  const lines = ['no-progress\n', 'ofs-delta\n', want, have, 'deepen 1\n'];
   const all = [...lines, 'filter blob:none\n', 'done\n'].map(line).join('');
   expect(asked).toBe(`${line('command=fetch')}${line('agent=git/stele')}0001${all}0000`);
 });

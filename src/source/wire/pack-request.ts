@@ -5,9 +5,9 @@ import { marks, packetOf, readPackets } from './pkt-line.ts';
 export interface PackRequest {
   /** Ids of commits, or of single blobs. */
   wants: readonly string[];
-  /** Commits that are here, without their history and perhaps without blobs. */
+  /** Commits that are here with all their trees. The server may also leave out what is in their history. */
   haves: readonly string[];
-  /** Commits up to each of the `wants`. Absent for single blobs. */
+  /** Commits up to each of the `wants`. Absent for single blobs, and for all up to the `haves`. */
   depth?: number;
   /** Which objects to leave out, as in git-rev-list(1). */
   filter: string;
@@ -17,25 +17,26 @@ export interface PackRequest {
 
 /**
  * Asks a git server for a pack, over http with protocol version 2 (gitprotocol-v2(5)), without a
- * process. Unlike `git fetch`, it does not allow the server to send a file as the difference from
- * one that is not in the pack, so `haves` may lack blobs. Fails, also in the middle of the pack,
- * when the answer is anything else than a whole pack.
+ * process, and at once. Unlike `git fetch`, it does not allow the server to send a file as the
+ * difference from one that is not in the pack, so `haves` may lack blobs. What it returns fails,
+ * also in the middle of the pack, when the answer is anything else than a whole pack. The signal
+ * ends the connection.
  */
-export async function* receivePack(server: GitServer, request: PackRequest): AsyncGenerator<Buffer> {
-  const { url, authorization } = server;
+export function receivePack(server: GitServer, request: PackRequest): AsyncIterable<Buffer> {
+  const { url, authorization, signal } = server;
+  const headers = {
+    'content-type': 'application/x-git-upload-pack-request',
+    accept: 'application/x-git-upload-pack-result',
+    'git-protocol': 'version=2',
+    ...(authorization !== null && { authorization }),
+  };
+  const message = { url: `${url}/git-upload-pack`, method: 'POST', headers, body: encodeRequest(request) };
   const agent = createAgent(url);
-  try {
-    const headers = {
-      'content-type': 'application/x-git-upload-pack-request',
-      accept: 'application/x-git-upload-pack-result',
-      'git-protocol': 'version=2',
-      ...(authorization !== null && { authorization }),
-    };
-    const message = { url: `${url}/git-upload-pack`, method: 'POST', headers, body: encodeRequest(request) };
-    yield* packIn(await sendToServer(message, agent, server), request.mostBytes);
-  } finally {
-    agent.destroy();
-  }
+  signal.addEventListener('abort', () => agent.destroy(), { once: true });
+  const answer = sendToServer(message, agent, server);
+  // It is read later.
+  answer.catch(() => undefined);
+  return packIn(answer, request.mostBytes);
 }
 
 /** Whether a server said that it can be asked with `receivePack`: that it cuts histories, filters, and uses SHA-1. */
@@ -59,7 +60,7 @@ function encodeRequest({ wants, haves, depth, filter }: PackRequest): Buffer {
     'no-progress',
     'ofs-delta',
     ...wants.map((id) => `want ${id}`),
-    ...haves.flatMap((id) => [`have ${id}`, `shallow ${id}`]),
+    ...haves.map((id) => `have ${id}`),
     ...(depth === undefined ? [] : [`deepen ${depth}`]),
     `filter ${filter}`,
     'done',
@@ -69,11 +70,11 @@ function encodeRequest({ wants, haves, depth, filter }: PackRequest): Buffer {
 }
 
 /** The pack in an answer: after the section `packfile`, in the first of three bands. */
-async function* packIn(answer: AsyncIterable<Buffer>, mostBytes: number): AsyncGenerator<Buffer> {
+async function* packIn(answer: Promise<AsyncIterable<Buffer>>, mostBytes: number): AsyncGenerator<Buffer> {
   let isPack = false;
   let isOver = false;
   let bytes = 0;
-  for await (const packet of readPackets(answer)) {
+  for await (const packet of readPackets(await answer)) {
     if (isOver) throw new TypeError('Something follows the pack.');
     if (!isPack) {
       if (packet === 'flush' || packet === 'end') throw new TypeError('There is no pack.');
