@@ -1,7 +1,7 @@
 import { types } from '../../model/kinds.ts';
 import type { ArtifactConfig } from '../../model/artifact.ts';
 import { whyLatest } from '../../model/why-latest.ts';
-import { coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
+import { aboutOf, coordinateOf, nameOf, neighbours, type Resource, type Version } from '../../model/resource.ts';
 import type { Rendered } from '../../compile/compile.ts';
 import { renderedOf, renderedPart, wholePart } from '../../registry/derived.ts';
 import { linkParts } from './link-parts.ts';
@@ -16,6 +16,7 @@ import { organizationTitle } from './organization-title.ts';
 import { feedLink } from '../feeds.ts';
 import { canonicalOf, replacementOf } from '../links.ts';
 import { embedSnippet } from './embed-snippet.ts';
+import { excerpt } from './listings.ts';
 import type { Related } from './related.ts';
 import { showImages } from './show-images.ts';
 import { describeReport } from './report-groups.ts';
@@ -67,11 +68,11 @@ export async function resourcePage(
   const text = site.page('resource', {
     org: resource.org,
     title: `${resource.name} ${version.label}`,
-    description: config.description.replace(/\s+/g, ' ').trim().slice(0, 200),
+    description: excerpt(aboutOf(resource)),
     crumbs: crumbsOf(site, resource),
     ...(preview === null && { canonical: links.whole(canonicalOf(links, resource, version)) }),
     hidden: preview !== null || resource.visibility === 'private',
-    ...(preview === null && resource.visibility === 'public' && { structured: structuredOf(site, granted, config) }),
+    ...(preview === null && resource.visibility === 'public' && { structured: structuredOf(site, granted) }),
     preview,
     alternates:
       preview !== null
@@ -172,12 +173,12 @@ export function partHref({ links }: Site, { resource, version }: GrantedVersion,
 }
 
 /** What search engines read of a version. */
-function structuredOf(site: Site, { resource, version }: GrantedVersion, { description }: ArtifactConfig): object {
+function structuredOf(site: Site, { resource, version }: GrantedVersion): object {
   const url = site.links.whole(canonicalOf(site.links, resource, version));
   return {
     '@type': resource.type === 'apis' ? 'WebAPI' : 'TechArticle',
     name: resource.name,
-    description: description.replace(/\s+/g, ' ').trim().slice(0, 500),
+    description: excerpt(aboutOf(resource)),
     version: version.label,
     url,
     ...(resource.type === 'apis' && { documentation: url }),

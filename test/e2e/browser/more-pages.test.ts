@@ -210,7 +210,7 @@ describe.skipIf(!canRun)(`every other page${whySkipped}`, () => {
     await using watched = await browser.open();
     const { page, wrong } = watched;
     await page.goto(`${site.url}/@acme/apis/pay#operation/ask`);
-    const code = page.locator('.samples .code code').first();
+    const code = page.locator('.samples > pre > code').first();
     await expect.poll(() => code.textContent(), { timeout: 30_000 }).toBe(`curl '${target.url}/ask'`);
     await page.getByLabel('Language').selectOption('python');
     await expect.poll(() => code.textContent(), { timeout: 30_000 }).toContain('import requests');

@@ -305,6 +305,15 @@ describe('what is private', () => {
   });
 });
 
+test('search engines and previews of links read the words of lists, not Markdown', async () => {
+  const info = { title: 'Told', version: '1.0.0', description: 'Pays people.' };
+  await publishVersion(served.registry, '@acme/apis/in-words', '1.0.0', { document: { info } });
+  const page = (await get('/@acme/apis/in-words', html)).body.toString();
+  expect(page).toContain('<meta name="description" content="Pays people.">');
+  expect(page).toContain('<meta property="og:description" content="Pays people.">');
+  expect(page).toContain('"description":"Pays people."');
+});
+
 describe('assets', () => {
   const pathIn = (page: Answer, name: string) =>
     new RegExp(`"(/assets/${name}\\.[0-9a-f]{8}\\.[a-z]+)"`).exec(page.body.toString())![1]!;
