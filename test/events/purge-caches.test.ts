@@ -78,12 +78,14 @@ test('after a restart all is purged that changed while caches may remember it, a
   const { registry, cdn } = await openScene();
   await publishVersion(registry, '@acme/apis/pay', '1.0.0');
   await changeResource(registry, '@acme/apis/pay', (resource) => ({ ...resource, visibility: 'private' as const }));
-  open(registry);
+  const before = open(registry);
   expect((await cdn.got(1)).map(keysIn)).toEqual([all]);
+  await before.close();
+  await changeResource(registry, '@acme/apis/pay', (resource) => ({ ...resource, visibility: 'public' as const }));
   const later = { ...registry, now: () => new Date(Date.now() + 2 * 86_400_000) };
   open(later);
   await publishVersion(registry, '@acme/apis/other', '1.0.0');
-  await expect.poll(() => cdn.received.length).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => cdn.received.length).toBeGreaterThanOrEqual(2);
   expect(cdn.received.slice(1).map(keysIn).flat()).not.toContain('@acme/apis/pay');
 });
 

@@ -159,6 +159,12 @@ describe('the walls of a sandbox', () => {
     expect(best.kind === 'bwrap' || !hasNamespaces).toBe(true);
   });
 
+  it('are on bwrap’s line where nothing inside can tell whether they are there', () => {
+    const line = sandboxCommand({ kind: 'bwrap', bwrap: '/usr/bin/bwrap' }, 256, { also: [] }).execArgv.join(' ');
+    for (const wall of ['--disable-userns', '--cap-drop ALL', '--uid 65534 --gid 65534']) expect(line).toContain(wall);
+    expect(line).not.toContain(' --bind ');
+  });
+
   it('are those that the configuration asks for, or none', async () => {
     expect(await findIsolation('node')).toEqual({ kind: 'node', reason: 'The configuration says so.' });
     if (best.kind === 'bwrap') expect(await findIsolation('bwrap')).toBe(best);
