@@ -64,7 +64,7 @@ export const bars = {
   'stall-list': { what: 'longest delay: lists of 10,000', of: 'ms', goal: most(30), script: 'stalls' },
   'p99-audit': { what: 'p99 of reads: audit of 100,000', of: '× quiet', goal: most(2), script: 'stalls' },
   'stall-audit': { what: 'longest delay: audit of 100,000', of: 'ms', goal: most(30), script: 'stalls' },
-  again: { what: '1 MB again, with its upload', of: 'ms', goal: most(20), script: 'stalls' },
+  again: { what: '1 MB again, beside its upload', of: 'ms', goal: most(20), script: 'stalls' },
   twin: { what: 'static build in nginx, our rules', of: '× nginx without rules', goal: least(0.95), script: 'twin' },
   'publish-cpu': { what: 'publish of 5 KB, processor time', of: 'ms', goal: most(8), script: 'clients' },
   'publish-clients': { what: '16 clients publish', of: '× bare writes', goal: least(0.5), script: 'clients' },
