@@ -135,7 +135,7 @@ async function live(life: Life): Promise<void> {
     if (answer !== null && !isSuccess(answer) && !(isRival && answer.status === 409))
       tell(`${key}: answered ${answer.status} ${JSON.stringify(answer.json)}`);
   for (const told of heard) if ('failed' in told) tell(`${job}: ${told.failed}`);
-  const isDone = heard.some((told) => 'done' in told);
+  const isDone = heard.some((told) => 'done' in told) || (job === 'restore' && isRestored(folder));
   const isLeft = !isDone && job !== 'gc' && job !== 'publish';
   life.interrupted = isLeft ? life.interrupted + 1 : 0;
   life.again = isLeft ? job : null;
@@ -144,9 +144,18 @@ async function live(life: Life): Promise<void> {
     life.again = 'restore';
   }
   if (isDone && job === 'sync') life.synced = life.round;
-  for (const text of await check(life)) tell(text);
+  const found = await check(life);
+  for (const text of found) tell(text);
+  // The next victim would change what tells why.
+  if (found.length > 0) await cp(folder, `${folder}-wrong-${life.round}`, { recursive: true });
   if (isDone && job === 'restore') await rm(join(folder, folders.restored), { recursive: true });
   life.round++;
+}
+
+/** Whether nothing is left to do, though the victim could not say so: repeated, the restore would be refused. */
+function isRestored(folder: string): boolean {
+  const path = join(folder, folders.restored);
+  return existsSync(join(path, 'format')) && !existsSync(join(path, 'incomplete'));
 }
 
 function jobOf({ again }: Life): Job {

@@ -7,7 +7,7 @@ import type { Bucket } from './bucket.ts';
 const current = 2;
 const key = 'format';
 
-/** Stands where a copy of another store is written, until it is whole. */
+/** Stands where a copy of another store is written, and beside `format` while one is brought up to date. */
 const incomplete = 'incomplete';
 const folders = ['objects/', 'packs/', 'log/', 'work/', 'previews/', 'quarantine/'];
 
@@ -36,15 +36,22 @@ export async function hasFormat(bucket: Bucket): Promise<boolean> {
   return true;
 }
 
+/** What stands in an incomplete copy. */
+interface Begun {
+  /** The points that it ends at. */
+  until?: readonly object[];
+  /** Whether it was a store before: it is one, and lacks some of what is new. */
+  isUpdate?: true;
+}
+
 /**
  * Begins to write a store into a bucket, or goes on after a copy up to the same points that was
  * stopped. Rejects with `conflict` if it holds anything else.
  */
-export async function beginStore(bucket: Bucket, until: readonly object[] = []): Promise<void> {
-  const stopped = await bucket.get(incomplete);
+export async function beginCopy(bucket: Bucket, until: readonly object[] = []): Promise<void> {
+  const stopped = await readBegun(bucket);
   if (stopped !== null) {
-    const { until: before = [] } = (parseJson(stopped) ?? {}) as { until?: unknown };
-    if (isDeepStrictEqual(before, until)) return;
+    if (isDeepStrictEqual(stopped.until ?? [], until)) return;
     throw new RegistryError(
       'conflict',
       'The target holds a part of a restore to another point, which may reach further. Use the same --to as before, or an empty folder or bucket.',
@@ -59,13 +66,34 @@ export async function beginStore(bucket: Bucket, until: readonly object[] = []):
       );
     }
   }
-  await bucket.putIfAbsent(incomplete, encodeJson(until.length === 0 ? {} : { until }));
+  await bucket.putIfAbsent(incomplete, encodeJson((until.length === 0 ? {} : { until }) satisfies Begun));
 }
 
-/** Makes the store in a bucket one that can be opened. */
-export async function finishStore(bucket: Bucket): Promise<void> {
+/** Begins to bring the store in a bucket up to date. */
+export async function beginUpdate(bucket: Bucket): Promise<void> {
+  await bucket.putIfAbsent(incomplete, encodeJson({ isUpdate: true } satisfies Begun));
+}
+
+/** Whether an update of the store in a bucket began and did not end. */
+export async function isBeingUpdated(bucket: Bucket): Promise<boolean> {
+  return (await readBegun(bucket)) !== null;
+}
+
+/** Makes the copy in a bucket a store that can be opened, and that is whole. */
+export async function finishCopy(bucket: Bucket): Promise<void> {
   await writeFormat(bucket);
   await bucket.delete(incomplete);
+}
+
+/** Whether a copy up to these points was stopped in its last step: it is a store that can be opened, and goes on as one. */
+export async function isAlmostFinished(bucket: Bucket, until: readonly object[]): Promise<boolean> {
+  const stopped = await readBegun(bucket);
+  return stopped !== null && !stopped.isUpdate && isDeepStrictEqual(stopped.until ?? [], until);
+}
+
+async function readBegun(bucket: Bucket): Promise<Begun | null> {
+  const bytes = await bucket.get(incomplete);
+  return bytes && ((parseJson(bytes) ?? {}) as Begun);
 }
 
 async function writeFormat(bucket: Bucket): Promise<void> {

@@ -9,6 +9,7 @@ import { newId, type Registry } from '../../src/registry/registry.ts';
 import { listAll, type Bucket } from '../../src/store/bucket.ts';
 import { assertFormat } from '../../src/store/format.ts';
 import { entryKey } from '../../src/store/log/entry.ts';
+import { newestSequence } from '../../src/store/log/open-state.ts';
 import { createMemoryBucket, type MemoryBucket } from '../../src/store/memory.ts';
 import { createObjects, packKey } from '../../src/store/objects.ts';
 import { putIntoQuarantine, quarantineKey } from '../../src/store/quarantine.ts';
@@ -137,6 +138,89 @@ test.each([1, 3, 7])(
     expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
   },
 );
+
+/** A bucket that fails at the first key that a test names, and from then on. What is under way then, entries of a log, is still written. */
+function stoppedAt(into: Bucket, isLast: (key: string) => boolean): Bucket {
+  let isOver = false;
+  return {
+    ...into,
+    async putIfAbsent(key, bytes) {
+      const isFirst = !isOver && isLast(key);
+      isOver ||= isFirst;
+      if (isFirst || (isOver && !key.startsWith('log/'))) throw new Error('The power is gone.');
+      return into.putIfAbsent(key, bytes);
+    },
+  };
+}
+
+test('a later backup that is stopped leaves no gap in a log', async () => {
+  const registry = await createStore();
+  const into = createMemoryBucket();
+  await backup(registry, into);
+  const first = entryKey('@acme', 1 + (await newestSequence(into, '@acme')));
+  for (const label of ['1.2.0', '1.3.0', '1.4.0']) await publishVersion(registry, '@acme/apis/one', label);
+  await expect(
+    backup(
+      registry,
+      stoppedAt(into, (key) => key === first),
+    ),
+  ).rejects.toThrow('power');
+  await expectSound(registry, into);
+  await backup(registry, into);
+  expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
+});
+
+test('a later backup that is stopped still has what it had in quarantine only', async () => {
+  const registry = await createStore();
+  const into = createMemoryBucket();
+  const { manifest } = (await registry.refs.read<Resource>('resources/acme/apis/one'))!.value.versions[0]!;
+  const key = packKey(manifest);
+  await putIntoQuarantine(registry.bucket, key);
+  await backup(registry, into);
+  // Somebody reads it, and the collection forgets it.
+  await openAgain(registry, registry.bucket).objects.get(manifest, manifest);
+  await registry.bucket.delete(quarantineKey(key));
+  await expect(
+    backup(
+      registry,
+      stoppedAt(into, (each) => each === key),
+    ),
+  ).rejects.toThrow('power');
+  expect(await openAgain(registry, into).objects.get(manifest, manifest)).not.toBeNull();
+});
+
+test('a backup whose update was stopped is restored without what tells of later changes', async () => {
+  const registry = await createStore();
+  const [copy, into, whole] = [createMemoryBucket(), createMemoryBucket(), createMemoryBucket()];
+  await backup(registry, copy);
+  await publishVersion(registry, '@acme/apis/one', '1.2.0');
+  const record = { value: {}, change: { ...author, action: 'x' } };
+  for (const name of ['idempotency/acme/x', 'sessions/one']) await registry.refs.update(name, () => record);
+  await expect(
+    backup(
+      registry,
+      stoppedAt(copy, (key) => key.startsWith('packs/')),
+    ),
+  ).rejects.toThrow('power');
+  await restore(copy, into, []);
+  expect(await labelsIn(openAgain(registry, into), '@acme/apis/one')).toEqual(['1.0.0', '1.1.0']);
+  expect(await Array.fromAsync(listAll(into, 'work/'))).toEqual([workKey('sessions/one', 1)]);
+  await backup(registry, copy);
+  await restore(copy, whole, []);
+  expect(await filesOf(whole)).toEqual(await filesOf(registry.bucket));
+});
+
+test('a restore that was stopped in its last step ends when it is repeated', async () => {
+  const registry = await createStore();
+  const [copy, into] = [createMemoryBucket(), createMemoryBucket()];
+  await backup(registry, copy);
+  const failing: Bucket = { ...into, delete: () => Promise.reject(new Error('The power is gone.')) };
+  await expect(restore(copy, failing, [])).rejects.toThrow('power');
+  await expect(restore(copy, into, [{ log: '@acme', sequence: 1 }])).rejects.toMatchObject({ code: 'conflict' });
+  await restore(copy, into, []);
+  expect(await filesOf(into)).toEqual(await filesOf(registry.bucket));
+  await expect(restore(copy, into, [])).rejects.toThrow('not empty');
+});
 
 test('entries that a stopped backup left out among others are copied by the next', async () => {
   const registry = await createStore();

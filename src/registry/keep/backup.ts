@@ -1,7 +1,7 @@
 import { isRegistryError, RegistryError } from '../../model/errors.ts';
 import type { Bucket } from '../../store/bucket.ts';
 import { copyStore, type Copied, type Until } from '../../store/copy/copy-store.ts';
-import { hasFormat } from '../../store/format.ts';
+import { hasFormat, isAlmostFinished, isBeingUpdated } from '../../store/format.ts';
 import { notePurges } from '../purge.ts';
 import type { Registry } from '../registry.ts';
 
@@ -49,8 +49,9 @@ async function ifReadable<T>(read: () => Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Copies a backup into an empty bucket, up to a point if one is given. Rejects with `conflict` if the
- * bucket holds a store already.
+ * Copies a backup into an empty bucket, up to a point if one is given. Of a backup whose update was
+ * stopped it leaves out the records that expire: they may tell of changes that the logs lack.
+ * Rejects with `conflict` if the bucket holds a store already.
  */
 export async function restore(
   from: Bucket,
@@ -61,10 +62,11 @@ export async function restore(
   if (!(await hasFormat(from))) {
     throw new RegistryError('malformed', 'The folder holds no complete backup. Name the folder of `stele backup`.');
   }
-  if (await hasFormat(into)) {
+  if ((await hasFormat(into)) && !(await isAlmostFinished(into, until))) {
     const message =
       'The store is not empty. Restore into an empty one: choose another data folder with --data, or another bucket.';
     throw new RegistryError('conflict', message);
   }
-  return copyStore(from, into, { until, ...(progress && { progress }) });
+  const isAhead = until.length > 0 || (await isBeingUpdated(from));
+  return copyStore(from, into, { until, isAhead, ...(progress && { progress }) });
 }

@@ -8,7 +8,7 @@ import type { CopyListener } from './copy-keys.ts';
 /** Numbers of the newest entries by log. */
 export type Tips = ReadonlyMap<string, number>;
 
-/** Entries that are read and written at once. A copy that was stopped may lack any of the last ones. */
+/** Entries that are read at once, and written where nobody opens the copy yet. One that was stopped may lack any of them. */
 const atOnce = 64;
 
 /** Reads how far each log reaches: those of organizations first, so that the registry's knows them all. */
@@ -41,17 +41,24 @@ function isOther(log: string, reached: number, tip: number): RegistryError {
   return new RegistryError('conflict', `${message} Use an empty folder.`);
 }
 
+export interface LogCopy {
+  /** Number of the last entry. */
+  tip: number;
+  /** Whether an entry is copied. The copy ends before the first that is not. */
+  takes: (entry: SealedEntry) => boolean;
+  /** Whether the copy can be opened already: then whatever stops this leaves no gap between its entries. */
+  isOpen: boolean;
+}
+
 /**
- * Copies the entries of a log up to a number, oldest first, as far as `takes` says. Stops before a
- * damaged entry and reports it. Rejects with `conflict` if the other bucket has other entries.
- * Returns how many it copied.
+ * Copies the entries of a log, oldest first. Stops before a damaged entry and reports it. Rejects
+ * with `conflict` if the other bucket has other entries. Returns how many it copied.
  */
 export async function copyLog(
   from: Bucket,
   into: Bucket,
   log: string,
-  tip: number,
-  takes: (entry: SealedEntry) => boolean,
+  { tip, takes, isOpen }: LogCopy,
   listener: CopyListener,
 ): Promise<number> {
   const reached = await newestSequence(into, log);
@@ -64,7 +71,7 @@ export async function copyLog(
   for (let first = Math.max(1, reached - atOnce + 1); first <= tip; first += atOnce) {
     const numbers = Array.from({ length: Math.min(atOnce, tip - first + 1) }, (_, index) => first + index);
     const read = await Promise.all(numbers.map((number) => from.get(entryKey(log, number))));
-    const sound: { key: string; bytes: Uint8Array }[] = [];
+    const sound: { key: string; bytes: Uint8Array; mayBeThere: boolean }[] = [];
     let isOver = false;
     for (const [index, bytes] of read.entries()) {
       const key = entryKey(log, numbers[index]!);
@@ -73,9 +80,12 @@ export async function copyLog(
       isOver = entry === null || !takes(entry);
       if (isOver) break;
       previous = entry!.digest;
-      sound.push({ key, bytes: bytes! });
+      sound.push({ key, bytes: bytes!, mayBeThere: numbers[index]! <= reached });
     }
-    const copied = await Promise.all(sound.map(({ key, bytes }) => copyEntry(into, key, bytes, listener)));
+    const copy = async ({ key, bytes, mayBeThere }: (typeof sound)[number]): Promise<boolean> =>
+      !(mayBeThere && (await isThere(into, key, bytes))) && copyEntry(into, key, bytes, listener);
+    // `fromAsync` copies one after the other.
+    const copied = isOpen ? await Array.fromAsync(sound, copy) : await Promise.all(sound.map(copy));
     count += copied.filter(Boolean).length;
     if (isOver) return count;
   }
@@ -105,7 +115,11 @@ async function copyEntry(into: Bucket, key: string, bytes: Uint8Array, { copied 
     copied(key, bytes.byteLength);
     return true;
   }
-  const there = await into.get(key);
-  if (there !== null && Buffer.compare(there, bytes) === 0) return false;
+  if (await isThere(into, key, bytes)) return false;
   throw new RegistryError('conflict', `The copy has another entry at ${key}. It is of another store, or damaged.`);
+}
+
+async function isThere(into: Bucket, key: string, bytes: Uint8Array): Promise<boolean> {
+  const there = await into.get(key);
+  return there !== null && Buffer.compare(there, bytes) === 0;
 }

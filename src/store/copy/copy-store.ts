@@ -2,7 +2,7 @@ import { digestOf } from '../../model/digest.ts';
 import { parseJson } from '../../model/json.ts';
 import { expiringKinds } from '../../model/record-places.ts';
 import type { Bucket } from '../bucket.ts';
-import { beginStore, finishStore, hasFormat } from '../format.ts';
+import { beginCopy, beginUpdate, finishCopy, hasFormat } from '../format.ts';
 import type { SealedEntry } from '../log/entry.ts';
 import { digestInKey } from '../objects.ts';
 import { decodePack, isWholePack } from '../pack.ts';
@@ -31,6 +31,8 @@ export type Until = { log: string; sequence: number } | { at: string };
 export interface CopyOptions {
   /** Where the logs end in the copy. Default: where they end now. */
   until?: readonly Until[];
+  /** Whether records that expire may tell of later changes than the copied logs have: most are left out then. */
+  isAhead?: boolean;
   /** Calls the work until nothing was deleted while it ran, so that it saw everything there was at its start. */
   undisturbed?: (work: () => Promise<void>) => Promise<void>;
   /** Called after each key. */
@@ -49,11 +51,14 @@ const running = ['leases'];
  * the entries. Whatever stops it, the copy is a beginning of the logs with all that they name.
  */
 export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions = {}): Promise<Copied> {
-  const { until = [], undisturbed = (work) => work(), progress = () => undefined } = options;
-  const isNew = !(await hasFormat(into));
-  if (isNew) await beginStore(into, until);
-  // Before anything of the copy is deleted.
-  else await assertSameStore(from, into);
+  const { until = [], isAhead = false, undisturbed = (work) => work(), progress = () => undefined } = options;
+  const isOpen = await hasFormat(into);
+  if (!isOpen) await beginCopy(into, until);
+  else {
+    // Before anything of the copy is deleted.
+    await assertSameStore(from, into);
+    await beginUpdate(into);
+  }
   const copied: Copied = { objects: 0, bytes: 0, entries: 0, records: 0, damages: [] };
   const listener = (count: (bytes: number) => void): CopyListener => ({
     copied(_key, bytes) {
@@ -64,7 +69,7 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
   });
   const record = listener(() => void copied.records++);
   const kinds = expiringKinds().map(({ kind }) => kind);
-  const kept = kinds.filter((kind) => (until.length > 0 ? lasting.includes(kind) : !running.includes(kind)));
+  const kept = kinds.filter((kind) => (isAhead ? lasting.includes(kind) : !running.includes(kind)));
   for (const prefix of [...kept.map((kind) => `work/${kind}/`), 'previews/']) {
     await deleteOthers(from, into, prefix);
     await copyKeys(from, into, prefix, faultOfRecord, record);
@@ -78,15 +83,16 @@ export async function copyStore(from: Bucket, into: Bucket, options: CopyOptions
       copied.bytes += bytes;
     });
     // What is needed and was quarantined is read from there. First, because a reader brings it back.
-    await deleteOthers(from, into, quarantineKey(''));
     await copyKeys(from, into, quarantineKey('objects/sha256/'), faultOfObject, object);
     await copyKeys(from, into, quarantineKey('packs/sha256/'), faultOfPack, object);
     await copyKeys(from, into, 'objects/sha256/', faultOfObject, object);
     await copyKeys(from, into, 'packs/sha256/', faultOfPack, object);
+    // Last: until an object is copied, what an earlier backup has in quarantine may be all that the copy has of it.
+    await deleteOthers(from, into, quarantineKey(''));
   });
   const entry = listener(() => void copied.entries++);
-  for (const [log, tip] of tips) await copyLog(from, into, log, tip, takes(log, until), entry);
-  if (isNew) await finishStore(into);
+  for (const [log, tip] of tips) await copyLog(from, into, log, { tip, takes: takes(log, until), isOpen }, entry);
+  await finishCopy(into);
   return copied;
 }
 
