@@ -241,7 +241,7 @@ export interface Run {
   url: string;
   branch: string | null;
   trigger: Trigger;
-  /** `host/pid` of the process that runs it. After a crash no such process exists. */
+  /** `host/pid.start` of the process that runs it. After a crash no such process exists. */
   process: string;
   state: 'queued' | 'running' | 'succeeded' | 'failed';
   from: string | null;

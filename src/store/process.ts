@@ -2,25 +2,45 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** Returns the name of this process in records: `host/pid`. */
+/**
+ * Returns the name of this process in records: `host/pid.start`. `start` is when it was started, since pids are used
+ * again; absent where the system does not say.
+ */
 export function processName(): string {
-  return `${hostname()}/${process.pid}`;
+  started ??= startOf(process.pid);
+  return `${hostname()}/${process.pid}${started && `.${started}`}`;
 }
 
 /** Reports whether a process may still be running. Always true for processes on other machines. */
 export function isAlive(name: string): boolean {
-  const [host, pid] = name.split('/');
+  const [host, id = ''] = name.split('/');
   if (host !== hostname()) return true;
+  const [pid, start = ''] = id.split('.');
+  if (!isTaken(Number(pid))) return false;
+  const now = start === '' ? '' : startOf(Number(pid));
+  return now === '' || now === start;
+}
+
+/** Whether a process has the pid. */
+function isTaken(pid: number): boolean {
   try {
-    return process.kill(Number(pid), 0);
+    return process.kill(pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
+let started: string | undefined;
+
+/** When a process was started, in ticks since the machine was (proc(5), field 22). Empty if the system does not say. */
+function startOf(pid: number): string {
+  // A name in parentheses, which may hold anything, ends the second field.
+  return read(() => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19]!);
+}
+
 /** Owner of a lease: process id, host, and task. */
 export interface Worker {
-  /** `host/pid`. `space` is the pid namespace (`processSpace`). */
+  /** See `processName`. `space` is the pid namespace (`processSpace`). */
   process: string;
   space?: string;
   /** Unique id of the task, since pids are reused and a process runs many tasks. */
