@@ -6,6 +6,7 @@ import { usualPatience } from '../../src/store/requests/attempts.ts';
 import { createS3Bucket, openKeep, openS3Bucket, type S3Settings } from '../../src/store/s3.ts';
 import { bucketContract, bytesOf } from '../contract/bucket.ts';
 import { startFaultProxy, type FaultProxy, type HttpFault } from '../servers/fault-proxy.ts';
+import { lyingFakes } from '../servers/lying-fakes.ts';
 import { startS3, type Enforcement, type S3StandIn } from '../servers/s3.ts';
 
 /** A busy machine may take seconds for an answer. */
@@ -89,6 +90,13 @@ describe('a store that does not keep the promises of S3 is refused with what was
     await using server = await startS3('contracts', enforcement);
     const opening = openS3Bucket(settingsOf(server.endpoint), patience);
     await expect(opening).rejects.toMatchObject({ code: 'unavailable', message: expect.stringMatching(message) });
+  });
+
+  test.each(lyingFakes)('%s, a fake from npm that overlooks If-None-Match', async (_, start) => {
+    await using fake = await start('contracts');
+    const opening = openS3Bucket(settingsOf(fake.endpoint, { credentials: fake.credentials }), patience);
+    const seen = 'of 32 writers of one new key, 32 were told that they created it';
+    await expect(opening).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining(seen) });
   });
 
   test('a bucket that is not there', async () => {
