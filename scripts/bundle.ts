@@ -8,7 +8,6 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown, type Plugin } from 'rolldown';
 import { parse } from 'yaml';
-import { plainYaml } from './plain-yaml.ts';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 
@@ -43,12 +42,6 @@ const assignedFields: Plugin = {
     id.endsWith('/markdown-it.mjs')
       ? code.replaceAll(/_defineProperty\(\s*this,\s*(?:\/\*[^]*?\*\/\s*)?"(\w+)",\s*([^;]*?)\s*\);/g, 'this.$1 = $2;')
       : null,
-};
-
-/** Reading YAML is half of what a large document costs. */
-const plainFunctions: Plugin = {
-  name: 'plain-functions',
-  transform: (code, id) => (/\/yaml\/dist\/parse\/(?:lexer|parser)\.js$/.test(id) ? plainYaml(id, code) : null),
 };
 
 // Less to read at each start. Names stay, so that a stack trace can be read.
@@ -87,7 +80,7 @@ async function bundleWorker(name: string): Promise<void> {
   const made = await rolldown({
     input: `${folder}${name}.js`,
     platform: 'node',
-    plugins: [keepUrls(folder), withoutModules, assignedFields, plainFunctions],
+    plugins: [keepUrls(folder), withoutModules, assignedFields],
     // Asked once, since a closed sandbox cannot ask (`close-process.ts`).
     transform: { define: { 'import.meta.url': 'bundleUrl' } },
     logLevel: 'warn',
