@@ -134,7 +134,11 @@ function isSpectralRule(rule: unknown): boolean {
 /** Overrides of a ruleset that is extended have no effect, as for Spectral: they may name rules of its neighbours. */
 function asExtended(problem: Problem): Problem {
   if (problem.rule !== 'ruleset-rule' || !problem.pointer.startsWith('/overrides/')) return problem;
-  return { ...problem, severity: 'info', message: `${problem.message} Overrides of an extended ruleset have no effect.` };
+  return {
+    ...problem,
+    severity: 'info',
+    message: `${problem.message} Overrides of an extended ruleset have no effect.`,
+  };
 }
 
 /** Spectral ignores unknown members of a rule, and compatible linters add their own. */

@@ -71,8 +71,8 @@ interface Codings {
 
 type Coded = [gzip: Buffer, br: Buffer, zstd: Buffer];
 
-function codeNow(bytes: Buffer, { gzip, br, zstd }: Codings): Coded {
-  return [gzipSync(bytes, gzip), brotliCompressSync(bytes, br), zstdCompressSync(bytes, zstd)];
+function codeNow(bytes: Buffer, options: Codings): Coded {
+  return [gzipSync(bytes, options.gzip), brotliCompressSync(bytes, options.br), zstdCompressSync(bytes, options.zstd)];
 }
 
 async function codeInThreads(bytes: Buffer, options: Codings): Promise<Coded> {

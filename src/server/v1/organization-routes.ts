@@ -4,7 +4,11 @@ import { keyRef, type Key } from '../../model/key.ts';
 import type { OrganizationSettings } from '../../model/gate.ts';
 import { readAudit, type AuditFilter, type AuditPosition } from '../../registry/audit.ts';
 import { readKeyUse } from '../../registry/keys.ts';
-import { changeOrganization, readOrganization, type CurrentSettings } from '../../registry/gate/organization-settings.ts';
+import {
+  changeOrganization,
+  readOrganization,
+  type CurrentSettings,
+} from '../../registry/gate/organization-settings.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { bodyOf, type Answer, type Handler } from './call.ts';
 import { etagOf, guardOf } from './conditional.ts';
