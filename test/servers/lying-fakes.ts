@@ -23,7 +23,8 @@ interface S3rver {
 }
 
 async function startS3rver(bucket: string): Promise<FakeS3> {
-  const S3rver = createRequire(import.meta.url)('@20minutes/s3rver') as new (options: object) => S3rver;
+  const require = createRequire(import.meta.url);
+  const S3rver = require('@20minutes/s3rver') as new (options: object) => S3rver;
   const directory = await mkdtemp(join(tmpdir(), 's3rver-'));
   const options = { address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets: [{ name: bucket }] };
   const server = new S3rver(options);
