@@ -18,7 +18,8 @@ const options = {
   // It checks one object. Shorter code would take longer to make than it saves.
   code: { optimize: false },
 } as const;
-let validate: ValidateFunction | null = null;
+/** By the keys that they check. */
+const validators = new Map<string, ValidateFunction>();
 
 interface WithDefaults {
   default?: unknown;
@@ -40,19 +41,31 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     log: {},
     ...copy,
   };
-  if (Object.keys(copy).length === 0) addDefaults(filled, schema);
-  else if (!(validate ??= createValidate())(filled)) {
-    // What a discriminator finds, `required` or `enum` says better.
-    const lines = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'discriminator').map(explainError);
-    throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
+  const keys = Object.keys(copy).sort();
+  if (keys.length > 0) {
+    const validate = validators.get(keys.join()) ?? createValidate(keys);
+    validators.set(keys.join(), validate);
+    if (!validate(copy)) {
+      // What a discriminator finds, `required` or `enum` says better.
+      const lines = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'discriminator').map(explainError);
+      throw new RegistryError('malformed', `The configuration is invalid: ${[...new Set(lines)].join('; ')}`);
+    }
   }
-  return filled;
+  const whole: Record<string, unknown> = { ...filled, ...copy };
+  addDefaults(whole, schema);
+  return whole;
 }
 
-/** Loads ajv only to check a configuration: that takes longer than many a command. */
-function createValidate(): ValidateFunction {
+/**
+ * Loads ajv only to check a configuration, and makes the code for these keys alone: either takes
+ * longer than many a command. An unknown key needs the others, to say which was meant.
+ */
+function createValidate(keys: readonly string[]): ValidateFunction {
   const ajv = createRequire(import.meta.url)('ajv/dist/2020.js') as { Ajv2020: typeof Ajv2020 };
-  return new ajv.Ajv2020(options).compile(schema);
+  const { properties } = schema;
+  const isKnown = keys.every((key) => Object.hasOwn(properties!, key));
+  const own = isKnown ? Object.fromEntries(keys.map((key) => [key, properties![key]!])) : properties;
+  return new ajv.Ajv2020(options).compile({ ...schema, properties: own });
 }
 
 /** Adds the defaults of a schema's properties, as ajv would. */

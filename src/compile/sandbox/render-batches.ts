@@ -21,11 +21,10 @@ export async function renderAll(
   turn: Turn,
 ): Promise<RenderedPage[]> {
   const small = pages.filter(({ bytes }) => bytes.byteLength <= limits.fileBytes);
-  const withCode = small.filter(({ bytes }) => hasCode(bytes));
-  const others = small.filter((page) => !withCode.includes(page));
+  const groups = Map.groupBy(small, ({ bytes }) => hasCode(bytes));
   const done = await Promise.all([
-    ...split(withCode).map((each) => renderBatch(code, each, limits, turn)),
-    ...split(others).map((each) => renderBatch(plain, each, limits, turn)),
+    ...split(groups.get(true) ?? []).map((each) => renderBatch(code, each, limits, turn)),
+    ...split(groups.get(false) ?? []).map((each) => renderBatch(plain, each, limits, turn)),
   ]);
   const made = new Map(done.flat().map((page) => [page.path, page]));
   return pages.map(({ path, bytes }) => {

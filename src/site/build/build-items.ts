@@ -56,6 +56,11 @@ export interface Item {
   isList?: boolean;
   /** Whether it links to the parts of a long document and shows images, which are files too. */
   isParted?: boolean;
+  /**
+   * Makes the plain bytes that the registry would send. For files of which there are thousands: once
+   * the registry has said which header fields their kind has, it need not be asked for each.
+   */
+  make?: () => Promise<Uint8Array>;
   /** Whether it names the other files of the search index. */
   isIndex?: boolean;
 }

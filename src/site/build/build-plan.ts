@@ -32,7 +32,8 @@ export async function planBuild(
   { resources, deleted, sites }: PublicSnapshot,
   { basis, problems }: { basis: string; problems: readonly string[] },
 ): Promise<Unit[]> {
-  const inputs = (...values: unknown[]) => digestOf(JSON.stringify([basis, ...values]));
+  const ground = digestOf(basis);
+  const inputs = (...values: unknown[]) => digestOf(JSON.stringify([ground, ...values]));
   const units: Unit[] = [];
   // A page shows what a ruleset found only while the ruleset is public.
   const rulesets = resources.filter(({ type }) => type === 'rulesets').map(nameOf);

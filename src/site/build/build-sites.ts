@@ -8,6 +8,8 @@ import { ownFiles, routeOf } from '../../model/sites/page-path.ts';
 import type { PublicSnapshot } from '../../registry/public-snapshot.ts';
 import { grantSite, type GrantedSite } from '../../registry/sites/read-site.ts';
 import { otherAddresses } from '../documentation/other-addresses.ts';
+import { placeInRegistry } from '../documentation/placed.ts';
+import { siteMarkdown, sitePage, type SitePage } from '../documentation/site-page.ts';
 import type { Site } from '../site.ts';
 import type { FileKind, Item, Unit } from './build-items.ts';
 
@@ -30,7 +32,9 @@ export async function planSites(
     facts.embeds.map(({ coordinate }) => byName.get(nameOf(parseCoordinate(coordinate)!.coordinate)) ?? null);
   const units: Unit[] = [];
   for (const record of sites) {
-    const { contents, deployment } = await granted(site, record);
+    const open = await granted(site, record);
+    const { contents, deployment } = open;
+    const placed = placeInRegistry(site, record);
     const { settings, pages, files, embeds, renderer } = contents;
     const address = siteAddress(record);
     const named = Object.entries(pages).map(([path, { facts }]) => [path, facts.title, facts.order, facts.hidden]);
@@ -47,7 +51,13 @@ export async function planSites(
       units.push({
         name: `${address.slice(1)}/${path}`,
         inputs: inputs(frame, page.source, page.facts, versions, embedded(page)),
-        items: [item(routeOf(path), 'site-page', path.replace(/md$/, 'html')), item(path, 'site-markdown')],
+        items: [
+          {
+            ...item(routeOf(path), 'site-page', path.replace(/md$/, 'html')),
+            make: () => bytesOf(sitePage(site, open, placed, anonymous, path, page)),
+          },
+          { ...item(path, 'site-markdown'), make: () => bytesOf(siteMarkdown(site, open, placed, anonymous, page)) },
+        ],
         again: null,
       });
     }
@@ -61,6 +71,10 @@ export async function planSites(
     units.push({ name: address.slice(1), inputs: all, items: own, again: null });
   }
   return units;
+}
+
+async function bytesOf(page: Promise<SitePage>): Promise<Uint8Array> {
+  return Buffer.from((await page).text);
 }
 
 /** Paths of sites that lead elsewhere, each with where. */

@@ -124,6 +124,11 @@ async function makeFile(
 ): Promise<BuiltFile | null> {
   const { beginnings, headers } = making;
   const isDocument = item.kind === 'json' || item.kind === 'yaml';
+  if (item.make !== undefined && coding === 'identity' && headers[item.kind] !== undefined) {
+    const bytes = await item.make();
+    await beginnings.write(path, bytes);
+    return { path, size: bytes.byteLength };
+  }
   const asked: Asked = { path: item.ask, coding, ...(item.accept !== undefined && { accept: item.accept }) };
   if (isDocument && former?.digest !== undefined) {
     const { headers: fields } = await ask(making, { ...asked, method: 'HEAD' }, item);
