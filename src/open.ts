@@ -32,18 +32,23 @@ export interface OpenRegistry extends Registry {
 /**
  * Opens the registry of a configuration. Only this file names backends and hosts. `hasSpare`: a sandbox
  * is started in advance and results are remembered, for a process that serves many requests.
+ * `isForeground`: sandboxes do not give way to other processes, for a command that somebody waits for.
  */
 export async function openRegistry(
   config: Config,
   log: Log = createLog(config.log),
-  { hasSpare = false } = {},
+  { hasSpare = false, isForeground = false } = {},
 ): Promise<OpenRegistry> {
   const now = () => new Date();
   const monotonic = () => performance.now();
   const random = (length: number) => new Uint8Array(randomBytes(length));
   const bucket = await openBucket(config.store);
   await assertFormat(bucket);
-  const compiler = openLocalCompiler(config.sandbox, { hasSpare, codeFolder: `${config.cacheFolder}/code` });
+  const compiler = openLocalCompiler(config.sandbox, {
+    hasSpare,
+    isForeground,
+    codeFolder: `${config.cacheFolder}/code`,
+  });
   const source = openSource({
     folder: `${config.cacheFolder}/mirrors`,
     allowLocalRepositories: true,

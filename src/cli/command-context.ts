@@ -42,7 +42,7 @@ export function configFile(command: Command): string | null {
 /** Opens the registry for one command and closes it afterwards. Commands print; they do not log. */
 export async function withRegistry<T>(command: Command, work: (registry: OpenRegistry) => Promise<T>): Promise<T> {
   const { openRegistry } = await import('../open.ts');
-  const registry = await openRegistry(await readConfig(command), quiet);
+  const registry = await openRegistry(await readConfig(command), quiet, { isForeground: true });
   try {
     return await work(registry);
   } finally {
@@ -74,7 +74,9 @@ export async function withRegistryToRead<T>(
   const isThere = config.store.kind !== 'fs' || existsSync(config.store.path);
   const folder = isThere ? null : await mkdtemp(join(tmpdir(), 'stele-'));
   const { openRegistry } = await import('../open.ts');
-  const registry = await openRegistry(folder === null ? config : inFolder(config, folder), quiet);
+  const registry = await openRegistry(folder === null ? config : inFolder(config, folder), quiet, {
+    isForeground: true,
+  });
   try {
     return await work(registry);
   } finally {
