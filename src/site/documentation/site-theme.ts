@@ -6,9 +6,12 @@ import { isColour } from '../../model/sites/theme.ts';
  * a file of the site is left out, whoever stored it.
  */
 export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings' | 'files'>): string {
-  const { accent, accentDark = accent, font, codeFont } = settings.theme;
+  const { accent, font, codeFont } = settings.theme;
+  const accentDark = settings.theme.accentDark ?? (accent && isColour(accent) ? lighten(accent) : undefined);
   const colour = (value: string | undefined): string =>
-    value !== undefined && isColour(value) ? `:root{--accent:${value};--accent-ink:${inkOn(value)}}` : '';
+    value !== undefined && isColour(value)
+      ? `:root{--accent:${value};--accent-ink:${inkOn(value)};--accent-wash:color-mix(in srgb,${value} 12%,var(--ground))}`
+      : '';
   // The paths of files need no quoting (`page-path.ts`).
   const face = (name: string, path: string | undefined, variable: string): string =>
     path !== undefined && Object.hasOwn(files, path)
@@ -27,10 +30,31 @@ export function themeCss({ settings, files }: Pick<DeploymentContents, 'settings
 
 /** Black or white, whichever is easier to read on a colour (WCAG 2, relative luminance). */
 function inkOn(colour: string): string {
+  return luminanceOf(partsOf(colour)) > 0.179 ? '#000000' : '#ffffff';
+}
+
+/** Luminance from which a colour is read on a dark page, also on its wash: 5.5 to 1 on the ground of style.css. */
+const readable = 0.27;
+
+/** A colour for dark pages: with as much white in it as makes it readable there. */
+function lighten(colour: string): string {
+  const parts = partsOf(colour);
+  for (let white = 0; white < 1; white += 0.05) {
+    const mixed = parts.map((part) => Math.round(part + (255 - part) * white));
+    if (luminanceOf(mixed) >= readable) return `#${mixed.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+  }
+  return '#ffffff';
+}
+
+function partsOf(colour: string): number[] {
   const digits = colour.length === 4 ? colour.slice(1).replaceAll(/./g, '$&$&') : colour.slice(1);
-  const [red, green, blue] = [0, 2, 4].map((at) => {
-    const value = parseInt(digits.slice(at, at + 2), 16) / 255;
+  return [0, 2, 4].map((at) => parseInt(digits.slice(at, at + 2), 16));
+}
+
+function luminanceOf(parts: readonly number[]): number {
+  const [red, green, blue] = parts.map((part) => {
+    const value = part / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   }) as [number, number, number];
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
