@@ -5,6 +5,14 @@ for (const form of document.querySelectorAll('form[data-live]')) checkWhileTypin
 for (const element of document.querySelectorAll('[data-copy]')) addCopy(element);
 for (const form of document.querySelectorAll('form')) sendOnce(form);
 followRun();
+showPlace();
+
+/** On a narrow screen the sections scroll, and the one that is open may be out of sight. */
+function showPlace() {
+  const list = document.querySelector('.console-nav ul');
+  const open = list?.querySelector('[aria-current]');
+  if (open) list.scrollLeft = open.offsetLeft - (list.clientWidth - open.offsetWidth) / 2;
+}
 
 /** Shows what the check finds, half a second after the last change. */
 function checkWhileTyping(form) {

@@ -52,7 +52,9 @@ const overview: Page = {
             { text: connection?.repository ?? 'uploads', ...(visibility === 'private' && { more: 'private' }) },
           ],
         })),
-        empty: 'Nothing yet.',
+        // The first thing to do is here, and not only in the corner.
+        ...(body.items.length === 0 && { actions: firstSteps(visit) }),
+        empty: 'Nothing is published yet. Paste a document, or follow a repository: every document in it is published.',
         next: body.next === null ? null : `?${type}=${encodeURIComponent(body.next)}`,
       });
     }
@@ -66,6 +68,16 @@ const overview: Page = {
     };
   },
 };
+
+function firstSteps(visit: Visit): Action[] {
+  const { links } = visit.site;
+  return [
+    ...(may(visit, 'publish')
+      ? [{ text: 'Publish a document', href: links.path(`/console/new?org=${visit.org}`) }]
+      : []),
+    ...(isAdmin(visit) ? [{ text: 'Follow a repository', href: here(visit, '/repositories/new') }] : []),
+  ];
+}
 
 const keys: Page = {
   path: '/keys',

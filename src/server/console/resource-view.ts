@@ -1,7 +1,19 @@
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { types } from '../../model/kinds.ts';
+import { isAllowed } from '../../model/access.ts';
 import { isRegistryError } from '../../model/errors.ts';
-import { facts, timeCell, type Action, type Page, type Row, type Section, type Tone, type View } from './pages.ts';
+import { defaultRuleset } from '../../registry/gate/default-ruleset.ts';
+import {
+  facts,
+  timeCell,
+  type Action,
+  type Cell,
+  type Page,
+  type Row,
+  type Section,
+  type Tone,
+  type View,
+} from './pages.ts';
 import { runTable, runView, type RunRecord } from './run-view.ts';
 import { ask, here, may, type Visit } from './visit.ts';
 
@@ -67,7 +79,7 @@ export const resourcePage: Page = {
           facts: facts([
             ['Latest', resource.latest === null ? 'none' : { text: resource.latest, isCode: true }],
             ['Address', { text: resource.url, href: resource.url, isCode: true }],
-            ['Ruleset', resource.ruleset ?? "the organization's default"],
+            ['Ruleset', await rulesetCell(visit, resource.ruleset)],
           ]),
           actions: [
             ...(isPublisher ? [link('Name and description', '/details'), link('Latest', '/latest')] : []),
@@ -88,6 +100,16 @@ export const resourcePage: Page = {
     };
   },
 };
+
+/** The ruleset that checks the resource now. The default is named for those who may read the whole organization. */
+async function rulesetCell({ site, org, type, session, context }: Visit, own: string | null): Promise<Cell> {
+  const inherited = type === 'apis' && own === null;
+  const name = inherited ? await defaultRuleset(context.registry, org) : own;
+  if (name === null) return { text: 'none' };
+  if (inherited && !isAllowed(session.principal, 'read', { org })) return { text: "the organization's default" };
+  const more = inherited ? { more: "the organization's default" } : {};
+  return { text: name, href: site.links.path(`/${name}`), isCode: true, ...more };
+}
 
 function versionRow(
   visit: Visit,

@@ -1,6 +1,7 @@
 import { parseCoordinate } from '../../model/address.ts';
 import type { Report } from '../../model/problem.ts';
 import { reportSection } from './finding-section.ts';
+import type { Trigger } from '../../model/connection.ts';
 import { facts, timeCell, type Cell, type Section, type Tone, type View } from './pages.ts';
 import { here, may, type Visit } from './visit.ts';
 
@@ -8,7 +9,7 @@ import { here, may, type Visit } from './visit.ts';
 export interface RunRecord {
   id: string;
   state: string;
-  trigger: string;
+  trigger: Trigger;
   repository: string;
   startedAt: string;
   finishedAt: string | null;
@@ -33,7 +34,7 @@ export function runTable(runs: readonly RunRecord[], hrefOf: (id: string) => str
       cells: [
         { ...timeCell(startedAt), href: hrefOf(id) },
         { text: state, tag: runTone[state] ?? '', ...(detail !== null && { more: detail }) },
-        { text: trigger },
+        { text: becauseOf[trigger] },
         { text: String(documents.length) },
       ],
     })),
@@ -49,6 +50,17 @@ type Read = RunRecord['documents'][number];
 function isRejected(document: Read): document is Read & { report: Report } {
   return document.outcome === 'rejected' && (document.report ?? null) !== null;
 }
+
+/** Why a sync ran, for people. */
+const becauseOf = {
+  start: 'the registry started',
+  timer: 'the time had come',
+  watch: 'a change in the folder',
+  manual: 'somebody asked',
+  hook: 'a push',
+  resume: 'an interrupted sync',
+  import: 'an import of history',
+} as const satisfies Record<Trigger, string>;
 
 /** The page of a run. While it runs, the page follows `events`, or reloads without a script. */
 export function runView(visit: Visit, run: RunRecord, events: string, back: string, again: string): View {
@@ -71,7 +83,7 @@ export function runView(visit: Visit, run: RunRecord, events: string, back: stri
         facts: facts([
           ['Started', timeCell(startedAt)],
           ['Ended', finishedAt === null ? null : timeCell(finishedAt)],
-          ['Because of', trigger],
+          ['Because of', becauseOf[trigger]],
           ['Read', progress === null ? null : `${progress.done} of ${progress.total} documents`],
         ]),
       },

@@ -13,9 +13,9 @@ interface Settings {
 }
 
 const inFindings = {
-  error: 'errors reject it',
-  warn: 'errors and warnings reject it',
-  none: 'none rejects it',
+  error: 'errors reject a document',
+  warn: 'errors and warnings reject a document',
+  none: 'none rejects a document',
 } as const;
 const inBreaks = {
   none: 'are allowed',
@@ -61,12 +61,12 @@ const settings: Page = {
         },
         {
           title: 'From the configuration',
-          lead: 'The file of the registry sets these, under organizations.',
+          lead: 'The configuration file of the registry says these. Whoever runs the registry can change them.',
           facts: facts([
-            ['New resources are', defaults.visibility ?? 'private'],
-            ['Findings in a document', `${inFindings[blockOn]}${ratchet ? ', if they are new' : ''}`],
-            ['Breaking changes', inBreaks[compatibility]],
-            ['Violations of the specification', defaults.validation === 'lenient' ? 'warn' : 'reject'],
+            ['Visibility', defaults.visibility ?? 'private'],
+            ['Findings', `${inFindings[blockOn]}${ratchet ? ', if they are new' : ''}`],
+            ['Breaks', `breaking changes ${inBreaks[compatibility]}`],
+            ['Specification', `violations ${defaults.validation === 'lenient' ? 'are warnings' : 'reject a document'}`],
           ]),
         },
       ],
