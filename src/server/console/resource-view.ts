@@ -1,6 +1,6 @@
 import { coordinateOf, nameOf } from '../../model/resource.ts';
 import { types } from '../../model/kinds.ts';
-import { isAllowed } from '../../model/access.ts';
+import { mayReadOrganization } from '../../registry/readable.ts';
 import { isRegistryError } from '../../model/errors.ts';
 import { defaultRuleset } from '../../registry/gate/default-ruleset.ts';
 import {
@@ -106,7 +106,7 @@ async function rulesetCell({ site, org, type, session, context }: Visit, own: st
   const inherited = type === 'apis' && own === null;
   const name = inherited ? await defaultRuleset(context.registry, org) : own;
   if (name === null) return { text: 'none' };
-  if (inherited && !isAllowed(session.principal, 'read', { org })) return { text: "the organization's default" };
+  if (inherited && !mayReadOrganization(session.principal, org)) return { text: "the organization's default" };
   const more = inherited ? { more: "the organization's default" } : {};
   return { text: name, href: site.links.path(`/${name}`), isCode: true, ...more };
 }
