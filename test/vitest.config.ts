@@ -13,6 +13,7 @@ const alone = [
   'test/compile/sandbox/spare.test.ts',
   'test/server/read/page-keeping.test.ts',
   'test/source/command.test.ts',
+  'test/store/turns.test.ts',
 ];
 
 export default defineConfig({

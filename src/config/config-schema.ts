@@ -41,7 +41,7 @@ export function fillDefaults(value: unknown): Record<string, unknown> {
     log: {},
     ...copy,
   };
-  const keys = Object.keys(copy).sort();
+  const keys = Object.keys(copy);
   if (keys.length > 0) {
     const validate = validators.get(keys.join()) ?? createValidate(keys);
     validators.set(keys.join(), validate);
@@ -64,7 +64,7 @@ function createValidate(keys: readonly string[]): ValidateFunction {
   const ajv = createRequire(import.meta.url)('ajv/dist/2020.js') as { Ajv2020: typeof Ajv2020 };
   const { properties } = schema;
   const isKnown = keys.every((key) => Object.hasOwn(properties!, key));
-  const own = isKnown ? Object.fromEntries(keys.map((key) => [key, properties![key]!])) : properties;
+  const own = Object.fromEntries(Object.entries(properties!).filter(([key]) => !isKnown || keys.includes(key)));
   return new ajv.Ajv2020(options).compile({ ...schema, properties: own });
 }
 

@@ -78,7 +78,12 @@ export const listRepositorySyncs: Handler = async (call) => {
   async function* runs() {
     for await (const run of newestRuns(registry, org, before)) if (run.repository === id) yield run;
   }
-  return sendPage(call, runs(), describe, (run) => run.id);
+  return sendPage(
+    call,
+    runs(),
+    (run) => describe(run),
+    (run) => run.id,
+  );
 };
 
 export const getRepositorySync: Handler = async ({ registry, principal, org, path }): Promise<Answer> => {
