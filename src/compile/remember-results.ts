@@ -84,14 +84,20 @@ function withFiles(compiled: Compiled, files: ReadonlyMap<string, SnapshotFile>)
   return { ...compiled, files: now };
 }
 
+/** The part of a buffer from which it is kept, rather than copies of what is needed of it. */
+const mostly = 0.8;
+
 /**
- * The same with bytes that keep no others in memory. Those of an artifact are parts of the message
- * that it came in, and those of small files of a pool.
+ * The same with bytes that keep hardly others in memory. Those of an artifact are parts of the message
+ * that it came in, which is kept where they are most of it; those of small files are parts of a pool.
  */
 function withOwnBytes({ read, compiled }: Remembered): Remembered {
+  const needed = new Map<ArrayBufferLike, number>();
+  for (const { byteLength, buffer } of bytesOf({ read, compiled }))
+    needed.set(buffer, (needed.get(buffer) ?? 0) + byteLength);
   const copies = new Map<Uint8Array, Uint8Array>();
   const own = (bytes: Uint8Array): Uint8Array => {
-    if (bytes.buffer.byteLength === bytes.byteLength) return bytes;
+    if (needed.get(bytes.buffer)! >= mostly * bytes.buffer.byteLength) return bytes;
     const copy = copies.get(bytes) ?? Buffer.allocUnsafeSlow(bytes.byteLength);
     if (!copies.has(bytes)) copy.set(bytes);
     copies.set(bytes, copy);
@@ -106,6 +112,13 @@ function withOwnBytes({ read, compiled }: Remembered): Remembered {
     read: read.map((file) => (file.found ? { ...file, bytes: own(file.bytes) } : file)),
     compiled: { ...compiled, artifact: compiled.artifact && ownArtifact(compiled.artifact), files },
   };
+}
+
+/** The bytes of a result, each once. */
+function bytesOf({ read, compiled }: Remembered): Set<Uint8Array> {
+  const files = [...read.map((file) => (file.found ? file.bytes : null)), ...compiled.files.map(({ bytes }) => bytes)];
+  const made = compiled.artifact?.representations.map(({ bytes }) => bytes) ?? [];
+  return new Set([...files.filter((bytes) => bytes !== null), ...made]);
 }
 
 function sizeOf({ read, compiled: { artifact, report } }: Remembered): number {

@@ -15,7 +15,7 @@ import {
   type Made,
   type PublishRequest,
 } from './append-version.ts';
-import { buildArtifact, type ArtifactInput, type Built } from './store-artifact.ts';
+import { buildArtifact, hashCompiled, type ArtifactInput, type Built } from './store-artifact.ts';
 import { assertConnectable } from './connectable.ts';
 import { rulesetState } from './gate/extended.ts';
 import { compareForeseen, type Compared } from './changes/foreseen-changes.ts';
@@ -81,6 +81,7 @@ async function publishOnce(registry: Registry, request: PublishRequest): Promise
     const reportDigest = request.dryRun ? null : await registry.objects.put(encodeJson(report));
     return { outcome: 'rejected', report, reportDigest, compiled, ruleset: rulesetDigest };
   }
+  await hashCompiled(compiled);
   let built = buildFor(registry, request, resource, compiled, ruleset);
   let made = madeOf(request, compiled.artifact, report, built);
   // Before any bytes are stored. A taken label stays taken, so the result cannot change.

@@ -18,6 +18,7 @@ import { repositoryName } from '../model/connection.ts';
 import { digestOf, type Digest } from '../model/digest.ts';
 import type { Validation } from '../model/problem.ts';
 import { encodeJson } from '../model/json.ts';
+import { digestInTurns } from '../store/digest-in-turns.ts';
 
 /** Everything that an artifact's bytes depend on. */
 export interface ArtifactInput {
@@ -36,6 +37,16 @@ export interface Built {
   objects: Uint8Array[];
   manifest: Uint8Array;
   content: Digest;
+}
+
+/**
+ * Hashes what was compiled, so that `buildArtifact` has little left to do at once: a large document
+ * would stop everything else.
+ */
+export async function hashCompiled({ artifact, files }: Compiled): Promise<void> {
+  const made = artifact?.representations.map(({ bytes }) => bytes) ?? [];
+  for (const bytes of [...made, ...files.map((file) => file.bytes)])
+    if (bytes !== null && !digests.has(bytes)) digests.set(bytes, await digestInTurns(bytes));
 }
 
 /** Makes the bytes of an artifact. Pure: `verify` makes the same bytes again. */

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { digestOf, hexOf, type Digest } from '../model/digest.ts';
 import { isRegistryError, RegistryError } from '../model/errors.ts';
 import { listAll, type Bucket } from './bucket.ts';
+import { digestInTurns } from './digest-in-turns.ts';
 import { decodePack, dividePieces, encodePack, isWholePack, splitPack } from './pack.ts';
 import { bringBack, quarantineKey } from './quarantine.ts';
 
@@ -93,10 +94,10 @@ export function createObjects(
 
   async function put(bytes: Uint8Array | string): Promise<Digest> {
     const buffer = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-    const digest = digestOf(buffer);
+    const digest = await digestInTurns(buffer);
     // Do not ask the cache: another process may have deleted the object since.
     const stored = await store(objectKey(digest), buffer);
-    if (stored !== null && digestOf(stored) !== digest) throw damaged(digest);
+    if (stored !== null && (await digestInTurns(stored)) !== digest) throw damaged(digest);
     return digest;
   }
 
@@ -137,7 +138,7 @@ export function createObjects(
     if (cached instanceof Uint8Array) return cached;
     const bytes = await read(key);
     if (bytes === null) return null;
-    if (digestOf(bytes) !== digest) throw damaged(digest);
+    if ((await digestInTurns(bytes)) !== digest) throw damaged(digest);
     cache.set(key, bytes);
     return bytes;
   }
