@@ -3,8 +3,9 @@ import { Router, type Request, type Response } from 'express';
 import { anonymous, grantsIn, organizationsOf, type Grant, type Principal } from '../../model/access.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { shareWalk } from '../../scheduling/shared-walk.ts';
-import { homePage } from '../../site/pages/listings.ts';
+import { homePage, publishedSites } from '../../site/pages/listings.ts';
 import { accountPage } from '../../site/pages/message-pages.ts';
+import { listReadable } from '../../registry/readable.ts';
 import type { Registry } from '../../registry/registry.ts';
 import type { Site } from '../../site/site.ts';
 import { principalOf, sessionOf } from '../authenticate.ts';
@@ -12,7 +13,8 @@ import { isOnThisMachine } from '../login/secure-url.ts';
 import { onlyGet } from '../methods.ts';
 import { nothingHere } from '../nothing-here.ts';
 import type { Login } from '../server-context.ts';
-import { bytesOf, pageSharing, sendPage } from '../send-page.ts';
+import { bytesOf, pageSharing, sendPage, type PageBytes } from '../send-page.ts';
+import { createKeptPages } from './kept-pages.ts';
 
 /**
  * Milliseconds for which one walk over the registry answers all anonymous readers. With the age of
@@ -23,11 +25,18 @@ const sharedFor = 400;
 /** The home page and the page for signing in and out. */
 export function createFrontPages(site: Site, login?: Login): Router {
   const { registry } = site;
+  const kept = createKeptPages();
   const publicHome = shareWalk(
     sharedFor,
     () => registry.monotonic(),
-    async () => bytesOf(await homePage(site, anonymous)),
+    () => homeFor(anonymous),
   );
+
+  async function homeFor(principal: Principal): Promise<PageBytes> {
+    const resources = await listReadable(registry, principal);
+    const sites = await publishedSites(site, principal);
+    return kept(principal, resources, sites, () => bytesOf(homePage(site, resources, sites)));
+  }
 
   async function sendHome(request: Request, response: Response): Promise<void> {
     const principal = principalOf(request);
@@ -39,7 +48,7 @@ export function createFrontPages(site: Site, login?: Login): Router {
     await sendPage(
       { request, response },
       registry.cache,
-      await (principal.kind === 'anonymous' ? publicHome() : homePage(site, principal).then(bytesOf)),
+      await (principal.kind === 'anonymous' ? publicHome() : homeFor(principal)),
       { headers },
     );
   }

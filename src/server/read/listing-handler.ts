@@ -3,16 +3,16 @@ import type { ResourceType } from '../../model/address.ts';
 import { RegistryError } from '../../model/errors.ts';
 import { aboutOf, coordinateOf, nameOf, type Resource } from '../../model/resource.ts';
 import { listReadable, mayReadOrganization } from '../../registry/readable.ts';
-import type { DocumentationSite } from '../../model/sites/documentation-site.ts';
 import type { Registry } from '../../registry/registry.ts';
 import { sharing } from './lifetime.ts';
 import type { Links } from '../../site/links.ts';
 import { organizationPage, publishedSites } from '../../site/pages/listings.ts';
 import { answerMethod } from '../methods.ts';
+import { createKeptPages } from './kept-pages.ts';
 import { prefersPage } from './negotiate.ts';
 import { pageOf } from './paging.ts';
 import type { ReadRequest } from './read-request.ts';
-import { bytesOf, pageSharing, sendPage, type PageBytes, type PageOptions } from '../send-page.ts';
+import { bytesOf, pageSharing, sendPage, type PageOptions } from '../send-page.ts';
 import { sendJson } from './views.ts';
 import { nothingHere } from '../nothing-here.ts';
 
@@ -21,29 +21,9 @@ import { nothingHere } from '../nothing-here.ts';
  */
 export type SendListing = (read: ReadRequest, org: string, type: ResourceType | null) => Promise<void>;
 
-/** The page of a list, as everybody sees it. */
-interface Kept {
-  sites: readonly DocumentationSite[];
-  page: PageBytes;
-}
-
 /** Creates the sender of lists. Pages for everybody are kept with the list that they show. */
 export function createSendListing(): SendListing {
-  const kept = new WeakMap<readonly Resource[], Kept>();
-
-  function pageFor(
-    { context, principal }: ReadRequest,
-    org: string,
-    type: ResourceType | null,
-    resources: readonly Resource[],
-    sites: readonly DocumentationSite[],
-  ): PageBytes {
-    const known = kept.get(resources);
-    if (known !== undefined && isSame(known.sites, sites)) return known.page;
-    const page = bytesOf(organizationPage(context.site, org, type, resources, sites));
-    if (principal.kind === 'anonymous') kept.set(resources, { sites, page });
-    return page;
-  }
+  const kept = createKeptPages();
 
   return async (read, org, type) => {
     const { context, principal, request } = read;
@@ -64,7 +44,8 @@ export function createSendListing(): SendListing {
         by: 'reader',
         keys: [organizationKey(org)],
       });
-      const page = pageFor(read, org, type, resources, sites);
+      const make = () => bytesOf(organizationPage(context.site, org, type, resources, sites));
+      const page = kept(principal, resources, sites, make);
       return sendPage(read, registry.cache, page, { headers, keep });
     }
     const { items, next } = pageOf(resources, read.query, nameOf);
@@ -79,10 +60,6 @@ function unchangedOf({ refs }: Registry, org: string): (() => boolean) | null {
   const [known, knownSites] = [refs.allAtHand(resources), refs.allAtHand(sites)];
   if (known === undefined || knownSites === undefined) return null;
   return () => refs.allAtHand(resources) === known && refs.allAtHand(sites) === knownSites;
-}
-
-function isSame(a: readonly DocumentationSite[], b: readonly DocumentationSite[]): boolean {
-  return a.length === b.length && a.every((site, index) => site === b[index]);
 }
 
 function describe(links: Links, resource: Resource): object {

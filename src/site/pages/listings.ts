@@ -11,7 +11,7 @@ import {
   type Version,
 } from '../../model/resource.ts';
 import { currentOf, formatSite, type DocumentationSite } from '../../model/sites/documentation-site.ts';
-import { listReadable, listReadableSites } from '../../registry/readable.ts';
+import { listReadableSites } from '../../registry/readable.ts';
 import { dayOf } from './dates.ts';
 import { verdictTags } from './diff-page.ts';
 import { placeInRegistry } from '../documentation/placed.ts';
@@ -27,16 +27,14 @@ import type { Site } from '../site.ts';
  */
 const shown = { home: 50, listing: 2000, changes: 12 };
 
-/** The home page: the organizations, with the resources that the reader may see. */
-export async function homePage(site: Site, principal: Principal): Promise<string> {
+/** The home page: the organizations, with the resources and sites that the reader may see. */
+export function homePage(site: Site, all: readonly Resource[], sites: readonly DocumentationSite[]): string {
   const byOrganization = new Map<string, Resource[]>();
-  const all = await listReadable(site.registry, principal);
   for (const resource of all) {
     const of = byOrganization.get(resource.org) ?? [];
     of.push(resource);
     byOrganization.set(resource.org, of);
   }
-  const sites = await publishedSites(site, principal);
   const sitesOf = Map.groupBy(sites, ({ org }) => org);
   for (const org of sitesOf.keys()) if (!byOrganization.has(org)) byOrganization.set(org, []);
   const organizations = [...byOrganization].map(([org, resources]) => ({
